@@ -1,0 +1,90 @@
+import * as v from 'valibot';
+import { contract } from './contract.ts';
+import { CustomerInfo, EventInfo, PurchaseCollection, PurchaseRecord, TransactionRecord } from './records.ts';
+
+export const Username = v.pipe(v.string(), v.minLength(1), v.maxLength(512));
+
+const params = v.object({ applicationUsername: Username });
+
+export const getCustomer = contract({
+  id: 'get-customer',
+  area: 'customers',
+  summary: 'A customer with purchases, transactions and latest events',
+  method: 'GET',
+  path: '/v3/customers/:applicationUsername',
+  aliases: ['/v2/customers/:applicationUsername'],
+  key: 'secret',
+  dialect: 'default',
+  eventType: 'customer.read',
+  params,
+  response: v.strictObject({
+    applicationUsername: v.string(),
+    purchases: PurchaseCollection,
+    events: v.array(EventInfo),
+    transactions: v.array(TransactionRecord),
+    customerInfo: CustomerInfo,
+  }),
+  needs: [],
+});
+
+export const getCustomerPurchases = contract({
+  id: 'get-customer-purchases',
+  area: 'customers',
+  summary: "A customer's purchases by product",
+  method: 'GET',
+  path: '/v3/customers/:applicationUsername/purchases',
+  aliases: ['/v2/customers/:applicationUsername/purchases'],
+  key: 'secret',
+  dialect: 'default',
+  eventType: 'customer.read',
+  params,
+  response: v.strictObject({ applicationUsername: v.string(), purchases: PurchaseCollection }),
+  needs: [],
+});
+
+export const getCustomerSubscription = contract({
+  id: 'get-customer-subscription',
+  area: 'customers',
+  summary: "A customer's current subscription",
+  method: 'GET',
+  path: '/v3/customers/:applicationUsername/subscription',
+  aliases: ['/v2/customers/:applicationUsername/subscription'],
+  key: 'secret',
+  dialect: 'default',
+  eventType: 'customer.read',
+  params,
+  response: v.strictObject({ applicationUsername: v.string(), subscription: v.exactOptional(PurchaseRecord) }),
+  needs: [],
+});
+
+export const getCustomerTransactions = contract({
+  id: 'get-customer-transactions',
+  area: 'customers',
+  summary: "A customer's transactions, latest first",
+  method: 'GET',
+  path: '/v3/customers/:applicationUsername/transactions',
+  aliases: ['/v2/customers/:applicationUsername/transactions'],
+  key: 'secret',
+  dialect: 'default',
+  eventType: 'customer.read',
+  params,
+  response: v.strictObject({ applicationUsername: v.string(), transactions: v.array(TransactionRecord) }),
+  needs: [],
+});
+
+export const addCustomerPurchase = contract({
+  id: 'add-customer-purchase',
+  area: 'customers',
+  summary: 'Links a purchase to a customer by hand; beats every claim made by a validation',
+  method: 'POST',
+  path: '/v3/customers/:applicationUsername/purchases',
+  aliases: ['/v2/customers/:applicationUsername/purchases'],
+  key: 'secret',
+  dialect: 'default',
+  eventType: 'purchase.claimed',
+  params,
+  body: v.object({ purchaseId: v.pipe(v.string(), v.minLength(1), v.maxLength(2048)) }),
+  // Spec: not shown. The shape of the read beside it, with `ok`.
+  response: v.strictObject({ ok: v.literal(true), applicationUsername: v.string(), purchases: PurchaseCollection }),
+  needs: ['write'],
+});

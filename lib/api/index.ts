@@ -1,0 +1,25 @@
+import type { Contract } from './contract.ts';
+import {
+  addCustomerPurchase,
+  getCustomer,
+  getCustomerPurchases,
+  getCustomerSubscription,
+  getCustomerTransactions,
+} from './customers.ts';
+import { getPurchase } from './purchases.ts';
+import { getVersion } from './service.ts';
+import { getTransaction } from './transactions.ts';
+import { validateReceipt } from './validation.ts';
+
+/** Every endpoint of the service. Routes, functions, permissions and the OpenAPI document are made from this list. */
+export const contracts: readonly Contract[] = [
+  validateReceipt,
+  getCustomer,
+  getCustomerPurchases,
+  getCustomerSubscription,
+  getCustomerTransactions,
+  addCustomerPurchase,
+  getPurchase,
+  getTransaction,
+  getVersion,
+];

@@ -1,0 +1,43 @@
+import * as v from 'valibot';
+
+/**
+ * Clients that exist today post their whole product object: nulls, empty strings, numbers as text. A hint that cannot be
+ * read counts as absent; only `id`, `type` and `transaction` are worth refusing a purchase for.
+ */
+const hint = <const S extends v.GenericSchema>(schema: S) => v.fallback(v.optional(schema), undefined);
+
+const HintText = hint(v.pipe(v.string(), v.minLength(1)));
+const HintNumber = hint(
+  v.union([v.pipe(v.number(), v.finite()), v.pipe(v.string(), v.trim(), v.decimal(), v.transform(Number))]),
+);
+
+/** A user name as clients send it; numbers become text, an empty one is none. */
+const Username = hint(
+  v.pipe(
+    v.union([v.string(), v.number()]),
+    v.transform(String),
+    v.minLength(1),
+    v.maxLength(512),
+  ),
+);
+
+export const ValidateBody = v.object({
+  id: v.pipe(v.string(), v.minLength(1), v.maxLength(512)),
+  type: v.picklist([
+    'application',
+    'paid subscription',
+    'non renewing subscription',
+    'consumable',
+    'non consumable',
+  ]),
+  transaction: v.looseObject({ type: v.string() }),
+  additionalData: hint(v.object({ applicationUsername: Username, obfuscatedUsername: HintText })),
+  license: hint(v.looseObject({ storeIdKey_collections: HintText, storeIdKey_purchases: HintText })),
+  priceMicros: HintNumber,
+  currency: hint(v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{3}$/))),
+  countryCode: HintText,
+  billingPeriod: HintNumber,
+  billingPeriodUnit: hint(v.picklist(['Day', 'Week', 'Month', 'Year'])),
+  products: hint(v.array(v.unknown())),
+});
+export type ValidateBody = v.InferOutput<typeof ValidateBody>;

@@ -1,0 +1,74 @@
+import * as v from 'valibot';
+import { CancelationReason, PriceConsentStatus, RenewalIntent } from '../purchases/purchase.ts';
+import { contract } from './contract.ts';
+import { ValidateBody } from './validate-body.ts';
+
+const Flag = v.exactOptional(v.boolean());
+const When = v.exactOptional(v.number());
+
+/** An element of `data.collection`: ids without platform, dates in epoch milliseconds. */
+export const ValidatorPurchase = v.strictObject({
+  id: v.string(),
+  platform: v.string(),
+  purchaseId: v.string(),
+  transactionId: v.string(),
+  purchaseDate: When,
+  expiryDate: When,
+  isExpired: v.boolean(),
+  renewalIntent: v.exactOptional(RenewalIntent),
+  renewalIntentChangeDate: When,
+  cancelationReason: v.exactOptional(CancelationReason),
+  isBillingRetryPeriod: Flag,
+  isTrialPeriod: Flag,
+  isIntroPeriod: Flag,
+  isAcknowledged: Flag,
+  isConsumed: Flag,
+  discountId: v.exactOptional(v.string()),
+  priceConsentStatus: v.exactOptional(PriceConsentStatus),
+  lastRenewalDate: When,
+  quantity: v.exactOptional(v.number()),
+  /** Read by react-native-iaptic: paused or on hold, no access. */
+  isSuspended: Flag,
+});
+export type ValidatorPurchase = v.InferOutput<typeof ValidatorPurchase>;
+
+const Success = v.strictObject({
+  ok: v.literal(true),
+  data: v.strictObject({
+    id: v.string(),
+    latest_receipt: v.literal(true),
+    transaction: v.looseObject({ type: v.exactOptional(v.string()) }),
+    collection: v.array(ValidatorPurchase),
+    ineligible_for_intro_price: v.array(v.string()),
+    warning: v.exactOptional(v.string()),
+    date: v.pipe(v.string(), v.isoTimestamp()),
+  }),
+});
+
+const Failure = v.strictObject({
+  ok: v.literal(false),
+  route: v.string(),
+  status: v.number(),
+  code: v.number(),
+  message: v.string(),
+  data: v.looseObject({
+    latest_receipt: v.literal(true),
+    code: v.number(),
+    error: v.strictObject({ message: v.string() }),
+  }),
+});
+
+export const validateReceipt = contract({
+  id: 'validate-receipt',
+  area: 'validation',
+  summary: 'Validates a receipt, registers its purchases and attaches them to an application user',
+  method: 'POST',
+  path: '/v1/validate',
+  aliases: ['/v2/validate', '/v3/validate'],
+  key: 'public',
+  dialect: 'validation',
+  eventType: 'receipt.validated',
+  body: ValidateBody,
+  response: v.union([Success, Failure]),
+  needs: ['write', 'stores'],
+});

@@ -1,0 +1,56 @@
+/** Every error that a caller can see: its number, its HTTP status and whether asking again later can help. */
+export const errorCodes = {
+  InvalidPayload: { number: 6778001, status: 400, retryable: false },
+  ConnectionFailed: { number: 6778002, status: 502, retryable: true },
+  PurchaseExpired: { number: 6778003, status: 419, retryable: false },
+  PurchaseConsumed: { number: 6778004, status: 410, retryable: false },
+  InternalError: { number: 6778005, status: 500, retryable: true },
+  NeedMoreData: { number: 6778006, status: 412, retryable: false },
+  Unknown: { number: 6778007, status: 500, retryable: true },
+  AppNotFound: { number: 7691001, status: 404, retryable: false },
+  Conflict: { number: 7691002, status: 409, retryable: true },
+  Forbidden: { number: 7691003, status: 403, retryable: false },
+  DatabaseError: { number: 7691004, status: 500, retryable: true },
+  ResourceNotFound: { number: 7691005, status: 404, retryable: false },
+} as const satisfies Record<string, { number: number; status: number; retryable: boolean }>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+interface ErrorDetails {
+  /** What went wrong inside; logged, never shown to a caller. */
+  readonly cause?: unknown;
+  /** Replaces the HTTP status of the code, for example 401 or 413. */
+  readonly status?: number;
+  /** Members for `data` of a failed validation, for example a service ticket. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** An error with a code of the specification, a message for the caller and, apart from it, its internal cause. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly data: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, publicMessage: string, details: ErrorDetails = {}) {
+    super(publicMessage, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.status = details.status ?? errorCodes[code].status;
+    this.data = details.data ?? {};
+  }
+
+  /** The number that clients compare with, for example 6778003. */
+  get number(): number {
+    return errorCodes[this.code].number;
+  }
+
+  get retryable(): boolean {
+    return errorCodes[this.code].retryable;
+  }
+
+  /** Any thrown value as a `ServiceError`; what is not one already becomes `InternalError` and keeps its cause. */
+  static from(thrown: unknown): ServiceError {
+    if (thrown instanceof ServiceError) return thrown;
+    return new ServiceError('InternalError', 'An internal problem prevented processing.', { cause: thrown });
+  }
+}

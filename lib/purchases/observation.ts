@@ -1,0 +1,18 @@
+import type { Transaction } from '../transactions/transaction.ts';
+import type { Millis, Purchase } from './purchase.ts';
+
+/** One look at a purchase: what a store, or evidence that it signed, says of it. */
+export interface Observation {
+  /**
+   * The moment on the store's clock up to which this look knows the purchase: the time of a read or of a signed state;
+   * for signed evidence of a transaction alone, the date of that transaction (a later signature adds no knowledge).
+   */
+  readonly asOf: Millis;
+  readonly purchase: Purchase;
+  /** Every transaction that this look shows, in no order. */
+  readonly transactions: readonly Transaction[];
+  /** The forms in which the store echoes the application's user (`appAccountToken`, obfuscated account ids). */
+  readonly userTokens: readonly string[];
+  /** What asking the store again needs; absent when it cannot be asked. Kept encrypted when it holds a credential. */
+  readonly refreshToken?: Readonly<Record<string, string>>;
+}

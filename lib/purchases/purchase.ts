@@ -1,0 +1,94 @@
+import * as v from 'valibot';
+import { Platform } from './platform.ts';
+
+/** A moment in epoch milliseconds. */
+export type Millis = number;
+
+export const RenewalIntent = v.picklist(['Lapse', 'Renew']);
+export type RenewalIntent = v.InferOutput<typeof RenewalIntent>;
+
+export const PriceConsentStatus = v.picklist(['Agreed', 'Notified']);
+export type PriceConsentStatus = v.InferOutput<typeof PriceConsentStatus>;
+
+export const CancelationReason = v.picklist([
+  'Developer',
+  'System',
+  'System.Replaced',
+  'System.ProductUnavailable',
+  'System.BillingError',
+  'System.Deleted',
+  'Customer',
+  'Customer.TechnicalIssues',
+  'Customer.PriceIncrease',
+  'Customer.Cost',
+  'Customer.FoundBetterApp',
+  'Customer.NotUsefulEnough',
+  'Customer.OtherReason',
+  'Unknown',
+  // Required by the specification's rule on paused purchases, although its enumeration leaves it out.
+  'PAUSED',
+]);
+export type CancelationReason = v.InferOutput<typeof CancelationReason>;
+
+export const ProductType = v.picklist([
+  'paid subscription',
+  'non renewing subscription',
+  'consumable',
+  'non consumable',
+]);
+export type ProductType = v.InferOutput<typeof ProductType>;
+
+/**
+ * What is known of a purchase: the final state of its transactions. All dates are epoch milliseconds, all ids carry
+ * their platform (`store_a:…`), money is in micros of `currency`. A field is absent when the store does not say.
+ */
+export const Purchase = v.object({
+  purchaseId: v.string(),
+  /** The latest transaction. */
+  transactionId: v.string(),
+  productId: v.string(),
+  platform: Platform,
+  productType: v.exactOptional(ProductType),
+  offerId: v.exactOptional(v.string()),
+  sandbox: v.boolean(),
+  purchaseDate: v.exactOptional(v.number()),
+  lastRenewalDate: v.exactOptional(v.number()),
+  /** When a subscription expires or renews; in a grace period, the end of it. */
+  expirationDate: v.exactOptional(v.number()),
+  /** When the store took the purchase away (refund, revocation, replacement), whatever the other dates say. */
+  endedAt: v.exactOptional(v.number()),
+  renewalIntent: v.exactOptional(RenewalIntent),
+  renewalIntentChangeDate: v.exactOptional(v.number()),
+  cancelationReason: v.exactOptional(CancelationReason),
+  isPending: v.exactOptional(v.boolean()),
+  isAcknowledged: v.exactOptional(v.boolean()),
+  isConsumed: v.exactOptional(v.boolean()),
+  isBillingRetryPeriod: v.exactOptional(v.boolean()),
+  isTrialPeriod: v.exactOptional(v.boolean()),
+  isIntroPeriod: v.exactOptional(v.boolean()),
+  priceConsentStatus: v.exactOptional(PriceConsentStatus),
+  discountId: v.exactOptional(v.string()),
+  quantity: v.exactOptional(v.number()),
+  currency: v.exactOptional(v.string()),
+  amountMicros: v.exactOptional(v.number()),
+  isSharedPurchase: v.exactOptional(v.boolean()),
+  isPaused: v.exactOptional(v.boolean()),
+  autoResumeDate: v.exactOptional(v.number()),
+});
+export type Purchase = v.InferOutput<typeof Purchase>;
+
+/** Whether the purchase gives nothing any more at `now`: its date has passed or the store took it away. */
+export const isExpired = (purchase: Purchase, now: Millis): boolean =>
+  (purchase.endedAt !== undefined && purchase.endedAt <= now) ||
+  (purchase.expirationDate !== undefined && purchase.expirationDate <= now) ||
+  purchase.isPaused === true;
+
+/** Subscriptions are what `isExpired` is told of; other purchases only when they were taken away. */
+export const isSubscription = (purchase: Purchase): boolean =>
+  purchase.productType === 'paid subscription' ||
+  purchase.productType === 'non renewing subscription' ||
+  (purchase.productType === undefined && purchase.expirationDate !== undefined);
+
+/** Whether the purchase gives access at `now`: paid, not pending, not consumed, not expired. */
+export const isActive = (purchase: Purchase, now: Millis): boolean =>
+  !isExpired(purchase, now) && purchase.isPending !== true && purchase.isConsumed !== true;

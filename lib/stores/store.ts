@@ -1,0 +1,91 @@
+import * as v from 'valibot';
+import type { Observation } from '../purchases/observation.ts';
+import type { Platform } from '../purchases/platform.ts';
+import type { Millis } from '../purchases/purchase.ts';
+
+const Text = v.exactOptional(v.string());
+
+/**
+ * A validation as a store adapter gets it: the wire request after the edge has dropped nulls and empty strings and turned
+ * numbers-in-text into numbers. `transaction` is untouched; each adapter parses its own variants.
+ */
+export const ValidationRequest = v.object({
+  /** The product to validate, or on store_a the application. */
+  id: v.string(),
+  type: v.picklist([
+    'application',
+    'paid subscription',
+    'non renewing subscription',
+    'consumable',
+    'non consumable',
+  ]),
+  transaction: v.looseObject({ type: Text }),
+  license: v.exactOptional(v.looseObject({ storeIdKey_collections: Text, storeIdKey_purchases: Text })),
+  applicationUsername: Text,
+  obfuscatedUsername: Text,
+  priceMicros: v.exactOptional(v.number()),
+  currency: Text,
+  /** Number of `billingPeriodUnit` between payments; the only hint of the length of a non-renewing subscription. */
+  billingPeriod: v.exactOptional(v.number()),
+  billingPeriodUnit: v.exactOptional(v.picklist(['Day', 'Week', 'Month', 'Year'])),
+});
+export type ValidationRequest = v.InferOutput<typeof ValidationRequest>;
+
+/** What an adapter may use while it asks its store. */
+export interface Asking {
+  /** The application's name, from the verified credential. */
+  readonly app: string;
+  /** The application's settings for this store, decrypted, or undefined when none are set; the adapter parses them. */
+  readonly settings: unknown;
+  /** Records the call in the event, applies `timeoutMs` (default 6,000) and, against the emulator, changes the host. */
+  readonly fetch: StoreFetch;
+  readonly now: () => Millis;
+  /** DER certificates to trust beside the store's own pinned roots; only the local emulator has any. */
+  readonly extraRoots: readonly Uint8Array[];
+}
+
+/** `fetch` with a deadline; rejects with a `ServiceError` `ConnectionFailed` when there is no answer in time. */
+export type StoreFetch = (url: string, init?: StoreRequest) => Promise<StoreAnswer>;
+
+export interface StoreRequest {
+  readonly method?: 'GET' | 'POST' | 'PUT';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly timeoutMs?: number;
+}
+
+/** A store's answer, read to its end (at most 6 MB). */
+export interface StoreAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** What came of a validation. */
+export interface Validation {
+  /** `data.id`: the bundle id on store_a, the product id elsewhere. */
+  readonly id: string;
+  /** Everything that the evidence and the store show; the purchases of the answer's collection. */
+  readonly observations: readonly Observation[];
+  /** The purchase that the request is about; undefined for `application` and when the receipt does not hold it. */
+  readonly purchaseId?: string;
+  /** `data.transaction`: native detail, without its `type` (the edge echoes the request's) and `transactionId`. */
+  readonly native: Readonly<Record<string, unknown>>;
+  readonly ineligibleForIntroPrice: readonly string[];
+  /** Set when the store could not be asked and signed evidence alone was used. */
+  readonly warning?: string;
+  readonly appDownload?: { readonly currentVersion?: string; readonly originalVersion?: string };
+}
+
+/** A store or processor. The optional methods are its capabilities. */
+export interface Store {
+  readonly platform: Platform;
+  /**
+   * Checks a receipt. An expired, refunded or foreign-product receipt is a result, not an error: the caller decides from
+   * `purchaseId` and the purchase's state. Throws `InvalidPayload` for what the store did not sign or issue to this
+   * application, `ConnectionFailed` when it cannot be known now, `InternalError` for settings that the store refuses.
+   */
+  validate(request: ValidationRequest, asking: Asking): Promise<Validation>;
+  /** The state now of what a refresh token stands for. Throws like `validate`. */
+  refresh?(refreshToken: Readonly<Record<string, string>>, asking: Asking): Promise<readonly Observation[]>;
+}
