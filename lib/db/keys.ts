@@ -1,0 +1,112 @@
+import type { Millis } from '../purchases/purchase.ts';
+
+/*
+ * Every key of the one table. `a` is the application's name, taken from the verified credential and never from a path, so
+ * no application can reach another's rows; names hold no `#`.
+ *
+ * Item                        pk                   sk                    indexes
+ * Application                 APP#a                APP
+ * Store settings, encrypted   APP#a                STORE#<platform>
+ * Purchase                    a#P#<purchaseId>     P                     byCreated a#P, byKey a#PU by updatedAt, due
+ * Its claims                  a#P#<purchaseId>     C#<username>
+ * Its notifications           a#P#<purchaseId>     N#<date>#<id>
+ * Its transactions            a#P#<purchaseId>     T#<transactionId>     byCreated a#T by date, byKey a#T#<transactionId>
+ * Customer                    a#C#<username>       C                     byCreated a#C
+ * Customer's purchase (link)  a#C#<username>       P#<purchaseId>
+ * User alias                  a#U#<alias>          U
+ * Event: context and content  a#E#<eventId>        E                     byCreated a#E#<shard>
+ * Event: raw, compressed      a#E#<eventId>        R
+ * Event tag                   a#G#<tag>            <date>#<eventId>
+ */
+
+export const tableKey = { pk: 'pk', sk: 'sk' } as const;
+
+/** The three overloaded indexes, all KEYS_ONLY: a page is one index query and one BatchGet. */
+export const indexes = {
+  byCreated: { pk: 'createdPk', sk: 'createdSk' },
+  byKey: { pk: 'keyPk', sk: 'keySk' },
+  due: { pk: 'duePk', sk: 'dueSk' },
+} as const;
+
+export interface Key {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/**
+ * Every request of an application writes one event, so that list is spread: one index partition takes 1,000 writes a
+ * second, 8 take 8,000 requests a second of one application. All other lists grow by purchases, not by requests.
+ */
+const eventShards = 8;
+
+/** Epoch milliseconds as text that sorts like the number, until the year 2286. */
+const sortable = (date: Millis): string => String(Math.trunc(date)).padStart(13, '0');
+
+const shardOf = (id: string): number => {
+  let hash = 0;
+  for (const character of id) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
+  return hash % eventShards;
+};
+
+export const appKey = (app: string): Key => ({ pk: `APP#${app}`, sk: 'APP' });
+export const storeSettingsKey = (app: string, platform: string): Key => ({ pk: `APP#${app}`, sk: `STORE#${platform}` });
+
+export const purchasePartition = (app: string, purchaseId: string): string => `${app}#P#${purchaseId}`;
+export const purchaseKey = (app: string, purchaseId: string): Key => ({
+  pk: purchasePartition(app, purchaseId),
+  sk: 'P',
+});
+export const claimKey = (app: string, purchaseId: string, username: string): Key => ({
+  pk: purchasePartition(app, purchaseId),
+  sk: `C#${username}`,
+});
+export const notificationPrefix = 'N#';
+export const notificationKey = (app: string, purchaseId: string, date: Millis, id: string): Key => ({
+  pk: purchasePartition(app, purchaseId),
+  sk: `${notificationPrefix}${sortable(date)}#${id}`,
+});
+export const transactionPrefix = 'T#';
+export const transactionKey = (app: string, purchaseId: string, transactionId: string): Key => ({
+  pk: purchasePartition(app, purchaseId),
+  sk: `${transactionPrefix}${transactionId}`,
+});
+
+export const purchaseIndexKeys = (app: string, purchaseId: string, dates: { createdAt: Millis; updatedAt: Millis }) => ({
+  createdPk: `${app}#P`,
+  createdSk: `${sortable(dates.createdAt)}#${purchaseId}`,
+  keyPk: `${app}#PU`,
+  keySk: `${sortable(dates.updatedAt)}#${purchaseId}`,
+});
+export const dueIndexKeys = (dueAt: Millis, id: string) => ({ duePk: 'DUE', dueSk: `${sortable(dueAt)}#${id}` });
+export const transactionIndexKeys = (app: string, transactionId: string, purchaseDate: Millis) => ({
+  createdPk: `${app}#T`,
+  createdSk: `${sortable(purchaseDate)}#${transactionId}`,
+  keyPk: transactionIdPartition(app, transactionId),
+  keySk: sortable(purchaseDate),
+});
+export const transactionIdPartition = (app: string, transactionId: string): string => `${app}#T#${transactionId}`;
+
+export const customerPartition = (app: string, username: string): string => `${app}#C#${username}`;
+export const customerKey = (app: string, username: string): Key => ({ pk: customerPartition(app, username), sk: 'C' });
+export const customerIndexKeys = (app: string, username: string, createdAt: Millis) => ({
+  createdPk: `${app}#C`,
+  createdSk: `${sortable(createdAt)}#${username}`,
+});
+export const linkPrefix = 'P#';
+export const linkKey = (app: string, username: string, purchaseId: string): Key => ({
+  pk: customerPartition(app, username),
+  sk: `${linkPrefix}${purchaseId}`,
+});
+export const aliasKey = (app: string, alias: string): Key => ({ pk: `${app}#U#${alias}`, sk: 'U' });
+
+export const eventKey = (app: string, eventId: string): Key => ({ pk: `${app}#E#${eventId}`, sk: 'E' });
+export const rawEventKey = (app: string, eventId: string): Key => ({ pk: `${app}#E#${eventId}`, sk: 'R' });
+export const eventIndexKeys = (app: string, eventId: string, date: Millis) => ({
+  createdPk: `${app}#E#${shardOf(eventId)}`,
+  createdSk: `${sortable(date)}#${eventId}`,
+});
+export const tagPartition = (app: string, tag: string): string => `${app}#G#${tag}`;
+export const tagKey = (app: string, tag: string, date: Millis, eventId: string): Key => ({
+  pk: tagPartition(app, tag),
+  sk: `${sortable(date)}#${eventId}`,
+});
