@@ -5,7 +5,7 @@ import type { Millis } from '../purchases/purchase.ts';
  * no application can reach another's rows; names hold no `#`.
  *
  * Item                        pk                   sk                    indexes
- * Application                 APP#a                APP
+ * Application                 APP#a                APP                   byCreated APPS by name
  * Store settings, encrypted   APP#a                STORE#<platform>
  * Purchase                    a#P#<purchaseId>     P                     byCreated a#P, byKey a#PU by updatedAt, due
  * Its claims                  a#P#<purchaseId>     C#<username>
@@ -48,6 +48,8 @@ const shardOf = (id: string): number => {
   return hash % eventShards;
 };
 
+export const appsPartition = 'APPS';
+export const appIndexKeys = (app: string) => ({ createdPk: appsPartition, createdSk: app });
 export const appKey = (app: string): Key => ({ pk: `APP#${app}`, sk: 'APP' });
 export const storeSettingsKey = (app: string, platform: string): Key => ({ pk: `APP#${app}`, sk: `STORE#${platform}` });
 
@@ -56,9 +58,10 @@ export const purchaseKey = (app: string, purchaseId: string): Key => ({
   pk: purchasePartition(app, purchaseId),
   sk: 'P',
 });
+export const claimPrefix = 'C#';
 export const claimKey = (app: string, purchaseId: string, username: string): Key => ({
   pk: purchasePartition(app, purchaseId),
-  sk: `C#${username}`,
+  sk: `${claimPrefix}${username}`,
 });
 export const notificationPrefix = 'N#';
 export const notificationKey = (app: string, purchaseId: string, date: Millis, id: string): Key => ({

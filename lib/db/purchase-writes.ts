@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import type { NotificationReason } from '../notifications/reasons.ts';
+import type { Change } from '../purchases/change.ts';
+import type { KnownTransaction } from '../purchases/merge.ts';
+import * as keys from './keys.ts';
+import type { Write } from './table.ts';
+
+/** DynamoDB takes 100 writes in a transaction. */
+const largestTransaction = 100;
+
+/**
+ * The transactions that write a change, in order. Nearly always one. A purchase with a history too long for one is written
+ * in several: first the older rows of its history, which change nothing by themselves, and at the end, under the
+ * condition on the version, the purchase with the rest. A crash between them is mended by the next look at the store.
+ */
+export function changeWrites(table: string, app: string, change: Change): Write[][] {
+  const state = [
+    purchaseWrite(table, app, change),
+    ...change.reasons.map((reason) => notificationWrite(table, app, { change, reason })),
+    ...ownershipWrites(table, app, change),
+  ];
+  const history = change.transactions.map((known) => transactionWrite(table, app, known));
+  const rest = Math.max(0, largestTransaction - state.length);
+  const early = history.slice(0, Math.max(0, history.length - rest));
+  const last = [...state, ...history.slice(early.length)];
+  return [...batches(early), ...batches(last)];
+}
+
+function purchaseWrite(table: string, app: string, { before, after }: Change): Write {
+  const { known, claims: _claims, ...stored } = after;
+  const { transactions: _transactions, ...state } = known;
+  const { purchaseId } = known.purchase;
+  return {
+    Put: {
+      TableName: table,
+      Item: {
+        ...keys.purchaseKey(app, purchaseId),
+        ...keys.purchaseIndexKeys(app, purchaseId, after),
+        ...stored,
+        ...state,
+      },
+      ...(before
+        ? { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': before.version } }
+        : { ConditionExpression: 'attribute_not_exists(pk)' }),
+    },
+  };
+}
+
+function transactionWrite(table: string, app: string, { asOf, transaction }: KnownTransaction): Write {
+  const { purchaseId, transactionId, purchaseDate } = transaction;
+  return {
+    Put: {
+      TableName: table,
+      Item: {
+        ...keys.transactionKey(app, purchaseId, transactionId),
+        ...keys.transactionIndexKeys(app, transactionId, purchaseDate),
+        transaction,
+        asOf,
+      },
+    },
+  };
+}
+
+function notificationWrite(table: string, app: string, { change, reason }: { change: Change; reason: NotificationReason }): Write {
+  const { known, seenAt: date, version } = change.after;
+  const { purchaseId } = known.purchase;
+  const id = createHash('sha256').update(`${app}\n${purchaseId}\n${version}\n${reason}`).digest('hex').slice(0, 32);
+  return {
+    Put: { TableName: table, Item: { ...keys.notificationKey(app, purchaseId, date, id), id, date, reason } },
+  };
+}
+
+function ownershipWrites(table: string, app: string, { after, claim, gained, lost }: Change): Write[] {
+  const { purchaseId } = after.known.purchase;
+  return [
+    ...(claim ? [{ Put: { TableName: table, Item: { ...keys.claimKey(app, purchaseId, claim.username), ...claim } } }] : []),
+    ...lost.map((username) => ({ Delete: { TableName: table, Key: keys.linkKey(app, username, purchaseId) } })),
+    ...gained.flatMap((username) => [
+      { Put: { TableName: table, Item: keys.linkKey(app, username, purchaseId) } },
+      customerWrite(table, app, { username, now: after.updatedAt }),
+    ]),
+  ];
+}
+
+/** Creates the customer when this is the first purchase, and leaves one that exists as it is. */
+function customerWrite(table: string, app: string, { username, now }: { username: string; now: number }): Write {
+  const { createdPk, createdSk } = keys.customerIndexKeys(app, username, now);
+  return {
+    Update: {
+      TableName: table,
+      Key: keys.customerKey(app, username),
+      UpdateExpression:
+        'SET username = :username, createdAt = if_not_exists(createdAt, :now), createdPk = if_not_exists(createdPk, :pk), createdSk = if_not_exists(createdSk, :sk)',
+      ExpressionAttributeValues: { ':username': username, ':now': now, ':pk': createdPk, ':sk': createdSk },
+    },
+  };
+}
+
+const batches = (writes: readonly Write[]): Write[][] =>
+  Array.from({ length: Math.ceil(writes.length / largestTransaction) }, (_, index) =>
+    writes.slice(index * largestTransaction, (index + 1) * largestTransaction),
+  );

@@ -1,0 +1,122 @@
+import * as v from 'valibot';
+import { type ErrorCode, ServiceError } from '../errors.ts';
+import { NotificationReason } from '../notifications/reasons.ts';
+import { parse } from '../parse.ts';
+import { type Change, changeOf, type Happening, type StoredPurchase } from '../purchases/change.ts';
+import { Claim } from '../purchases/claims.ts';
+import { type Millis, Purchase } from '../purchases/purchase.ts';
+import { Transaction } from '../transactions/transaction.ts';
+import { claimPrefix, linkPrefix, customerPartition, notificationPrefix, purchaseKey, purchasePartition, transactionPrefix } from './keys.ts';
+import { changeWrites } from './purchase-writes.ts';
+import type { Item, Table } from './table.ts';
+
+const StoredItem = v.object({
+  purchase: Purchase,
+  asOf: v.number(),
+  userTokens: v.array(v.string()),
+  refreshToken: v.exactOptional(v.record(v.string(), v.string())),
+  entitledUsers: v.array(v.string()),
+  createdAt: v.number(),
+  updatedAt: v.number(),
+  seenAt: v.number(),
+  version: v.number(),
+});
+const TransactionItem = v.object({ transaction: Transaction, asOf: v.number() });
+const NotificationItem = v.object({ id: v.string(), date: v.number(), reason: NotificationReason });
+export type PurchaseNotificationItem = v.InferOutput<typeof NotificationItem>;
+
+/** A purchase without its transactions and claims, as lists and answers need it. */
+export interface OwnedPurchase {
+  readonly purchase: Purchase;
+  readonly entitledUsers: readonly string[];
+  readonly updatedAt: Millis;
+}
+
+/** Purchases of one table. An application's name is part of every key. */
+export interface Purchases {
+  find(app: string, purchaseId: string): Promise<OwnedPurchase | undefined>;
+  /** What the user owns, latest purchase first. */
+  ownedBy(app: string, username: string): Promise<OwnedPurchase[]>;
+  transactionsOf(app: string, purchaseIds: readonly string[]): Promise<Transaction[]>;
+  /** Lifecycle notifications, oldest first. */
+  notificationsOf(app: string, purchaseId: string): Promise<PurchaseNotificationItem[]>;
+  /**
+   * Takes in what happened to a purchase and writes what it changes in one transaction, again from the start when another
+   * writer came first. Returns the purchase as it is then; undefined when there is none. Throws `Conflict` after ten tries.
+   */
+  record(app: string, purchaseId: string, happening: Happening): Promise<Recorded | undefined>;
+}
+
+export interface Recorded {
+  readonly stored: StoredPurchase;
+  /** Undefined when the table already said it all. */
+  readonly change?: Change;
+}
+
+export function purchasesOf(table: Table): Purchases {
+  return {
+    async find(app, purchaseId) {
+      const item = await table.get(purchaseKey(app, purchaseId));
+      return item && owned(item);
+    },
+    async ownedBy(app, username) {
+      const links = await table.query({ partition: customerPartition(app, username), prefix: linkPrefix });
+      const ids = links.map(({ sk }) => String(sk).slice(linkPrefix.length));
+      const items = await table.batchGet(ids.map((id) => purchaseKey(app, id)));
+      return items.map(owned).sort((a, b) => (b.purchase.purchaseDate ?? 0) - (a.purchase.purchaseDate ?? 0));
+    },
+    async transactionsOf(app, purchaseIds) {
+      const lists = await Promise.all(
+        purchaseIds.map((id) => table.query({ partition: purchasePartition(app, id), prefix: transactionPrefix })),
+      );
+      return lists
+        .flat()
+        .map((item) => parse(TransactionItem, item, 'DatabaseError').transaction)
+        .sort((a, b) => b.purchaseDate - a.purchaseDate);
+    },
+    async notificationsOf(app, purchaseId) {
+      const items = await table.query({ partition: purchasePartition(app, purchaseId), prefix: notificationPrefix });
+      return items.map((item) => parse(NotificationItem, item, 'DatabaseError'));
+    },
+    async record(app, purchaseId, happening) {
+      return await againOnConflict(async () => {
+        const before = await load(table, app, purchaseId);
+        const change = changeOf(before, happening);
+        if (!change) return before && { stored: before };
+        for (const writes of changeWrites(table.name, app, change)) await table.transact(writes);
+        return { stored: change.after, change };
+      });
+    },
+  };
+}
+
+const owned = (item: Item): OwnedPurchase => parse(StoredItem, item, 'DatabaseError');
+
+/** The whole purchase in one strongly consistent query: state, claims and transactions. */
+async function load(table: Table, app: string, purchaseId: string): Promise<StoredPurchase | undefined> {
+  const items = await table.query({ partition: purchasePartition(app, purchaseId) });
+  const state = items.find(({ sk }) => sk === 'P');
+  if (!state) return undefined;
+  const { purchase, asOf, userTokens, refreshToken, ...stored } = parse(StoredItem, state, 'DatabaseError');
+  const transactions = items
+    .filter(({ sk }) => String(sk).startsWith(transactionPrefix))
+    .map((item) => parse(TransactionItem, item, 'DatabaseError'));
+  const claims = items.filter(({ sk }) => String(sk).startsWith(claimPrefix)).map((item) => parse(Claim, item, 'DatabaseError'));
+  return { ...stored, known: { purchase, asOf, userTokens, transactions, ...(refreshToken && { refreshToken }) }, claims };
+}
+
+const attempts = 10;
+
+async function againOnConflict<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (thrown) {
+      if (!isConflict(thrown) || attempt === attempts) throw thrown;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * 2 ** Math.min(attempt, 5)));
+    }
+  }
+}
+
+const isConflict = (thrown: unknown): boolean =>
+  thrown instanceof ServiceError && thrown.code === ('Conflict' satisfies ErrorCode);

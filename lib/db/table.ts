@@ -1,0 +1,168 @@
+import { type ConsumedCapacity, DynamoDBClient, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  type QueryCommandInput,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { ServiceError } from '../errors.ts';
+import { indexes, type Key, tableKey } from './keys.ts';
+
+export type Item = Record<string, unknown>;
+export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
+/** Capacity units that the calls of one table object have used. */
+export interface Consumed {
+  read: number;
+  write: number;
+}
+
+export interface Range {
+  readonly partition: string;
+  /** Only sort keys that start with it. */
+  readonly prefix?: string;
+  readonly index?: keyof typeof indexes;
+  readonly limit?: number;
+  readonly newestFirst?: boolean;
+}
+
+/** The one table. Reads of items are strongly consistent unless an index is named; failures are `DatabaseError`. */
+export interface Table {
+  readonly name: string;
+  readonly consumed: Consumed;
+  get(key: Key): Promise<Item | undefined>;
+  /** All items of the range, or the first `limit`. */
+  query(range: Range): Promise<Item[]>;
+  /** The items that exist, in the order of the keys. */
+  batchGet(keys: readonly Key[]): Promise<Item[]>;
+  /** Puts items whose order and conditions do not matter, 25 in a call. */
+  batchPut(items: readonly Item[]): Promise<void>;
+  /** All or nothing, at most 100 writes. Throws `Conflict` when a condition fails or another transaction is in the way. */
+  transact(writes: readonly Write[]): Promise<void>;
+}
+
+/** The table behind a document client of its own. */
+export function openTable(name: string): Table {
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient({}), {
+    marshallOptions: { removeUndefinedValues: true },
+  });
+  const consumed: Consumed = { read: 0, write: 0 };
+  const asking = { ReturnConsumedCapacity: 'TOTAL' } as const;
+  return {
+    name,
+    consumed,
+    async get(key) {
+      const answer = await client.send(new GetCommand({ TableName: name, Key: key, ConsistentRead: true, ...asking })).catch(databaseError);
+      countReads(consumed, answer.ConsumedCapacity);
+      return answer.Item;
+    },
+    async query(range) {
+      return await queryAll(client, { TableName: name, ...queryInput(range), ...asking }, { consumed, limit: range.limit });
+    },
+    async batchGet(keys) {
+      const chunks = await Promise.all(chunked(keys, 100).map((chunk) => getChunk(client, name, { chunk, consumed })));
+      const found = new Map(chunks.flat().map((item): [string, Item] => [`${item.pk}\n${item.sk}`, item]));
+      return keys.map(({ pk, sk }) => found.get(`${pk}\n${sk}`)).filter((item) => item !== undefined);
+    },
+    async batchPut(items) {
+      await Promise.all(chunked(items, 25).map((chunk) => putChunk(client, name, { chunk, consumed })));
+    },
+    async transact(writes) {
+      const answer = await client.send(new TransactWriteCommand({ TransactItems: [...writes], ...asking })).catch(transactionError);
+      for (const capacity of answer.ConsumedCapacity ?? []) countWrites(consumed, capacity);
+    },
+  };
+}
+
+function queryInput({ partition, prefix, index, limit, newestFirst }: Range): Omit<QueryCommandInput, 'TableName'> {
+  const names = index ? indexes[index] : tableKey;
+  return {
+    ...(index ? { IndexName: index } : { ConsistentRead: true }),
+    KeyConditionExpression: prefix === undefined ? '#pk = :pk' : '#pk = :pk AND begins_with(#sk, :prefix)',
+    ExpressionAttributeNames: { '#pk': names.pk, ...(prefix !== undefined && { '#sk': names.sk }) },
+    ExpressionAttributeValues: { ':pk': partition, ...(prefix !== undefined && { ':prefix': prefix }) },
+    ...(limit !== undefined && { Limit: limit }),
+    ScanIndexForward: !newestFirst,
+  };
+}
+
+async function queryAll(
+  client: DynamoDBDocumentClient,
+  input: QueryCommandInput,
+  { consumed, limit }: { consumed: Consumed; limit: number | undefined },
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let from: Item | undefined;
+  do {
+    const answer = await client.send(new QueryCommand({ ...input, ...(from && { ExclusiveStartKey: from }) })).catch(databaseError);
+    countReads(consumed, answer.ConsumedCapacity);
+    items.push(...(answer.Items ?? []));
+    from = answer.LastEvaluatedKey;
+  } while (from && (limit === undefined || items.length < limit));
+  return limit === undefined ? items : items.slice(0, limit);
+}
+
+async function getChunk(
+  client: DynamoDBDocumentClient,
+  table: string,
+  { chunk, consumed }: { chunk: readonly Key[]; consumed: Consumed },
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let wanted: Record<string, { Keys: Item[]; ConsistentRead?: boolean }> = {
+    [table]: { Keys: chunk.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: true },
+  };
+  for (let attempt = 0; Object.keys(wanted).length > 0; attempt++) {
+    await backOff(attempt);
+    const answer = await client.send(new BatchGetCommand({ RequestItems: wanted, ReturnConsumedCapacity: 'TOTAL' })).catch(databaseError);
+    for (const capacity of answer.ConsumedCapacity ?? []) countReads(consumed, capacity);
+    items.push(...(answer.Responses?.[table] ?? []));
+    wanted = (answer.UnprocessedKeys ?? {}) as typeof wanted;
+  }
+  return items;
+}
+
+async function putChunk(
+  client: DynamoDBDocumentClient,
+  table: string,
+  { chunk, consumed }: { chunk: readonly Item[]; consumed: Consumed },
+): Promise<void> {
+  let wanted = { [table]: chunk.map((Item) => ({ PutRequest: { Item } })) };
+  for (let attempt = 0; (wanted[table]?.length ?? 0) > 0; attempt++) {
+    await backOff(attempt);
+    const answer = await client.send(new BatchWriteCommand({ RequestItems: wanted, ReturnConsumedCapacity: 'TOTAL' })).catch(databaseError);
+    for (const capacity of answer.ConsumedCapacity ?? []) countWrites(consumed, capacity);
+    wanted = (answer.UnprocessedItems ?? {}) as typeof wanted;
+  }
+}
+
+/** DynamoDB leaves items of a batch unprocessed when it is throttled: wait, then ask for the rest, six times at most. */
+async function backOff(attempt: number): Promise<void> {
+  if (attempt === 0) return;
+  if (attempt > 6) throw new ServiceError('DatabaseError', 'The database is busy.');
+  await new Promise((resolve) => setTimeout(resolve, Math.random() * 50 * 2 ** attempt));
+}
+
+function databaseError(cause: unknown): never {
+  throw new ServiceError('DatabaseError', 'The database could not be reached.', { cause });
+}
+
+function transactionError(cause: unknown): never {
+  const reasons = cause instanceof TransactionCanceledException ? (cause.CancellationReasons ?? []) : [];
+  const inTheWay = reasons.some(({ Code }) => Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict');
+  if (!inTheWay) databaseError(cause);
+  throw new ServiceError('Conflict', 'Another operation changed the same data.', { cause });
+}
+
+const countReads = (consumed: Consumed, capacity: ConsumedCapacity | undefined): void => {
+  consumed.read += capacity?.CapacityUnits ?? 0;
+};
+const countWrites = (consumed: Consumed, capacity: ConsumedCapacity | undefined): void => {
+  consumed.write += capacity?.CapacityUnits ?? 0;
+};
+
+const chunked = <T>(values: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(values.length / size) }, (_, index) => values.slice(index * size, (index + 1) * size));

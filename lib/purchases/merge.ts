@@ -1,0 +1,99 @@
+import type { Transaction } from '../transactions/transaction.ts';
+import type { Observation } from './observation.ts';
+import type { Millis, Purchase } from './purchase.ts';
+
+/** A transaction and the look that told of it. */
+export interface KnownTransaction {
+  readonly asOf: Millis;
+  readonly transaction: Transaction;
+}
+
+/** All that is known of one purchase: the sum of every observation so far. */
+export interface Known {
+  readonly asOf: Millis;
+  readonly purchase: Purchase;
+  readonly transactions: readonly KnownTransaction[];
+  readonly userTokens: readonly string[];
+  readonly refreshToken?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Adds an observation to what is known. The state that speaks of the latest moment wins; transactions are collected one by
+ * one. Twice is once, and any order of the same observations ends in the same result.
+ */
+export function merge(known: Known | undefined, observed: Observation): Known {
+  const news: Known = { ...observed, transactions: observed.transactions.map((transaction) => ({ asOf: observed.asOf, transaction })) };
+  if (!known) return { ...news, purchase: completed(news.purchase, news) };
+  const [winner, loser] = isLater(news, known) ? [news, known] : [known, news];
+  const transactions = mergeTransactions(known.transactions, news.transactions);
+  const refreshToken = winner.refreshToken ?? loser.refreshToken;
+  return {
+    asOf: winner.asOf,
+    purchase: completed(winner.purchase, { purchase: loser.purchase, transactions }),
+    transactions,
+    userTokens: [...new Set([...known.userTokens, ...news.userTokens])].sort(),
+    ...(refreshToken && { refreshToken }),
+  };
+}
+
+/** Later by the store's clock; two looks at one moment are ordered by their content, so that order of arrival is nothing. */
+function isLater(one: Known, other: Known): boolean {
+  if (one.asOf !== other.asOf) return one.asOf > other.asOf;
+  return canonical(told(one.purchase)) > canonical(told(other.purchase));
+}
+
+/** The purchase without what `completed` may have filled in. */
+function told(purchase: Purchase): object {
+  const { purchaseDate, renewalIntentChangeDate, lastRenewalDate, currency, amountMicros, ...rest } = purchase;
+  return rest;
+}
+
+function mergeTransactions(one: readonly KnownTransaction[], other: readonly KnownTransaction[]): KnownTransaction[] {
+  const byId = new Map(one.map((known) => [known.transaction.transactionId, known]));
+  for (const candidate of other) {
+    const present = byId.get(candidate.transaction.transactionId);
+    if (!present || rank(candidate) > rank(present)) byId.set(candidate.transaction.transactionId, candidate);
+  }
+  return [...byId.values()].sort(
+    (a, b) =>
+      a.transaction.purchaseDate - b.transaction.purchaseDate ||
+      (a.transaction.transactionId < b.transaction.transactionId ? -1 : 1),
+  );
+}
+
+/** The store's amount beats the client's, any amount beats none; then the later look, then the content. */
+function rank({ asOf, transaction }: KnownTransaction): string {
+  const amount = transaction.amountMicros === undefined ? 0 : transaction.isReportedAmount ? 1 : 2;
+  return `${amount}#${String(asOf).padStart(16, '0')}#${canonical(transaction)}`;
+}
+
+/** Fills in what the winning look need not repeat: first date, date of the change of intent, last renewal, amount. */
+function completed(
+  purchase: Purchase,
+  known: { readonly purchase: Purchase; readonly transactions: readonly KnownTransaction[] },
+): Purchase {
+  const latest = known.transactions.find(({ transaction }) => transaction.transactionId === purchase.transactionId)?.transaction;
+  const purchaseDate = earliest(purchase.purchaseDate, known.purchase.purchaseDate);
+  const changeDate = newest(purchase.renewalIntentChangeDate, known.purchase.renewalIntentChangeDate);
+  const lastRenewalDate = purchase.lastRenewalDate ?? renewalDate(latest, purchaseDate);
+  return {
+    ...purchase,
+    ...(purchaseDate !== undefined && { purchaseDate }),
+    ...(changeDate !== undefined && { renewalIntentChangeDate: changeDate }),
+    ...(lastRenewalDate !== undefined && { lastRenewalDate }),
+    ...(latest?.currency !== undefined && { currency: latest.currency }),
+    ...(latest?.amountMicros !== undefined && { amountMicros: latest.amountMicros }),
+  };
+}
+
+const renewalDate = (latest: Transaction | undefined, first: Millis | undefined): Millis | undefined =>
+  latest?.expirationDate !== undefined && first !== undefined && latest.purchaseDate > first
+    ? latest.purchaseDate
+    : undefined;
+
+const earliest = (a?: Millis, b?: Millis): Millis | undefined => (a === undefined || b === undefined ? (a ?? b) : Math.min(a, b));
+const newest = (a?: Millis, b?: Millis): Millis | undefined => (a === undefined || b === undefined ? (a ?? b) : Math.max(a, b));
+
+/** The same text for the same content, whatever the order of its keys. */
+export const canonical = (record: object): string =>
+  JSON.stringify(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
