@@ -13,8 +13,8 @@ export function parse<S extends v.GenericSchema>(
   const result = v.safeParse(schema, value, { abortPipeEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;
-  const path = v.getDotPath(issue) ?? 'the request';
-  throw new ServiceError(code, `${path}: expected ${issue.expected ?? 'a valid value'}.`, { cause: v.flatten(result.issues) });
+  const path = v.getDotPath(issue) ?? 'the content';
+  throw new ServiceError(code, `${path}: expected ${issue.expected ?? issue.message}.`);
 }
 
 /** The JSON text as the schema's type; what is not JSON fails like a wrong value. */
@@ -29,7 +29,8 @@ export function parseJson<S extends v.GenericSchema>(
 function jsonOf(text: string, code: ErrorCode): unknown {
   try {
     return JSON.parse(text);
-  } catch (cause) {
-    throw new ServiceError(code, 'The content is not valid JSON.', { cause });
+  } catch {
+    // The engine's own message quotes the content, which may be a receipt.
+    throw new ServiceError(code, 'The content is not valid JSON.');
   }
 }

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { contract } from './contract.ts';
 import { CustomerInfo, EventInfo, PurchaseCollection, PurchaseRecord, TransactionRecord } from './records.ts';
-
-export const Username = v.pipe(v.string(), v.minLength(1), v.maxLength(512));
+import { Id, Username } from './username.ts';
 
 const params = v.object({ applicationUsername: Username });
 
@@ -83,7 +82,7 @@ export const addCustomerPurchase = contract({
   dialect: 'default',
   eventType: 'purchase.claimed',
   params,
-  body: v.object({ purchaseId: v.pipe(v.string(), v.minLength(1), v.maxLength(2048)) }),
+  body: v.object({ purchaseId: Id }),
   // Spec: not shown. The shape of the read beside it, with `ok`.
   response: v.strictObject({ ok: v.literal(true), applicationUsername: v.string(), purchases: PurchaseCollection }),
   needs: ['write'],

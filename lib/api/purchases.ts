@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { contract } from './contract.ts';
 import { FetchedPurchase } from './records.ts';
+import { Id } from './username.ts';
 
 export const getPurchase = contract({
   id: 'get-purchase',
@@ -12,7 +13,7 @@ export const getPurchase = contract({
   key: 'secret',
   dialect: 'default',
   eventType: 'purchase.read',
-  params: v.object({ purchaseId: v.pipe(v.string(), v.minLength(1), v.maxLength(2048)) }),
+  params: v.object({ purchaseId: Id }),
   query: v.object({ include_notifications: v.optional(v.string()) }),
   response: FetchedPurchase,
   needs: [],

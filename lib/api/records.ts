@@ -11,10 +11,7 @@ const When = v.exactOptional(DateTime);
 const Count = v.exactOptional(v.number());
 
 /** Platform tokens as callers see them: neutral, or brand where the caller speaks brand. */
-const PlatformToken = v.union([
-  Platform,
-  v.picklist(['apple', 'google', 'windows', 'stripe', 'iaptic', 'braintree']),
-]);
+const PlatformToken = v.union([Platform, v.picklist(['apple', 'google', 'windows', 'stripe', 'iaptic', 'braintree'])]);
 
 const purchaseFields = {
   purchaseId: v.string(),

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { contract } from './contract.ts';
 import { TransactionRecord } from './records.ts';
+import { Id } from './username.ts';
 
 export const getTransaction = contract({
   id: 'get-transaction',
@@ -12,7 +13,7 @@ export const getTransaction = contract({
   key: 'secret',
   dialect: 'default',
   eventType: 'transaction.read',
-  params: v.object({ transactionId: v.pipe(v.string(), v.minLength(1), v.maxLength(2048)) }),
+  params: v.object({ transactionId: Id }),
   response: TransactionRecord,
   needs: [],
 });

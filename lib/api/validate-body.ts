@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { Username } from './username.ts';
 
 /**
  * Clients that exist today post their whole product object: nulls, empty strings, numbers as text. A hint that cannot be
@@ -11,27 +12,20 @@ const HintNumber = hint(
   v.union([v.pipe(v.number(), v.finite()), v.pipe(v.string(), v.trim(), v.decimal(), v.transform(Number))]),
 );
 
-/** A user name as clients send it; numbers become text, an empty one is none. */
-const Username = hint(
+/** A user name as clients send it: numbers become text; null and the empty string are none. */
+const GivenUsername = v.union([
   v.pipe(
-    v.union([v.string(), v.number()]),
-    v.transform(String),
-    v.minLength(1),
-    v.maxLength(512),
+    v.nullish(v.literal('')),
+    v.transform(() => undefined),
   ),
-);
+  v.pipe(v.union([v.string(), v.pipe(v.number(), v.transform(String))]), Username),
+]);
 
 export const ValidateBody = v.object({
   id: v.pipe(v.string(), v.minLength(1), v.maxLength(512)),
-  type: v.picklist([
-    'application',
-    'paid subscription',
-    'non renewing subscription',
-    'consumable',
-    'non consumable',
-  ]),
+  type: v.picklist(['application', 'paid subscription', 'non renewing subscription', 'consumable', 'non consumable']),
   transaction: v.looseObject({ type: v.string() }),
-  additionalData: hint(v.object({ applicationUsername: Username, obfuscatedUsername: HintText })),
+  additionalData: v.nullish(v.object({ applicationUsername: GivenUsername, obfuscatedUsername: HintText })),
   license: hint(v.looseObject({ storeIdKey_collections: HintText, storeIdKey_purchases: HintText })),
   priceMicros: HintNumber,
   currency: hint(v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{3}$/))),

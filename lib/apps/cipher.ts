@@ -28,12 +28,18 @@ export function cipherOf(fetchMasterSecret: () => Promise<string>): Cipher {
       const nonce = randomBytes(12);
       const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(context));
       const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return [id, nonce.toString('base64url'), cipher.getAuthTag().toString('base64url'), sealed.toString('base64url')].join('.');
+      return [
+        id,
+        nonce.toString('base64url'),
+        cipher.getAuthTag().toString('base64url'),
+        sealed.toString('base64url'),
+      ].join('.');
     },
     async decrypt(sealed, context) {
       const { id, key } = await masterKey();
       const [keyId, nonce, tag, text] = sealed.split('.');
-      if (keyId !== id || !nonce || !tag || text === undefined) throw new ServiceError('InternalError', 'A secret cannot be opened.');
+      if (keyId !== id || !nonce || !tag || text === undefined)
+        throw new ServiceError('InternalError', 'A secret cannot be opened.');
       const decipher = createDecipheriv(algorithm, key, Buffer.from(nonce, 'base64url'))
         .setAAD(Buffer.from(context))
         .setAuthTag(Buffer.from(tag, 'base64url'));

@@ -74,7 +74,11 @@ export const transactionKey = (app: string, purchaseId: string, transactionId: s
   sk: `${transactionPrefix}${transactionId}`,
 });
 
-export const purchaseIndexKeys = (app: string, purchaseId: string, dates: { createdAt: Millis; updatedAt: Millis }) => ({
+export const purchaseIndexKeys = (
+  app: string,
+  purchaseId: string,
+  dates: { createdAt: Millis; updatedAt: Millis },
+) => ({
   createdPk: `${app}#P`,
   createdSk: `${sortable(dates.createdAt)}#${purchaseId}`,
   keyPk: `${app}#PU`,
@@ -113,3 +117,4 @@ export const tagKey = (app: string, tag: string, date: Millis, eventId: string):
   pk: tagPartition(app, tag),
   sk: `${sortable(date)}#${eventId}`,
 });
+export const eventIdOfTag = (tagSk: string): string => tagSk.slice(tagSk.indexOf('#') + 1);

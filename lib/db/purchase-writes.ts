@@ -61,7 +61,11 @@ function transactionWrite(table: string, app: string, { asOf, transaction }: Kno
   };
 }
 
-function notificationWrite(table: string, app: string, { change, reason }: { change: Change; reason: NotificationReason }): Write {
+function notificationWrite(
+  table: string,
+  app: string,
+  { change, reason }: { change: Change; reason: NotificationReason },
+): Write {
   const { known, seenAt: date, version } = change.after;
   const { purchaseId } = known.purchase;
   const id = createHash('sha256').update(`${app}\n${purchaseId}\n${version}\n${reason}`).digest('hex').slice(0, 32);
@@ -73,7 +77,9 @@ function notificationWrite(table: string, app: string, { change, reason }: { cha
 function ownershipWrites(table: string, app: string, { after, claim, gained, lost }: Change): Write[] {
   const { purchaseId } = after.known.purchase;
   return [
-    ...(claim ? [{ Put: { TableName: table, Item: { ...keys.claimKey(app, purchaseId, claim.username), ...claim } } }] : []),
+    ...(claim
+      ? [{ Put: { TableName: table, Item: { ...keys.claimKey(app, purchaseId, claim.username), ...claim } } }]
+      : []),
     ...lost.map((username) => ({ Delete: { TableName: table, Key: keys.linkKey(app, username, purchaseId) } })),
     ...gained.flatMap((username) => [
       { Put: { TableName: table, Item: keys.linkKey(app, username, purchaseId) } },

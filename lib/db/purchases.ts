@@ -4,9 +4,17 @@ import { NotificationReason } from '../notifications/reasons.ts';
 import { parse } from '../parse.ts';
 import { type Change, changeOf, type Happening, type StoredPurchase } from '../purchases/change.ts';
 import { Claim } from '../purchases/claims.ts';
-import { type Millis, Purchase } from '../purchases/purchase.ts';
+import { Purchase } from '../purchases/purchase.ts';
 import { Transaction } from '../transactions/transaction.ts';
-import { claimPrefix, linkPrefix, customerPartition, notificationPrefix, purchaseKey, purchasePartition, transactionPrefix } from './keys.ts';
+import {
+  claimPrefix,
+  customerPartition,
+  linkPrefix,
+  notificationPrefix,
+  purchaseKey,
+  purchasePartition,
+  transactionPrefix,
+} from './keys.ts';
 import { changeWrites } from './purchase-writes.ts';
 import type { Item, Table } from './table.ts';
 
@@ -25,18 +33,17 @@ const TransactionItem = v.object({ transaction: Transaction, asOf: v.number() })
 const NotificationItem = v.object({ id: v.string(), date: v.number(), reason: NotificationReason });
 export type PurchaseNotificationItem = v.InferOutput<typeof NotificationItem>;
 
-/** A purchase without its transactions and claims, as lists and answers need it. */
-export interface OwnedPurchase {
+/** A purchase with its owners, without its transactions and claims. */
+export interface FoundPurchase {
   readonly purchase: Purchase;
   readonly entitledUsers: readonly string[];
-  readonly updatedAt: Millis;
 }
 
 /** Purchases of one table. An application's name is part of every key. */
 export interface Purchases {
-  find(app: string, purchaseId: string): Promise<OwnedPurchase | undefined>;
+  find(app: string, purchaseId: string): Promise<FoundPurchase | undefined>;
   /** What the user owns, latest purchase first. */
-  ownedBy(app: string, username: string): Promise<OwnedPurchase[]>;
+  ownedBy(app: string, username: string): Promise<Purchase[]>;
   transactionsOf(app: string, purchaseIds: readonly string[]): Promise<Transaction[]>;
   /** Lifecycle notifications, oldest first. */
   notificationsOf(app: string, purchaseId: string): Promise<PurchaseNotificationItem[]>;
@@ -57,13 +64,13 @@ export function purchasesOf(table: Table): Purchases {
   return {
     async find(app, purchaseId) {
       const item = await table.get(purchaseKey(app, purchaseId));
-      return item && owned(item);
+      return item && found(item);
     },
     async ownedBy(app, username) {
       const links = await table.query({ partition: customerPartition(app, username), prefix: linkPrefix });
       const ids = links.map(({ sk }) => String(sk).slice(linkPrefix.length));
       const items = await table.batchGet(ids.map((id) => purchaseKey(app, id)));
-      return items.map(owned).sort((a, b) => (b.purchase.purchaseDate ?? 0) - (a.purchase.purchaseDate ?? 0));
+      return items.map((item) => found(item).purchase).sort((a, b) => (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0));
     },
     async transactionsOf(app, purchaseIds) {
       const lists = await Promise.all(
@@ -90,7 +97,7 @@ export function purchasesOf(table: Table): Purchases {
   };
 }
 
-const owned = (item: Item): OwnedPurchase => parse(StoredItem, item, 'DatabaseError');
+const found = (item: Item): FoundPurchase => parse(StoredItem, item, 'DatabaseError');
 
 /** The whole purchase in one strongly consistent query: state, claims and transactions. */
 async function load(table: Table, app: string, purchaseId: string): Promise<StoredPurchase | undefined> {
@@ -101,8 +108,14 @@ async function load(table: Table, app: string, purchaseId: string): Promise<Stor
   const transactions = items
     .filter(({ sk }) => String(sk).startsWith(transactionPrefix))
     .map((item) => parse(TransactionItem, item, 'DatabaseError'));
-  const claims = items.filter(({ sk }) => String(sk).startsWith(claimPrefix)).map((item) => parse(Claim, item, 'DatabaseError'));
-  return { ...stored, known: { purchase, asOf, userTokens, transactions, ...(refreshToken && { refreshToken }) }, claims };
+  const claims = items
+    .filter(({ sk }) => String(sk).startsWith(claimPrefix))
+    .map((item) => parse(Claim, item, 'DatabaseError'));
+  return {
+    ...stored,
+    known: { purchase, asOf, userTokens, transactions, ...(refreshToken && { refreshToken }) },
+    claims,
+  };
 }
 
 const attempts = 10;

@@ -56,12 +56,18 @@ export function openTable(name: string): Table {
     name,
     consumed,
     async get(key) {
-      const answer = await client.send(new GetCommand({ TableName: name, Key: key, ConsistentRead: true, ...asking })).catch(databaseError);
+      const answer = await client
+        .send(new GetCommand({ TableName: name, Key: key, ConsistentRead: true, ...asking }))
+        .catch(databaseError);
       countReads(consumed, answer.ConsumedCapacity);
       return answer.Item;
     },
     async query(range) {
-      return await queryAll(client, { TableName: name, ...queryInput(range), ...asking }, { consumed, limit: range.limit });
+      return await queryAll(
+        client,
+        { TableName: name, ...queryInput(range), ...asking },
+        { consumed, limit: range.limit },
+      );
     },
     async batchGet(keys) {
       const chunks = await Promise.all(chunked(keys, 100).map((chunk) => getChunk(client, name, { chunk, consumed })));
@@ -72,7 +78,9 @@ export function openTable(name: string): Table {
       await Promise.all(chunked(items, 25).map((chunk) => putChunk(client, name, { chunk, consumed })));
     },
     async transact(writes) {
-      const answer = await client.send(new TransactWriteCommand({ TransactItems: [...writes], ...asking })).catch(transactionError);
+      const answer = await client
+        .send(new TransactWriteCommand({ TransactItems: [...writes], ...asking }))
+        .catch(transactionError);
       for (const capacity of answer.ConsumedCapacity ?? []) countWrites(consumed, capacity);
     },
   };
@@ -98,7 +106,9 @@ async function queryAll(
   const items: Item[] = [];
   let from: Item | undefined;
   do {
-    const answer = await client.send(new QueryCommand({ ...input, ...(from && { ExclusiveStartKey: from }) })).catch(databaseError);
+    const answer = await client
+      .send(new QueryCommand({ ...input, ...(from && { ExclusiveStartKey: from }) }))
+      .catch(databaseError);
     countReads(consumed, answer.ConsumedCapacity);
     items.push(...(answer.Items ?? []));
     from = answer.LastEvaluatedKey;
@@ -117,7 +127,9 @@ async function getChunk(
   };
   for (let attempt = 0; Object.keys(wanted).length > 0; attempt++) {
     await backOff(attempt);
-    const answer = await client.send(new BatchGetCommand({ RequestItems: wanted, ReturnConsumedCapacity: 'TOTAL' })).catch(databaseError);
+    const answer = await client
+      .send(new BatchGetCommand({ RequestItems: wanted, ReturnConsumedCapacity: 'TOTAL' }))
+      .catch(databaseError);
     for (const capacity of answer.ConsumedCapacity ?? []) countReads(consumed, capacity);
     items.push(...(answer.Responses?.[table] ?? []));
     wanted = (answer.UnprocessedKeys ?? {}) as typeof wanted;
@@ -133,7 +145,9 @@ async function putChunk(
   let wanted = { [table]: chunk.map((Item) => ({ PutRequest: { Item } })) };
   for (let attempt = 0; (wanted[table]?.length ?? 0) > 0; attempt++) {
     await backOff(attempt);
-    const answer = await client.send(new BatchWriteCommand({ RequestItems: wanted, ReturnConsumedCapacity: 'TOTAL' })).catch(databaseError);
+    const answer = await client
+      .send(new BatchWriteCommand({ RequestItems: wanted, ReturnConsumedCapacity: 'TOTAL' }))
+      .catch(databaseError);
     for (const capacity of answer.ConsumedCapacity ?? []) countWrites(consumed, capacity);
     wanted = (answer.UnprocessedItems ?? {}) as typeof wanted;
   }

@@ -48,7 +48,8 @@ export function changeOf(before: StoredPurchase | undefined, happening: Happenin
   const known = observed ? merge(before?.known, observed) : before?.known;
   if (!known) return undefined;
   const claims = claimsAfter(before?.claims ?? [], happening);
-  const entitled = before && claims === before.claims && !observed ? before.entitledUsers : entitledUsers(claims, strategy);
+  const entitled =
+    before && claims === before.claims && !observed ? before.entitledUsers : entitledUsers(claims, strategy);
   const claim = claims.find((candidate) => !before?.claims.includes(candidate));
   const after: StoredPurchase = {
     known,

@@ -22,7 +22,10 @@ export interface Known {
  * one. Twice is once, and any order of the same observations ends in the same result.
  */
 export function merge(known: Known | undefined, observed: Observation): Known {
-  const news: Known = { ...observed, transactions: observed.transactions.map((transaction) => ({ asOf: observed.asOf, transaction })) };
+  const news: Known = {
+    ...observed,
+    transactions: observed.transactions.map((transaction) => ({ asOf: observed.asOf, transaction })),
+  };
   if (!known) return { ...news, purchase: completed(news.purchase, news) };
   const [winner, loser] = isLater(news, known) ? [news, known] : [known, news];
   const transactions = mergeTransactions(known.transactions, news.transactions);
@@ -72,7 +75,9 @@ function completed(
   purchase: Purchase,
   known: { readonly purchase: Purchase; readonly transactions: readonly KnownTransaction[] },
 ): Purchase {
-  const latest = known.transactions.find(({ transaction }) => transaction.transactionId === purchase.transactionId)?.transaction;
+  const latest = known.transactions.find(
+    ({ transaction }) => transaction.transactionId === purchase.transactionId,
+  )?.transaction;
   const purchaseDate = earliest(purchase.purchaseDate, known.purchase.purchaseDate);
   const changeDate = newest(purchase.renewalIntentChangeDate, known.purchase.renewalIntentChangeDate);
   const lastRenewalDate = purchase.lastRenewalDate ?? renewalDate(latest, purchaseDate);
@@ -91,8 +96,10 @@ const renewalDate = (latest: Transaction | undefined, first: Millis | undefined)
     ? latest.purchaseDate
     : undefined;
 
-const earliest = (a?: Millis, b?: Millis): Millis | undefined => (a === undefined || b === undefined ? (a ?? b) : Math.min(a, b));
-const newest = (a?: Millis, b?: Millis): Millis | undefined => (a === undefined || b === undefined ? (a ?? b) : Math.max(a, b));
+const earliest = (a?: Millis, b?: Millis): Millis | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+const newest = (a?: Millis, b?: Millis): Millis | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 
 /** The same text for the same content, whatever the order of its keys. */
 export const canonical = (record: object): string =>

@@ -1,7 +1,14 @@
 import * as v from 'valibot';
 
 /** The stores and processors, by the neutral tokens of the specification. */
-export const platforms = ['store_a', 'store_b', 'store_c', 'processor_a', 'service_processor_a', 'processor_b'] as const;
+export const platforms = [
+  'store_a',
+  'store_b',
+  'store_c',
+  'processor_a',
+  'service_processor_a',
+  'processor_b',
+] as const;
 
 export const Platform = v.picklist(platforms);
 export type Platform = v.InferOutput<typeof Platform>;

@@ -12,13 +12,7 @@ const Text = v.exactOptional(v.string());
 export const ValidationRequest = v.object({
   /** The product to validate, or on store_a the application. */
   id: v.string(),
-  type: v.picklist([
-    'application',
-    'paid subscription',
-    'non renewing subscription',
-    'consumable',
-    'non consumable',
-  ]),
+  type: v.picklist(['application', 'paid subscription', 'non renewing subscription', 'consumable', 'non consumable']),
   transaction: v.looseObject({ type: Text }),
   license: v.exactOptional(v.looseObject({ storeIdKey_collections: Text, storeIdKey_purchases: Text })),
   applicationUsername: Text,
@@ -65,9 +59,14 @@ export interface StoreAnswer {
 export interface Validation {
   /** `data.id`: the bundle id on store_a, the product id elsewhere. */
   readonly id: string;
+  /**
+   * Whether the answer depends on one product. A store_a request that names the bundle id, whatever its `type`, asks for
+   * all that the store account owns (`application`): that succeeds with nothing owned, too.
+   */
+  readonly about: 'application' | 'product';
   /** Everything that the evidence and the store show; the purchases of the answer's collection. */
   readonly observations: readonly Observation[];
-  /** The purchase that the request is about; undefined for `application` and when the receipt does not hold it. */
+  /** The purchase that the request (or its signed transaction) is about; undefined when the receipt does not hold it. */
   readonly purchaseId?: string;
   /** `data.transaction`: native detail, without its `type` (the edge echoes the request's) and `transactionId`. */
   readonly native: Readonly<Record<string, unknown>>;

@@ -1,0 +1,80 @@
+import { type CachedApps, cachedApps } from './apps/cached-apps.ts';
+import { cipherOf } from './apps/cipher.ts';
+import { type Aliases, aliasesOf } from './db/aliases.ts';
+import { type Apps, appsOf } from './db/apps.ts';
+import { type Events, eventsOf } from './db/events.ts';
+import { type Purchases, purchasesOf } from './db/purchases.ts';
+import { openTable, type Table } from './db/table.ts';
+import { type Transactions, transactionsOf } from './db/transactions.ts';
+import { ServiceError } from './errors.ts';
+import type { Platform } from './purchases/platform.ts';
+import type { Millis } from './purchases/purchase.ts';
+import { stores } from './stores/index.ts';
+import type { Store } from './stores/store.ts';
+
+/** What handlers work with. Built once per container, at the first request. */
+export interface Deps {
+  now(): Millis;
+  readonly table: Table;
+  readonly apps: Apps;
+  readonly cachedApps: CachedApps;
+  readonly purchases: Purchases;
+  readonly transactions: Transactions;
+  readonly aliases: Aliases;
+  readonly events: Events;
+  /** The adapter of a platform. Throws `InvalidPayload` for one that this service does not sell on. */
+  store(platform: Platform): Promise<Store>;
+  /** The emulator that stands in for the stores, on one machine only. */
+  readonly emulator: { readonly url?: string; readonly roots: readonly Uint8Array[] };
+}
+
+let built: Deps | undefined;
+
+/** The dependencies of this container. The only reader of the environment. */
+export function deps(): Deps {
+  built ??= build(process.env);
+  return built;
+}
+
+function build(environment: NodeJS.ProcessEnv): Deps {
+  const now = () => Date.now();
+  const table = openTable(required(environment, 'TABLE_NAME'));
+  const apps = appsOf(
+    table,
+    cipherOf(() => fetchMasterSecret(required(environment, 'MASTER_KEY_ID'))),
+  );
+  const { STORES_URL: url, STORES_ROOT: root } = environment;
+  return {
+    now,
+    table,
+    apps,
+    cachedApps: cachedApps(apps, now),
+    purchases: purchasesOf(table),
+    transactions: transactionsOf(table),
+    aliases: aliasesOf(table),
+    events: eventsOf(table, Number(environment.EVENT_RETENTION_DAYS ?? 90)),
+    store: loadStore,
+    emulator: { ...(url && { url }), roots: root ? [Buffer.from(root, 'base64')] : [] },
+  };
+}
+
+async function loadStore(platform: Platform): Promise<Store> {
+  const load = stores[platform];
+  if (!load) throw new ServiceError('InvalidPayload', `Purchases of ${platform} cannot be validated.`);
+  return await load();
+}
+
+/** Loaded lazily: only functions that meet a secret pay for the client. */
+async function fetchMasterSecret(id: string): Promise<string> {
+  const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
+  const { SecretString } = await new SecretsManagerClient({}).send(new GetSecretValueCommand({ SecretId: id }));
+  if (!SecretString) throw new ServiceError('InternalError', 'The master key is missing.');
+  return SecretString;
+}
+
+function required(environment: NodeJS.ProcessEnv, name: string): string {
+  const value = environment[name];
+  if (!value)
+    throw new ServiceError('InternalError', 'The service is not configured.', { cause: `${name} is not set` });
+  return value;
+}

@@ -1,0 +1,22 @@
+import type { EventInfo } from '../api/records.ts';
+import type { EventRecord } from './event.ts';
+
+/** An event as customer information shows it. */
+export function eventInfo({ eventId, date, type, content, outcome }: EventRecord): EventInfo {
+  const productIds = idsOf(content.purchases, 'productId');
+  const purchaseIds = idsOf(content.purchases, 'purchaseId');
+  return {
+    eventId,
+    eventInfo: {
+      date: new Date(date).toISOString(),
+      type,
+      ...(productIds.length > 0 && { productIds }),
+      ...(purchaseIds.length > 0 && { purchaseIds }),
+      response: outcome,
+    },
+  };
+}
+
+const idsOf = (rows: readonly Record<string, unknown>[], field: string): string[] => [
+  ...new Set(rows.map((row) => row[field]).filter((id) => typeof id === 'string')),
+];

@@ -1,0 +1,21 @@
+import type { Deps } from '../deps.ts';
+import type { Recorder } from '../events/recorder.ts';
+import type { Platform } from '../purchases/platform.ts';
+import type { Asking } from '../stores/store.ts';
+import { recordedFetch } from './recorded-fetch.ts';
+
+/** What the adapter of a platform may use for this application: its settings, and a fetch that the event records. */
+export async function askingOf(
+  app: string,
+  platform: Platform,
+  { event, deps }: { event: Recorder; deps: Deps },
+): Promise<Asking> {
+  const { now, emulator, cachedApps } = deps;
+  return {
+    app,
+    settings: await cachedApps.storeSettings(app, platform),
+    fetch: recordedFetch({ record: event.externalCall, now, ...(emulator.url && { storesUrl: emulator.url }) }),
+    now,
+    extraRoots: emulator.roots,
+  };
+}

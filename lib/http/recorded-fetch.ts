@@ -1,0 +1,68 @@
+import { ServiceError } from '../errors.ts';
+import type { ExternalCall } from '../events/event.ts';
+import type { StoreAnswer, StoreFetch, StoreRequest } from '../stores/store.ts';
+
+const defaultTimeoutMs = 6_000;
+const largestAnswerBytes = 6 * 1024 * 1024;
+
+interface Recording {
+  readonly record: (call: ExternalCall) => void;
+  readonly now: () => number;
+  /** Where the stores are found instead of at their own hosts: the emulator's URL, or undefined in a deployment. */
+  readonly storesUrl?: string;
+}
+
+/**
+ * The `fetch` that adapters ask their stores with. It follows no redirect, ends with the deadline, reads at most 6 MB and
+ * records every call. A store that gives no answer is `ConnectionFailed`; any HTTP answer is the adapter's to judge.
+ */
+export function recordedFetch({ record, now, storesUrl }: Recording): StoreFetch {
+  return async (url, init = {}) => {
+    const target = new URL(url);
+    const startedAt = now();
+    const call = { type: target.host, url: redacted(target), method: init.method ?? 'GET' };
+    try {
+      const answer = await ask(storesUrl ? `${storesUrl}/${target.host}${target.pathname}${target.search}` : url, init);
+      const response = { status: answer.status, size: answer.text.length };
+      record({ ...call, response, timing: { startedAt, endedAt: now() } });
+      return answer;
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.name : 'failed';
+      record({ ...call, error: { message }, timing: { startedAt, endedAt: now() } });
+      throw new ServiceError('ConnectionFailed', 'The store could not be reached.', { cause });
+    }
+  };
+}
+
+async function ask(
+  url: string,
+  { method = 'GET', headers = {}, body, timeoutMs = defaultTimeoutMs }: StoreRequest,
+): Promise<StoreAnswer> {
+  const response = await fetch(url, {
+    method,
+    headers,
+    ...(body !== undefined && { body }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  return { status: response.status, headers: response.headers, text: await readText(response) };
+}
+
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > largestAnswerBytes) throw new Error('answer too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The address without query, its long path segments (tokens, transaction ids of other people's making) cut. */
+const redacted = ({ origin, pathname }: URL): string =>
+  origin +
+  pathname
+    .split('/')
+    .map((segment) => (segment.length > 24 ? `${segment.slice(0, 8)}…` : segment))
+    .join('/');

@@ -1,0 +1,7 @@
+import type { Platform } from '../purchases/platform.ts';
+import type { Store } from './store.ts';
+
+/** Every store, loaded at its first use, so that a function carries only the stores that it meets. */
+export const stores: Readonly<Partial<Record<Platform, () => Promise<Store>>>> = {
+  store_a: async () => (await import('./store-a/store-a.ts')).storeA,
+};
