@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { lifecycleReasons } from '../../../lib/notifications/reasons.ts';
+import { type Known, merge } from '../../../lib/purchases/merge.ts';
+import type { Purchase } from '../../../lib/purchases/purchase.ts';
+import { day, paid, seenPurchase, start } from '../../support/given.ts';
+import { lifeActions, observationsOf } from '../../support/life.ts';
+
+const known = (state: Partial<Purchase> = {}): Known => merge(undefined, seenPurchase(state));
+const at = (later: number, state: Partial<Purchase> = {}) => ({ known: known(state), at: start + later });
+const changed = (from: Partial<Purchase>, to: Partial<Purchase>) => lifecycleReasons(at(0, from), at(day, to));
+
+describe('the reasons of a change', () => {
+  it.each<[string, Partial<Purchase>, Partial<Purchase>, string[]]>([
+    ['a paid pending purchase', { isPending: true }, {}, ['PURCHASED']],
+    ['a renewal', {}, { transactionId: 'store_a:2' }, ['RENEWED']],
+    ['auto-renewal switched off', {}, { renewalIntent: 'Lapse' }, ['WILL_LAPSE']],
+    ['auto-renewal switched on', { renewalIntent: 'Lapse' }, {}, ['WILL_AUTO_RENEW']],
+    [
+      'a failed payment in grace',
+      {},
+      { isBillingRetryPeriod: true, expirationDate: start + 40 * day },
+      ['ENTERED_GRACE_PERIOD'],
+    ],
+    ['a later expiry without a payment', {}, { expirationDate: start + 40 * day }, ['EXTENDED']],
+    ['another product', {}, { productId: 'store_a:yearly', transactionId: 'store_a:2' }, ['PLAN_CHANGED']],
+    ['a pause', {}, { isPaused: true, expirationDate: start }, ['PAUSED']],
+    ['an expiry', {}, { expirationDate: start + day }, ['EXPIRED']],
+    ['a replacement', {}, { endedAt: start + day, cancelationReason: 'System.Replaced' }, ['PLAN_CHANGED']],
+    ['a price that needs consent', {}, { priceConsentStatus: 'Notified' }, ['PRICE_CHANGE_UPDATED']],
+    [
+      'a price that was accepted',
+      { priceConsentStatus: 'Notified' },
+      { priceConsentStatus: 'Agreed' },
+      ['PRICE_CHANGE_CONFIRMED'],
+    ],
+    ['an acknowledgement', { isAcknowledged: false }, { isAcknowledged: true }, ['ACKNOWLEDGED']],
+    ['a purchase that came back', { expirationDate: start }, {}, ['RENEWED']],
+    ['nothing', {}, {}, []],
+  ])('tell of %s', (_what, from, to, reasons) => {
+    expect(changed(from, to)).toEqual(reasons);
+  });
+
+  it('tell of a first sight only when it gives access', () => {
+    expect(lifecycleReasons(undefined, at(0))).toEqual(['PURCHASED']);
+    expect(lifecycleReasons(undefined, at(0, { isPending: true }))).toEqual([]);
+    expect(lifecycleReasons(undefined, at(60 * day))).toEqual([]);
+  });
+
+  it('tell of money given back, for a shared purchase of its revocation', () => {
+    const refunded = (state: Partial<Purchase>) => {
+      const { purchase } = seenPurchase({ ...state, endedAt: start + day });
+      const look = seenPurchase(purchase, { transactions: [paid(purchase, { refundedAt: start + day })] });
+      return lifecycleReasons(at(0, state), { known: merge(undefined, look), at: start + day });
+    };
+    expect(refunded({})).toEqual(['REFUNDED']);
+    expect(refunded({ isSharedPurchase: true })).toEqual(['REVOKED']);
+  });
+
+  it('tell of an expiry by the clock once, at the first state that is written after it', () => {
+    const before = at(0);
+    const after = at(40 * day);
+    expect(lifecycleReasons(before, after)).toEqual(['EXPIRED']);
+    expect(lifecycleReasons(after, at(41 * day))).toEqual([]);
+  });
+
+  it('are none between a state and itself', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...lifeActions), { maxLength: 8 }), (actions) => {
+        const state = observationsOf(actions).reduce<Known | undefined>((sum, look) => merge(sum, look), undefined);
+        if (!state) throw new Error('a life has at least one look');
+        const written = { known: state, at: state.asOf };
+        expect(lifecycleReasons(written, written)).toEqual([]);
+      }),
+    );
+  });
+});

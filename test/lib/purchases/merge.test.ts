@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type Known, merge } from '../../../lib/purchases/merge.ts';
+import type { Observation } from '../../../lib/purchases/observation.ts';
+import { day, paid, seenPurchase, start } from '../../support/given.ts';
+import { lifeActions, observationsOf } from '../../support/life.ts';
+
+const mergeAll = (looks: readonly Observation[]): Known | undefined =>
+  looks.reduce<Known | undefined>((known, look) => merge(known, look), undefined);
+
+const lives = fc.array(fc.constantFrom(...lifeActions), { maxLength: 12 });
+
+describe('merge', () => {
+  it('ends in the same state whatever the order and the repetition of the observations', () => {
+    fc.assert(
+      fc.property(lives, fc.infiniteStream(fc.nat()), (actions, choices) => {
+        const looks = observationsOf(actions);
+        const twice = [...looks, ...looks].map((look) => ({ look, place: choices.next().value }));
+        const shuffled = twice.sort((a, b) => a.place - b.place).map(({ look }) => look);
+        expect(mergeAll(shuffled)).toEqual(mergeAll(looks));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('changes nothing when an observation is merged twice', () => {
+    fc.assert(
+      fc.property(lives, (actions) => {
+        const known = mergeAll(observationsOf(actions));
+        for (const look of observationsOf(actions)) expect(merge(known, look)).toEqual(known);
+      }),
+    );
+  });
+
+  it('never lets an older look overwrite a newer one', () => {
+    const cancelled = seenPurchase({ renewalIntent: 'Lapse' }, { asOf: start + 2 * day });
+    const late = seenPurchase({ renewalIntent: 'Renew' }, { asOf: start + day });
+    expect(merge(merge(undefined, cancelled), late).purchase.renewalIntent).toBe('Lapse');
+  });
+
+  it('keeps every transaction that any look has shown', () => {
+    const first = seenPurchase();
+    const renewed = seenPurchase(
+      { transactionId: 'store_a:2', lastRenewalDate: start + 31 * day },
+      { asOf: start + 31 * day },
+    );
+    const ids = merge(merge(undefined, first), renewed).transactions.map(
+      ({ transaction }) => transaction.transactionId,
+    );
+    expect(ids).toEqual(['store_a:1', 'store_a:2']);
+  });
+
+  it("prefers the store's amount to the one that the client reported, in either order", () => {
+    const { purchase } = seenPurchase();
+    const reported = seenPurchase(
+      {},
+      { asOf: start + day, transactions: [paid(purchase, { amountMicros: 1, isReportedAmount: true })] },
+    );
+    const told = seenPurchase();
+    for (const looks of [
+      [reported, told],
+      [told, reported],
+    ]) {
+      expect(mergeAll(looks)?.transactions[0]?.transaction.amountMicros).toBe(4_990_000);
+      expect(mergeAll(looks)?.purchase.amountMicros).toBe(4_990_000);
+    }
+  });
+});

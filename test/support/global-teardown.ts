@@ -1,0 +1,5 @@
+/** Stops the DynamoDB Local of the run. */
+// biome-ignore lint/style/noDefaultExport: jest calls the default export.
+export default async function tearDown(): Promise<void> {
+  await globalThis.dynamoDbLocal?.close();
+}
