@@ -85,6 +85,11 @@ export interface Store {
    * application, `ConnectionFailed` when it cannot be known now, `InternalError` for settings that the store refuses.
    */
   validate(request: ValidationRequest, asking: Asking): Promise<Validation>;
+  /**
+   * Checks `asking.settings`: their form, and with `askStore` by a call that changes nothing. Returns a sentence for the
+   * operator; throws `InvalidPayload` for a wrong form, `InternalError` with a clear message when the store refuses them.
+   */
+  checkSettings(asking: Asking, options: { readonly askStore: boolean }): Promise<string>;
   /** The state now of what a refresh token stands for. Throws like `validate`. */
   refresh?(refreshToken: Readonly<Record<string, string>>, asking: Asking): Promise<readonly Observation[]>;
 }

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { Argument, Command, Option } from 'commander';
+import * as v from 'valibot';
+import { createApp, existing, rotateKey, setStrategy } from '../lib/apps/operator.ts';
+import { deps } from '../lib/deps.ts';
+import { parseJson } from '../lib/parse.ts';
+import { type Strategy, strategies } from '../lib/purchases/claims.ts';
+import { type Platform, platforms } from '../lib/purchases/platform.ts';
+import { checkStoreSettings } from './check-store-settings.ts';
+
+/** `app create|list|rotate-key|set-store|set-strategy`. */
+export function appCommands(): Command {
+  const app = new Command('app').description('Applications');
+  app
+    .command('create')
+    .description('Creates an application and shows its keys, once')
+    .argument('<name>')
+    .action(create);
+  app.command('list').description('Lists the applications').action(list);
+  app
+    .command('rotate-key')
+    .description('Issues a new key; the present one stays live for a while')
+    .argument('<name>')
+    .addArgument(new Argument('<level>').choices(['public', 'secret']))
+    .option('--overlap-hours <hours>', 'how long the present key stays live', '24')
+    .action(rotate);
+  app
+    .command('set-store')
+    .description("Sets what a store needs to be asked, checked by a call to the store; read from a JSON file or '-'")
+    .argument('<name>')
+    .addArgument(new Argument('<platform>').choices(platforms))
+    .argument('<file>')
+    .addOption(new Option('--skip-check', 'do not ask the store whether it accepts the settings'))
+    .action(setStore);
+  app
+    .command('set-strategy')
+    .description('Sets who owns a purchase that several users claim')
+    .argument('<name>')
+    .addArgument(new Argument('<strategy>').choices(strategies))
+    .action(changeStrategy);
+  return app;
+}
+
+async function create(name: string): Promise<void> {
+  const { publicKey, secretKey } = await createApp(deps().apps, name, deps().now());
+  console.log(`public key  ${publicKey}\nsecret key  ${secretKey}\nKeep the secret key now: it is not shown again.`);
+}
+
+async function list(): Promise<void> {
+  const apps = await deps().apps.list();
+  for (const { name, strategy, createdAt } of apps) {
+    console.log(`${name}  strategy ${strategy}  created ${new Date(createdAt).toISOString().slice(0, 10)}`);
+  }
+}
+
+async function rotate(
+  name: string,
+  level: 'public' | 'secret',
+  { overlapHours }: { overlapHours: string },
+): Promise<void> {
+  const hours = v.parse(v.pipe(v.string(), v.decimal(), v.transform(Number), v.minValue(0)), overlapHours);
+  const key = await rotateKey(deps().apps, name, { level, overlapMs: hours * 3_600_000, now: deps().now() });
+  console.log(`new ${level} key  ${key}\nThe present one stays live for ${hours} hours.`);
+}
+
+async function setStore(
+  name: string,
+  platform: Platform,
+  file: string,
+  { skipCheck }: { skipCheck?: true },
+): Promise<void> {
+  const settings = parseJson(v.record(v.string(), v.unknown()), readFileSync(file === '-' ? 0 : file, 'utf8'));
+  await existing(deps().apps, name);
+  const found = await checkStoreSettings(name, platform, { settings, askStore: !skipCheck });
+  await deps().apps.setStoreSettings(name, platform, settings);
+  console.log(`${found}\nSaved, encrypted. Running functions use it within 15 seconds.`);
+}
+
+async function changeStrategy(name: string, strategy: Strategy): Promise<void> {
+  await setStrategy(deps().apps, name, strategy);
+  console.log(`${name}: ${strategy}. Purchases follow at their next validation.`);
+}

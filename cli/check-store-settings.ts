@@ -1,0 +1,18 @@
+import { deps } from '../lib/deps.ts';
+import { recordedFetch } from '../lib/http/recorded-fetch.ts';
+import type { Platform } from '../lib/purchases/platform.ts';
+
+/**
+ * What the store says of the settings, in a sentence. Throws `InvalidPayload` for settings of the wrong form and
+ * `InternalError` for those that the store refuses.
+ */
+export async function checkStoreSettings(
+  app: string,
+  platform: Platform,
+  { settings, askStore }: { settings: unknown; askStore: boolean },
+): Promise<string> {
+  const { emulator, now, store } = deps();
+  const { checkSettings } = await store(platform);
+  const fetch = recordedFetch({ record: () => {}, now, ...(emulator.url && { storesUrl: emulator.url }) });
+  return await checkSettings({ app, settings, fetch, now, extraRoots: emulator.roots }, { askStore });
+}

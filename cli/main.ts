@@ -1,0 +1,23 @@
+import { Command } from 'commander';
+import { ServiceError } from '../lib/errors.ts';
+import { appCommands } from './app-commands.ts';
+import { connect } from './connect.ts';
+
+const program = new Command('claimcheck')
+  .description("Operates Claimcheck: its applications, their keys and their stores' settings")
+  .option('--local', 'work on the service that `npm start` keeps in .local/')
+  .option('--table <name>', 'the table of the deployment (output TableName of the stack; default: TABLE_NAME)')
+  .option('--master-key <id>', 'the secret of the deployment (output MasterKeyId of the stack; default: MASTER_KEY_ID)')
+  .hook('preAction', (command) => connect(command.opts()))
+  .showHelpAfterError();
+
+program.addCommand(appCommands());
+
+try {
+  await program.parseAsync();
+} catch (thrown) {
+  const { message } =
+    thrown instanceof ServiceError ? thrown : new Error(String(thrown instanceof Error ? thrown.message : thrown));
+  console.error(message);
+  process.exitCode = 1;
+}
