@@ -1,0 +1,48 @@
+import * as v from 'valibot';
+
+const dayMs = 86_400_000;
+
+const pattern =
+  /^P(?=.)(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,4})W)?(?:(\d{1,4})D)?(?:T(?=.)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$/;
+
+/** An ISO 8601 duration longer than nothing, such as P1M, P1W or PT90S. */
+export const Period = v.pipe(
+  v.string(),
+  v.check((text) => pattern.test(text) && /[1-9]/.test(text), 'expected an ISO 8601 duration such as P1M'),
+);
+export type Period = v.InferOutput<typeof Period>;
+
+/** `times` periods after `start`, in UTC: months keep their day, or take the last one of a shorter month. */
+export function addPeriod(start: number, period: Period, times = 1): number {
+  const { months, ms } = partsOf(period);
+  return addMonths(start, months * times) + ms * times;
+}
+
+/** About how many days a period lasts, for comparing plans. */
+export function daysIn(period: Period): number {
+  const { months, ms } = partsOf(period);
+  return (months * 365.25) / 12 + ms / dayMs;
+}
+
+/** The start of the second that `at` is in: stores date purchases in whole seconds. */
+export const wholeSecond = (at: number): number => Math.floor(at / 1000) * 1000;
+
+function partsOf(period: Period): { months: number; ms: number } {
+  const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = (pattern.exec(period) ?? [])
+    .slice(1)
+    .map((digits = '0') => Number(digits));
+  return {
+    months: years * 12 + months,
+    ms: (weeks * 7 + days) * dayMs + ((hours * 60 + minutes) * 60 + seconds) * 1000,
+  };
+}
+
+function addMonths(start: number, months: number): number {
+  const date = new Date(start);
+  const day = date.getUTCDate();
+  date.setUTCDate(1);
+  date.setUTCMonth(date.getUTCMonth() + months);
+  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
+  date.setUTCDate(Math.min(day, lastDay));
+  return date.getTime();
+}

@@ -1,0 +1,35 @@
+import * as v from 'valibot';
+import { addPeriod, Period } from './calendar.ts';
+import { catchUp, type Emulator } from './emulator.ts';
+import type { Call } from './http-messages.ts';
+import { parsedBody } from './parsed-body.ts';
+import { refusal } from './refusal.ts';
+
+const Moment = v.pipe(
+  v.string(),
+  v.check((text) => !Number.isNaN(Date.parse(text)), 'expected a moment such as 2027-01-01T00:00:00Z'),
+  v.transform(Date.parse),
+);
+
+const Move = v.pipe(
+  v.strictObject({ advance: v.exactOptional(Period), set: v.exactOptional(Moment) }),
+  v.check(({ advance, set }) => (advance === undefined) !== (set === undefined), 'expected either advance or set'),
+);
+
+// The certificates of the stores are valid a day longer on both sides.
+const earliest = Date.parse('2000-01-02T00:00:00Z');
+const latest = Date.parse('2099-12-30T00:00:00Z');
+
+/** The time that the stores live in. */
+export const currentTime = ({ clock }: Emulator): object => ({ now: new Date(clock.now()).toISOString() });
+
+/** Moves the clock and plays what happens until then; a clock that goes back undoes nothing. */
+export function moveClock(emulator: Emulator, call: Call): object {
+  const { advance, set } = parsedBody(Move, call);
+  const { clock } = emulator;
+  const target = advance === undefined ? (set ?? clock.now()) : addPeriod(clock.now(), advance);
+  if (!(target >= earliest && target <= latest)) throw refusal(400, 'The clock only goes from the year 2000 to 2099.');
+  clock.set(target);
+  catchUp(emulator);
+  return currentTime(emulator);
+}

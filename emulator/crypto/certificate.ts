@@ -1,0 +1,93 @@
+import { createHash, type KeyObject, randomBytes, sign } from 'node:crypto';
+import {
+  bitString,
+  explicit,
+  implicit,
+  integer,
+  nothing,
+  octetString,
+  oid,
+  printableString,
+  sequence,
+  setOf,
+  time,
+  truth,
+  utf8String,
+} from './der.ts';
+
+/** Who a certificate is for, by the usual parts of an X.500 name. */
+export interface Name {
+  readonly commonName: string;
+  readonly organizationalUnit: string;
+}
+
+/** A certificate authority that can sign further certificates. */
+export interface Authority {
+  readonly name: Name;
+  readonly key: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+interface CertificateRequest {
+  readonly name: Name;
+  readonly publicKey: KeyObject;
+  readonly issuer: Authority;
+  readonly isAuthority: boolean;
+  /** An extension that only marks what the certificate is for, by its object identifier. */
+  readonly marker?: string;
+}
+
+// A user may set the emulated clock to any day of this century.
+const validFrom = new Date('2000-01-01T00:00:00Z');
+const validUntil = new Date('2099-12-31T23:59:59Z');
+
+/** An X.509 certificate in DER. */
+export function mintCertificate(request: CertificateRequest): Buffer {
+  const algorithm = signatureAlgorithm(request.issuer.key);
+  const body = sequence(
+    explicit(0, integer(2)),
+    integer(serialNumber()),
+    algorithm.identifier,
+    encodedName(request.issuer.name),
+    sequence(time(validFrom), time(validUntil)),
+    encodedName(request.name),
+    publicKeyInfo(request.publicKey),
+    explicit(3, sequence(...extensions(request))),
+  );
+  return sequence(body, algorithm.identifier, bitString(sign(algorithm.digest, body, request.issuer.key)));
+}
+
+function encodedName(name: Name): Buffer {
+  const part = (type: string, value: Buffer): Buffer => setOf(sequence(oid(type), value));
+  return sequence(
+    part('2.5.4.3', utf8String(name.commonName)),
+    part('2.5.4.11', utf8String(name.organizationalUnit)),
+    part('2.5.4.10', utf8String('Claimcheck emulator')),
+    part('2.5.4.6', printableString('US')),
+  );
+}
+
+function signatureAlgorithm(key: KeyObject): { digest: string; identifier: Buffer } {
+  if (key.asymmetricKeyType === 'rsa') {
+    return { digest: 'sha256', identifier: sequence(oid('1.2.840.113549.1.1.11'), nothing()) };
+  }
+  return { digest: 'sha384', identifier: sequence(oid('1.2.840.10045.4.3.3')) };
+}
+
+function extensions({ publicKey, issuer, isAuthority, marker }: CertificateRequest): Buffer[] {
+  const extension = (type: string, value: Buffer): Buffer => sequence(oid(type), octetString(value));
+  const critical = (type: string, value: Buffer): Buffer => sequence(oid(type), truth(), octetString(value));
+  return [
+    critical('2.5.29.19', isAuthority ? sequence(truth()) : sequence()),
+    critical('2.5.29.15', isAuthority ? bitString(Buffer.from([0x06]), 1) : bitString(Buffer.from([0x80]), 7)),
+    extension('2.5.29.14', octetString(keyIdentifier(publicKey))),
+    extension('2.5.29.35', sequence(implicit(0, keyIdentifier(issuer.publicKey)))),
+    ...(marker === undefined ? [] : [extension(marker, nothing())]),
+  ];
+}
+
+const publicKeyInfo = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' });
+
+const keyIdentifier = (key: KeyObject): Buffer => createHash('sha1').update(publicKeyInfo(key)).digest();
+
+const serialNumber = (): bigint => BigInt(`0x01${randomBytes(8).toString('hex')}`);

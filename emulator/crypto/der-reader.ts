@@ -1,0 +1,35 @@
+/** One DER element: its tag, its content, and all of it. */
+export interface Element {
+  readonly tag: number;
+  readonly content: Buffer;
+  readonly raw: Buffer;
+}
+
+/** The elements that stand one after another in `data`; throws a `RangeError` when they do not fill it exactly. */
+export function elementsOf(data: Buffer): Element[] {
+  const elements: Element[] = [];
+  for (let offset = 0; offset < data.length; ) {
+    const { start, end } = boundsAt(data, offset);
+    elements.push({ tag: data.readUInt8(offset), content: data.subarray(start, end), raw: data.subarray(offset, end) });
+    offset = end;
+  }
+  return elements;
+}
+
+/** The element at the end of a path of positions, for example `[1, 0]` for the first child of the second. */
+export function elementAt(data: Buffer, path: readonly number[]): Element {
+  const [first = 0, ...rest] = path;
+  const element = elementsOf(data).at(first);
+  if (element === undefined) throw new RangeError('DER: an element is missing');
+  return rest.length === 0 ? element : elementAt(element.content, rest);
+}
+
+function boundsAt(data: Buffer, offset: number): { start: number; end: number } {
+  const first = data.readUInt8(offset + 1);
+  if (first === 0x80) throw new RangeError('DER: a length is indefinite');
+  const digits = first & 0x80 ? first & 0x7f : 0;
+  const length = digits === 0 ? first : data.readUIntBE(offset + 2, digits);
+  const start = offset + 2 + digits;
+  if (start + length > data.length) throw new RangeError('DER: an element is longer than what holds it');
+  return { start, end: start + length };
+}

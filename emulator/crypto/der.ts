@@ -1,0 +1,82 @@
+const universal = {
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  null: 0x05,
+  oid: 0x06,
+  utf8String: 0x0c,
+} as const;
+const text = { printableString: 0x13, ia5String: 0x16, utcTime: 0x17, generalizedTime: 0x18 } as const;
+const constructed = { sequence: 0x30, set: 0x31 } as const;
+
+/** One DER element: tag, length, content. */
+function element(tag: number, ...content: readonly Uint8Array[]): Buffer {
+  const body = Buffer.concat(content);
+  return Buffer.concat([Buffer.from([tag]), lengthOf(body.length), body]);
+}
+
+function lengthOf(length: number): Buffer {
+  if (length < 0x80) return Buffer.from([length]);
+  const digits = bytesOf(BigInt(length));
+  return Buffer.from([0x80 | digits.length, ...digits]);
+}
+
+function bytesOf(value: bigint): Buffer {
+  const hex = value.toString(16);
+  return Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex');
+}
+
+export const sequence = (...content: readonly Uint8Array[]): Buffer => element(constructed.sequence, ...content);
+
+/** A SET OF, its members in the order that DER demands. */
+export const setOf = (...content: readonly Uint8Array[]): Buffer =>
+  element(constructed.set, ...[...content].sort(Buffer.compare));
+
+/** An INTEGER that is not negative. */
+export function integer(value: bigint | number): Buffer {
+  const digits = bytesOf(BigInt(value));
+  const looksNegative = ((digits[0] ?? 0) & 0x80) !== 0;
+  return element(universal.integer, looksNegative ? Buffer.from([0]) : Buffer.alloc(0), digits);
+}
+
+export const octetString = (content: Uint8Array): Buffer => element(universal.octetString, content);
+
+/** A BIT STRING whose last `unusedBits` bits do not count. */
+export const bitString = (content: Uint8Array, unusedBits = 0): Buffer =>
+  element(universal.bitString, Buffer.from([unusedBits]), content);
+
+export const nothing = (): Buffer => element(universal.null);
+
+export const truth = (): Buffer => Buffer.from([0x01, 0x01, 0xff]);
+
+export const utf8String = (value: string): Buffer => element(universal.utf8String, Buffer.from(value, 'utf8'));
+
+export const printableString = (value: string): Buffer => element(text.printableString, Buffer.from(value, 'latin1'));
+
+export const ia5String = (value: string): Buffer => element(text.ia5String, Buffer.from(value, 'latin1'));
+
+/** `[number] EXPLICIT`. */
+export const explicit = (number: number, content: Uint8Array): Buffer => element(0xa0 | number, content);
+
+/** `[number] IMPLICIT` of an octet string. */
+export const implicit = (number: number, content: Uint8Array): Buffer => element(0x80 | number, content);
+
+/** An object identifier from its dotted form. */
+export function oid(dotted: string): Buffer {
+  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
+  return element(universal.oid, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
+}
+
+function base128(arc: number): number[] {
+  const digits = [arc & 0x7f];
+  for (let rest = arc >>> 7; rest > 0; rest >>>= 7) digits.unshift((rest & 0x7f) | 0x80);
+  return digits;
+}
+
+/** A moment of a certificate: UTCTime through 2049, GeneralizedTime from then on. */
+export function time(at: Date): Buffer {
+  const digits = `${at.toISOString().replace(/\D/g, '').slice(0, 14)}Z`;
+  return at.getUTCFullYear() < 2050
+    ? element(text.utcTime, Buffer.from(digits.slice(2)))
+    : element(text.generalizedTime, Buffer.from(digits));
+}

@@ -1,0 +1,47 @@
+import { sign, verify, X509Certificate } from 'node:crypto';
+import { explicit, integer, nothing, octetString, oid, sequence, setOf } from './der.ts';
+import { elementAt } from './der-reader.ts';
+
+const signedData = '1.2.840.113549.1.7.2';
+const plainData = '1.2.840.113549.1.7.1';
+const sha256 = '2.16.840.1.101.3.4.2.1';
+const rsaEncryption = '1.2.840.113549.1.1.1';
+
+/** Who signs: an RSA key in PEM and its certificates in DER, the key's own first. */
+interface MessageSigner {
+  readonly privateKey: string;
+  readonly certificates: readonly [Buffer, ...Buffer[]];
+}
+
+/** A PKCS#7 SignedData in DER around the content: RSA with SHA-256, directly over the content, without attributes. */
+export function signMessage({ privateKey, certificates }: MessageSigner, content: Buffer): Buffer {
+  const algorithm = (name: string): Buffer => sequence(oid(name), nothing());
+  const signerInfo = sequence(
+    integer(1),
+    issuerAndSerialNumber(certificates[0]),
+    algorithm(sha256),
+    algorithm(rsaEncryption),
+    octetString(sign('sha256', content, privateKey)),
+  );
+  const body = sequence(
+    integer(1),
+    setOf(algorithm(sha256)),
+    sequence(oid(plainData), explicit(0, octetString(content))),
+    explicit(0, Buffer.concat(certificates)),
+    setOf(signerInfo),
+  );
+  return sequence(oid(signedData), explicit(0, body));
+}
+
+/** The content of a message, and whether the holder of `certificate` signed it. Throws a `RangeError` for other data. */
+export function openMessage(message: Buffer, certificate: Buffer): { content: Buffer; authentic: boolean } {
+  const body = elementAt(message, [0, 1, 0]).content;
+  const content = elementAt(body, [2, 1, 0]).content;
+  const signature = elementAt(body, [4, 0, 4]).content;
+  return { content, authentic: verify('sha256', content, new X509Certificate(certificate).publicKey, signature) };
+}
+
+function issuerAndSerialNumber(certificate: Buffer): Buffer {
+  const body = elementAt(certificate, [0, 0]).content;
+  return sequence(elementAt(body, [3]).raw, elementAt(body, [1]).raw);
+}

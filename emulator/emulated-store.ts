@@ -1,0 +1,68 @@
+import type { Answer, StoreCall } from './http-messages.ts';
+import type { ActionDetails, Order } from './orders.ts';
+
+/** A store of the emulator: its line in the registry. */
+export interface StoreDefinition {
+  /** The neutral token, such as `store_a`. */
+  readonly platform: string;
+  /** Other names under which the control API knows it. */
+  readonly aliases: readonly string[];
+  /** The host names of the real store; the emulator answers `/<host>/<path>` for each. */
+  readonly hosts: readonly string[];
+  readonly open: (context: StoreContext) => Promise<EmulatedStore>;
+}
+
+/** What the emulator gives to a store. */
+export interface StoreContext {
+  readonly now: () => number;
+  /** What `save` gave when the emulator was last stopped; undefined at the first start. */
+  readonly saved: unknown;
+  /** To be called with every server notification that the real store would send at this point. */
+  readonly tell: (message: StoreMessage) => void;
+}
+
+/** A server notification of a store. */
+export interface StoreMessage {
+  readonly purchaseId: string;
+  /** When the change happened, on the emulated clock. */
+  readonly at: number;
+  /** The notification in the store's own words, for example its type and subtype. */
+  readonly native: Readonly<Record<string, unknown>>;
+}
+
+/** A store that is open: the calls that it answers and the things that its customers can do. */
+export interface EmulatedStore {
+  /** What an operator would configure in the service for this store. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** The root, in DER, that vouches for what the store signs; absent when it signs nothing with certificates. */
+  readonly rootCertificate?: Buffer;
+  /** Answers a call of the store's own API. */
+  readonly answer: (call: StoreCall) => Answer;
+  /** How the store words an outage and a rate limit. */
+  readonly troubles: Readonly<Record<'down' | 'rate-limited', () => Answer>>;
+  /** Makes a purchase and gives its id; throws a refusal when the store would not sell. */
+  readonly buy: (order: Order) => string;
+  /** What can happen to a purchase; each gives the id of the purchase to show, or throws a refusal. */
+  readonly actions: Readonly<Record<string, (purchaseId: string, details: ActionDetails) => string>>;
+  /** The purchase with this id, if it is this store's. */
+  readonly find: (purchaseId: string) => PurchaseSummary | undefined;
+  /** The body with which a client would have the purchase validated now; `form` chooses among the store's receipts. */
+  readonly validateBody: (purchaseId: string, form?: string) => Readonly<Record<string, unknown>>;
+  readonly products: () => readonly Readonly<Record<string, unknown>>[];
+  readonly purchases: () => readonly PurchaseSummary[];
+  /** Plays what happens by itself up to `until`, in the order of its time, and tells whether that was anything. */
+  readonly playUntil: (until: number) => boolean;
+  /** All that must survive a restart, as JSON. */
+  readonly save: () => unknown;
+}
+
+/** A purchase as the control API shows it; stores add members of their own. */
+export interface PurchaseSummary extends Readonly<Record<string, unknown>> {
+  readonly id: string;
+  readonly productId: string;
+  readonly type: string;
+  /** In the store's own words. */
+  readonly state: string;
+  readonly sandbox: boolean;
+  readonly applicationUsername?: string;
+}

@@ -1,0 +1,64 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import * as v from 'valibot';
+
+const State = v.object({
+  version: v.literal(1),
+  /** How far the emulated clock was from real time. */
+  clockOffsetMs: v.number(),
+  /** What each store saved, by platform. */
+  stores: v.record(v.string(), v.unknown()),
+});
+export type State = v.InferOutput<typeof State>;
+
+/** Where the emulator keeps what must survive a restart. */
+export interface StateFile {
+  /** Writes soon; calls in quick succession write once. */
+  readonly writeSoon: () => void;
+  /** Writes now what was to be written soon, and waits for it. */
+  readonly flush: () => Promise<void>;
+}
+
+const writeAfterMs = 200;
+
+/** What an earlier run wrote; undefined when there was none. Throws when the file is not the emulator's. */
+export async function readState(path: string): Promise<State | undefined> {
+  const content = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return undefined;
+    throw cause;
+  });
+  if (content === undefined) return undefined;
+  try {
+    return v.parse(State, JSON.parse(content));
+  } catch (cause) {
+    throw new Error(`${path} does not hold an emulator's state; delete it to start anew`, { cause });
+  }
+}
+
+/** Keeps the file up to date with what `current` gives, never half written. */
+export function stateFile(path: string, current: () => State): StateFile {
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  const write = (): void => {
+    timer = undefined;
+    writing = writing.then(() => replaceFile(path, JSON.stringify(current())));
+  };
+  return {
+    writeSoon: () => {
+      timer ??= setTimeout(write, writeAfterMs);
+    },
+    flush: async () => {
+      clearTimeout(timer);
+      write();
+      await writing;
+    },
+  };
+}
+
+async function replaceFile(path: string, content: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const draft = `${path}.new`;
+  // It holds private keys, even if only an emulator's.
+  await writeFile(draft, content, { mode: 0o600 });
+  await rename(draft, path);
+}

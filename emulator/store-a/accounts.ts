@@ -1,0 +1,25 @@
+import { wholeSecond } from '../calendar.ts';
+import { type Books, nextId } from './books.ts';
+import type { Account, Environment } from './records.ts';
+
+interface Customer {
+  readonly environment: Environment;
+  readonly applicationUsername?: string | undefined;
+}
+
+/** The store account of the customer, opened when there is none: everyone without a user name is somebody else. */
+export function accountFor(books: Books, { environment, applicationUsername }: Customer, now: number): Account {
+  const named = applicationUsername === undefined ? undefined : `${environment}/${applicationUsername}`;
+  const known = books.accounts.get(named ?? '');
+  if (known !== undefined) return known;
+  const appTransactionId = nextId(books, environment);
+  const account: Account = {
+    id: named ?? `${environment}#${appTransactionId}`,
+    environment,
+    ...(applicationUsername !== undefined && { applicationUsername }),
+    appTransactionId,
+    downloadedAt: wholeSecond(now),
+  };
+  books.accounts.set(account.id, account);
+  return account;
+}

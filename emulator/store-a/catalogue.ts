@@ -1,0 +1,40 @@
+import type { Order } from '../orders.ts';
+import { refusal } from '../refusal.ts';
+import { type Books, productNamed, purchasesOf } from './books.ts';
+import { type Account, latest, type Product } from './records.ts';
+
+const usualPriceMicros = 4_990_000;
+const firstGroup = 21_000_001;
+
+/** What the order buys: a product that exists, or a new one of the order's terms. */
+export function stockedProduct(books: Books, order: Order, buyer: Account): Product {
+  const known = books.products.get(order.productId);
+  if (known === undefined) return stock(books, productOf(order, order.group ?? groupFor(books, buyer)));
+  const differs = known.type !== order.type || (order.period !== undefined && order.period !== known.period);
+  if (differs)
+    throw refusal(422, `${known.id} exists already, as a ${known.type}${known.period ? ` of ${known.period}` : ''}.`);
+  return known;
+}
+
+/** The product in the catalogue from now on. */
+export function stock(books: Books, product: Product): Product {
+  books.products.set(product.id, product);
+  return product;
+}
+
+/** A product of the terms: monthly and 4.99 USD unless they say otherwise. */
+export function productOf(terms: Omit<Order, 'group'>, group: string): Product {
+  const { productId: id, type, priceMicros = usualPriceMicros, currency = 'USD', period = 'P1M' } = terms;
+  const product = { id, type, priceMicros, currency };
+  return type === 'paid subscription' ? { ...product, period, group } : product;
+}
+
+/** The application's one group; for a customer who had a subscription of it before, a group of its own. */
+function groupFor(books: Books, buyer: Account): string {
+  const groups = new Set([...books.products.values()].map(({ group }) => group));
+  const taken = purchasesOf(books, buyer.id).map((purchase) => productNamed(books, latest(purchase).productId).group);
+  if (!taken.includes(String(firstGroup))) return String(firstGroup);
+  let group = firstGroup + 1;
+  while (groups.has(String(group))) group += 1;
+  return String(group);
+}

@@ -1,0 +1,109 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { userUuid } from '../user-token.ts';
+import { app, sandboxDownload, storefrontOf } from './app.ts';
+import { type Books, type Found, productNamed } from './books.ts';
+import { paidUntil, subscriptionOf } from './change.ts';
+import { type Account, latest, type Transaction } from './records.ts';
+
+const types = {
+  'paid subscription': 'Auto-Renewable Subscription',
+  'non renewing subscription': 'Non-Renewing Subscription',
+  consumable: 'Consumable',
+  'non consumable': 'Non-Consumable',
+} as const;
+
+const introductoryOffer = 1;
+
+/** The payload of a signed transaction (JWSTransactionDecodedPayload). */
+export function transactionPayload(books: Books, { account, purchase, transaction }: Found, now: number): object {
+  const { type, group } = productNamed(books, transaction.productId);
+  const { webOrderLineItemId, expiresDate, quantity, isUpgraded } = transaction;
+  const isShared = purchase.sharedFrom !== undefined;
+  return {
+    transactionId: transaction.transactionId,
+    originalTransactionId: purchase.id,
+    ...(webOrderLineItemId !== undefined && { webOrderLineItemId }),
+    bundleId: app.bundleId,
+    productId: transaction.productId,
+    ...(group !== undefined && { subscriptionGroupIdentifier: group }),
+    purchaseDate: transaction.purchaseDate,
+    originalPurchaseDate: purchase.transactions[0].purchaseDate,
+    ...(expiresDate !== undefined && { expiresDate }),
+    quantity,
+    type: types[type],
+    ...(!isShared && accountToken(account)),
+    inAppOwnershipType: isShared ? 'FAMILY_SHARED' : 'PURCHASED',
+    signedDate: now,
+    ...revocation(transaction),
+    ...(isUpgraded && { isUpgraded }),
+    ...offer(transaction),
+    environment: account.environment,
+    transactionReason: transaction.reason,
+    ...storefrontOf(transaction.currency),
+    price: milliunits(transaction.priceMicros * quantity),
+    currency: transaction.currency,
+    appTransactionId: account.appTransactionId,
+  };
+}
+
+/** The payload of a subscription's signed renewal information (JWSRenewalInfoDecodedPayload). */
+export function renewalPayload({ account, purchase }: Omit<Found, 'transaction'>, now: number): object {
+  const { state, willRenew, renewal, expirationIntent, graceUntil, priceIncrease, recentStart } =
+    subscriptionOf(purchase);
+  return {
+    ...(expirationIntent !== undefined && { expirationIntent }),
+    originalTransactionId: purchase.id,
+    autoRenewProductId: renewal.productId,
+    productId: latest(purchase).productId,
+    autoRenewStatus: willRenew ? 1 : 0,
+    ...(paidUntil(purchase) <= now && { isInBillingRetryPeriod: state === 'BILLING_RETRY' }),
+    ...(priceIncrease && { priceIncreaseStatus: priceIncrease.accepted ? 1 : 0 }),
+    ...(graceUntil !== undefined && { gracePeriodExpiresDate: graceUntil }),
+    signedDate: now,
+    environment: account.environment,
+    recentSubscriptionStartDate: recentStart,
+    renewalDate: paidUntil(purchase),
+    renewalPrice: milliunits(priceIncrease?.priceMicros ?? renewal.priceMicros),
+    currency: renewal.currency,
+    appTransactionId: account.appTransactionId,
+    ...(purchase.sharedFrom === undefined && accountToken(account)),
+  };
+}
+
+/** The payload of the signed download of the application (JWSAppTransactionDecodedPayload). */
+export function appTransactionPayload({ environment, downloadedAt, appTransactionId }: Account, now: number): object {
+  const isProduction = environment === 'Production';
+  return {
+    receiptType: environment,
+    ...(isProduction && { appAppleId: app.appAppleId }),
+    bundleId: app.bundleId,
+    applicationVersion: app.version,
+    ...(isProduction && { versionExternalIdentifier: app.versionExternalIdentifier }),
+    receiptCreationDate: now,
+    originalPurchaseDate: isProduction ? downloadedAt : sandboxDownload,
+    originalApplicationVersion: app.originalVersion[environment],
+    deviceVerification: randomBytes(48).toString('base64'),
+    deviceVerificationNonce: randomUUID(),
+    appTransactionId,
+    originalPlatform: 'iOS',
+  };
+}
+
+/** The token of the customer's user in the application, when there is one. */
+export const accountToken = ({ applicationUsername }: Account): { appAccountToken?: string } =>
+  applicationUsername === undefined ? {} : { appAccountToken: userUuid(applicationUsername) };
+
+const milliunits = (micros: number): number => Math.round(micros / 1000);
+
+const offer = ({ offer }: Transaction): object =>
+  offer ? { offerType: introductoryOffer, offerDiscountType: offer.discountType, offerPeriod: offer.period } : {};
+
+function revocation({ revocation }: Transaction): object {
+  if (revocation === undefined) return {};
+  return {
+    revocationReason: revocation.reason,
+    revocationDate: revocation.date,
+    ...(revocation.type !== undefined && { revocationType: revocation.type }),
+    ...(revocation.type === 'REFUND_FULL' && { revocationPercentage: 100_000 }),
+  };
+}

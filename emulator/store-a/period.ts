@@ -1,0 +1,43 @@
+import { addPeriod, type Period } from '../calendar.ts';
+import type { Moment } from './change.ts';
+import type { Subscription, Transaction } from './records.ts';
+
+/** An introductory offer as it is bought: what it costs, how it is paid, how long it lasts. */
+export interface BoughtOffer extends NonNullable<Transaction['offer']> {
+  readonly priceMicros: number;
+}
+
+/** A period of a subscription that is paid for. */
+export interface PaidPeriod {
+  readonly anchor: Subscription['anchor'];
+  readonly price: Subscription['renewal'];
+  readonly start: number;
+  readonly reason: Transaction['reason'];
+  readonly quantity?: number;
+  readonly offer?: BoughtOffer | undefined;
+}
+
+/** The transaction with which the customer pays a period. */
+export function periodTransaction(period: PaidPeriod, moment: Moment): Transaction {
+  const { anchor, price, start, reason, quantity = 1, offer } = period;
+  return {
+    transactionId: moment.nextId(),
+    webOrderLineItemId: moment.nextId(),
+    ...price,
+    purchaseDate: start,
+    expiresDate: addPeriod(anchor.date, anchor.period, anchor.periods),
+    quantity,
+    reason,
+    ...(offer && { priceMicros: offer.priceMicros, offer: { discountType: offer.discountType, period: offer.period } }),
+    changedAt: moment.at,
+  };
+}
+
+/** The first of a row of periods. */
+export const firstAnchor = (date: number, period: Period): Subscription['anchor'] => ({ date, period, periods: 1 });
+
+/** The anchor of the period that begins at `start`: the next of its row when it follows without a gap. */
+export function nextAnchor(anchor: Subscription['anchor'], period: Period, start: number): Subscription['anchor'] {
+  const follows = anchor.period === period && addPeriod(anchor.date, anchor.period, anchor.periods) === start;
+  return follows ? { ...anchor, periods: anchor.periods + 1 } : firstAnchor(start, period);
+}
