@@ -5,7 +5,7 @@ import { type Emulator, type OpenStore, storeOf } from './emulator.ts';
 import { noFaults } from './faults.ts';
 import { emptyJournal } from './journal.ts';
 import { emulatorServer } from './server.ts';
-import { readState, type State, stateFile } from './state-file.ts';
+import { readState, type State, stateFile, unreadableState } from './state-file.ts';
 import { stores } from './stores.ts';
 
 interface EmulatorOptions {
@@ -32,11 +32,9 @@ export interface RunningEmulator {
 
 /** Starts all stores of the registry on one port. Rejects when the port is taken or the state file is another's. */
 export async function startEmulator(options: EmulatorOptions): Promise<RunningEmulator> {
-  const { port, host = '127.0.0.1', clock = movableClock() } = options;
-  const saved = options.stateFile === undefined ? undefined : await readState(options.stateFile);
-  if (saved !== undefined) clock.set(Date.now() + saved.clockOffsetMs);
-  const emulator = await openEmulator(clock, saved);
-  const file = options.stateFile === undefined ? undefined : stateFile(options.stateFile, () => stateOf(emulator));
+  const { port, host = '127.0.0.1', clock = movableClock(), stateFile: path } = options;
+  const emulator = path === undefined ? await openEmulator(clock, {}) : await reopenEmulator(clock, path);
+  const file = path === undefined ? undefined : stateFile(path, () => stateOf(emulator));
   const server = emulatorServer(emulator, () => file?.writeSoon());
   server.listen(port, host);
   await once(server, 'listening');
@@ -54,13 +52,22 @@ export async function startEmulator(options: EmulatorOptions): Promise<RunningEm
   };
 }
 
-async function openEmulator(clock: Clock, saved: State | undefined): Promise<Emulator> {
+async function reopenEmulator(clock: Clock, path: string): Promise<Emulator> {
+  const saved = await readState(path);
+  if (saved === undefined) return await openEmulator(clock, {});
+  clock.set(Date.now() + saved.clockOffsetMs);
+  return await openEmulator(clock, saved.stores).catch((cause: unknown) => {
+    throw unreadableState(path, cause);
+  });
+}
+
+async function openEmulator(clock: Clock, saved: State['stores']): Promise<Emulator> {
   const journal = emptyJournal();
   const open = stores.map(async ({ open, ...definition }): Promise<OpenStore> => {
     const { platform } = definition;
     const store = await open({
       now: clock.now,
-      saved: saved?.stores[platform],
+      saved: saved[platform],
       tell: (message) => journal.add({ platform, ...message }),
     });
     return { ...definition, ...store };

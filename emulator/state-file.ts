@@ -21,7 +21,7 @@ export interface StateFile {
 
 const writeAfterMs = 200;
 
-/** What an earlier run wrote; undefined when there was none. Throws when the file is not the emulator's. */
+/** What an earlier run wrote; undefined when there was none. Rejects when the file is not the emulator's. */
 export async function readState(path: string): Promise<State | undefined> {
   const content = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;
@@ -31,9 +31,13 @@ export async function readState(path: string): Promise<State | undefined> {
   try {
     return v.parse(State, JSON.parse(content));
   } catch (cause) {
-    throw new Error(`${path} does not hold an emulator's state; delete it to start anew`, { cause });
+    throw unreadableState(path, cause);
   }
 }
+
+/** The error of a start on a file that this emulator did not write. */
+export const unreadableState = (path: string, cause: unknown): Error =>
+  new Error(`${path} does not hold the state of this emulator; delete it to start anew`, { cause });
 
 /** Keeps the file up to date with what `current` gives, never half written. */
 export function stateFile(path: string, current: () => State): StateFile {

@@ -10,7 +10,7 @@ export function elementsOf(data: Buffer): Element[] {
   const elements: Element[] = [];
   for (let offset = 0; offset < data.length; ) {
     const { start, end } = boundsAt(data, offset);
-    elements.push({ tag: data.readUInt8(offset), content: data.subarray(start, end), raw: data.subarray(offset, end) });
+    elements.push({ tag: data[offset] ?? 0, content: data.subarray(start, end), raw: data.subarray(offset, end) });
     offset = end;
   }
   return elements;
@@ -25,11 +25,11 @@ export function elementAt(data: Buffer, path: readonly number[]): Element {
 }
 
 function boundsAt(data: Buffer, offset: number): { start: number; end: number } {
-  const first = data.readUInt8(offset + 1);
-  if (first === 0x80) throw new RangeError('DER: a length is indefinite');
-  const digits = first & 0x80 ? first & 0x7f : 0;
-  const length = digits === 0 ? first : data.readUIntBE(offset + 2, digits);
-  const start = offset + 2 + digits;
-  if (start + length > data.length) throw new RangeError('DER: an element is longer than what holds it');
+  const first = data[offset + 1];
+  if (first === undefined || first === 0x80 || first > 0x84)
+    throw new RangeError('DER: a length is missing or strange');
+  const start = offset + 2 + (first > 0x80 ? first - 0x80 : 0);
+  const length = first > 0x80 ? Number(`0x${data.subarray(offset + 2, start).toString('hex')}`) : first;
+  if (!(start + length <= data.length)) throw new RangeError('DER: an element is longer than what holds it');
   return { start, end: start + length };
 }

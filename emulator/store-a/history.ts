@@ -87,7 +87,7 @@ function ofRevocation(query: URLSearchParams): Filter {
 
 const among = (wanted: readonly string[], value: string): boolean => wanted.length === 0 || wanted.includes(value);
 
-const isProductType = (name: string): name is keyof typeof productTypes => name in productTypes;
+const isProductType = (name: string): name is keyof typeof productTypes => Object.hasOwn(productTypes, name);
 
 function choice(
   query: URLSearchParams,

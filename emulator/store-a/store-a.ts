@@ -8,8 +8,8 @@ import { dueAt } from './billing.ts';
 import { accountOf, openBooks, SavedBooks, savedBooks } from './books.ts';
 import { createKeys, Keys } from './keys.ts';
 import { latest, type Purchase } from './records.ts';
-import type { ApiSource } from './server-api.ts';
 import { happen, refuseShare, type Shop, shareWith, takeOrder } from './shop.ts';
+import type { Source } from './source.ts';
 import { answerCall, hostNames, rateLimited, unavailable } from './store-calls.ts';
 import { summaryOf } from './summary.ts';
 import { validateBody } from './validate-body.ts';
@@ -29,7 +29,7 @@ async function openStoreA({ now, saved, tell }: StoreContext): Promise<EmulatedS
   const keys = earlier?.keys ?? (await createKeys());
   const books = openBooks(earlier?.books);
   const shop: Shop = { books, now, tell };
-  const source: ApiSource = { books, keys, now };
+  const source: Source = { books, keys, now };
   const find = (purchaseId: string): Purchase => purchaseNamed(shop, purchaseId);
   const own = (): Purchase[] => [...books.purchases.values()].filter(({ sharedFrom }) => sharedFrom === undefined);
   return {

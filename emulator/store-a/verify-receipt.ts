@@ -5,7 +5,7 @@ import { transactionsOf } from './history.ts';
 import { type ReadReceipt, readReceipt, writeReceipt } from './receipt.ts';
 import { downloadRecord, inAppRecord, pendingRenewal } from './receipt-records.ts';
 import { type Account, type Environment, latest } from './records.ts';
-import type { ApiSource } from './server-api.ts';
+import type { Source } from './source.ts';
 
 const Body = v.object({
   'receipt-data': v.pipe(v.string(), v.minLength(1), v.base64()),
@@ -15,7 +15,7 @@ const Body = v.object({
 type Body = v.InferOutput<typeof Body>;
 
 /** Answers the deprecated verifyReceipt: always HTTP 200, `status` tells how it went. */
-export function answerVerifyReceipt(source: ApiSource, call: StoreCall, environment: Environment): Answer {
+export function answerVerifyReceipt(source: Source, call: StoreCall, environment: Environment): Answer {
   if (call.path !== '/verifyReceipt') return text(404, 'Not Found\n');
   if (call.method !== 'POST') return json(200, { status: 21000 });
   const body = v.safeParse(Body, parsed(call.body));
@@ -41,7 +41,7 @@ export function answerVerifyReceipt(source: ApiSource, call: StoreCall, environm
   });
 }
 
-function opened(source: ApiSource, base64: string): ReadReceipt | undefined | 'malformed' {
+function opened(source: Source, base64: string): ReadReceipt | undefined | 'malformed' {
   try {
     return readReceipt(Buffer.from(base64, 'base64'), source.keys.receipts);
   } catch (thrown) {
@@ -53,7 +53,7 @@ function opened(source: ApiSource, base64: string): ReadReceipt | undefined | 'm
 const accountOf = ({ accounts }: Books, { appTransactionId }: ReadReceipt): Account | undefined =>
   [...accounts.values()].find((account) => account.appTransactionId === appTransactionId);
 
-function receiptRecord({ books, now }: ApiSource, receipt: ReadReceipt, account: Account): object {
+function receiptRecord({ books, now }: Source, receipt: ReadReceipt, account: Account): object {
   const inApp = receipt.transactionIds.flatMap((id) => findTransaction(books, account.environment, id) ?? []);
   return {
     ...downloadRecord(account, { createdAt: receipt.createdAt, requestedAt: now() }),

@@ -1,0 +1,93 @@
+import { sign } from 'node:crypto';
+import type { Clock } from '../../emulator/clock.ts';
+import { type RunningEmulator, startEmulator } from '../../emulator/start-emulator.ts';
+
+/** An answer of the control API or of a store. */
+export interface Got {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  readonly body: any;
+}
+
+/** The first moment of every test: the last day of a long month. */
+export const start = Date.parse('2027-01-31T10:00:00Z');
+
+/** A clock that stands still unless it is moved. */
+export function stillClock(at = start): Clock {
+  let now = at;
+  return {
+    now: () => now,
+    set: (ms) => {
+      now = ms;
+    },
+  };
+}
+
+/** Someone who uses a running emulator: its control API, and its stores as the real ones would be called. */
+export interface EmulatorUser extends RunningEmulator {
+  readonly control: (method: string, path: string, body?: object) => Promise<Got>;
+  readonly buy: (order?: object) => Promise<Got>;
+  readonly act: (id: string, action: string, details?: object) => Promise<Got>;
+  readonly advance: (period: string) => Promise<Got>;
+  readonly fault: (fault: object) => Promise<Got>;
+  /** Calls the server API of store_a with a token of the application's developer. */
+  readonly ask: (path: string, host?: string) => Promise<Got>;
+  readonly call: (path: string, init?: RequestInit) => Promise<Got>;
+}
+
+/** Starts an emulator with a clock that stands still at `start`, without a state file unless one is named. */
+export async function useEmulator(
+  options: { readonly clock?: Clock; readonly stateFile?: string } = {},
+): Promise<EmulatorUser> {
+  const emulator = await startEmulator({ port: 0, clock: stillClock(), ...options });
+  const call = async (path: string, init: RequestInit = {}): Promise<Got> =>
+    got(await fetch(emulator.url + path, init));
+  const control = (method: string, path: string, body?: object): Promise<Got> =>
+    call(path, { method, ...(body && { body: JSON.stringify(body) }) });
+  return {
+    ...emulator,
+    call,
+    control,
+    buy: (order = {}) =>
+      control('POST', '/control/purchases', {
+        platform: 'store_a',
+        productId: 'monthly',
+        type: 'paid subscription',
+        ...order,
+      }),
+    act: (id, action, details = {}) => control('POST', `/control/purchases/${id}/${action}`, details),
+    advance: (period) => control('POST', '/control/clock', { advance: period }),
+    fault: (fault) => control('POST', '/control/faults', { platform: 'store_a', ...fault }),
+    ask: (path, host = 'api.storekit.apple.com') =>
+      call(`/${host}${path}`, { headers: { authorization: `Bearer ${developerToken(emulator)}` } }),
+  };
+}
+
+/** A token as developers sign it for the server API; `changes` make it wrong. */
+export function developerToken(
+  { clock, settings }: Pick<RunningEmulator, 'clock' | 'settings'>,
+  changes: { readonly header?: object; readonly claims?: object; readonly privateKey?: string } = {},
+): string {
+  const { bundleId, issuerId, keyId, privateKey } = settings('store_a') as Record<string, string>;
+  const seconds = Math.floor(clock.now() / 1000);
+  const header = { alg: 'ES256', kid: keyId, typ: 'JWT', ...changes.header };
+  const claims = { iss: issuerId, iat: seconds, exp: seconds + 300, aud: 'appstoreconnect-v1', bid: bundleId };
+  const signed = [header, { ...claims, ...changes.claims }].map(base64url).join('.');
+  const key = changes.privateKey ?? privateKey ?? '';
+  return `${signed}.${sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
+}
+
+/** The payload of a JWS, unverified. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every shape.
+export const payloadOf = (jws: string): any =>
+  JSON.parse(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8'));
+
+const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+async function got(response: Response): Promise<Got> {
+  const { status, headers } = response;
+  const text = await response.text();
+  const isJson = headers.get('content-type')?.startsWith('application/json');
+  return { status, headers, body: isJson ? JSON.parse(text) : text };
+}
