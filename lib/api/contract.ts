@@ -36,8 +36,8 @@ export interface Contract {
   readonly query?: v.GenericSchema<unknown, unknown>;
   readonly body?: v.GenericSchema<unknown, unknown>;
   readonly response: v.GenericSchema<unknown, unknown>;
-  /** What the function may touch beyond the table's rows; the stack grants no more. */
-  readonly needs: readonly ('write' | 'stores')[];
+  /** What the function may do beyond reading items and recording its event; the stack grants no more. */
+  readonly needs: readonly ('write' | 'stores' | 'indexes')[];
 }
 
 type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;

@@ -15,5 +15,5 @@ export const getTransaction = contract({
   eventType: 'transaction.read',
   params: v.object({ transactionId: Id }),
   response: TransactionRecord,
-  needs: [],
+  needs: ['indexes'],
 });

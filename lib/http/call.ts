@@ -96,7 +96,7 @@ async function recordCall(
     response: answer.body,
     ...(error && { error: { code: error.code, status: error.status, message: error.message } }),
   });
-  const isCheapRead = contract.needs.length === 0;
+  const isCheapRead = !contract.needs.includes('write');
   try {
     await deps.events.record(app.name, record, isCheapRead ? undefined : raw);
   } catch (cause) {

@@ -1,0 +1,78 @@
+import { Fn, RemovalPolicy } from 'aws-cdk-lib';
+import {
+  AccessLogField,
+  AccessLogFormat,
+  ApiDefinition,
+  EndpointType,
+  LogGroupLogDestination,
+  SpecRestApi,
+} from 'aws-cdk-lib/aws-apigateway';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { Contract } from '../lib/api/contract.ts';
+import { gatewayDocument } from './gateway-document.ts';
+
+interface ApiProps {
+  readonly contracts: readonly Contract[];
+  /** By contract id. */
+  readonly functions: ReadonlyMap<string, LambdaFunction>;
+}
+
+/** The regional REST API. */
+export class Api extends Construct {
+  readonly api: SpecRestApi;
+
+  constructor(scope: Construct, id: string, { contracts, functions }: ApiProps) {
+    super(scope, id);
+    const accessLog = new LogGroup(this, 'AccessLog', {
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    this.api = new SpecRestApi(this, 'RestApi', {
+      apiDefinition: ApiDefinition.fromInline(
+        gatewayDocument(contracts, { uriOf: (contractId) => invocationUri(functions, contractId) }),
+      ),
+      endpointTypes: [EndpointType.REGIONAL],
+      deployOptions: {
+        stageName: 'live',
+        tracingEnabled: true,
+        metricsEnabled: true,
+        throttlingRateLimit: 2_000,
+        throttlingBurstLimit: 1_000,
+        accessLogDestination: new LogGroupLogDestination(accessLog),
+        accessLogFormat,
+      },
+    });
+    for (const handler of functions.values()) {
+      handler.addPermission('Api', {
+        principal: new ServicePrincipal('apigateway.amazonaws.com'),
+        sourceArn: this.api.arnForExecuteApi(),
+      });
+    }
+  }
+}
+
+function invocationUri(functions: ApiProps['functions'], contractId: string): string {
+  const handler = functions.get(contractId);
+  if (!handler) throw new Error(`There is no function for ${contractId}.`);
+  return Fn.sub('arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions/${arn}/invocations', {
+    arn: handler.functionArn,
+  });
+}
+
+/** Neither the query nor a header: both may carry keys. The path may name a user, so the route's template stands for it. */
+const accessLogFormat = AccessLogFormat.custom(
+  JSON.stringify({
+    requestId: AccessLogField.contextRequestId(),
+    at: AccessLogField.contextRequestTime(),
+    method: AccessLogField.contextHttpMethod(),
+    route: AccessLogField.contextResourcePath(),
+    status: AccessLogField.contextStatus(),
+    error: AccessLogField.contextErrorResponseType(),
+    latencyMs: AccessLogField.contextResponseLatency(),
+    bytes: AccessLogField.contextResponseLength(),
+    ip: AccessLogField.contextIdentitySourceIp(),
+  }),
+);

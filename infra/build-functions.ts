@@ -1,0 +1,45 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Metafile } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Where the bundles are; all functions share this one asset, and each loads only its own entry and chunks. */
+export const bundlesFolder = join(root, 'dist', 'functions');
+
+/** Code of packages that were written for `require` needs one in an ES module. */
+const banner =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+
+/**
+ * Bundles every file of functions/ in one go. Splitting keeps what is imported lazily (store adapters, the secrets client,
+ * the SDK's credential providers) out of a function's start.
+ */
+export async function buildFunctions(): Promise<Metafile> {
+  const folder = join(root, 'functions');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  rmSync(bundlesFolder, { recursive: true, force: true });
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: files.sort().map((file) => join('functions', file)),
+    outdir: 'dist/functions',
+    outbase: 'functions',
+    outExtension: { '.js': '.mjs' },
+    chunkNames: 'chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    keepNames: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    mainFields: ['module', 'main'],
+    banner: { js: banner },
+    metafile: true,
+    logLevel: 'warning',
+  });
+  return metafile;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildFunctions();

@@ -1,0 +1,102 @@
+import type { Contract } from '../lib/api/contract.ts';
+import type { ErrorCode } from '../lib/errors.ts';
+
+interface Integration {
+  /** The ARN that API Gateway calls a function by, from the contract's id. */
+  readonly uriOf: (contractId: string) => string;
+}
+
+type Operations = Readonly<Record<string, object>>;
+
+/**
+ * The body of the REST API: routes and integrations only, made from the contracts; aliases call the same function. The
+ * schemas are in docs/openapi.json.
+ */
+export function gatewayDocument(contracts: readonly Contract[], { uriOf }: Integration) {
+  const paths: Record<string, Operations> = {};
+  for (const contract of contracts) {
+    for (const path of [contract.path, ...contract.aliases]) {
+      const template = gatewayPath(path);
+      paths[template] = { ...paths[template], ...operationsOf(contract, uriOf(contract.id)) };
+    }
+  }
+  return {
+    openapi: '3.0.1',
+    info: { title: 'Claimcheck', version: '3.12.0' },
+    paths,
+    'x-amazon-apigateway-gateway-responses': gatewayResponses,
+  };
+}
+
+/** `/v3/customers/:applicationUsername` as OpenAPI writes it. */
+export const gatewayPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
+
+/** The operation, and for contracts that browsers call the preflight beside it. */
+function operationsOf(contract: Contract, uri: string): Operations {
+  const parameters = [...contract.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const operation = {
+    summary: contract.summary,
+    parameters,
+    responses: { 200: { description: 'OK' } },
+    'x-amazon-apigateway-integration': {
+      type: 'aws_proxy',
+      httpMethod: 'POST',
+      uri,
+      passthroughBehavior: 'when_no_match',
+      timeoutInMillis: 29_000,
+    },
+  };
+  const method = contract.method.toLowerCase();
+  return contract.key === 'secret'
+    ? { [method]: operation }
+    : { [method]: operation, options: { ...preflight, parameters } };
+}
+
+/** For browsers: any site, no cookies, the headers that clients send. Credentials are never part of a preflight. */
+const corsHeaders = {
+  'Access-Control-Allow-Origin': "'*'",
+  'Access-Control-Allow-Methods': "'GET,POST,OPTIONS'",
+  'Access-Control-Allow-Headers': "'authorization,content-type,accept,x-request-id'",
+  'Access-Control-Max-Age': "'86400'",
+} as const;
+
+const prefixed = (headers: Readonly<Record<string, string>>, prefix: string) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [`${prefix}.${name}`, value]));
+
+const preflight = {
+  summary: 'Preflight',
+  responses: {
+    204: {
+      description: 'No content',
+      headers: Object.fromEntries(Object.keys(corsHeaders).map((name) => [name, { schema: { type: 'string' } }])),
+    },
+  },
+  'x-amazon-apigateway-integration': {
+    type: 'mock',
+    requestTemplates: { 'application/json': '{"statusCode":204}' },
+    passthroughBehavior: 'when_no_templates',
+    responses: { default: { statusCode: '204', responseParameters: prefixed(corsHeaders, 'method.response.header') } },
+  },
+};
+
+/** What the gateway itself answers, in the words of the service and readable by browsers. */
+const gatewayResponse = (status: number, code: ErrorCode, message: string) => ({
+  statusCode: status,
+  responseParameters: { 'gatewayresponse.header.Access-Control-Allow-Origin': "'*'" },
+  responseTemplates: { 'application/json': JSON.stringify({ ok: false, status, code, message }) },
+});
+
+const gatewayResponses = {
+  DEFAULT_4XX: gatewayResponse(400, 'InvalidPayload', 'The request is malformed.'),
+  DEFAULT_5XX: gatewayResponse(500, 'InternalError', 'An internal problem prevented processing.'),
+  INTEGRATION_TIMEOUT: gatewayResponse(504, 'InternalError', 'The service took too long.'),
+  MISSING_AUTHENTICATION_TOKEN: gatewayResponse(404, 'ResourceNotFound', 'There is no such path.'),
+  REQUEST_TOO_LARGE: gatewayResponse(413, 'InvalidPayload', 'The request is too large.'),
+  THROTTLED: gatewayResponse(429, 'ConnectionFailed', 'Too many requests.'),
+  QUOTA_EXCEEDED: gatewayResponse(429, 'ConnectionFailed', 'Too many requests.'),
+} as const;

@@ -1,0 +1,60 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  Architecture,
+  Code,
+  Function as LambdaFunction,
+  LoggingFormat,
+  Runtime,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { bundlesFolder } from './build-functions.ts';
+
+interface HouseFunctionProps {
+  /** `<area>/<file>.handler`. */
+  readonly handler: string;
+  readonly description: string;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** A function as all of ours are: arm64, traced, with a log of its own and a role that may only write there. */
+export class HouseFunction extends Construct {
+  readonly handler: LambdaFunction;
+
+  constructor(scope: Construct, id: string, props: HouseFunctionProps) {
+    super(scope, id);
+    const logGroup = new LogGroup(this, 'Log', {
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    this.handler = new LambdaFunction(this, 'Function', {
+      code: Code.fromAsset(bundlesFolder),
+      handler: props.handler,
+      description: props.description,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: props.memoryMb,
+      timeout: Duration.seconds(props.timeoutSeconds),
+      tracing: Tracing.ACTIVE,
+      loggingFormat: LoggingFormat.JSON,
+      logGroup,
+      role: this.role(logGroup),
+      environment: { ...props.environment },
+    });
+  }
+
+  private role(logGroup: LogGroup): Role {
+    const write = new PolicyStatement({
+      actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+      resources: [logGroup.logGroupArn],
+    });
+    return new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      inlinePolicies: { Log: new PolicyDocument({ statements: [write] }) },
+    });
+  }
+}

@@ -1,0 +1,17 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+
+/** The secret under which store credentials and secret keys are encrypted. Losing it loses them, so it is retained. */
+export class MasterKey extends Construct {
+  readonly secret: Secret;
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    this.secret = new Secret(this, 'MasterKey', {
+      description: 'Encrypts the credentials in the Claimcheck table',
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+  }
+}

@@ -1,0 +1,39 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import {
+  AttributeType,
+  BillingMode,
+  Table as DynamoTable,
+  ProjectionType,
+  StreamViewType,
+} from 'aws-cdk-lib/aws-dynamodb';
+import { Construct } from 'constructs';
+import { indexes, tableKey } from '../lib/db/keys.ts';
+
+/** The one table: on demand, recoverable to any second, and never deleted with the stack. */
+export class Table extends Construct {
+  readonly table: DynamoTable;
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    this.table = new DynamoTable(this, 'Table', {
+      partitionKey: text(tableKey.pk),
+      sortKey: text(tableKey.sk),
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      timeToLiveAttribute: 'ttl',
+      stream: StreamViewType.NEW_AND_OLD_IMAGES,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      deletionProtection: true,
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    for (const [indexName, { pk, sk }] of Object.entries(indexes)) {
+      this.table.addGlobalSecondaryIndex({
+        indexName,
+        partitionKey: text(pk),
+        sortKey: text(sk),
+        projectionType: ProjectionType.KEYS_ONLY,
+      });
+    }
+  }
+}
+
+const text = (name: string) => ({ name, type: AttributeType.STRING });
