@@ -1,4 +1,4 @@
-import { Fn, RemovalPolicy } from 'aws-cdk-lib';
+import { Aws, RemovalPolicy } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -57,9 +57,7 @@ export class Api extends Construct {
 function invocationUri(functions: ApiProps['functions'], contractId: string): string {
   const handler = functions.get(contractId);
   if (!handler) throw new Error(`There is no function for ${contractId}.`);
-  return Fn.sub('arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions/${arn}/invocations', {
-    arn: handler.functionArn,
-  });
+  return `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${handler.functionArn}/invocations`;
 }
 
 /** Neither the query nor a header: both may carry keys. The path may name a user, so the route's template stands for it. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { isExpired, type Millis, type Purchase } from '../purchases/purchase.ts';
 import type { Known } from '../purchases/merge.ts';
+import { isExpired, type Millis, type Purchase } from '../purchases/purchase.ts';
 
 /** Why a purchase changed, in the words of the specification (`REPEATED` is the wire value of `WEBHOOK_REPEATED`). */
 export const NotificationReason = v.picklist([
@@ -61,7 +61,9 @@ function refundReasons(before: Known, after: Known, to: Purchase): NotificationR
 }
 
 const refunded = (known: Known): string[] =>
-  known.transactions.flatMap(({ transaction }) => (transaction.refundedAt === undefined ? [] : [transaction.transactionId]));
+  known.transactions.flatMap(({ transaction }) =>
+    transaction.refundedAt === undefined ? [] : [transaction.transactionId],
+  );
 
 function stateReasons(from: Purchase, to: Purchase): NotificationReason[] {
   const reasons: NotificationReason[] = [];
