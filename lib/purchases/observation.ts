@@ -13,6 +13,8 @@ export interface Observation {
   readonly transactions: readonly Transaction[];
   /** The forms in which the store echoes the application's user (`appAccountToken`, obfuscated account ids). */
   readonly userTokens: readonly string[];
-  /** What asking the store again needs; absent when it cannot be asked. Kept encrypted when it holds a credential. */
+  /** The purchase that this one replaces (a new purchase token after a plan change): its users come along. */
+  readonly replaces?: string;
+  /** What asking the store again needs; absent when it cannot be asked. Kept encrypted. */
   readonly refreshToken?: Readonly<Record<string, string>>;
 }

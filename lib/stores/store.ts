@@ -34,6 +34,12 @@ export interface Asking {
   /** Records the call in the event, applies `timeoutMs` (default 6,000) and, against the emulator, changes the host. */
   readonly fetch: StoreFetch;
   readonly now: () => Millis;
+  /**
+   * Runs `charge` at most once for the key, over all containers and retries, and returns its result again on every later
+   * call. While another call is charging, and when an earlier one ended without a known result, `recover` is asked
+   * instead: it finds out at the store what became of it, and returns undefined when nothing was charged.
+   */
+  readonly once: <T extends object>(key: string, charge: () => Promise<T>, recover: () => Promise<T | undefined>) => Promise<T>;
   /** DER certificates to trust beside the store's own pinned roots; only the local emulator has any. */
   readonly extraRoots: readonly Uint8Array[];
 }
@@ -90,6 +96,11 @@ export interface Store {
    * operator; throws `InvalidPayload` for a wrong form, `InternalError` with a clear message when the store refuses them.
    */
   checkSettings(asking: Asking, options: { readonly askStore: boolean }): Promise<string>;
+  /**
+   * Called once everything that the validation showed is stored: the moment to acknowledge or consume at the store, where
+   * the settings say so. Returns what changed; a failure is recorded and does not fail the validation.
+   */
+  afterStored?(validation: Validation, asking: Asking): Promise<readonly Observation[]>;
   /** The state now of what a refresh token stands for. Throws like `validate`. */
   refresh?(refreshToken: Readonly<Record<string, string>>, asking: Asking): Promise<readonly Observation[]>;
 }
