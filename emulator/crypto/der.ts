@@ -26,6 +26,7 @@ function bytesOf(value: bigint): Buffer {
   return Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex');
 }
 
+/** A SEQUENCE of the elements. */
 export const sequence = (...content: readonly Uint8Array[]): Buffer => element(constructed.sequence, ...content);
 
 /** A SET OF, its members in the order that DER demands. */
@@ -39,20 +40,26 @@ export function integer(value: bigint | number): Buffer {
   return element(universal.integer, looksNegative ? Buffer.from([0]) : Buffer.alloc(0), digits);
 }
 
+/** An OCTET STRING. */
 export const octetString = (content: Uint8Array): Buffer => element(universal.octetString, content);
 
 /** A BIT STRING whose last `unusedBits` bits do not count. */
 export const bitString = (content: Uint8Array, unusedBits = 0): Buffer =>
   element(universal.bitString, Buffer.from([unusedBits]), content);
 
+/** A NULL. */
 export const nothing = (): Buffer => element(universal.null);
 
+/** The BOOLEAN true. */
 export const truth = (): Buffer => Buffer.from([0x01, 0x01, 0xff]);
 
+/** A UTF8String. */
 export const utf8String = (value: string): Buffer => element(universal.utf8String, Buffer.from(value, 'utf8'));
 
+/** A PrintableString, of letters and digits only. */
 export const printableString = (value: string): Buffer => element(text.printableString, Buffer.from(value, 'latin1'));
 
+/** An IA5String, of ASCII only. */
 export const ia5String = (value: string): Buffer => element(text.ia5String, Buffer.from(value, 'latin1'));
 
 /** `[number] EXPLICIT`. */

@@ -7,18 +7,19 @@ const plainData = '1.2.840.113549.1.7.1';
 const sha256 = '2.16.840.1.101.3.4.2.1';
 const rsaEncryption = '1.2.840.113549.1.1.1';
 
-/** Who signs: an RSA key in PEM and its certificates in DER, the key's own first. */
+/** Who signs: an RSA key in PEM and its certificates in base64, the key's own first. */
 interface MessageSigner {
   readonly privateKey: string;
-  readonly certificates: readonly [Buffer, ...Buffer[]];
+  readonly chain: readonly [string, ...string[]];
 }
 
 /** A PKCS#7 SignedData in DER around the content: RSA with SHA-256, directly over the content, without attributes. */
-export function signMessage({ privateKey, certificates }: MessageSigner, content: Buffer): Buffer {
+export function signMessage({ privateKey, chain }: MessageSigner, content: Buffer): Buffer {
+  const [own, ...authorities] = chain;
   const algorithm = (name: string): Buffer => sequence(oid(name), nothing());
   const signerInfo = sequence(
     integer(1),
-    issuerAndSerialNumber(certificates[0]),
+    issuerAndSerialNumber(der(own)),
     algorithm(sha256),
     algorithm(rsaEncryption),
     octetString(sign('sha256', content, privateKey)),
@@ -27,7 +28,7 @@ export function signMessage({ privateKey, certificates }: MessageSigner, content
     integer(1),
     setOf(algorithm(sha256)),
     sequence(oid(plainData), explicit(0, octetString(content))),
-    explicit(0, Buffer.concat(certificates)),
+    explicit(0, Buffer.concat([own, ...authorities].map(der))),
     setOf(signerInfo),
   );
   return sequence(oid(signedData), explicit(0, body));
@@ -40,6 +41,8 @@ export function openMessage(message: Buffer, certificate: Buffer): { content: Bu
   const signature = elementAt(body, [4, 0, 4]).content;
   return { content, authentic: verify('sha256', content, new X509Certificate(certificate).publicKey, signature) };
 }
+
+const der = (base64: string): Buffer => Buffer.from(base64, 'base64');
 
 function issuerAndSerialNumber(certificate: Buffer): Buffer {
   const body = elementAt(certificate, [0, 0]).content;

@@ -10,9 +10,9 @@ const firstGroup = 21_000_001;
 export function stockedProduct(books: Books, order: Order, buyer: Account): Product {
   const known = books.products.get(order.productId);
   if (known === undefined) return stock(books, productOf(order, order.group ?? groupFor(books, buyer)));
-  const differs = known.type !== order.type || (order.period !== undefined && order.period !== known.period);
-  if (differs)
-    throw refusal(422, `${known.id} exists already, as a ${known.type}${known.period ? ` of ${known.period}` : ''}.`);
+  if (known.type !== order.type || (order.period !== undefined && order.period !== known.period)) {
+    throw refusal(422, `${known.id} exists already, as a ${[known.type, known.period].join(' ').trim()}.`);
+  }
   return known;
 }
 
@@ -23,10 +23,11 @@ export function stock(books: Books, product: Product): Product {
 }
 
 /** A product of the terms: monthly and 4.99 USD unless they say otherwise. */
-export function productOf(terms: Omit<Order, 'group'>, group: string): Product {
-  const { productId: id, type, priceMicros = usualPriceMicros, currency = 'USD', period = 'P1M' } = terms;
-  const product = { id, type, priceMicros, currency };
-  return type === 'paid subscription' ? { ...product, period, group } : product;
+export function productOf({ productId, type, ...terms }: Omit<Order, 'group'>, group: string): Product {
+  const { priceMicros = usualPriceMicros, currency = 'USD', period } = terms;
+  const product = { id: productId, type, priceMicros, currency };
+  if (type === 'paid subscription') return { ...product, period: period ?? 'P1M', group };
+  return { ...product, ...(period !== undefined && { period }) };
 }
 
 /** The application's one group; for a customer who had a subscription of it before, a group of its own. */

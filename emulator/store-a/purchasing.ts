@@ -23,12 +23,14 @@ export function sell(books: Books, sale: Sale, moment: Moment): Change {
     const purchase = product.type === 'paid subscription' ? subscribed(sale, offer, moment) : bought(sale, moment);
     return { purchase, notices: [firstNotice(product)] };
   }
-  if (before.subscription === undefined)
+  if (before.subscription === undefined) {
     throw refusal(422, `This customer owns ${product.id} already, by ${before.id}.`);
-  if (before.subscription.state !== 'EXPIRED' && before.subscription.state !== 'REVOKED') {
+  }
+  const { priceIncrease: _past, ...subscription } = before.subscription;
+  if (subscription.state !== 'EXPIRED' && subscription.state !== 'REVOKED') {
     throw refusal(422, `This customer is subscribed in the group of ${product.id} already, by ${before.id}.`);
   }
-  return resubscribe({ ...before, subscription: { ...before.subscription, renewal: priceOf(sale) } }, moment, offer);
+  return resubscribe({ ...before, subscription: { ...subscription, renewal: priceOf(sale) } }, moment, offer);
 }
 
 /** The notification of a new purchase. */

@@ -21,11 +21,8 @@ export function writeReceipt(
   account: Account,
 ): Buffer {
   const inApp = transactionsOf(books, account).map((found) => attribute(fields.inApp, inAppContent(found)));
-  const [leaf, intermediate, root] = signer.chain.map((certificate) => Buffer.from(certificate, 'base64'));
-  if (leaf === undefined || intermediate === undefined || root === undefined)
-    throw new Error('A certificate is missing');
   const content = setOf(...downloadAttributes(account, now), ...inApp);
-  return signMessage({ privateKey: signer.privateKey, certificates: [leaf, intermediate, root] }, content);
+  return signMessage(signer, content);
 }
 
 /** What a receipt says of itself. */

@@ -6,7 +6,7 @@ import { ProductType } from '../orders.ts';
 export const Environment = v.picklist(['Production', 'Sandbox']);
 export type Environment = v.InferOutput<typeof Environment>;
 
-/** Something for sale; a subscription has a period and a group. */
+/** Something for sale; a subscription has a period and a group, other products a period where the buyer is told one. */
 export const Product = v.object({
   id: v.string(),
   type: ProductType,
@@ -39,6 +39,7 @@ const Revocation = v.object({
   type: v.exactOptional(v.picklist(['REFUND_FULL', 'FAMILY_REVOKE'])),
 });
 
+/** One payment of a purchase, or a share of one. */
 export const Transaction = v.object({
   transactionId: v.string(),
   webOrderLineItemId: v.exactOptional(v.string()),
@@ -59,6 +60,7 @@ export const Transaction = v.object({
 });
 export type Transaction = Readonly<v.InferOutput<typeof Transaction>>;
 
+/** What a subscription is at the moment, beyond its transactions. */
 export const Subscription = v.object({
   state: v.picklist(['ACTIVE', 'EXPIRED', 'BILLING_RETRY', 'BILLING_GRACE_PERIOD', 'REVOKED']),
   /** Whether the customer lets it renew. */

@@ -16,12 +16,13 @@ type Form = (typeof forms)[number];
 export function validateBody(source: Source, found: Found, form = 'signed'): Readonly<Record<string, unknown>> {
   if (!isForm(form)) throw refusal(400, `form: expected one of ${forms.join(', ')}.`);
   const { account, transaction } = found;
-  const { type } = productNamed(source.books, transaction.productId);
+  const product = productNamed(source.books, transaction.productId);
   const isForProduct = form === 'product' || form === 'product-receipt';
   return {
     id: isForProduct ? transaction.productId : app.bundleId,
-    type: isForProduct ? type : 'application',
+    type: isForProduct ? product.type : 'application',
     transaction: evidence[form](source, found),
+    ...(isForProduct && product.type === 'non renewing subscription' && billingPeriod(product.period)),
     ...additionalData(account.applicationUsername),
   };
 }
@@ -52,6 +53,14 @@ const evidence: Readonly<Record<Form, (source: Source, found: Found) => object>>
   'product-receipt': receipt,
   download,
 };
+
+/** The store knows no end of a subscription that does not renew: the client says how long its period is. */
+function billingPeriod(period = ''): object {
+  const [, count, unit = ''] = /^P(\d+)([DWMY])$/.exec(period) ?? [];
+  return count === undefined ? {} : { billingPeriod: Number(count), billingPeriodUnit: units[unit] };
+}
+
+const units: Readonly<Record<string, string>> = { D: 'Day', W: 'Week', M: 'Month', Y: 'Year' };
 
 const additionalData = (applicationUsername: string | undefined): object =>
   applicationUsername === undefined

@@ -22,7 +22,7 @@ export function answerVerifyReceipt(source: Source, call: StoreCall, environment
   if (!body.success) return json(200, { status: 21002 });
   const receipt = opened(source, body.output['receipt-data']);
   if (receipt === 'malformed') return json(200, { status: 21002 });
-  const account = receipt && accountOf(source.books, receipt);
+  const account = receipt && holderOf(source.books, receipt);
   if (receipt === undefined || account === undefined) return json(200, { status: 21003 });
   if (receipt.environment !== environment) return json(200, { status: environment === 'Production' ? 21007 : 21008 });
   const subscriptions = purchasesOf(source.books, account.id).filter(({ subscription }) => subscription !== undefined);
@@ -50,7 +50,7 @@ function opened(source: Source, base64: string): ReadReceipt | undefined | 'malf
   }
 }
 
-const accountOf = ({ accounts }: Books, { appTransactionId }: ReadReceipt): Account | undefined =>
+const holderOf = ({ accounts }: Books, { appTransactionId }: ReadReceipt): Account | undefined =>
   [...accounts.values()].find((account) => account.appTransactionId === appTransactionId);
 
 function receiptRecord({ books, now }: Source, receipt: ReadReceipt, account: Account): object {

@@ -71,6 +71,13 @@ describe('a purchase', () => {
     expect((await user.act(body.id, 'refund')).body.state).toBe('REVOKED');
   });
 
+  it('that does not renew says how long its period is, which the store does not know', async () => {
+    const season = { productId: 'season', type: 'non renewing subscription', period: 'P3M', form: 'product' };
+    const billing = { billingPeriod: 3, billingPeriodUnit: 'Month' };
+    expect((await user.buy(season)).body.validate).toMatchObject({ id: 'season', ...billing });
+    expect((await user.buy(season)).body.validate).toMatchObject(billing);
+  });
+
   it('is known to the store under its brand too', async () => {
     expect(await user.buy({ platform: 'apple' })).toMatchObject({ status: 200, body: { platform: 'store_a' } });
   });

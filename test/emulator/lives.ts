@@ -1,7 +1,10 @@
 import { expect } from '@jest/globals';
 import { type EmulatorUser, payloadOf, start } from './emulator-user.ts';
 
+/** In milliseconds. */
 export const day = 86_400_000;
+
+/** When a month bought at `start` ends, and when the next one does. */
 export const monthEnd = Date.parse('2027-02-28T10:00:00Z');
 export const nextMonthEnd = Date.parse('2027-03-31T10:00:00Z');
 

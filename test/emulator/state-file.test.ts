@@ -14,6 +14,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+/** Whether it becomes so within five seconds. */
+async function becomes(isSo: () => boolean): Promise<boolean> {
+  const deadline = Date.now() + 5_000;
+  while (!isSo() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+  return isSo();
+}
+
 const startAgain = (): Promise<EmulatorUser> => useEmulator({ clock: movableClock(), stateFile: path });
 
 describe('an emulator with a state file', () => {
@@ -43,9 +50,10 @@ describe('an emulator with a state file', () => {
   it('keeps what happened also when it is not stopped in order', async () => {
     const before = await startAgain();
     const { id } = (await before.buy()).body;
-    const deadline = Date.now() + 5_000;
-    while (!existsSync(path) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(readFileSync(path, 'utf8')).toContain(id);
+    expect(await becomes(() => existsSync(path) && readFileSync(path, 'utf8').includes(id))).toBe(true);
+    before.clock.set(Date.now() + 100 * 86_400_000);
+    await before.control('GET', '/control');
+    expect(await becomes(() => readFileSync(path, 'utf8').includes('EXPIRED'))).toBe(true);
     await before.close();
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { type EmulatorUser, payloadOf, start, useEmulator } from './emulator-user.ts';
-import { day, live, look, monthEnd } from './lives.ts';
+import { day, live, look, monthEnd, type Step } from './lives.ts';
 
 let user: EmulatorUser;
 beforeAll(async () => {
@@ -37,6 +37,14 @@ describe('a first period', () => {
     expect(await user.buy({ trial: true, applicationUsername: 'once' })).toMatchObject({ status: 422 });
     expect((await user.buy({ applicationUsername: 'once' })).body.id).toBe(id);
   });
+});
+
+it('a subscription that is bought again costs what it is bought for then, whatever price was agreed before', async () => {
+  const agreed: readonly Step[] = [['raise-price', { priceMicros: 8_990_000 }], ['accept-price'], ['expire']];
+  const { id } = await live(user, agreed, { applicationUsername: 'returning' });
+  await user.buy({ applicationUsername: 'returning', priceMicros: 3_990_000 });
+  const { transaction, renewal } = await look(user, id);
+  expect({ price: transaction.price, renewalPrice: renewal.renewalPrice }).toEqual({ price: 3990, renewalPrice: 3990 });
 });
 
 describe('a change of plan', () => {

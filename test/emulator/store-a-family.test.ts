@@ -41,6 +41,12 @@ describe('family sharing', () => {
     expect(await look(user, body.id)).toMatchObject(expected);
   });
 
+  it('does not end when an old transaction of the owner is refunded', async () => {
+    const { owner, body } = await share([['renew']]);
+    await walk(user, owner, [['refund', { transactionId: owner }]]);
+    expect(await look(user, body.id)).toMatchObject(active);
+  });
+
   it('can be taken from a member alone, and nothing else', async () => {
     const { owner, body } = await share();
     expect(await user.act(body.id, 'renew')).toMatchObject({ status: 422 });

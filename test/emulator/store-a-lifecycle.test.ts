@@ -143,6 +143,15 @@ describe('a subscription', () => {
     expect(now.notifications).toEqual(notifications);
   });
 
+  it('that was paid ahead ends all the same, and nothing of it is in the future', async () => {
+    const { status, transaction } = await live(user, [['renew'], ['renew'], 'P1D', ['expire']]);
+    expect({ status, ...transaction }).toMatchObject({
+      status: 2,
+      purchaseDate: start + day,
+      expiresDate: start + day,
+    });
+  });
+
   it('keeps its original transaction id for life', async () => {
     const { id, transaction } = await live(user, [['renew'], ['expire'], ['renew']]);
     expect(transaction.originalTransactionId).toBe(id);

@@ -120,12 +120,17 @@ describe('a history', () => {
     ['revoked=false&productType=NON_CONSUMABLE', []],
     ['inAppOwnershipType=FAMILY_SHARED', []],
     ['subscriptionGroupIdentifier=1', []],
-    ['startDate=1817200800000&endDate=1819879200000', ['monthly']],
     ['sort=DESCENDING&productId=book&productId=coins', ['book', 'coins']],
   ])('filtered by %s holds only that', async (query, products) => {
     const { body } = await history(`?${query}`);
     const found: string[] = body.signedTransactions.map((jws: string) => payloadOf(jws).productId);
     expect([...new Set(found)]).toEqual(products);
+  });
+
+  it('between two dates has what was bought from the first on and before the second', async () => {
+    const [april, may] = [Date.parse('2027-04-30T10:00:00Z'), Date.parse('2027-05-31T10:00:00Z')];
+    const { body } = await history(`?startDate=${april}&endDate=${may}`);
+    expect(body.signedTransactions.map((jws: string) => payloadOf(jws).purchaseDate)).toEqual([april]);
   });
 
   test.each([
