@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cannotStart } from './cannot-start.ts';
+import { endWithThisProcess } from './end-with-this-process.ts';
+import { assertFree, freePort } from './free-port.ts';
+
+/** Amazon's DynamoDB Local, running; `pid` is absent when `DYNAMODB_ENDPOINT` names one that runs already. */
+export interface DynamoDbLocal {
+  readonly endpoint: string;
+  readonly pid?: number;
+  close(): Promise<void>;
+}
+
+interface Options {
+  readonly port?: number;
+  /** Where the data are kept; without it they are kept in memory only. */
+  readonly directory?: string;
+}
+
+const startWithinMs = 20_000;
+
+/** Starts DynamoDB Local and waits until it answers, or takes the one that `DYNAMODB_ENDPOINT` names. */
+export async function startDynamoDbLocal({ port, directory }: Options = {}): Promise<DynamoDbLocal> {
+  const { DYNAMODB_ENDPOINT } = process.env;
+  if (DYNAMODB_ENDPOINT) return { endpoint: DYNAMODB_ENDPOINT, close: async () => {} };
+
+  const listenOn = port ?? (await freePort());
+  await assertFree(listenOn, 'DynamoDB Local');
+  if (directory !== undefined) mkdirSync(directory, { recursive: true });
+  const java = spawn(javaCommand(), javaArguments(listenOn, directory), {
+    // It leaves a file of its own where it runs.
+    cwd: directory ?? tmpdir(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const output = outputOf(java);
+  const endpoint = `http://127.0.0.1:${listenOn}`;
+  const guard = endWithThisProcess(java);
+  try {
+    await answers(java, endpoint);
+  } catch {
+    java.kill('SIGKILL');
+    guard.release();
+    throw cannotStart(whyNot(output()));
+  }
+  java.unref();
+  return { endpoint, ...(java.pid && { pid: java.pid }), close: () => stop(java).finally(guard.release) };
+}
+
+function javaCommand(): string {
+  const { JAVA_HOME } = process.env;
+  return JAVA_HOME ? join(JAVA_HOME, 'bin', 'java') : 'java';
+}
+
+function javaArguments(port: number, directory: string | undefined): string[] {
+  const emulator = join(
+    dirname(createRequire(import.meta.url).resolve('amplify-dynamodb-simulator/package.json')),
+    'emulator',
+  );
+  return [
+    // A short compilation and a simple collector: it starts a third faster and stays off the second core.
+    '-XX:TieredStopAtLevel=1',
+    '-XX:+UseSerialGC',
+    `-Djava.library.path=${join(emulator, 'DynamoDBLocal_lib')}`,
+    '-jar',
+    join(emulator, 'DynamoDBLocal.jar'),
+    '-disableTelemetry',
+    '-sharedDb',
+    '-port',
+    String(port),
+    ...(directory === undefined ? ['-inMemory'] : ['-dbPath', '.']),
+  ];
+}
+
+/** Reads what the process prints; the answer gives its beginning. */
+function outputOf(child: ChildProcess): () => string {
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      if (text.length < 8_000) text += chunk.toString();
+    });
+  }
+  child.on('error', (error: NodeJS.ErrnoException) => {
+    text += error.code ?? error.message;
+  });
+  return () => text;
+}
+
+async function answers(child: ChildProcess, endpoint: string): Promise<void> {
+  const deadline = Date.now() + startWithinMs;
+  let ended = false;
+  child.once('exit', () => {
+    ended = true;
+  });
+  child.once('error', () => {
+    ended = true;
+  });
+  while (!ended && Date.now() < deadline) {
+    const answer = await fetch(endpoint, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
+    await answer?.body?.cancel();
+    if (answer && !ended) return;
+    await sleep(30);
+  }
+  throw new Error('DynamoDB Local does not answer.');
+}
+
+function whyNot(output: string): string {
+  const seen = /UnsupportedClassVersionError/.test(output)
+    ? 'the Java found here is older'
+    : /ENOENT|Unable to locate a Java/.test(output)
+      ? 'none was found'
+      : `the attempt failed: ${firstLine(output)}`;
+  return `DynamoDB Local needs Java 11 or later, and ${seen}; install it (https://adoptium.net), or set DYNAMODB_ENDPOINT to a DynamoDB Local that runs elsewhere, for example in Docker.`;
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n')[0] ?? 'it printed nothing';
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.ref();
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
+}

@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { startDynamoDbLocal } from '../../local/dynamodb-local.ts';
+
+describe('DynamoDB Local', () => {
+  const { DYNAMODB_ENDPOINT = '' } = process.env;
+  beforeEach(() => {
+    delete process.env.DYNAMODB_ENDPOINT;
+  });
+  afterEach(() => {
+    process.env.DYNAMODB_ENDPOINT = DYNAMODB_ENDPOINT;
+    delete process.env.JAVA_HOME;
+  });
+
+  it('is not started when DYNAMODB_ENDPOINT names one', async () => {
+    process.env.DYNAMODB_ENDPOINT = 'http://127.0.0.1:1';
+    const table = await startDynamoDbLocal();
+    expect(table).toMatchObject({ endpoint: 'http://127.0.0.1:1' });
+    expect(table.pid).toBeUndefined();
+  });
+
+  it('says what to do when there is no Java', async () => {
+    process.env.JAVA_HOME = join(tmpdir(), 'no-java-here');
+    await expect(startDynamoDbLocal()).rejects.toThrow(/needs Java 11 or later, and none was found; install it/);
+  });
+
+  it('says what to do when the Java is too old', async () => {
+    process.env.JAVA_HOME = javaThatPrints('java.lang.UnsupportedClassVersionError: class file version 55.0');
+    await expect(startDynamoDbLocal()).rejects.toThrow(/the Java found here is older; install it/);
+  });
+
+  it('says which port is in use', async () => {
+    const other = createServer().listen(0);
+    await once(other, 'listening');
+    const address = other.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    await expect(startDynamoDbLocal({ port: port ?? 0 })).rejects.toThrow(`Port ${port},`);
+    other.close();
+  });
+
+  it('ends with the process that started it, even when that is killed', async () => {
+    const script = `import('./local/dynamodb-local.ts').then(async (m) => { const t = await m.startDynamoDbLocal(); console.log(t.pid); setInterval(() => {}, 1000); })`;
+    const { DYNAMODB_ENDPOINT: _, ...env } = process.env;
+    const parent = spawn(process.execPath, ['--import', 'tsx', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env,
+    });
+    const [line] = await once(parent.stdout, 'data');
+    const pid = Number(String(line));
+    expect(isRunning(pid)).toBe(true);
+    parent.kill('SIGKILL');
+    for (let waited = 0; isRunning(pid) && waited < 5_000; waited += 50) await sleep(50);
+    expect(isRunning(pid)).toBe(false);
+  });
+});
+
+function javaThatPrints(text: string): string {
+  const home = mkdtempSync(join(tmpdir(), 'java-'));
+  mkdirSync(join(home, 'bin'));
+  writeFileSync(join(home, 'bin', 'java'), `#!/bin/sh\necho "${text}" >&2\nexit 1\n`, { mode: 0o755 });
+  return home;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
