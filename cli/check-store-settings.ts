@@ -1,3 +1,4 @@
+import { onceIn } from '../lib/db/once.ts';
 import { deps } from '../lib/deps.ts';
 import { recordedFetch } from '../lib/http/recorded-fetch.ts';
 import type { Platform } from '../lib/purchases/platform.ts';
@@ -11,8 +12,9 @@ export async function checkStoreSettings(
   platform: Platform,
   { settings, askStore }: { settings: unknown; askStore: boolean },
 ): Promise<string> {
-  const { emulator, now, store } = deps();
+  const { emulator, now, store, table } = deps();
   const { checkSettings } = await store(platform);
   const fetch = recordedFetch({ record: () => {}, now, ...(emulator.url && { storesUrl: emulator.url }) });
-  return await checkSettings({ app, settings, fetch, now, extraRoots: emulator.roots }, { askStore });
+  const once = onceIn(table, { app, platform, now });
+  return await checkSettings({ app, settings, fetch, now, once, extraRoots: emulator.roots }, { askStore });
 }

@@ -14,6 +14,7 @@ import type { Millis } from '../purchases/purchase.ts';
  * Customer                    a#C#<username>       C                     byCreated a#C
  * Customer's purchase (link)  a#C#<username>       P#<purchaseId>
  * User alias                  a#U#<alias>          U
+ * Done once (a charge)        a#O#<platform>#<sha> O
  * Event: context and content  a#E#<eventId>        E                     byCreated a#E#<shard>
  * Event: raw, compressed      a#E#<eventId>        R
  * Event tag                   a#G#<tag>            <date>#<eventId>
@@ -105,6 +106,11 @@ export const linkKey = (app: string, username: string, purchaseId: string): Key 
   sk: `${linkPrefix}${purchaseId}`,
 });
 export const aliasKey = (app: string, alias: string): Key => ({ pk: `${app}#U#${alias}`, sk: 'U' });
+
+export const onceKey = (app: string, platform: string, digest: string): Key => ({
+  pk: `${app}#O#${platform}#${digest}`,
+  sk: 'O',
+});
 
 export const eventKey = (app: string, eventId: string): Key => ({ pk: `${app}#E#${eventId}`, sk: 'E' });
 export const rawEventKey = (app: string, eventId: string): Key => ({ pk: `${app}#E#${eventId}`, sk: 'R' });

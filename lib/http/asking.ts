@@ -1,3 +1,4 @@
+import { onceIn } from '../db/once.ts';
 import type { Deps } from '../deps.ts';
 import type { Recorder } from '../events/recorder.ts';
 import type { Platform } from '../purchases/platform.ts';
@@ -10,12 +11,13 @@ export async function askingOf(
   platform: Platform,
   { event, deps }: { event: Recorder; deps: Deps },
 ): Promise<Asking> {
-  const { now, emulator, cachedApps } = deps;
+  const { now, emulator, cachedApps, table } = deps;
   return {
     app,
     settings: await cachedApps.storeSettings(app, platform),
     fetch: recordedFetch({ record: event.externalCall, now, ...(emulator.url && { storesUrl: emulator.url }) }),
     now,
+    once: onceIn(table, { app, platform, now }),
     extraRoots: emulator.roots,
   };
 }

@@ -35,11 +35,15 @@ export interface Asking {
   readonly fetch: StoreFetch;
   readonly now: () => Millis;
   /**
-   * Runs `charge` at most once for the key, over all containers and retries, and returns its result again on every later
-   * call. While another call is charging, and when an earlier one ended without a known result, `recover` is asked
-   * instead: it finds out at the store what became of it, and returns undefined when nothing was charged.
+   * Runs `charge` at most once for the key, over all containers and retries, and returns its (JSON) result again on every
+   * later call. While another call is charging it throws `Conflict`. When an earlier call ended without a known result,
+   * `recover` is asked first: it finds out at the store what became of it, and gives undefined when nothing was charged.
    */
-  readonly once: <T extends object>(key: string, charge: () => Promise<T>, recover: () => Promise<T | undefined>) => Promise<T>;
+  readonly once: <T extends object>(
+    key: string,
+    charge: () => Promise<T>,
+    recover: () => Promise<T | undefined>,
+  ) => Promise<T>;
   /** DER certificates to trust beside the store's own pinned roots; only the local emulator has any. */
   readonly extraRoots: readonly Uint8Array[];
 }
