@@ -39,17 +39,15 @@ export function deps(): Deps {
 function build(environment: NodeJS.ProcessEnv): Deps {
   const now = () => Date.now();
   const table = openTable(required(environment, 'TABLE_NAME'));
-  const apps = appsOf(
-    table,
-    cipherOf(() => fetchMasterSecret(required(environment, 'MASTER_KEY_ID'))),
-  );
+  const cipher = cipherOf(() => fetchMasterSecret(required(environment, 'MASTER_KEY_ID')));
+  const apps = appsOf(table, cipher);
   const { STORES_URL: url, STORES_ROOT: root } = environment;
   return {
     now,
     table,
     apps,
     cachedApps: cachedApps(apps, now),
-    purchases: purchasesOf(table),
+    purchases: purchasesOf(table, cipher),
     transactions: transactionsOf(table),
     aliases: aliasesOf(table),
     events: eventsOf(table, Number(environment.EVENT_RETENTION_DAYS ?? 90)),

@@ -11,7 +11,7 @@ export const handler = endpoint(addCustomerPurchase)(
     const claim = { username, how: 'manual' } as const;
     const recorded = await purchases.record(app.name, purchaseId, { claim, strategy: app.strategy, now: now() });
     if (!recorded) throw new ServiceError('ResourceNotFound', 'There is no such purchase.');
-    if (recorded.change?.claim) await aliases.remember(app.name, username);
+    if (recorded.change) await aliases.remember(app.name, username);
     const { productId, platform } = recorded.stored.known.purchase;
     event.tag(purchaseId, '_P');
     event.note({

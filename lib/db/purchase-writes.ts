@@ -74,12 +74,12 @@ function notificationWrite(
   };
 }
 
-function ownershipWrites(table: string, app: string, { after, claim, gained, lost }: Change): Write[] {
+function ownershipWrites(table: string, app: string, { after, claims, gained, lost }: Change): Write[] {
   const { purchaseId } = after.known.purchase;
   return [
-    ...(claim
-      ? [{ Put: { TableName: table, Item: { ...keys.claimKey(app, purchaseId, claim.username), ...claim } } }]
-      : []),
+    ...claims.map((claim) => ({
+      Put: { TableName: table, Item: { ...keys.claimKey(app, purchaseId, claim.username), ...claim } },
+    })),
     ...lost.map((username) => ({ Delete: { TableName: table, Key: keys.linkKey(app, username, purchaseId) } })),
     ...gained.flatMap((username) => [
       { Put: { TableName: table, Item: keys.linkKey(app, username, purchaseId) } },

@@ -1,9 +1,12 @@
 import * as v from 'valibot';
+import type { Cipher } from '../apps/cipher.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { NotificationReason } from '../notifications/reasons.ts';
 import { parse } from '../parse.ts';
 import { type Change, changeOf, type Happening, type StoredPurchase } from '../purchases/change.ts';
 import { Claim } from '../purchases/claims.ts';
+import type { Seen } from '../purchases/merge.ts';
+import type { Observation } from '../purchases/observation.ts';
 import { Purchase } from '../purchases/purchase.ts';
 import { Transaction } from '../transactions/transaction.ts';
 import {
@@ -22,7 +25,7 @@ const StoredItem = v.object({
   purchase: Purchase,
   asOf: v.number(),
   userTokens: v.array(v.string()),
-  refreshToken: v.exactOptional(v.record(v.string(), v.string())),
+  refreshToken: v.exactOptional(v.string()),
   entitledUsers: v.array(v.string()),
   createdAt: v.number(),
   updatedAt: v.number(),
@@ -51,8 +54,11 @@ export interface Purchases {
    * Takes in what happened to a purchase and writes what it changes in one transaction, again from the start when another
    * writer came first. Returns the purchase as it is then; undefined when there is none. Throws `Conflict` after ten tries.
    */
-  record(app: string, purchaseId: string, happening: Happening): Promise<Recorded | undefined>;
+  record(app: string, purchaseId: string, happening: Happened): Promise<Recorded | undefined>;
 }
+
+/** What happened to a purchase, as adapters observe it. */
+export type Happened = Omit<Happening, 'observed' | 'inherited'> & { readonly observed?: Observation };
 
 export interface Recorded {
   readonly stored: StoredPurchase;
@@ -60,7 +66,7 @@ export interface Recorded {
   readonly change?: Change;
 }
 
-export function purchasesOf(table: Table): Purchases {
+export function purchasesOf(table: Table, cipher: Cipher): Purchases {
   return {
     async find(app, purchaseId) {
       const item = await table.get(purchaseKey(app, purchaseId));
@@ -85,16 +91,27 @@ export function purchasesOf(table: Table): Purchases {
       const items = await table.query({ partition: purchasePartition(app, purchaseId), prefix: notificationPrefix });
       return items.map((item) => parse(NotificationItem, item, 'DatabaseError'));
     },
-    async record(app, purchaseId, happening) {
+    async record(app, purchaseId, { observed, ...happened }) {
+      const seen = observed && (await sealed(cipher, app, observed));
+      const happening = { ...happened, ...(seen && { observed: seen }) };
       return await againOnConflict(async () => {
         const before = await load(table, app, purchaseId);
-        const change = changeOf(before, happening);
+        const replaced = before ? undefined : observed?.replaces;
+        const inherited = replaced === undefined ? [] : ((await load(table, app, replaced))?.claims ?? []);
+        const change = changeOf(before, { ...happening, inherited });
         if (!change) return before && { stored: before };
         for (const writes of changeWrites(table.name, app, change)) await table.transact(writes);
         return { stored: change.after, change };
       });
     },
   };
+}
+
+/** The observation with its refresh token encrypted for this purchase alone. */
+async function sealed(cipher: Cipher, app: string, { refreshToken, ...look }: Observation): Promise<Seen> {
+  if (!refreshToken) return look;
+  const context = `${app}/refresh/${look.purchase.purchaseId}`;
+  return { ...look, refreshToken: await cipher.encrypt(JSON.stringify(refreshToken), context) };
 }
 
 const found = (item: Item): FoundPurchase => parse(StoredItem, item, 'DatabaseError');

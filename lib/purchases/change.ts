@@ -1,7 +1,6 @@
 import { lifecycleReasons, type NotificationReason } from '../notifications/reasons.ts';
 import { type Claim, claimAgain, entitledUsers, type Strategy } from './claims.ts';
-import { canonical, type Known, merge } from './merge.ts';
-import type { Observation } from './observation.ts';
+import { canonical, type Known, merge, type Seen } from './merge.ts';
 import type { Millis } from './purchase.ts';
 
 /** A purchase as the table keeps it. */
@@ -18,7 +17,9 @@ export interface StoredPurchase {
 
 /** What happens to a purchase: the store's state was seen, a user claims it, or both. */
 export interface Happening {
-  readonly observed?: Observation;
+  readonly observed?: Seen;
+  /** The claims of the purchase that this one replaces; a new purchase starts with them. */
+  readonly inherited?: readonly Claim[];
   readonly claim?: { readonly username: string; readonly how: Claim['how'] };
   readonly strategy: Strategy;
   readonly now: Millis;
@@ -28,8 +29,8 @@ export interface Change {
   readonly before: StoredPurchase | undefined;
   readonly after: StoredPurchase;
   readonly reasons: readonly NotificationReason[];
-  /** The claim to write, when it is new or moves the ownership. */
-  readonly claim?: Claim;
+  /** The claims to write: new ones, and one that moves the ownership. */
+  readonly claims: readonly Claim[];
   /** Transactions that are new or tell something new. */
   readonly transactions: Known['transactions'];
   readonly gained: readonly string[];
@@ -47,10 +48,10 @@ export function changeOf(before: StoredPurchase | undefined, happening: Happenin
   const { observed, now, strategy } = happening;
   const known = observed ? merge(before?.known, observed) : before?.known;
   if (!known) return undefined;
-  const claims = claimsAfter(before?.claims ?? [], happening);
+  const claims = claimsAfter(before?.claims ?? happening.inherited ?? [], happening);
   const entitled =
     before && claims === before.claims && !observed ? before.entitledUsers : entitledUsers(claims, strategy);
-  const claim = claims.find((candidate) => !before?.claims.includes(candidate));
+  const newClaims = claims.filter((candidate) => !before?.claims.includes(candidate));
   const after: StoredPurchase = {
     known,
     claims,
@@ -64,7 +65,7 @@ export function changeOf(before: StoredPurchase | undefined, happening: Happenin
   const reasons = lifecycleReasons(before && { known: before.known, at: before.seenAt }, { known, at: after.seenAt });
   const gained = entitled.filter((username) => !before?.entitledUsers.includes(username));
   const lost = (before?.entitledUsers ?? []).filter((username) => !entitled.includes(username));
-  const change = { before, after, reasons, transactions, gained, lost, ...(claim && { claim }) };
+  const change = { before, after, reasons, claims: newClaims, transactions, gained, lost };
   return isWorthWriting(change) ? change : undefined;
 }
 
@@ -89,7 +90,7 @@ function isWorthWriting(change: Change): boolean {
   const { before, after } = change;
   return (
     !before ||
-    change.claim !== undefined ||
+    change.claims.length > 0 ||
     change.reasons.length + change.transactions.length + change.gained.length + change.lost.length > 0 ||
     canonical(before.known.purchase) !== canonical(after.known.purchase) ||
     before.known.userTokens.length !== after.known.userTokens.length ||

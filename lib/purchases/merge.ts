@@ -14,16 +14,21 @@ export interface Known {
   readonly purchase: Purchase;
   readonly transactions: readonly KnownTransaction[];
   readonly userTokens: readonly string[];
-  readonly refreshToken?: Readonly<Record<string, string>>;
+  /** Sealed: only the table's cipher opens it. */
+  readonly refreshToken?: string;
 }
+
+/** An observation whose refresh token has been sealed. */
+export type Seen = Omit<Observation, 'refreshToken'> & { readonly refreshToken?: string };
 
 /**
  * Adds an observation to what is known. The state that speaks of the latest moment wins; transactions are collected one by
  * one. Twice is once, and any order of the same observations ends in the same result.
  */
-export function merge(known: Known | undefined, observed: Observation): Known {
+export function merge(known: Known | undefined, observed: Seen): Known {
+  const { replaces: _replaces, ...look } = observed;
   const news: Known = {
-    ...observed,
+    ...look,
     transactions: observed.transactions.map((transaction) => ({ asOf: observed.asOf, transaction })),
   };
   if (!known) return { ...news, purchase: completed(news.purchase, news) };

@@ -101,6 +101,11 @@ export interface Store {
    */
   checkSettings(asking: Asking, options: { readonly askStore: boolean }): Promise<string>;
   /**
+   * The purchase (prefixed id) that a request is about, told from the request alone: a purchase token, not something that
+   * others could guess. While the store is out of reach, its last verified state then answers.
+   */
+  identify?(request: ValidationRequest): string | undefined;
+  /**
    * Called once everything that the validation showed is stored: the moment to acknowledge or consume at the store, where
    * the settings say so. Returns what changed; a failure is recorded and does not fail the validation.
    */

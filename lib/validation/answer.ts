@@ -1,14 +1,14 @@
 import type { ValidatorPurchase } from '../api/validation.ts';
 import { ServiceError } from '../errors.ts';
 import { type Tongue, validatorPlatform } from '../http/vocabulary.ts';
-import type { StoredPurchase } from '../purchases/change.ts';
 import { bare } from '../purchases/platform.ts';
 import { isExpired, type Millis, type Purchase } from '../purchases/purchase.ts';
 import { validatorPurchase } from '../purchases/records.ts';
-import type { Validation, ValidationRequest } from '../stores/store.ts';
+import type { ValidationRequest } from '../stores/store.ts';
+import type { Registered } from './register.ts';
+import type { Validated } from './validate.ts';
 
-interface Registered {
-  readonly purchases: readonly StoredPurchase[];
+interface Answering {
   readonly tongue: Tongue;
   readonly now: Millis;
 }
@@ -19,13 +19,11 @@ interface Registered {
  */
 export function validationAnswer(
   request: ValidationRequest,
-  validation: Validation,
-  { purchases, tongue, now }: Registered,
+  { validation, purchases }: Validated,
+  { tongue, now }: Answering,
 ) {
-  const own = purchases
-    .filter((stored) => isOpenTo(request.applicationUsername, stored))
-    .map(({ known }) => known.purchase);
-  const asked = purchases.find(({ known }) => known.purchase.purchaseId === validation.purchaseId)?.known.purchase;
+  const own = purchases.filter((one) => isOpenTo(request.applicationUsername, one)).map(({ purchase }) => purchase);
+  const asked = purchases.find(({ purchase }) => purchase.purchaseId === validation.purchaseId)?.purchase;
   if (validation.about === 'product') checkOwned(asked, own, now);
   return {
     ok: true as const,
@@ -47,7 +45,7 @@ export function validationAnswer(
 }
 
 /** Without a user the answer is about the store account; with one it shows only what that user is entitled to. */
-const isOpenTo = (username: string | undefined, { entitledUsers }: StoredPurchase): boolean =>
+const isOpenTo = (username: string | undefined, { entitledUsers }: Registered): boolean =>
   username === undefined || entitledUsers.includes(username);
 
 function checkOwned(asked: Purchase | undefined, own: readonly Purchase[], now: Millis): void {

@@ -34,7 +34,10 @@ export async function call(contract: Contract, wanted: Wanted): Promise<Got> {
   return { status: result.statusCode, headers: result.headers ?? {}, body };
 }
 
-function eventOf({ method, path }: Contract, { body, headers = {}, params = {}, query, ...wanted }: Wanted): APIGatewayProxyEvent {
+function eventOf(
+  { method, path }: Contract,
+  { body, headers = {}, params = {}, query, ...wanted }: Wanted,
+): APIGatewayProxyEvent {
   const encoded = path.replace(/:(\w+)/g, (_all, name: string) => encodeURIComponent(params[name] ?? 'anything'));
   const event = {
     httpMethod: method,

@@ -19,8 +19,11 @@ export const testCipher = cipherOf(async () => 'the master secret of the tests')
 export const givenApp = async (table: Table, name = freshName()): Promise<IssuedKeys> =>
   await createApp(appsOf(table, testCipher), name, Date.now());
 
+/** An observation of a purchase that cannot be refreshed. */
+export type Look = Omit<Observation, 'refreshToken'>;
+
 /** A monthly subscription bought at `start`, seen then; `state` says what differs. */
-export function seenPurchase(state: Partial<Purchase> = {}, seen: Partial<Observation> = {}): Observation {
+export function seenPurchase(state: Partial<Purchase> = {}, seen: Partial<Look> = {}): Look {
   const purchase: Purchase = {
     purchaseId: 'store_a:1',
     transactionId: 'store_a:1',

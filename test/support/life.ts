@@ -1,4 +1,4 @@
-import type { Observation } from '../../lib/purchases/observation.ts';
+import type { Seen } from '../../lib/purchases/merge.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/transactions/transaction.ts';
 import { day, paid, seenPurchase, start } from './given.ts';
@@ -7,7 +7,7 @@ export const lifeActions = ['renew', 'cancel', 'uncancel', 'grace', 'refund', 'u
 export type LifeAction = (typeof lifeActions)[number];
 
 /** What a store would let us observe of one subscription that lives through the actions, a look after each of them. */
-export function observationsOf(actions: readonly LifeAction[]): Observation[] {
+export function observationsOf(actions: readonly LifeAction[]): Seen[] {
   const first = seenPurchase();
   const looks = [first];
   let purchase = first.purchase;

@@ -1,26 +1,27 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type Purchases, purchasesOf } from '../../../lib/db/purchases.ts';
+import { purchasePartition } from '../../../lib/db/keys.ts';
+import { type Happened, type Purchases, purchasesOf } from '../../../lib/db/purchases.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import { transactionsOf } from '../../../lib/db/transactions.ts';
-import type { Happening } from '../../../lib/purchases/change.ts';
-import { day, freshName, paid, seenPurchase, start } from '../../support/given.ts';
+import type { Observation } from '../../../lib/purchases/observation.ts';
+import { day, freshName, paid, seenPurchase, start, testCipher } from '../../support/given.ts';
 import { testTable } from '../../support/table.ts';
 
 let table: Table;
 let purchases: Purchases;
 beforeAll(async () => {
   table = await testTable();
-  purchases = purchasesOf(table);
+  purchases = purchasesOf(table, testCipher);
 });
 
 const id = 'store_a:1';
-const seen = (username?: string, observed = seenPurchase()): Happening => ({
+const seen = (username?: string, observed: Observation = seenPurchase()): Happened => ({
   observed,
   ...(username && { claim: { username, how: 'validation' } }),
   strategy: 'all',
   now: start,
 });
-const linked = (username: string): Happening => ({
+const linked = (username: string): Happened => ({
   claim: { username, how: 'manual' },
   strategy: 'all',
   now: start + day,
@@ -80,6 +81,24 @@ describe('purchases in the table', () => {
     await purchases.record(app, id, seen('ann', renewal(2)));
     expect(await purchases.ownedBy(app, 'ann')).toEqual([]);
     expect(await purchases.ownedBy(app, 'bob')).toHaveLength(1);
+  });
+
+  it('bring the users of the purchase that they replace along', async () => {
+    const app = freshName();
+    await purchases.record(app, id, seen('ann'));
+    const { purchase } = seenPurchase({ purchaseId: 'store_a:2', transactionId: 'store_a:2' });
+    const replacement = seenPurchase(purchase, { replaces: id });
+    await purchases.record(app, 'store_a:2', seen(undefined, replacement));
+    expect(await purchases.find(app, 'store_a:2')).toMatchObject({ entitledUsers: ['ann'] });
+    expect(await purchases.ownedBy(app, 'ann')).toHaveLength(2);
+  });
+
+  it('hold no refresh token in clear', async () => {
+    const app = freshName();
+    await purchases.record(app, id, seen('ann', { ...seenPurchase(), refreshToken: { token: 'secret-token' } }));
+    const items = await table.query({ partition: purchasePartition(app, id) });
+    expect(JSON.stringify(items)).toContain('refreshToken');
+    expect(JSON.stringify(items)).not.toContain('secret-token');
   });
 
   it('are not made by a link to a purchase that nobody knows', async () => {

@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Known, merge } from '../../../lib/purchases/merge.ts';
-import type { Observation } from '../../../lib/purchases/observation.ts';
+import { type Known, merge, type Seen } from '../../../lib/purchases/merge.ts';
 import { day, paid, seenPurchase, start } from '../../support/given.ts';
 import { lifeActions, observationsOf } from '../../support/life.ts';
 
-const mergeAll = (looks: readonly Observation[]): Known | undefined =>
+const mergeAll = (looks: readonly Seen[]): Known | undefined =>
   looks.reduce<Known | undefined>((known, look) => merge(known, look), undefined);
 
 const lives = fc.array(fc.constantFrom(...lifeActions), { maxLength: 12 });
