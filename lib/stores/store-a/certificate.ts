@@ -1,0 +1,57 @@
+import { type KeyObject, X509Certificate } from 'node:crypto';
+import { ServiceError } from '../../errors.ts';
+import type { Millis } from '../../purchases/purchase.ts';
+import { childrenOf, expectTag, oidOf, readDer, tags } from './der.ts';
+
+/** An X.509 certificate, as much of it as a chain is judged by. */
+export interface Certificate {
+  readonly subject: string;
+  readonly issuer: string;
+  readonly publicKey: KeyObject;
+  readonly isAuthority: boolean;
+  readonly notBefore: Millis;
+  readonly notAfter: Millis;
+  /** The object identifiers of its extensions. */
+  readonly extensions: ReadonlySet<string>;
+  readonly fingerprint: string;
+  isSignedBy(issuer: Certificate): boolean;
+}
+
+/** Reads a certificate in DER, and nothing but DER. Throws `InvalidPayload`. */
+export function readCertificate(der: Buffer): Certificate {
+  const x509 = parsed(der);
+  return {
+    subject: x509.subject,
+    issuer: x509.issuer,
+    publicKey: x509.publicKey,
+    isAuthority: x509.ca,
+    notBefore: Date.parse(x509.validFrom),
+    notAfter: Date.parse(x509.validTo),
+    extensions: new Set(extensionIds(der)),
+    fingerprint: x509.fingerprint256,
+    isSignedBy: (issuer) => x509.issuer === issuer.subject && x509.verify(issuer.publicKey),
+  };
+}
+
+function parsed(der: Buffer): X509Certificate {
+  try {
+    const x509 = new X509Certificate(der);
+    // OpenSSL also takes PEM and trailing bytes; then the bytes would not be the certificate.
+    if (x509.raw.equals(der) && x509.publicKey) return x509;
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+  throw unreadable();
+}
+
+/** Parsed and not searched for: the bytes of an identifier may stand anywhere in a certificate. */
+function extensionIds(der: Buffer): string[] {
+  const [body] = childrenOf(expectTag(readDer(der), tags.sequence));
+  const wrapped = childrenOf(expectTag(body, tags.sequence)).find(({ tag }) => tag === tags.context3);
+  const [extensions] = wrapped ? childrenOf(wrapped) : [];
+  if (!extensions) return [];
+  return childrenOf(extensions).map((extension) => oidOf(childrenOf(extension)[0]));
+}
+
+const unreadable = (cause?: unknown): ServiceError =>
+  new ServiceError('InvalidPayload', 'A certificate of the signature cannot be read.', { cause });

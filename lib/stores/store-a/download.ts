@@ -1,0 +1,36 @@
+import type { Millis } from '../../purchases/purchase.ts';
+import type { ClassicReceipt } from './classic-receipt.ts';
+import { defined } from './defined.ts';
+import type { AppTransactionPayload } from './payloads.ts';
+
+/** The customer's download of the application, as much of it as is told. */
+export interface Download {
+  readonly currentVersion?: string;
+  readonly originalVersion?: string;
+  readonly originalPurchaseDate?: Millis;
+}
+
+/** The download by what Apple signed. */
+export const signedDownload = (payload: AppTransactionPayload): Download =>
+  defined({
+    currentVersion: payload.applicationVersion,
+    originalVersion: payload.originalApplicationVersion,
+    originalPurchaseDate: payload.originalPurchaseDate,
+  });
+
+/** The download by a receipt. */
+export const classicDownload = (receipt: ClassicReceipt): Download =>
+  defined({
+    currentVersion: receipt.application_version?.toString(),
+    originalVersion: receipt.original_application_version?.toString(),
+    originalPurchaseDate:
+      receipt.original_purchase_date_ms === undefined ? undefined : Number(receipt.original_purchase_date_ms),
+  });
+
+/** The download in the words of classic receipts, which clients read whatever they sent. */
+export const nativeDownload = ({ currentVersion, originalVersion, originalPurchaseDate }: Download) =>
+  defined({
+    application_version: currentVersion,
+    original_application_version: originalVersion,
+    original_purchase_date_ms: originalPurchaseDate?.toString(),
+  });

@@ -1,0 +1,98 @@
+import type { CancelationReason, Purchase } from '../../purchases/purchase.ts';
+import { defined } from './defined.ts';
+import type { RenewalPayload, TransactionPayload } from './payloads.ts';
+import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
+
+const productTypes: Readonly<Record<string, NonNullable<Purchase['productType']>>> = {
+  'Auto-Renewable Subscription': 'paid subscription',
+  'Non-Renewing Subscription': 'non renewing subscription',
+  Consumable: 'consumable',
+  'Non-Consumable': 'non consumable',
+};
+
+const introductoryOffer = 1;
+
+/** A signed transaction in our words. */
+export function fromSignedTransaction(payload: TransactionPayload): StoreTransaction {
+  const { isUpgraded, revocationDate, expiresDate, signedDate, offerType, offerIdentifier } = payload;
+  const isTrial = isFreeTrial(payload);
+  return {
+    ...defined({
+      productType: productTypes[payload.type ?? ''],
+      group: payload.subscriptionGroupIdentifier,
+      originalPurchaseDate: payload.originalPurchaseDate,
+      expiresDate,
+      revokedAt: revocationDate,
+      revocation: revocationDate === undefined ? undefined : revocationReason(payload),
+      replacedAt: isUpgraded ? Math.min(expiresDate ?? signedDate, signedDate) : undefined,
+      isTrial: isTrial || undefined,
+      isIntro: (offerType === introductoryOffer && !isTrial) || undefined,
+      offerId: offerIdentifier,
+      discountId: offerType === introductoryOffer ? undefined : offerIdentifier,
+      quantity: payload.quantity,
+      currency: payload.currency,
+      amountMicros: payload.price === undefined ? undefined : payload.price * 1000,
+      isShared: payload.inAppOwnershipType === undefined ? undefined : payload.inAppOwnershipType === 'FAMILY_SHARED',
+      userToken: payload.appAccountToken,
+    }),
+    transactionId: payload.transactionId,
+    originalTransactionId: payload.originalTransactionId,
+    productId: payload.productId,
+    sandbox: payload.environment !== 'Production',
+    purchaseDate: payload.purchaseDate,
+    usedIntroOffer: offerType === introductoryOffer,
+    signedAt: signedDate,
+    native: payload,
+  };
+}
+
+/** Older payloads have no discount type: there a trial is an introductory offer that cost nothing. */
+function isFreeTrial({ offerType, offerDiscountType, price }: TransactionPayload): boolean {
+  if (offerDiscountType !== undefined) return offerDiscountType === 'FREE_TRIAL';
+  return offerType === introductoryOffer && price === 0;
+}
+
+function revocationReason({ revocationReason, revocationType }: TransactionPayload): CancelationReason {
+  if (revocationType === 'FAMILY_REVOKE') return 'Customer.OtherReason';
+  return refundReasons[revocationReason ?? -1] ?? 'Unknown';
+}
+
+/** Why Apple gave the money back, by its number. */
+export const refundReasons: Readonly<Record<number | string, CancelationReason>> = {
+  0: 'Customer.OtherReason',
+  1: 'Customer.TechnicalIssues',
+};
+
+/** Why a subscription expired, by Apple's number. */
+export const expirationReasons: Readonly<Record<number | string, CancelationReason>> = {
+  1: 'Customer',
+  2: 'System.BillingError',
+  3: 'Customer.PriceIncrease',
+  4: 'System.ProductUnavailable',
+};
+
+/** A status with its signed parts in our words. */
+export function fromSignedStatus(
+  status: number,
+  transaction: TransactionPayload,
+  renewal?: RenewalPayload,
+): SubscriptionStatus {
+  return {
+    status,
+    transaction: fromSignedTransaction(transaction),
+    ...(renewal && outlookOf(renewal)),
+  };
+}
+
+function outlookOf(renewal: RenewalPayload): Omit<SubscriptionStatus, 'status' | 'transaction'> {
+  const { autoRenewStatus, expirationIntent, gracePeriodExpiresDate, priceIncreaseStatus, appAccountToken } = renewal;
+  return defined({
+    signedAt: renewal.signedDate,
+    renewalIntent: autoRenewStatus === undefined ? undefined : autoRenewStatus === 1 ? 'Renew' : 'Lapse',
+    graceEndsAt: gracePeriodExpiresDate,
+    expirationReason: expirationIntent === undefined ? undefined : (expirationReasons[expirationIntent] ?? 'Unknown'),
+    priceConsentStatus:
+      priceIncreaseStatus === undefined ? undefined : priceIncreaseStatus === 1 ? 'Agreed' : 'Notified',
+    userToken: appAccountToken,
+  } as const);
+}

@@ -1,0 +1,7 @@
+import type { Store } from '../store.ts';
+import { checkSettings } from './check-settings.ts';
+import { refresh } from './refresh.ts';
+import { validate } from './validate.ts';
+
+/** The first mobile app store. */
+export const storeA: Store = { platform: 'store_a', validate, checkSettings, refresh };

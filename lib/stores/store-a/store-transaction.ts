@@ -1,0 +1,72 @@
+import type {
+  CancelationReason,
+  Millis,
+  PriceConsentStatus,
+  Purchase,
+  RenewalIntent,
+} from '../../purchases/purchase.ts';
+
+/** A transaction in whichever form Apple told of it: signed, in a receipt, or in an answer of verifyReceipt. */
+export interface StoreTransaction {
+  readonly transactionId: string;
+  /** The id of the first transaction, which a subscription keeps through every renewal and plan. */
+  readonly originalTransactionId: string;
+  readonly productId: string;
+  readonly productType?: NonNullable<Purchase['productType']>;
+  readonly group?: string;
+  readonly sandbox: boolean;
+  readonly purchaseDate: Millis;
+  readonly originalPurchaseDate?: Millis;
+  readonly expiresDate?: Millis;
+  /** When it was refunded, or taken from a family member. */
+  readonly revokedAt?: Millis;
+  readonly revocation?: CancelationReason;
+  /** The latest moment at which another product of the group replaced it. */
+  readonly replacedAt?: Millis;
+  readonly isTrial?: boolean;
+  readonly isIntro?: boolean;
+  /** Whether it used the introductory offer that each customer gets once in a subscription group. */
+  readonly usedIntroOffer: boolean;
+  readonly offerId?: string;
+  /** The offer again, when it is a discount and not the introductory one. */
+  readonly discountId?: string;
+  readonly quantity?: number;
+  readonly currency?: string;
+  readonly amountMicros?: number;
+  readonly isShared?: boolean;
+  readonly userToken?: string;
+  /** When Apple signed it; unknown for what verifyReceipt tells. */
+  readonly signedAt?: Millis;
+  readonly native: Readonly<Record<string, unknown>>;
+}
+
+/** 1 active, 2 expired, 3 billing retry, 4 grace period, 5 revoked; others may come. */
+export type StatusCode = number;
+
+/** What Apple says of a subscription beside its transactions. */
+export interface SubscriptionStatus {
+  readonly status: StatusCode;
+  /** The transaction that the status speaks of. */
+  readonly transaction: StoreTransaction;
+  /** When Apple signed the outlook; unknown for what verifyReceipt tells. */
+  readonly signedAt?: Millis;
+  readonly renewalIntent?: RenewalIntent;
+  readonly graceEndsAt?: Millis;
+  readonly expirationReason?: CancelationReason;
+  readonly priceConsentStatus?: PriceConsentStatus;
+  readonly userToken?: string;
+}
+
+/** By purchase date; of two equal ones, what is still in force counts as the later, then what lasts longer. */
+export function isLater(one: StoreTransaction, other: StoreTransaction): boolean {
+  if (one.purchaseDate !== other.purchaseDate) return one.purchaseDate > other.purchaseDate;
+  if (isInForce(one) !== isInForce(other)) return isInForce(one);
+  return (one.expiresDate ?? 0) > (other.expiresDate ?? 0);
+}
+
+const isInForce = ({ revokedAt, replacedAt }: StoreTransaction): boolean =>
+  revokedAt === undefined && replacedAt === undefined;
+
+/** The latest transaction. */
+export const latestOf = (transactions: readonly [StoreTransaction, ...StoreTransaction[]]): StoreTransaction =>
+  transactions.reduce((latest, candidate) => (isLater(candidate, latest) ? candidate : latest));

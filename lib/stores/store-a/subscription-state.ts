@@ -1,0 +1,57 @@
+import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
+import { defined } from './defined.ts';
+import type { Line } from './lines.ts';
+
+type State = Pick<
+  Purchase,
+  'expirationDate' | 'endedAt' | 'cancelationReason' | 'isBillingRetryPeriod' | 'renewalIntent' | 'priceConsentStatus'
+>;
+
+const [active, expired, billingRetry, gracePeriod, revoked] = [1, 2, 3, 4, 5];
+
+/** Apple may take a few minutes to renew a subscription that it calls active; it is asked again after them. */
+const lateRenewalMs = 10 * 60_000;
+
+/** Until when the latest transaction of a line gives access, why no longer, and what comes next. */
+export function subscriptionState(line: Line): State {
+  return { ...outlook(line), ...(taken(line) ?? inForce(line)) };
+}
+
+function outlook({ status }: Line): State {
+  if (!status) return {};
+  return defined({
+    renewalIntent: status.status === expired ? ('Lapse' as const) : status.renewalIntent,
+    priceConsentStatus: status.priceConsentStatus,
+    isBillingRetryPeriod: status.status === billingRetry || status.status === gracePeriod,
+  });
+}
+
+/** A refund, a revocation or a replacement; of an active subscription none of them can concern the present period. */
+function taken({ latest, status, asOf }: Line): State | undefined {
+  if (status && (status.status === active || status.status === gracePeriod)) return undefined;
+  const { revokedAt, revocation = 'Unknown', replacedAt } = latest;
+  if (revokedAt !== undefined) return endedAt(revokedAt, revocation, latest.expiresDate);
+  if (status?.status === revoked) return endedAt(asOf, revocation, latest.expiresDate);
+  return replacedAt === undefined ? undefined : endedAt(replacedAt, 'System.Replaced', latest.expiresDate);
+}
+
+const endedAt = (at: Millis, cancelationReason: CancelationReason, expiresDate: Millis | undefined): State =>
+  defined({ endedAt: at, cancelationReason, expirationDate: expiresDate && Math.min(at, expiresDate) });
+
+function inForce({ latest: { expiresDate }, status, asOf }: Line): State {
+  switch (status?.status) {
+    case active:
+      return defined({ expirationDate: expiresDate && (expiresDate > asOf ? expiresDate : asOf + lateRenewalMs) });
+    case gracePeriod:
+      return defined({ expirationDate: status.graceEndsAt ?? expiresDate });
+    case billingRetry:
+      return { cancelationReason: 'System.BillingError', expirationDate: Math.min(expiresDate ?? asOf, asOf) };
+    case expired:
+      return {
+        cancelationReason: status.expirationReason ?? 'Unknown',
+        expirationDate: Math.min(expiresDate ?? asOf, asOf),
+      };
+    default:
+      return defined({ expirationDate: expiresDate });
+  }
+}
