@@ -1,0 +1,70 @@
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  type DynamoDBClient,
+  ResourceNotFoundException,
+  type TableDescription,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import * as v from 'valibot';
+import { cannotStart } from './cannot-start.ts';
+import type { Names } from './intrinsics.ts';
+import { resourcesOf, type Template } from './template.ts';
+
+const Attribute = v.object({ AttributeName: v.string(), AttributeType: v.picklist(['S', 'N', 'B']) });
+const KeySchema = v.array(v.object({ AttributeName: v.string(), KeyType: v.picklist(['HASH', 'RANGE']) }));
+const Projection = v.object({ ProjectionType: v.picklist(['ALL', 'KEYS_ONLY', 'INCLUDE']) });
+const Table = v.object({
+  AttributeDefinitions: v.array(Attribute),
+  BillingMode: v.literal('PAY_PER_REQUEST'),
+  KeySchema,
+  GlobalSecondaryIndexes: v.optional(v.array(v.object({ IndexName: v.string(), KeySchema, Projection }))),
+  StreamSpecification: v.optional(v.object({ StreamViewType: v.picklist(['NEW_AND_OLD_IMAGES']) })),
+  TimeToLiveSpecification: v.optional(v.object({ AttributeName: v.string(), Enabled: v.boolean() })),
+});
+type Table = v.InferOutput<typeof Table>;
+
+/** Creates the template's tables where they do not exist yet. */
+export async function createTables(template: Template, names: Names, client: DynamoDBClient): Promise<void> {
+  const tables = resourcesOf(template, 'AWS::DynamoDB::Table', { properties: Table, names });
+  for (const [id, table] of tables) await createTable(names.ref(id), table, client);
+}
+
+async function createTable(TableName: string, table: Table, client: DynamoDBClient): Promise<void> {
+  const { StreamSpecification, TimeToLiveSpecification, ...properties } = table;
+  const present = await describe(TableName, client);
+  if (present) {
+    assertSameIndexes(present, table);
+    return;
+  }
+  await client.send(
+    new CreateTableCommand({
+      TableName,
+      ...properties,
+      ...(StreamSpecification && { StreamSpecification: { StreamEnabled: true, ...StreamSpecification } }),
+    }),
+  );
+  if (TimeToLiveSpecification) await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+}
+
+async function describe(TableName: string, client: DynamoDBClient): Promise<TableDescription | undefined> {
+  try {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+    return Table;
+  } catch (thrown) {
+    if (thrown instanceof ResourceNotFoundException) return undefined;
+    throw thrown;
+  }
+}
+
+function assertSameIndexes(present: TableDescription, table: Table): void {
+  const wanted = namesOf(table.GlobalSecondaryIndexes);
+  if (namesOf(present.GlobalSecondaryIndexes) === wanted) return;
+  throw cannotStart('The data in .local/ were made for another version of the table: delete .local/ and start again.');
+}
+
+const namesOf = (indexes: readonly { IndexName?: string | undefined }[] = []): string =>
+  indexes
+    .map(({ IndexName }) => IndexName)
+    .sort()
+    .join();

@@ -1,0 +1,64 @@
+/** What the references of a template stand for. */
+export interface Names {
+  /** The value of `{ Ref: … }` to a resource, a parameter or a pseudo parameter. */
+  ref(id: string): string;
+  /** The value of `{ "Fn::GetAtt": […] }`. */
+  attribute(id: string, name: string): string;
+}
+
+type Evaluate = (argument: unknown, names: Names) => unknown;
+
+/** Stands for a member that CloudFormation would leave out. */
+const noValue = Symbol('AWS::NoValue');
+
+const functions: Readonly<Record<string, Evaluate>> = {
+  Ref: (id, names) => (id === 'AWS::NoValue' ? noValue : names.ref(String(id))),
+  'Fn::GetAtt': (argument, names) => {
+    const [id, ...name] = Array.isArray(argument) ? argument.map(String) : String(argument).split('.');
+    return names.attribute(id ?? '', name.join('.'));
+  },
+  'Fn::Join': (argument, names) => {
+    const [separator, parts] = list(argument);
+    return list(resolve(parts, names)).join(String(separator));
+  },
+  'Fn::Sub': (argument, names) => {
+    const [text, own] = Array.isArray(argument) ? argument : [argument, {}];
+    const given = resolve(own, names) as Readonly<Record<string, unknown>>;
+    return String(text).replace(/\$\{(!?)([^}]+)\}/g, (_all, literal: string, name: string) =>
+      literal ? `\${${name}}` : String(given[name] ?? named(name, names)),
+    );
+  },
+  'Fn::Select': (argument, names) => {
+    const [index, values] = list(resolve(argument, names));
+    return list(values)[Number(index)];
+  },
+  'Fn::Split': (argument, names) => {
+    const [separator, text] = list(resolve(argument, names));
+    return String(text).split(String(separator));
+  },
+};
+
+/** The value with every intrinsic function of CloudFormation in it evaluated. Throws for one that is not known here. */
+export function resolve(value: unknown, names: Names): unknown {
+  if (Array.isArray(value)) return value.map((one) => resolve(one, names)).filter((one) => one !== noValue);
+  if (typeof value !== 'object' || value === null) return value;
+  const [only, ...others] = Object.entries(value);
+  if (only && others.length === 0) {
+    const [name, argument] = only;
+    const evaluate = functions[name];
+    if (evaluate) return evaluate(argument, names);
+    if (name.startsWith('Fn::')) throw new Error(`The template uses ${name}, which does not run on this machine.`);
+  }
+  const members = Object.entries(value).map(([name, member]) => [name, resolve(member, names)] as const);
+  return Object.fromEntries(members.filter(([, member]) => member !== noValue));
+}
+
+function named(name: string, names: Names): string {
+  const [id, ...attribute] = name.split('.');
+  return id !== undefined && attribute.length > 0 ? names.attribute(id, attribute.join('.')) : names.ref(name);
+}
+
+function list(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw new Error('The template has something else where a list belongs.');
+  return value;
+}
