@@ -1,0 +1,70 @@
+import { toJsonSchema } from '@valibot/to-json-schema';
+import type * as v from 'valibot';
+import type { Contract } from '../lib/api/contract.ts';
+import { gatewayPath } from './gateway-document.ts';
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The OpenAPI 3.1 document of the service: every contract with its schemas, for readers and generators of clients. */
+export function openApiDocument(contracts: readonly Contract[]) {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const contract of contracts) {
+    for (const path of [contract.path, ...contract.aliases]) {
+      const template = gatewayPath(path);
+      paths[template] = { ...paths[template], [contract.method.toLowerCase()]: operationOf(contract, path) };
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Claimcheck', version: '3.12.0', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    paths,
+    components: {
+      securitySchemes: {
+        key: { type: 'http', scheme: 'basic', description: 'App name and key' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'base64(app name:key)' },
+        query: { type: 'apiKey', in: 'query', name: 'apiKey', description: 'With appName beside it' },
+      },
+    },
+  };
+}
+
+function operationOf(contract: Contract, path: string) {
+  const isAlias = path !== contract.path;
+  return {
+    operationId: isAlias ? `${contract.id}${path.replace(/[^A-Za-z0-9]+/g, '-')}` : contract.id,
+    summary: contract.summary,
+    tags: [contract.area],
+    ...(isAlias && { description: `The same as ${contract.path}.` }),
+    parameters: [...parametersOf(contract.params, 'path'), ...parametersOf(contract.query, 'query')],
+    ...(contract.body && { requestBody: { required: true, content: json(schemaOf(contract.body, 'input')) } }),
+    responses: { 200: { description: 'OK', content: json(schemaOf(contract.response, 'output')) } },
+    security: contract.key === 'none' ? [] : [{ key: [] }, { bearer: [] }, { query: [] }],
+    'x-key': contract.key,
+  };
+}
+
+const json = (schema: JsonSchema) => ({ 'application/json': { schema } });
+
+function parametersOf(schema: v.GenericSchema | undefined, place: 'path' | 'query') {
+  if (!schema) return [];
+  const { properties = {}, required = [] } = schemaOf(schema, 'input') as {
+    properties?: Record<string, JsonSchema>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, one]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema: one,
+  }));
+}
+
+/** Checks that JSON Schema has no words for (well-formed Unicode, bytes) are left out of the document. */
+function schemaOf(schema: v.GenericSchema, typeMode: 'input' | 'output'): JsonSchema {
+  const { $schema: _dialect, ...rest } = toJsonSchema(schema, {
+    typeMode,
+    errorMode: 'ignore',
+    target: 'draft-2020-12',
+  });
+  return rest;
+}

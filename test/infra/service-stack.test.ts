@@ -1,0 +1,101 @@
+import { mkdirSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { App, Validations } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { bundlesFolder } from '../../infra/build-functions.ts';
+import { ServiceStack } from '../../infra/service-stack.ts';
+import { contracts } from '../../lib/api/index.ts';
+import { indexes } from '../../lib/db/keys.ts';
+
+// The stack names the folder of the bundles; what is in it is not looked at here.
+beforeAll(() => {
+  mkdirSync(bundlesFolder, { recursive: true });
+});
+
+let made: Template | undefined;
+const template = (): Template => {
+  made ??= Template.fromStack(new ServiceStack(new App(), 'Claimcheck'));
+  return made;
+};
+
+interface Resource {
+  readonly Properties: Readonly<Record<string, unknown>>;
+}
+const propertiesOf = (type: string) =>
+  Object.values(template().findResources(type) as Record<string, Resource>).map(({ Properties }) => Properties);
+const propertyOf = (type: string, name: string): unknown => propertiesOf(type)[0]?.[name];
+const routes = () => (propertyOf('AWS::ApiGateway::RestApi', 'Body') as { paths: Record<string, object> }).paths;
+
+describe('the stack', () => {
+  it("passes cdk-nag's AWS Solutions rules, every exception explained", () => {
+    const app = new App();
+    new ServiceStack(app, 'Claimcheck');
+    Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+    expect(() => app.synth()).not.toThrow();
+  });
+
+  it('has one function a contract, and one route for each path and alias', () => {
+    template().resourceCountIs('AWS::Lambda::Function', contracts.length);
+    const documented = contracts.flatMap(({ path, aliases }) => [path, ...aliases]);
+    expect(Object.keys(routes()).sort()).toEqual(
+      [...new Set(documented.map((path) => path.replace(/:(\w+)/g, '{$1}')))].sort(),
+    );
+  });
+
+  it('offers preflights on the routes that browsers call and on no others', () => {
+    const paths = routes();
+    for (const { path, key } of contracts) {
+      const methods = Object.keys(paths[path.replace(/:(\w+)/g, '{$1}')] ?? {});
+      expect(methods.includes('options')).toBe(key !== 'secret');
+    }
+  });
+
+  it('keeps the table, its history and its stream', () => {
+    template().hasResource('AWS::DynamoDB::Table', {
+      DeletionPolicy: 'Retain',
+      Properties: Match.objectLike({
+        BillingMode: 'PAY_PER_REQUEST',
+        DeletionProtectionEnabled: true,
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
+        TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
+      }),
+    });
+    const made = propertyOf('AWS::DynamoDB::Table', 'GlobalSecondaryIndexes') as {
+      IndexName: string;
+      Projection: object;
+    }[];
+    expect(made.map(({ IndexName }) => IndexName).sort()).toEqual(Object.keys(indexes).sort());
+    for (const { Projection } of made) expect(Projection).toEqual({ ProjectionType: 'KEYS_ONLY' });
+  });
+
+  it('lets only the functions that need it change purchases or open secrets', () => {
+    const policies = propertiesOf('AWS::IAM::Policy').map((policy) => JSON.stringify(policy));
+    const count = (word: string) => policies.filter((policy) => policy.includes(word)).length;
+    expect(count('dynamodb:UpdateItem')).toBe(contracts.filter(({ needs }) => needs.includes('write')).length);
+    expect(count('secretsmanager:GetSecretValue')).toBe(
+      contracts.filter(({ needs }) => needs.includes('stores')).length,
+    );
+    for (const policy of policies) expect(policy).not.toMatch(/dynamodb:(\*|Scan|DeleteTable)/);
+  });
+
+  it('puts no secret and no emulator into a function of a deployment', () => {
+    for (const { Environment } of propertiesOf('AWS::Lambda::Function')) {
+      const { Variables } = Environment as { Variables: Record<string, unknown> };
+      expect(Object.keys(Variables).sort()).toEqual(['MASTER_KEY_ID', 'TABLE_NAME']);
+      expect(Variables.MASTER_KEY_ID).toEqual({ Ref: expect.stringMatching(/MasterKey/) });
+    }
+  });
+
+  it('logs no query and no header of a request', () => {
+    const { Format } = propertyOf('AWS::ApiGateway::Stage', 'AccessLogSetting') as { Format: string };
+    expect(Format).not.toMatch(/querystring|header|\$context\.path/i);
+  });
+
+  it('says in every alarm who is hurt', () => {
+    const alarms = propertiesOf('AWS::CloudWatch::Alarm');
+    expect(alarms.length).toBeGreaterThanOrEqual(4);
+    for (const { AlarmDescription } of alarms) expect(AlarmDescription).toMatch(/^[A-Z][a-z ]+ (is|are) hurt: /);
+  });
+});
