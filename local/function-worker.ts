@@ -1,0 +1,56 @@
+import { parentPort, workerData } from 'node:worker_threads';
+
+/** What a worker thread is given at its start. */
+export interface WorkerData {
+  /** `file:` URL of the bundle. */
+  readonly module: string;
+  /** The name of the export to call. */
+  readonly exported: string;
+  readonly clockOffset: SharedArrayBuffer;
+}
+
+/** One invocation, sent to the thread. */
+export interface Invocation {
+  /** The event, in JSON. */
+  readonly payload: string;
+  readonly context: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+/** What the thread sends back: the result in JSON, or what the handler threw. */
+export type Outcome = { readonly result: string } | { readonly error: string };
+
+type Handler = (event: unknown, context: object) => unknown;
+
+/** Puts a `Date` in place of the real one that is `offset` away from it whenever the present time is asked. */
+function moveDate(offset: Float64Array): void {
+  const RealDate = Date;
+  const now = () => RealDate.now() + Math.round(offset[0] ?? 0);
+  const MovedDate = new Proxy(RealDate, {
+    construct: (target, given, newTarget) => Reflect.construct(target, given.length === 0 ? [now()] : given, newTarget),
+    apply: () => new RealDate(now()).toString(),
+    get: (target, property, receiver) => (property === 'now' ? now : Reflect.get(target, property, receiver)),
+  });
+  RealDate.prototype.constructor = MovedDate;
+  globalThis.Date = MovedDate;
+}
+
+async function run(handler: Handler, { payload, context, timeoutMs }: Invocation): Promise<Outcome> {
+  const endsAt = performance.now() + timeoutMs;
+  const getRemainingTimeInMillis = () => Math.max(0, endsAt - performance.now());
+  try {
+    const result = await handler(JSON.parse(payload), { ...context, getRemainingTimeInMillis });
+    return { result: JSON.stringify(result ?? null) };
+  } catch (thrown) {
+    return { error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) };
+  }
+}
+
+const { module, exported, clockOffset } = workerData as WorkerData;
+moveDate(new Float64Array(clockOffset));
+const loaded = (await import(module)) as Readonly<Record<string, Handler>>;
+const handler = loaded[exported];
+if (!handler) throw new Error(`${module} has no export ${exported}.`);
+parentPort?.on('message', async (invocation: Invocation) => {
+  parentPort?.postMessage(await run(handler, invocation));
+});
