@@ -44,8 +44,17 @@ export interface Asking {
     charge: () => Promise<T>,
     recover: () => Promise<T | undefined>,
   ) => Promise<T>;
+  /** What an access token that this service issued stands for; undefined for one that it did not, or that has ended. */
+  readonly grantOf?: (accessToken: string) => Promise<AccessGrant | undefined>;
   /** DER certificates to trust beside the store's own pinned roots; only the local emulator has any. */
   readonly extraRoots: readonly Uint8Array[];
+}
+
+/** What an access token opens at processor_a, in its own ids: a buyer, from the first session on. */
+export interface AccessGrant {
+  readonly session?: string;
+  readonly customer?: string;
+  readonly subscription?: string;
 }
 
 /** `fetch` with a deadline; rejects with a `ServiceError` `ConnectionFailed` when there is no answer in time. */

@@ -43,7 +43,8 @@ export function invoiceTransaction(
     offerId: offerIdOf(origin, bought.product, bought.price),
     platform,
     sandbox: !subscription.livemode,
-    purchaseDate: paidAt(invoice),
+    // The first invoice is paid moments after the start; that must not look like a renewal.
+    purchaseDate: invoice.billing_reason === 'subscription_create' ? millis(subscription.start_date) : paidAt(invoice),
     currency: currencyOf(invoice.currency),
     amountMicros: microsOf(invoice.amount_paid, invoice.currency),
     ...defined({

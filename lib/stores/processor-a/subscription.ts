@@ -68,7 +68,7 @@ function identity(
 function state(subscription: Subscription, item: Item, origin: Origin): Partial<Purchase> {
   const { status, start_date } = subscription;
   const isPaused = status === 'paused' || subscription.pause_collection !== null;
-  const renewed = item.current_period_start > Math.max(start_date, subscription.trial_end ?? 0);
+  const renewed = item.current_period_start > start_date;
   return {
     expirationDate: expirationOf(subscription, item, origin),
     isBillingRetryPeriod: status === 'past_due',
