@@ -1,0 +1,145 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { getCustomer, getCustomerPurchases, getCustomerTransactions } from '../../lib/api/customers.ts';
+import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import { basic, call } from '../support/call.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let keys: IssuedKeys;
+beforeAll(async () => {
+  service = await startTestService();
+  keys = await service.app(['store_a']);
+});
+afterEach(async () => {
+  await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+});
+afterAll(async () => {
+  await service.close();
+});
+
+let users = 0;
+const newUser = () => `user-${++users}`;
+const buy = async (applicationUsername: string, order: object = {}) =>
+  await service.control('/purchases', {
+    platform: 'store_a',
+    productId: 'premium',
+    type: 'paid subscription',
+    applicationUsername,
+    ...order,
+  });
+const read = async (
+  contract: typeof getCustomerPurchases | typeof getCustomer | typeof getCustomerTransactions,
+  user: string,
+) => (await call(contract, { headers: basic(keys.app, keys.secretKey), params: { applicationUsername: user } })).body;
+
+describe('POST /v1/validate with store_a', () => {
+  it('turns a receipt into an entitlement that can be read back', async () => {
+    const user = newUser();
+    const { validate } = await buy(user);
+    const { body } = await service.validate(keys, validate);
+    expect(body).toMatchObject({
+      ok: true,
+      data: {
+        id: 'com.example.app',
+        latest_receipt: true,
+        transaction: { type: validate.transaction.type },
+        collection: [{ id: 'premium', isExpired: false, renewalIntent: 'Renew', quantity: 1 }],
+      },
+    });
+    expect(body.data.date).toMatch(/\.\d{3}Z$/);
+    const { purchases } = await read(getCustomerPurchases, user);
+    expect(purchases['store_a:premium']).toMatchObject({
+      isExpired: false,
+      sandbox: false,
+      currency: 'USD',
+      amountMicros: 4_990_000,
+      amountUSD: 4.99,
+      renewalIntent: 'Renew',
+    });
+  });
+
+  it('shows it expired when its time has passed, and two transactions of one purchase after a renewal', async () => {
+    const user = newUser();
+    const { id, validate } = await buy(user);
+    await service.validate(keys, validate);
+    await service.control('/clock', { advance: 'P1M1D' });
+    const lapsed = await read(getCustomerPurchases, user);
+    expect(lapsed.purchases['store_a:premium']).toMatchObject({ isExpired: true });
+    const renewed = await service.control(`/purchases/${id}/renew`, {});
+    expect((await service.validate(keys, renewed.validate)).body.ok).toBe(true);
+    const { purchases } = await read(getCustomerPurchases, user);
+    expect(purchases['store_a:premium']).toMatchObject({ isExpired: false });
+    const { transactions } = await read(getCustomerTransactions, user);
+    expect(new Set(transactions.map(({ purchaseId }: { purchaseId: string }) => purchaseId)).size).toBe(1);
+    expect(transactions).toHaveLength(2);
+  });
+
+  it('keeps one purchase and one owner when the same receipt comes many times at once', async () => {
+    const user = newUser();
+    const { validate } = await buy(user);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => service.validate(keys, validate)));
+    for (const { body } of answers) expect(body).toMatchObject({ ok: true, data: { collection: [{ id: 'premium' }] } });
+    expect((await read(getCustomerTransactions, user)).transactions).toHaveLength(1);
+  });
+
+  it('answers a product that has expired with 6778003 and status 419', async () => {
+    const { id } = await buy(newUser(), { form: 'product' });
+    const { validate } = await service.control(`/purchases/${id}/expire`, { form: 'product' });
+    expect((await service.validate(keys, validate)).body).toMatchObject({ ok: false, status: 419, code: 6778003 });
+  });
+
+  it('validates classic receipts and application downloads', async () => {
+    const receipt = await buy(newUser(), { form: 'receipt' });
+    expect((await service.validate(keys, receipt.validate)).body).toMatchObject({
+      ok: true,
+      data: { id: 'com.example.app', collection: [{ id: 'premium', isExpired: false }] },
+    });
+    const download = await buy(newUser(), { form: 'download' });
+    expect((await service.validate(keys, download.validate)).body).toMatchObject({ ok: true });
+  });
+
+  it.each(['down', 'rate-limited', 'html', 'cut'])(
+    'stores nothing wrong while the store is %s, and works again',
+    async (fault) => {
+      const user = newUser();
+      const { validate } = await buy(user);
+      await service.control('/clock', { advance: 'P1M1D' });
+      await service.control('/faults', { platform: 'store_a', fault, times: 20 });
+      expect((await service.validate(keys, validate)).body).toMatchObject({ ok: false, code: 6778002 });
+      expect((await read(getCustomerPurchases, user)).purchases).toEqual({});
+      await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+      expect((await service.validate(keys, validate)).body).toMatchObject({
+        ok: true,
+        data: { collection: [{ isExpired: true }] },
+      });
+    },
+  );
+
+  it('grants from signed evidence with a warning while the store is down, as the device may not send it again', async () => {
+    const user = newUser();
+    const { validate } = await buy(user);
+    await service.control('/faults', { platform: 'store_a', fault: 'down', times: 20 });
+    const { body } = await service.validate(keys, validate);
+    expect(body).toMatchObject({ ok: true, data: { warning: expect.any(String), collection: [{ isExpired: false }] } });
+    expect((await read(getCustomerPurchases, user)).purchases).toHaveProperty('store_a:premium');
+  });
+
+  it('refuses a receipt of another application', async () => {
+    const other = await service.app(['store_a'], { bundleId: 'com.example.other' });
+    const { validate } = await buy(newUser());
+    expect((await service.validate(other, validate)).body).toMatchObject({ ok: false, code: 6778001 });
+  });
+
+  it('tells in the customer what happened, without any receipt', async () => {
+    const user = newUser();
+    const { validate } = await buy(user);
+    await service.validate(keys, validate);
+    const customer = await read(getCustomer, user);
+    expect(customer.events[0].eventInfo).toMatchObject({
+      type: 'receipt.validated',
+      response: { status: 200, ok: true },
+    });
+    expect(customer.customerInfo).toMatchObject({ activeSubscriber: true, lapsedSubscriber: false });
+    expect(JSON.stringify(customer)).not.toContain(validate.transaction.jwsRepresentation.slice(0, 40));
+  });
+});

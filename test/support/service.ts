@@ -1,0 +1,69 @@
+import type { Clock } from '../../emulator/clock.ts';
+import { startEmulator } from '../../emulator/start-emulator.ts';
+import { validateReceipt } from '../../lib/api/validation.ts';
+import { createApp, type IssuedKeys } from '../../lib/apps/operator.ts';
+import { deps } from '../../lib/deps.ts';
+import type { Platform } from '../../lib/purchases/platform.ts';
+import { startSecretsManager } from '../../local/secrets-manager.ts';
+import { basic, call, type Got } from './call.ts';
+import { freshName } from './given.ts';
+import { testTable } from './table.ts';
+
+/** The real handlers on the real table engine, beside an emulator of the stores with a clock that both live by. */
+export interface TestService {
+  readonly emulatorUrl: string;
+  /** An application whose settings for the platforms are the emulator's, with `changes` made to them. */
+  app(platforms: readonly Platform[], changes?: object): Promise<IssuedKeys>;
+  /** A call of the emulator's control API; throws what it refuses. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  control(path: string, body?: object): Promise<any>;
+  validate(keys: IssuedKeys, body: object): Promise<Got>;
+  close(): Promise<void>;
+}
+
+export async function startTestService(): Promise<TestService> {
+  await testTable();
+  const secrets = await startSecretsManager({ 'master-key': 'the master secret of the tests' });
+  const { realNow, clock } = movedClock();
+  const emulator = await startEmulator({ port: 0, clock });
+  // The service reads the time only here, so that moving the emulator's clock moves the service's.
+  Date.now = () => clock.now();
+  Object.assign(process.env, {
+    MASTER_KEY_ID: 'master-key',
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.endpoint,
+    STORES_URL: emulator.url,
+    STORES_ROOT: emulator.rootCertificate.toString('base64'),
+  });
+  return {
+    emulatorUrl: emulator.url,
+    async app(platforms, changes = {}) {
+      const keys = await createApp(deps().apps, freshName(), deps().now());
+      for (const platform of platforms) {
+        await deps().apps.setStoreSettings(keys.app, platform, { ...emulator.settings(platform), ...changes });
+      }
+      return keys;
+    },
+    async control(path, body) {
+      const init = body && { method: 'POST', body: JSON.stringify(body) };
+      const response = await fetch(`${emulator.url}/control${path}`, init);
+      const answer = (await response.json()) as { message?: string };
+      if (!response.ok) throw new Error(`${response.status} ${answer.message}`);
+      return answer;
+    },
+    validate: async ({ app, publicKey }, body) => await call(validateReceipt, { headers: basic(app, publicKey), body }),
+    async close() {
+      Date.now = realNow;
+      await emulator.close();
+      await secrets.close();
+    },
+  };
+}
+
+function movedClock(): { realNow: () => number; clock: Clock } {
+  const realNow = Date.now;
+  let offsetMs = 0;
+  const set = (ms: number) => {
+    offsetMs = ms - realNow();
+  };
+  return { realNow, clock: { now: () => realNow() + offsetMs, set } };
+}
