@@ -1,0 +1,37 @@
+import * as v from 'valibot';
+import type { Names } from '../intrinsics.ts';
+import { resourcesOf, type Template } from '../template.ts';
+
+const Parameters = v.record(v.string(), v.string());
+const Status = v.pipe(v.union([v.string(), v.number()]), v.transform(Number));
+
+const Mock = v.object({
+  type: v.literal('mock'),
+  responses: v.object({ default: v.object({ statusCode: Status, responseParameters: v.optional(Parameters, {}) }) }),
+});
+const AwsProxy = v.object({ type: v.literal('aws_proxy'), uri: v.string(), timeoutInMillis: v.number() });
+const Operation = v.object({ 'x-amazon-apigateway-integration': v.variant('type', [Mock, AwsProxy]) });
+
+const GatewayResponse = v.object({
+  statusCode: v.optional(Status),
+  responseParameters: v.optional(Parameters, {}),
+  responseTemplates: v.object({ 'application/json': v.string() }),
+});
+export type GatewayResponse = v.InferOutput<typeof GatewayResponse>;
+
+/** The OpenAPI body of a REST API, as far as requests need it. */
+export const GatewayDocument = v.object({
+  paths: v.record(v.string(), v.record(v.string(), Operation)),
+  'x-amazon-apigateway-gateway-responses': v.record(v.string(), GatewayResponse),
+});
+export type GatewayDocument = v.InferOutput<typeof GatewayDocument>;
+
+export type Integration = v.InferOutput<typeof Operation>['x-amazon-apigateway-integration'];
+
+/** The body of the template's one REST API. */
+export function gatewayDocumentOf(template: Template, names: Names): GatewayDocument {
+  const properties = v.object({ Body: GatewayDocument });
+  const [api] = resourcesOf(template, 'AWS::ApiGateway::RestApi', { properties, names }).values();
+  if (!api) throw new Error('The template holds no REST API.');
+  return api.Body;
+}

@@ -1,0 +1,95 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { Match } from './routes.ts';
+
+/** A request as it came over the wire. */
+export interface WireRequest {
+  readonly method: string;
+  /** Still encoded, without the query. */
+  readonly path: string;
+  readonly query: string;
+  /** Names and values by turns, as they were sent. */
+  readonly rawHeaders: readonly string[];
+  readonly body: Buffer;
+  readonly sourceIp: string;
+}
+
+const stage = 'local';
+
+/** The event that a REST API hands to a function: version 1 of the payload, the path still encoded. */
+export function proxyEvent(
+  request: WireRequest,
+  { resource, pathParameters }: Match,
+  { requestId, now }: { readonly requestId: string; readonly now: number },
+): APIGatewayProxyEvent {
+  const { method, path, sourceIp } = request;
+  const headers = headerPairs(request, requestId);
+  const query = [...new URLSearchParams(request.query)];
+  const userAgent = headers.find(([name]) => name.toLowerCase() === 'user-agent')?.[1] ?? null;
+  return {
+    resource,
+    path,
+    httpMethod: method,
+    headers: Object.fromEntries(headers),
+    multiValueHeaders: listed(headers),
+    queryStringParameters: query.length > 0 ? Object.fromEntries(query) : null,
+    multiValueQueryStringParameters: query.length > 0 ? listed(query) : null,
+    pathParameters: Object.keys(pathParameters).length > 0 ? { ...pathParameters } : null,
+    stageVariables: null,
+    requestContext: {
+      accountId: '000000000000',
+      apiId: 'local',
+      authorizer: null,
+      httpMethod: method,
+      identity: identity(sourceIp, userAgent),
+      path: `/${stage}${path}`,
+      protocol: 'HTTP/1.1',
+      requestId,
+      requestTimeEpoch: now,
+      resourceId: resource,
+      resourcePath: resource,
+      stage,
+    },
+    // The API names no binary media types, so every body reaches the function as text.
+    body: request.body.length > 0 ? request.body.toString('utf8') : null,
+    isBase64Encoded: false,
+  };
+}
+
+type Pair = readonly [name: string, value: string];
+
+function headerPairs({ rawHeaders, sourceIp }: WireRequest, requestId: string): Pair[] {
+  const pairs = rawHeaders.flatMap((name, index): Pair[] =>
+    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? '']] : [],
+  );
+  return [
+    ...pairs,
+    ['X-Amzn-Trace-Id', `Root=1-${requestId}`],
+    ['X-Forwarded-For', sourceIp],
+    ['X-Forwarded-Port', '443'],
+    ['X-Forwarded-Proto', 'https'],
+  ];
+}
+
+function listed(pairs: readonly Pair[]): Record<string, string[]> {
+  const lists = new Map<string, string[]>();
+  for (const [name, value] of pairs) lists.set(name, [...(lists.get(name) ?? []), value]);
+  return Object.fromEntries(lists);
+}
+
+const identity = (sourceIp: string, userAgent: string | null): APIGatewayProxyEvent['requestContext']['identity'] => ({
+  accessKey: null,
+  accountId: null,
+  apiKey: null,
+  apiKeyId: null,
+  caller: null,
+  clientCert: null,
+  cognitoAuthenticationProvider: null,
+  cognitoAuthenticationType: null,
+  cognitoIdentityId: null,
+  cognitoIdentityPoolId: null,
+  principalOrgId: null,
+  sourceIp,
+  user: null,
+  userAgent,
+  userArn: null,
+});

@@ -1,0 +1,47 @@
+import type { GatewayDocument, Integration } from './document.ts';
+
+/** The operation that a request is for. */
+export interface Match {
+  /** The path's template, for example `/v3/customers/{applicationUsername}`. */
+  readonly resource: string;
+  readonly integration: Integration;
+  /** As they stand in the path, still encoded. */
+  readonly pathParameters: Readonly<Record<string, string>>;
+}
+
+/** Finds the operation of a method and a path. */
+export type Routes = (method: string, path: string) => Match | undefined;
+
+/** The routes of a REST API: matched on the still encoded path, a literal segment before a parameter, from the left. */
+export function routesOf({ paths }: GatewayDocument): Routes {
+  const templates = Object.entries(paths)
+    .map(([resource, operations]) => ({ resource, operations, segments: segmentsOf(resource) }))
+    .sort((a, b) => literalsFirst(a.segments).localeCompare(literalsFirst(b.segments)));
+  return (method, path) => {
+    const given = segmentsOf(path);
+    const template = templates.find(({ segments }) => fits(segments, given));
+    const operation = template?.operations[method.toLowerCase()];
+    if (!template || !operation) return undefined;
+    const { resource, segments } = template;
+    const pathParameters = segments.flatMap((segment, index) =>
+      isParameter(segment) ? [[segment.slice(1, -1), given[index] ?? ''] as const] : [],
+    );
+    return {
+      resource,
+      integration: operation['x-amazon-apigateway-integration'],
+      pathParameters: Object.fromEntries(pathParameters),
+    };
+  };
+}
+
+/** The segments between the slashes; one slash at the end does not count. */
+const segmentsOf = (path: string): string[] => path.replace(/^\//, '').replace(/\/$/, '').split('/');
+
+const isParameter = (segment: string): boolean => segment.startsWith('{');
+
+const fits = (template: readonly string[], path: readonly string[]): boolean =>
+  template.length === path.length &&
+  template.every((segment, index) => (isParameter(segment) ? path[index] !== '' : segment === path[index]));
+
+const literalsFirst = (segments: readonly string[]): string =>
+  segments.map((segment) => (isParameter(segment) ? '1' : '0')).join('');

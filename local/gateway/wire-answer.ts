@@ -1,0 +1,70 @@
+import * as v from 'valibot';
+import type { GatewayDocument, Integration } from './document.ts';
+
+/** An answer as it goes over the wire. */
+export interface WireAnswer {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+
+/** What the gateway answers of its own, and the status where the API's definition sets none. */
+const ownStatuses = {
+  DEFAULT_5XX: 502,
+  INTEGRATION_TIMEOUT: 504,
+  MISSING_AUTHENTICATION_TOKEN: 403,
+  REQUEST_TOO_LARGE: 413,
+} as const;
+
+/** The gateway's own answer, in the words that the API's definition gives it. */
+export function gatewayAnswer(document: GatewayDocument, type: keyof typeof ownStatuses): WireAnswer {
+  const responses = document['x-amazon-apigateway-gateway-responses'];
+  const response = responses[type] ?? responses[type === 'DEFAULT_5XX' ? 'DEFAULT_5XX' : 'DEFAULT_4XX'];
+  return {
+    status: response?.statusCode ?? ownStatuses[type],
+    headers: [
+      ['content-type', 'application/json'],
+      ...headersOf(response?.responseParameters ?? {}, 'gatewayresponse.header.'),
+    ],
+    body: Buffer.from(response?.responseTemplates['application/json'] ?? '{}'),
+  };
+}
+
+/** The answer of a mock integration, for example to a preflight. */
+export function mockAnswer({ responses }: Integration & { type: 'mock' }): WireAnswer {
+  const { statusCode, responseParameters } = responses.default;
+  return {
+    status: statusCode,
+    headers: headersOf(responseParameters, 'method.response.header.'),
+    body: Buffer.alloc(0),
+  };
+}
+
+/** Parameters name headers with a prefix and quote literal values. */
+const headersOf = (parameters: Readonly<Record<string, string>>, prefix: string) =>
+  Object.entries(parameters).map(([name, value]) => [name.replace(prefix, ''), value.replace(/^'|'$/g, '')] as const);
+
+const Value = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
+const ProxyResult = v.object({
+  statusCode: v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599)),
+  headers: v.nullish(v.record(v.string(), Value), {}),
+  multiValueHeaders: v.nullish(v.record(v.string(), v.array(Value)), {}),
+  body: v.nullish(v.string(), ''),
+  isBase64Encoded: v.nullish(v.boolean(), false),
+});
+
+/** The function's result as an answer; undefined when it is not one. */
+export function proxyAnswer(result: string): WireAnswer | undefined {
+  const parsed = v.safeParse(ProxyResult, JSON.parse(result));
+  if (!parsed.success) return undefined;
+  const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = parsed.output;
+  const several = Object.entries(multiValueHeaders).flatMap(([name, values]) =>
+    values.map((value) => [name, value] as const),
+  );
+  const single = Object.entries(headers).filter(([name]) => !(name in multiValueHeaders));
+  return {
+    status: statusCode,
+    headers: [...single, ...several],
+    body: Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8'),
+  };
+}

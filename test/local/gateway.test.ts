@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { GatewayDocument } from '../../local/gateway/document.ts';
+import { type Gateway, startGateway } from '../../local/gateway/start-gateway.ts';
+import type { Ending } from '../../local/local-function.ts';
+
+const proxy = (uri: string) => ({
+  'x-amazon-apigateway-integration': { type: 'aws_proxy' as const, uri, timeoutInMillis: 29_000 },
+});
+const preflight = {
+  'x-amazon-apigateway-integration': {
+    type: 'mock' as const,
+    responses: {
+      default: { statusCode: 204, responseParameters: { 'method.response.header.Access-Control-Allow-Origin': "'*'" } },
+    },
+  },
+};
+const response = (message: string, statusCode?: number) => ({
+  ...(statusCode && { statusCode }),
+  responseParameters: { 'gatewayresponse.header.X-From': "'gateway'" },
+  responseTemplates: { 'application/json': JSON.stringify({ message }) },
+});
+const document: GatewayDocument = {
+  paths: {
+    '/users/{name}': { get: proxy('echo') },
+    '/users/{name}/things': { get: proxy('echo') },
+    '/users/me': { get: proxy('me') },
+    '/things': { post: proxy('echo'), options: preflight },
+    '/big': { get: proxy('big') },
+    '/slow': { get: proxy('slow') },
+    '/broken': { get: proxy('broken') },
+    '/nonsense': { get: proxy('nonsense') },
+    '/cookies': { get: proxy('cookies') },
+  },
+  'x-amazon-apigateway-gateway-responses': {
+    DEFAULT_4XX: response('wrong'),
+    DEFAULT_5XX: response('failed'),
+    INTEGRATION_TIMEOUT: response('slow', 504),
+    MISSING_AUTHENTICATION_TOKEN: response('no such path', 404),
+  },
+};
+
+const answer = (result: object): Ending => ({ result: JSON.stringify(result) });
+const endings: Readonly<Record<string, (payload: string) => Ending>> = {
+  echo: (payload) => answer({ statusCode: 200, body: payload }),
+  me: () => answer({ statusCode: 201, headers: { 'X-Me': 'yes' }, body: 'me' }),
+  big: () => answer({ statusCode: 200, body: 'x'.repeat(6_400_000) }),
+  slow: () => ({ timedOut: true }),
+  broken: () => ({ error: 'Error: broken' }),
+  nonsense: () => answer({ status: 'fine' }),
+  cookies: () => answer({ statusCode: 200, multiValueHeaders: { 'Set-Cookie': ['a=1', 'b=2'] } }),
+};
+
+let gateway: Gateway;
+const logged: string[] = [];
+beforeAll(async () => {
+  const functionOf = (uri: string) => ({
+    invoke: async (payload: string) => endings[uri]?.(payload) ?? { timedOut: true as const },
+    close: async () => {},
+  });
+  gateway = await startGateway({ port: 0, document, functionOf, now: () => 42, log: (text) => logged.push(text) });
+});
+afterAll(async () => await gateway.close());
+
+const get = async (path: string, init: RequestInit = {}) => await fetch(`${gateway.url}${path}`, init);
+const eventOf = async (path: string, init: RequestInit = {}): Promise<APIGatewayProxyEvent> =>
+  (await (await get(path, init)).json()) as APIGatewayProxyEvent;
+
+describe('the gateway', () => {
+  it('hands over the path as it was sent, so that any name can be addressed', async () => {
+    const event = await eventOf('/users/a%2Fb%3Fc%25%2B%C3%A9/things');
+    expect(event).toMatchObject({
+      path: '/users/a%2Fb%3Fc%25%2B%C3%A9/things',
+      resource: '/users/{name}/things',
+      pathParameters: { name: 'a%2Fb%3Fc%25%2B%C3%A9' },
+      httpMethod: 'GET',
+      body: null,
+      isBase64Encoded: false,
+      queryStringParameters: null,
+      requestContext: { resourcePath: '/users/{name}/things', requestTimeEpoch: 42 },
+    });
+  });
+
+  it('prefers a literal path to a parameter, and tolerates a slash at the end', async () => {
+    for (const path of ['/users/me', '/users/me/']) {
+      const got = await get(path);
+      expect([got.status, got.headers.get('x-me'), await got.text()]).toEqual([201, 'yes', 'me']);
+    }
+  });
+
+  it('decodes the query once and keeps every value of a name', async () => {
+    const event = await eventOf('/users/a?k=1&k=%2526&__proto__=x');
+    expect(event.queryStringParameters).toMatchObject({ k: '%26' });
+    expect(event.multiValueQueryStringParameters).toMatchObject({ k: ['1', '%26'] });
+  });
+
+  it('hands over headers and the body as text', async () => {
+    const event = await eventOf('/things', {
+      method: 'POST',
+      body: '{"é":1}',
+      headers: { 'X-Own': 'v' },
+    });
+    expect(event.body).toBe('{"é":1}');
+    expect(Object.entries(event.headers)).toContainEqual([expect.stringMatching(/^x-own$/i), 'v']);
+    expect(event.requestContext.identity.sourceIp).toBe('127.0.0.1');
+  });
+
+  it('answers a preflight without calling a function', async () => {
+    const got = await get('/things', { method: 'OPTIONS' });
+    expect([got.status, got.headers.get('access-control-allow-origin'), await got.text()]).toEqual([204, '*', '']);
+  });
+
+  it('passes on several headers of one name', async () => {
+    expect((await get('/cookies')).headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+  });
+
+  it.each([
+    ['a path that does not exist', '/none', 404, 'no such path'],
+    ['a parameter that is empty', '/users//things', 404, 'no such path'],
+    ['a method that the path does not have', '/things', 404, 'no such path'],
+    ['a function that is too slow', '/slow', 504, 'slow'],
+    ['a function that fails', '/broken', 502, 'failed'],
+    ['a result that is not an answer', '/nonsense', 502, 'failed'],
+    ['a result of more than 6 MB', '/big', 502, 'failed'],
+  ])('answers %s in the words of the definition', async (_what, path, status, message) => {
+    const got = await get(path);
+    expect(got.status).toBe(status);
+    expect(got.headers.get('x-from')).toBe('gateway');
+    expect(await got.json()).toEqual({ message });
+  });
+
+  it.each([
+    ['10 MB', 10 * 1024 * 1024 + 1],
+    ['6 MB as an event', 6_300_000],
+  ])('refuses a body of more than %s', async (_what, size) => {
+    const got = await get('/things', { method: 'POST', body: 'x'.repeat(size) });
+    expect([got.status, await got.json()]).toEqual([413, { message: 'wrong' }]);
+  });
+
+  it('logs why a function failed', async () => {
+    await get('/broken');
+    expect(logged.join('')).toContain('Error: broken');
+  });
+});
