@@ -1,0 +1,19 @@
+import { benchStartTimes } from './start-times.ts';
+import type { BenchTable } from './bench-table.ts';
+import { benchTableUnits } from './table-units.ts';
+import { benchVerifyStoreA } from './verify-store-a.ts';
+
+const benches: Readonly<Record<string, () => Promise<BenchTable>>> = {
+  start: benchStartTimes,
+  units: benchTableUnits,
+  verify: benchVerifyStoreA,
+};
+
+const chosen = process.argv.slice(2);
+for (const [name, run] of Object.entries(benches)) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue;
+  const { title, rows } = await run();
+  console.log(`\n${title}`);
+  console.table(rows);
+}
+process.exit(0);
