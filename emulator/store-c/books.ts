@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import { Account, Product, Purchase } from './records.ts';
+
+/** All that the store knows of its customers. */
+export interface Books {
+  readonly products: Map<string, Product>;
+  readonly accounts: Map<string, Account>;
+  readonly purchases: Map<string, Purchase>;
+}
+
+/** The books as they are kept over a restart. */
+export const SavedBooks = v.object({
+  products: v.array(Product),
+  accounts: v.array(Account),
+  purchases: v.array(Purchase),
+});
+type SavedBooks = v.InferOutput<typeof SavedBooks>;
+
+const byId = <T extends { readonly id: string }>(records: readonly T[] = []): Map<string, T> =>
+  new Map(records.map((record) => [record.id, record]));
+
+/** Empty books, or those of an earlier run. */
+export const openBooks = (saved?: SavedBooks): Books => ({
+  products: byId(saved?.products),
+  accounts: byId(saved?.accounts),
+  purchases: byId(saved?.purchases),
+});
+
+/** The books as `openBooks` takes them again. */
+export const savedBooks = (books: Books): SavedBooks => ({
+  products: [...books.products.values()],
+  accounts: [...books.accounts.values()],
+  purchases: [...books.purchases.values()],
+});
+
+/** The account of the customer, made at the first order; without a name each order is another customer's. */
+export function accountFor(books: Books, applicationUsername?: string): Account {
+  const known = applicationUsername === undefined ? undefined : accountNamed(books, applicationUsername);
+  if (known !== undefined) return known;
+  const account: Account = { id: randomUUID(), ...(applicationUsername !== undefined && { applicationUsername }) };
+  books.accounts.set(account.id, account);
+  return account;
+}
+
+/** The account of the customer whom the application knows by this name. */
+export const accountNamed = (books: Books, applicationUsername: string): Account | undefined =>
+  [...books.accounts.values()].find((account) => account.applicationUsername === applicationUsername);
+
+/** Everything that the account owns in that sandbox, oldest purchase first. */
+export const purchasesOf = (books: Books, { id }: Account, sandboxId: string): Purchase[] =>
+  [...books.purchases.values()].filter(
+    (purchase) => purchase.accountId === id && purchase.sandboxId.toUpperCase() === sandboxId.toUpperCase(),
+  );
+
+/** The product of a purchase. */
+export function productOf(books: Books, { productId }: Purchase): Product {
+  const product = books.products.get(productId);
+  if (product === undefined) throw new Error(`The product ${productId} is in no catalogue`);
+  return product;
+}
+
+/** The account of a purchase. */
+export function accountOf(books: Books, { id, accountId }: Purchase): Account {
+  const account = books.accounts.get(accountId);
+  if (account === undefined) throw new Error(`The purchase ${id} has no account`);
+  return account;
+}

@@ -1,0 +1,97 @@
+import type { Payment, Purchase } from './records.ts';
+import { written } from './service-request.ts';
+
+/** Whom an entry of a collection is shown to. */
+export interface Shown {
+  readonly userId: string;
+  readonly localTicketReference: string;
+  readonly now: number;
+}
+
+/** What the store writes for something that does not end. */
+const never = '9999-12-31T23:59:59.9999999+00:00';
+const sku = '0010';
+
+/** When the customer's right to it ends: that of a subscription with its grace period. */
+const endOf = ({ item, recurrence }: Purchase): number | undefined =>
+  recurrence ? recurrence.expirationTimeWithGrace : item.endDate;
+
+/** The status of an entry at `now`. */
+export function statusOf(purchase: Purchase, now: number): Purchase['item']['status'] {
+  const { status } = purchase.item;
+  return status === 'Active' && (endOf(purchase) ?? now + 1) <= now ? 'Expired' : status;
+}
+
+function common(purchase: Purchase, now: number): object {
+  const { item, productId, recurrence } = purchase;
+  const end = endOf(purchase);
+  return {
+    acquiredDate: written(item.acquiredDate),
+    endDate: end === undefined ? never : written(end),
+    modifiedDate: written(recurrence ? recurrence.lastModified : item.modifiedDate),
+    productId,
+    skuId: sku,
+    startDate: written(item.acquiredDate),
+    status: statusOf(purchase, now),
+    tags: [],
+    transactionId: item.transactionId,
+  };
+}
+
+/** An entry as version 6 writes it. */
+export const itemV6 = (purchase: Purchase, { userId, localTicketReference, now }: Shown): object => ({
+  ...common(purchase, now),
+  fulfillmentData: [],
+  inAppOfferToken: purchase.productId,
+  itemId: purchase.item.id.replaceAll('-', ''),
+  localTicketReference,
+  orderId: latestPayment(purchase).orderId,
+  ownershipType: 'OwnedByBeneficiary',
+  productType: purchase.item.kind,
+  purchaser: { identityType: 'pub', identityValue: userId },
+  skuType: purchase.item.isTrial ? 'Trial' : 'Full',
+});
+
+/** An entry as version 9 writes it. */
+export const itemV9 = (purchase: Purchase, { now }: Shown): object => ({
+  ...common(purchase, now),
+  acquisitionType: purchase.recurrence ? 'Recurring' : 'Single',
+  id: purchase.item.id,
+  productKind: purchase.item.kind,
+  quantity: purchase.item.quantity,
+  satisfiedByProductIds: [],
+  trialData: trialOf(purchase, now),
+  ...(purchase.recurrence && { recurrenceId: purchase.id }),
+});
+
+/** An entry as version 8 writes it. */
+export const itemV8 = (purchase: Purchase, shown: Shown): object => {
+  const { recurrenceId: _later, ...item } = itemV9(purchase, shown) as { recurrenceId?: string };
+  return {
+    ...item,
+    localTicketReference: shown.localTicketReference,
+    purchasedCountry: 'US',
+    productFamily: '',
+    sharingSource: 'None',
+    ...(purchase.recurrence && { recurrenceData: { recurrenceId: purchase.id } }),
+  };
+};
+
+function trialOf(purchase: Purchase, now: number): object {
+  const isTrial = purchase.recurrence ? purchase.recurrence.isTrial : purchase.item.isTrial;
+  const leftMs = isTrial ? Math.max(0, (endOf(purchase) ?? now) - now) : 0;
+  return { isInTrialPeriod: isTrial && leftMs > 0, isTrial, trialTimeRemaining: timeSpan(leftMs) };
+}
+
+/** A time span as .NET writes it: `days.hours:minutes:seconds`. */
+function timeSpan(ms: number): string {
+  const days = Math.floor(ms / 86_400_000);
+  return `${days > 0 ? `${days}.` : ''}${new Date(ms % 86_400_000).toISOString().slice(11, 19)}`;
+}
+
+/** The payment that the purchase now rests on. */
+export function latestPayment({ id, payments }: Purchase): Payment {
+  const payment = payments.at(-1);
+  if (payment === undefined) throw new Error(`The purchase ${id} was never paid`);
+  return payment;
+}

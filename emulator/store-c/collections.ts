@@ -1,0 +1,82 @@
+import * as v from 'valibot';
+import { type Answer, json, type StoreCall } from '../http-messages.ts';
+import { purchasesOf } from './books.ts';
+import { itemV6, itemV8, itemV9, type Shown, statusOf } from './collection-item.ts';
+import type { Purchase } from './records.ts';
+import { badRequest } from './service-error.ts';
+import { askedAbout, pageOf, requested, Sandbox } from './service-request.ts';
+import type { Source } from './source.ts';
+
+const b2b = v.pipe(v.string(), v.toLowerCase(), v.literal('b2b'));
+
+/** The documents spell the name of the identity's type in both ways. */
+export const Beneficiary = v.pipe(
+  v.object({
+    identitytype: v.exactOptional(b2b),
+    identityType: v.exactOptional(b2b),
+    identityValue: v.string(),
+    localTicketReference: v.nullish(v.string(), ''),
+  }),
+  v.check(
+    ({ identitytype, identityType }) => (identitytype ?? identityType) !== undefined,
+    'identityType: expected b2b',
+  ),
+);
+
+const Query = v.object({
+  beneficiaries: v.pipe(v.array(Beneficiary), v.length(1)),
+  continuationToken: v.nullish(v.string()),
+  maxPageSize: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100)), 100),
+  productSkuIds: v.nullish(v.array(v.object({ productId: v.string(), skuId: v.nullish(v.string()) }))),
+  productTypes: v.nullish(v.array(v.string())),
+  entitlementFilters: v.nullish(v.array(v.string())),
+  sbx: Sandbox,
+  validityType: v.nullish(v.picklist(['All', 'Valid', 'Invalid', 'NotYetEnded', 'NotYetStarted']), 'All'),
+});
+type Query = v.InferOutput<typeof Query>;
+
+/** `POST /v6.0/collections/query`. */
+export const queryV6 = (source: Source, call: StoreCall): Answer => answerQuery(source, call, { write: itemV6 });
+
+/** `POST /v8.0/collections/b2bLicensePreview`. */
+export const queryV8 = (source: Source, call: StoreCall): Answer => answerQuery(source, call, { write: itemV8 });
+
+/** `POST /v9.0/collections/PublisherQuery`: names the products that it asks for. */
+export const queryV9 = (source: Source, call: StoreCall): Answer =>
+  answerQuery(source, call, { write: itemV9, needsProducts: true });
+
+interface Version {
+  readonly write: (purchase: Purchase, shown: Shown) => object;
+  readonly needsProducts?: boolean;
+}
+
+function answerQuery(source: Source, call: StoreCall, { write, needsProducts = false }: Version): Answer {
+  const query = requested(Query, call);
+  const [{ identityValue: key, localTicketReference } = { identityValue: '', localTicketReference: '' }] =
+    query.beneficiaries;
+  const { account, userId } = askedAbout(source, call, { service: 'collections', key });
+  if (needsProducts && !query.productSkuIds?.length) throw badRequest('productSkuIds: it is required');
+  const now = source.now();
+  const owned = purchasesOf(source.books, account, query.sbx).filter((purchase) => isWanted(purchase, query, now));
+  const { items, ...page } = pageOf(owned, query.maxPageSize, query.continuationToken);
+  return json(200, {
+    ...page,
+    items: items.map((purchase) => write(purchase, { userId, localTicketReference, now })),
+  });
+}
+
+function isWanted(purchase: Purchase, query: Query, now: number): boolean {
+  const { item, productId } = purchase;
+  const { productSkuIds, productTypes, entitlementFilters } = query;
+  // What the developer reported as fulfilled has left the collection.
+  if (item.kind === 'UnmanagedConsumable' && item.quantity === 0) return false;
+  if (productSkuIds?.length && !productSkuIds.some((one) => one.productId === productId)) return false;
+  if (productTypes?.length && !productTypes.includes(item.kind)) return false;
+  if (entitlementFilters?.length && !entitlementFilters.includes(`*:${item.kind}`)) return false;
+  return isOfValidity(query.validityType, statusOf(purchase, now) === 'Active');
+}
+
+function isOfValidity(wanted: Query['validityType'], isActive: boolean): boolean {
+  if (wanted === 'All') return true;
+  return wanted === 'Invalid' ? !isActive : isActive && wanted !== 'NotYetStarted';
+}

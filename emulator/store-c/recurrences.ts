@@ -1,0 +1,83 @@
+import * as v from 'valibot';
+import { type Answer, json, type StoreCall } from '../http-messages.ts';
+import { purchasesOf } from './books.ts';
+import type { Purchase } from './records.ts';
+import { extend, terminate } from './recurrence-life.ts';
+import { badRequest, notFound } from './service-error.ts';
+import { askedAbout, pageOf, requested, Sandbox, written } from './service-request.ts';
+import type { Source } from './source.ts';
+
+const pageSize = 100;
+
+const Query = v.object({
+  b2bKey: v.string(),
+  continuationToken: v.nullish(v.string()),
+  pageSize: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(pageSize)), pageSize),
+  sbx: Sandbox,
+});
+
+/** `POST /v8.0/b2b/recurrences/query`: all subscriptions of the customer, past ones too. */
+export function queryRecurrences(source: Source, call: StoreCall): Answer {
+  const query = requested(Query, call);
+  const { account, userId } = askedAbout(source, call, { service: 'purchase', key: query.b2bKey });
+  const subscriptions = purchasesOf(source.books, account, query.sbx).filter(({ recurrence }) => recurrence);
+  const { items, ...page } = pageOf(subscriptions, query.pageSize, query.continuationToken);
+  return json(200, { ...page, items: items.map((purchase) => recurrenceItem(purchase, userId)) });
+}
+
+const Change = v.object({
+  b2bKey: v.string(),
+  changeType: v.picklist(['Cancel', 'Extend', 'Refund', 'ToggleAutoRenew']),
+  extensionTimeInDays: v.exactOptional(v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.integer())),
+  sbx: Sandbox,
+});
+
+/** `POST /v8.0/b2b/recurrences/{id}/change`: what the developer can do to a subscription. */
+export function changeRecurrence(source: Source, call: StoreCall, id: string): Answer {
+  const change = requested(Change, call);
+  const { account, userId } = askedAbout(source, call, { service: 'purchase', key: change.b2bKey });
+  const purchase = purchasesOf(source.books, account, change.sbx).find((one) => one.id === id && one.recurrence);
+  if (purchase === undefined) throw notFound('The recurrence was not found.');
+  const changed = changedBy(purchase, change, source.now());
+  source.books.purchases.set(id, changed);
+  return json(200, recurrenceItem(changed, userId));
+}
+
+function changedBy(purchase: Purchase, change: v.InferOutput<typeof Change>, at: number): Purchase {
+  const { changeType, extensionTimeInDays: days } = change;
+  const { recurrence } = purchase;
+  if (recurrence?.state !== 'Active') throw badRequest('The recurrence is not active.');
+  switch (changeType) {
+    case 'Cancel':
+    case 'Refund':
+      return terminate(purchase, at, changeType === 'Refund');
+    case 'ToggleAutoRenew':
+      // It only switches off: for a subscription that is off already it does nothing.
+      return recurrence.autoRenew
+        ? { ...purchase, recurrence: { ...recurrence, autoRenew: false, cancellationDate: at, lastModified: at } }
+        : purchase;
+    default:
+      if (days === undefined || days === 0) throw badRequest('extensionTimeInDays: it is required for Extend');
+      return extend(purchase, at, days);
+  }
+}
+
+function recurrenceItem({ id, productId, recurrence }: Purchase, userId: string): object {
+  if (recurrence === undefined) throw new Error(`${id} is no subscription`);
+  const { autoRenew, isTrial, state, cancellationDate } = recurrence;
+  return {
+    autoRenew,
+    beneficiary: `pub:${userId}`,
+    expirationTime: written(recurrence.expirationTime),
+    expirationTimeWithGrace: written(recurrence.expirationTimeWithGrace),
+    id,
+    isTrial,
+    lastModified: written(recurrence.lastModified),
+    market: 'US',
+    productId,
+    skuId: '0010',
+    startTime: written(recurrence.startTime),
+    recurrenceState: state,
+    ...(cancellationDate !== undefined && { cancellationDate: written(cancellationDate) }),
+  };
+}

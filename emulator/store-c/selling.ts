@@ -1,0 +1,114 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { addPeriod } from '../calendar.ts';
+import type { Order } from '../orders.ts';
+import { refusal } from '../refusal.ts';
+import { accountFor, type Books, purchasesOf } from './books.ts';
+import { statusOf } from './collection-item.ts';
+import { payment, withPayment } from './payments.ts';
+import type { Account, Item, Kind, Product, Purchase } from './records.ts';
+import { firstRecurrence } from './recurrence-life.ts';
+
+/** The development sandbox in which orders with `sandbox` are made. */
+export const sandboxId = 'XDKS.1';
+
+const usualPriceMicros = 4_990_000;
+const usualTrial = 'P1M';
+
+interface Sale {
+  readonly order: Order;
+  readonly account: Account;
+  readonly product: Product;
+  readonly at: number;
+}
+
+/** What the customer gets for the order: a new purchase, or more of a consumable that the store counts. */
+export function sell(books: Books, order: Order, at: number): Purchase {
+  if (order.intro) throw refusal(422, 'intro: store_c has free trials but no introductory prices.');
+  const product = stockedProduct(books, order);
+  const account = accountFor(books, order.applicationUsername);
+  const [owned] = purchasesOf(books, account, order.sandbox ? sandboxId : 'RETAIL').filter(
+    (purchase) => purchase.productId === product.id && stillCounts(purchase, at),
+  );
+  if (owned !== undefined) return soldAgain(owned, order, at);
+  return product.type === 'paid subscription'
+    ? subscribed({ order, account, product, at })
+    : bought({ order, account, product, at });
+}
+
+/** What the order buys: a product that exists, or a new one of the order's terms. */
+function stockedProduct(books: Books, order: Order): Product {
+  const { productId: id, type, priceMicros = usualPriceMicros, currency = 'USD', period } = order;
+  const known = books.products.get(id);
+  if (known !== undefined) {
+    if (known.type === type && (period === undefined || period === known.period)) return known;
+    throw refusal(422, `${id} exists already, as a ${[known.type, known.period].join(' ').trim()}.`);
+  }
+  const lasts = period ?? (type.endsWith('subscription') ? 'P1M' : undefined);
+  const product: Product = { id, type, priceMicros, currency, ...(lasts !== undefined && { period: lasts }) };
+  books.products.set(id, product);
+  return product;
+}
+
+/** Whether the customer cannot buy it anew: consumables that the store counts never end. */
+function stillCounts(purchase: Purchase, at: number): boolean {
+  const { recurrence, item } = purchase;
+  if (recurrence !== undefined) return recurrence.state === 'Active' || recurrence.state === 'InDunning';
+  if (item.kind === 'UnmanagedConsumable' && item.quantity === 0) return false;
+  return statusOf(purchase, at) === 'Active';
+}
+
+function soldAgain(owned: Purchase, { quantity = 1 }: Order, at: number): Purchase {
+  const { id, item } = owned;
+  if (item.kind !== 'Consumable') throw refusal(422, `This customer owns ${owned.productId} already, by ${id}.`);
+  const more = { ...item, quantity: item.quantity + quantity, modifiedDate: at, transactionId: randomUUID() };
+  return withPayment({ ...owned, item: more }, at, quantity);
+}
+
+function subscribed({ order, account, product, at }: Sale): Purchase {
+  const { trial = false } = order;
+  const period = typeof trial === 'string' ? trial : trial ? (product.period ?? usualTrial) : (product.period ?? 'P1M');
+  const terms = { isTrial: trial !== false, playsRenewals: order.autoRenew === true };
+  const id = `mdr:0:${randomBytes(16).toString('hex')}:${randomUUID()}`;
+  return {
+    ...purchaseOf({ order, account, product, at }, newItem('Durable', at, 1)),
+    id,
+    recurrence: firstRecurrence(at, period, terms),
+  };
+}
+
+function bought(sale: Sale): Purchase {
+  const { order, product, at } = sale;
+  const trial = order.trial === true ? usualTrial : order.trial || undefined;
+  const lasts = trial ?? (product.type === 'non renewing subscription' ? product.period : undefined);
+  const item = {
+    ...newItem(kindOf(order), at, order.quantity ?? 1),
+    isTrial: trial !== undefined,
+    ...(lasts !== undefined && { endDate: addPeriod(at, lasts) }),
+  };
+  return purchaseOf(sale, item);
+}
+
+/** A consumable that is ordered in a number is one that the store counts; else the developer manages it. */
+const kindOf = ({ type, quantity }: Order): Kind =>
+  type !== 'consumable' ? 'Durable' : quantity === undefined ? 'UnmanagedConsumable' : 'Consumable';
+
+const newItem = (kind: Kind, at: number, quantity: number): Item => ({
+  id: randomUUID(),
+  kind,
+  status: 'Active',
+  acquiredDate: at,
+  modifiedDate: at,
+  quantity,
+  transactionId: randomUUID(),
+  isTrial: false,
+});
+
+const purchaseOf = ({ order, account, product, at }: Sale, item: Item): Purchase => ({
+  id: item.id,
+  accountId: account.id,
+  productId: product.id,
+  sandboxId: order.sandbox ? sandboxId : 'RETAIL',
+  item,
+  payments: [payment(at, item.quantity)],
+  consumed: {},
+});

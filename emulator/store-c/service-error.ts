@@ -1,0 +1,38 @@
+import { type Answer, json } from '../http-messages.ts';
+
+/** An error that the store's services answer with an HTTP status, a code and a code of its own inside. */
+export interface ServiceProblem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly inner: string;
+}
+
+const problem = (status: number, code: string, inner: string, message: string): ServiceProblem =>
+  Object.assign(new Error(message), { status, code, inner });
+
+/** The error of a request without the credentials that it needs. */
+export const unauthorized = (inner: keyof typeof refusals): ServiceProblem =>
+  problem(401, 'Unauthorized', inner, refusals[inner]);
+
+const refusals = {
+  AuthenticationTokenInvalid: 'Authentication token supplied is invalid',
+  PartnerAadTicketRequired: 'A partner AAD ticket is required to perform this operation.',
+  InconsistentClientId: 'The client ID in the key and in the access token do not match.',
+} as const;
+
+/** The error of a request that is not as documented. */
+export const badRequest = (message: string): ServiceProblem => problem(400, 'BadRequest', 'InvalidParameter', message);
+
+/** The error of a request for what is not there. */
+export const notFound = (message: string): ServiceProblem => problem(404, 'NotFound', 'EntityNotFound', message);
+
+/** The answer for something thrown; what is no `ServiceProblem` is thrown on. */
+export function errorAnswer(thrown: unknown): Answer {
+  if (!isProblem(thrown)) throw thrown;
+  const { status, code, inner, message } = thrown;
+  const innererror = { code: inner, data: [], details: [], message, source: 'StoreService' };
+  return json(status, { code, data: [], details: [], innererror, message, source: 'StoreService' });
+}
+
+const isProblem = (thrown: unknown): thrown is ServiceProblem =>
+  thrown instanceof Error && 'inner' in thrown && typeof thrown.inner === 'string';

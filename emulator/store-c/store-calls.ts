@@ -1,0 +1,69 @@
+import { type Answer, json, type StoreCall, text } from '../http-messages.ts';
+import { queryOrders } from './clawback.ts';
+import { queryV6, queryV8, queryV9 } from './collections.ts';
+import { consumeV6, consumeV8 } from './consume.ts';
+import { answerEntra } from './entra.ts';
+import { makeKey, renewKey } from './key-making.ts';
+import { changeRecurrence, queryRecurrences } from './recurrences.ts';
+import { errorAnswer } from './service-error.ts';
+import type { Source } from './source.ts';
+
+type Respond = (source: Source, call: StoreCall) => Answer;
+
+/** What each service answers to POST, by the path in lower case; the services do not tell cases apart. */
+const services: Readonly<Record<string, Readonly<Record<string, Respond>>>> = {
+  'collections.mp.microsoft.com': {
+    '/v6.0/collections/query': queryV6,
+    '/v8.0/collections/b2blicensepreview': queryV8,
+    '/v9.0/collections/publisherquery': queryV9,
+    '/v6.0/collections/consume': consumeV6,
+    '/v8.0/collections/consume': consumeV8,
+    '/v6.0/b2b/keys/renew': (source, call) => renewKey(source, call, 'collections'),
+  },
+  'purchase.mp.microsoft.com': {
+    '/v8.0/b2b/recurrences/query': queryRecurrences,
+    '/v8.0/b2b/orders/query': queryOrders,
+    '/v6.0/b2b/keys/renew': (source, call) => renewKey(source, call, 'purchase'),
+  },
+  // Not an API for services: here the emulator plays the customer's device, at the address that a ticket is for.
+  'onestore.microsoft.com': {
+    '/b2b/keys/create/collections': makeKey,
+    '/b2b/keys/create/purchase': makeKey,
+  },
+};
+
+const entra = 'login.microsoftonline.com';
+const change = /^\/v8\.0\/b2b\/recurrences\/([^/]+)\/change$/i;
+
+/** The host names of the store. */
+export const hostNames = [entra, ...Object.keys(services)];
+
+/** Answers whatever is asked of one of the store's hosts. */
+export function answerCall(source: Source, call: StoreCall): Answer {
+  if (call.host === entra) return answerEntra(source, call);
+  const respond = responder(call);
+  if (respond === undefined || call.method !== 'POST') return text(404, 'Not Found');
+  try {
+    return respond(source, call);
+  } catch (thrown) {
+    return errorAnswer(thrown);
+  }
+}
+
+function responder({ host, path }: StoreCall): Respond | undefined {
+  const [, id] = (host === 'purchase.mp.microsoft.com' && change.exec(path)) || [];
+  if (id !== undefined) return (source, call) => changeRecurrence(source, call, decodeURIComponent(id));
+  return services[host]?.[path.toLowerCase()];
+}
+
+/** The answer during an outage. */
+export const unavailable = (): Answer =>
+  json(503, { code: 'ServiceUnavailable', data: [], details: [], message: 'The service is unavailable.' });
+
+/** The answer beyond the rate limit, which tells after how many seconds to come back. */
+export const rateLimited = (): Answer =>
+  json(
+    429,
+    { code: 'TooManyRequests', data: [], details: [], message: 'Rate limit exceeded for the user.' },
+    { 'retry-after': '300' },
+  );

@@ -1,0 +1,58 @@
+import { refusal } from '../refusal.ts';
+import { userUuid } from '../user-token.ts';
+import { accountOf, productOf } from './books.ts';
+import type { Product, Purchase } from './records.ts';
+import type { Source } from './source.ts';
+import { type Service, storeIdKey } from './store-id-keys.ts';
+
+/**
+ * What a client can send: `keys`, the one StoreID key that its product needs; `both` of them; `brand`, the same as `keys`
+ * in the words of clients that exist today; `ticket`, none yet, so that the service answers with a ticket to make one.
+ */
+const forms = ['keys', 'both', 'brand', 'ticket'] as const;
+type Form = (typeof forms)[number];
+
+const isForm = (form: string): form is Form => (forms as readonly string[]).includes(form);
+
+/** The body that a client posts to have the purchase validated now, in the words that clients use. */
+export function validateBody(source: Source, purchase: Purchase, form = 'keys'): Readonly<Record<string, unknown>> {
+  if (!isForm(form)) throw refusal(400, `form: expected one of ${forms.join(', ')}.`);
+  const product = productOf(source.books, purchase);
+  const { applicationUsername } = accountOf(source.books, purchase);
+  const type = form === 'brand' ? 'windows-store-transaction' : 'store_c-transaction';
+  return {
+    id: product.id,
+    type: product.type,
+    priceMicros: product.priceMicros,
+    currency: product.currency,
+    ...billingPeriod(product.period),
+    transaction: { type, id: product.id, storeId: product.id, skuId: `${product.id}/0010` },
+    ...(form !== 'ticket' && { license: licenseOf(source, purchase, form) }),
+    ...(applicationUsername !== undefined && {
+      additionalData: { applicationUsername, obfuscatedUsername: userUuid(applicationUsername) },
+    }),
+  };
+}
+
+function licenseOf(source: Source, purchase: Purchase, form: Form): object {
+  const account = accountOf(source.books, purchase);
+  const userId = account.applicationUsername ?? account.id;
+  const key = (service: Service): string =>
+    storeIdKey(source, service, { account, userId, clientId: source.keys.clientId });
+  const isPurchase = purchase.recurrence !== undefined;
+  return {
+    ...(form === 'brand' && { type: 'windows-store-license' }),
+    ...((form === 'both' || !isPurchase) && { storeIdKey_collections: key('collections') }),
+    // The client that exists today spells it in the singular.
+    ...((form === 'both' || isPurchase) && {
+      [form === 'brand' ? 'storeIdKey_purchase' : 'storeIdKey_purchases']: key('purchase'),
+    }),
+  };
+}
+
+function billingPeriod(period: Product['period'] = ''): object {
+  const [, count, unit = ''] = /^P(\d+)([DWMY])$/.exec(period) ?? [];
+  return count === undefined ? {} : { billingPeriod: Number(count), billingPeriodUnit: units[unit] };
+}
+
+const units: Readonly<Record<string, string>> = { D: 'Day', W: 'Week', M: 'Month', Y: 'Year' };

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import {
+  claim,
+  collections,
+  onestore,
+  payloadOf,
+  purchases,
+  type StoreCUser,
+  start,
+  useStoreC,
+} from './store-c-user.ts';
+
+let user: StoreCUser;
+let tenantId: string;
+beforeAll(async () => {
+  user = await useStoreC();
+  tenantId = String(user.settings('store_c').tenantId);
+});
+afterAll(() => user.close());
+
+const ticketFor = (service: string): Promise<string> => user.token(`${onestore}/b2b/keys/create/${service}`);
+
+describe('Entra', () => {
+  it('gives an application a token of an hour for one audience, with numbers as text in version 1', async () => {
+    const { status, body } = await user.entra({ resource: onestore });
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { token_type: 'Bearer', expires_in: '3599', expires_on: String(start / 1000 + 3600), resource: onestore },
+    });
+    expect(body).not.toHaveProperty('refresh_token');
+    const { clientId } = user.settings('store_c');
+    expect(payloadOf(body.access_token)).toMatchObject({ aud: onestore, appid: clientId, exp: start / 1000 + 3600 });
+  });
+
+  it('takes a scope in version 2 and gives numbers', async () => {
+    const path = `/${tenantId}/oauth2/v2.0/token`;
+    const { body } = await user.entra({ scope: `${onestore}/.default` }, path);
+    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 3599 });
+    expect(payloadOf(body.access_token).aud).toBe(onestore);
+    expect(await user.entra({ scope: onestore }, path)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_scope' },
+    });
+  });
+
+  test.each([
+    [{ client_secret: 'wrong' }, 401, 'invalid_client'],
+    [{ client_id: 'another' }, 400, 'unauthorized_client'],
+    [{ grant_type: 'password' }, 400, 'unsupported_grant_type'],
+    [{ resource: 'https://graph.microsoft.com' }, 400, 'invalid_resource'],
+  ])('refuses %j', async (form, status, error) => {
+    expect(await user.entra({ resource: onestore, ...form })).toMatchObject({ status, body: { error } });
+  });
+
+  it('knows no other tenant', async () => {
+    const answer = await user.entra({ resource: onestore }, '/another/oauth2/token');
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+  });
+});
+
+describe('a StoreID key', () => {
+  it('is made on the device from a ticket, for the user that the application names', async () => {
+    await user.buy({ applicationUsername: 'key user', productId: 'key product' });
+    const body = { serviceTicket: await ticketFor('purchase'), publisherUserId: 'key user' };
+    const answer = await user.post('onestore.microsoft.com', '/b2b/keys/create/purchase', body);
+    expect(payloadOf(answer.body.key)).toMatchObject({
+      iss: 'https://purchase.mp.microsoft.com/v6.0/keys',
+      aud: 'https://purchase.mp.microsoft.com/v6.0/keys',
+      exp: start / 1000 + 30 * 86_400,
+      [claim('clientId')]: String(user.settings('store_c').clientId).replaceAll('-', ''),
+      [claim('userId')]: 'key user',
+      [claim('refreshUri')]: 'https://purchase.mp.microsoft.com/v6.0/b2b/keys/renew',
+    });
+  });
+
+  it('is not made from a ticket for the other service, nor for nobody', async () => {
+    const body = { serviceTicket: await ticketFor('purchase'), publisherUserId: 'nobody' };
+    const create = (service: string) => user.post('onestore.microsoft.com', `/b2b/keys/create/${service}`, body);
+    expect(await create('collections')).toMatchObject({
+      status: 401,
+      body: { code: 'Unauthorized', innererror: { code: 'AuthenticationTokenInvalid' } },
+    });
+    expect(await create('purchase')).toMatchObject({ status: 404 });
+  });
+
+  it('is renewed before it expires, and not afterwards', async () => {
+    const other = await useStoreC();
+    const { id } = (await other.buy()).body;
+    const key = await other.key('collections', id);
+    await other.advance('P29D');
+    const renewal = async (old: string) =>
+      other.post(collections, '/v6.0/b2b/keys/renew', {
+        serviceTicket: await other.token(`${onestore}/b2b/keys/create/collections`),
+        Key: old,
+      });
+    const renewed = (await renewal(key)).body.key;
+    expect(payloadOf(renewed).exp).toBe(start / 1000 + 59 * 86_400);
+    expect(payloadOf(renewed)[claim('userId')]).toBe('the user');
+    await other.advance('P2D');
+    expect(await renewal(key)).toMatchObject({ status: 401 });
+    expect((await renewal(renewed)).status).toBe(200);
+    await other.close();
+  });
+
+  it('opens only its own service, and only to the application that it was made for', async () => {
+    const { id } = (await user.buy({ productId: 'own service' })).body;
+    const key = await user.key('collections', id);
+    const path = '/v8.0/b2b/recurrences/query';
+    const refused = { status: 401, body: { innererror: { code: 'AuthenticationTokenInvalid' } } };
+    expect(await user.post(purchases, path, { b2bKey: key })).toMatchObject(refused);
+    const forged = `${(await user.key('purchase', id)).slice(0, -8)}AAAAAAAA`;
+    expect(await user.post(purchases, path, { b2bKey: forged })).toMatchObject(refused);
+    const noToken = await user.call(`/${purchases}${path}`, { method: 'POST', body: JSON.stringify({ b2bKey: key }) });
+    expect(noToken).toMatchObject({ status: 401, body: { innererror: { code: 'PartnerAadTicketRequired' } } });
+  });
+});
