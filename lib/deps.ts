@@ -1,8 +1,10 @@
 import { type CachedApps, cachedApps } from './apps/cached-apps.ts';
 import { cipherOf } from './apps/cipher.ts';
+import { type AccessTokens, accessTokensOf } from './db/access-tokens.ts';
 import { type Aliases, aliasesOf } from './db/aliases.ts';
 import { type Apps, appsOf } from './db/apps.ts';
 import { type Events, eventsOf } from './db/events.ts';
+import { type PriceLists, priceListsOf } from './db/price-lists.ts';
 import { type Purchases, purchasesOf } from './db/purchases.ts';
 import { openTable, type Table } from './db/table.ts';
 import { type Transactions, transactionsOf } from './db/transactions.ts';
@@ -22,6 +24,8 @@ export interface Deps {
   readonly transactions: Transactions;
   readonly aliases: Aliases;
   readonly events: Events;
+  readonly accessTokens: AccessTokens;
+  readonly priceLists: PriceLists;
   /** The adapter of a platform. Throws `InvalidPayload` for one that this service does not sell on. */
   store(platform: Platform): Promise<Store>;
   /** The emulator that stands in for the stores, on one machine only. */
@@ -51,6 +55,8 @@ function build(environment: NodeJS.ProcessEnv): Deps {
     transactions: transactionsOf(table),
     aliases: aliasesOf(table),
     events: eventsOf(table, Number(environment.EVENT_RETENTION_DAYS ?? 90)),
+    accessTokens: accessTokensOf(table),
+    priceLists: priceListsOf(table),
     store: loadStore,
     emulator: { ...(url && { url }), roots: root ? [Buffer.from(root, 'base64')] : [] },
   };

@@ -15,6 +15,9 @@ import type { Millis } from '../purchases/purchase.ts';
  * Customer's purchase (link)  a#C#<username>       P#<purchaseId>
  * User alias                  a#U#<alias>          U
  * Done once (a charge)        a#O#<platform>#<sha> O
+ * Access token (SHA-256)      a#A#<hash>           A
+ * Price list of a processor   a#L#<platform>       L
+ * Its last change there       a#L#<platform>       X
  * Event: context and content  a#E#<eventId>        E                     byCreated a#E#<shard>
  * Event: raw, compressed      a#E#<eventId>        R
  * Event tag                   a#G#<tag>            <date>#<eventId>
@@ -111,6 +114,10 @@ export const onceKey = (app: string, platform: string, digest: string): Key => (
   pk: `${app}#O#${platform}#${digest}`,
   sk: 'O',
 });
+
+export const accessTokenKey = (app: string, digest: string): Key => ({ pk: `${app}#A#${digest}`, sk: 'A' });
+export const priceListKey = (app: string, platform: string): Key => ({ pk: `${app}#L#${platform}`, sk: 'L' });
+export const priceChangeKey = (app: string, platform: string): Key => ({ pk: `${app}#L#${platform}`, sk: 'X' });
 
 export const eventKey = (app: string, eventId: string): Key => ({ pk: `${app}#E#${eventId}`, sk: 'E' });
 export const rawEventKey = (app: string, eventId: string): Key => ({ pk: `${app}#E#${eventId}`, sk: 'R' });

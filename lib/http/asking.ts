@@ -11,13 +11,17 @@ export async function askingOf(
   platform: Platform,
   { event, deps }: { event: Recorder; deps: Deps },
 ): Promise<Asking> {
-  const { now, emulator, cachedApps, table } = deps;
+  const { now, emulator, cachedApps, table, accessTokens } = deps;
   return {
     app,
     settings: await cachedApps.storeSettings(app, platform),
     fetch: recordedFetch({ record: event.externalCall, now, ...(emulator.url && { storesUrl: emulator.url }) }),
     now,
     once: onceIn(table, { app, platform, now }),
+    grantOf: async (token) => {
+      const grant = await accessTokens.find(app, token, now());
+      return grant?.platform === platform ? grant : undefined;
+    },
     extraRoots: emulator.roots,
   };
 }

@@ -1,0 +1,54 @@
+import { promisify } from 'node:util';
+import { brotliCompress, brotliDecompress } from 'node:zlib';
+import type { Platform } from '../purchases/platform.ts';
+import type { Millis } from '../purchases/purchase.ts';
+import { priceChangeKey, priceListKey } from './keys.ts';
+import type { Table } from './table.ts';
+
+const compress = promisify(brotliCompress);
+const decompress = promisify(brotliDecompress);
+
+const livesMs = 5 * 60 * 1000;
+
+/*
+ * The cache is in the table and not in memory, so that an event about a price drops it for all containers at once. The
+ * moment of the last change is an item of its own: a list that was asked for before the change and written after it
+ * is older than that moment and never used.
+ */
+
+/** The price lists of the applications, kept for 5 minutes. */
+export interface PriceLists {
+  /** The list as it was at most 5 minutes ago; undefined when it must be asked for. */
+  find(app: string, platform: Platform, now: Millis): Promise<unknown>;
+  /** Keeps a list that was asked for at `askedAt`. */
+  keep(
+    place: { readonly app: string; readonly platform: Platform; readonly askedAt: Millis },
+    list: object,
+  ): Promise<void>;
+  /** To be called when a price or product changed at the processor. */
+  drop(app: string, platform: Platform, now: Millis): Promise<void>;
+}
+
+/** The price lists of one table. */
+export function priceListsOf(table: Table): PriceLists {
+  return {
+    async find(app, platform, now) {
+      const items = await table.batchGet([priceListKey(app, platform), priceChangeKey(app, platform)]);
+      const list = items.find(({ sk }) => sk === priceListKey(app, platform).sk);
+      const change = items.find(({ sk }) => sk === priceChangeKey(app, platform).sk);
+      const askedAt = Number(list?.askedAt ?? 0);
+      const isFresh = now - askedAt < livesMs && askedAt <= now && askedAt > Number(change?.changedAt ?? 0);
+      if (!isFresh) return undefined;
+      return JSON.parse((await decompress(list?.list as Uint8Array)).toString('utf8'));
+    },
+    async keep({ app, platform, askedAt }, list) {
+      const ttl = Math.ceil((askedAt + livesMs) / 1000);
+      const compressed = await compress(JSON.stringify(list));
+      await table.batchPut([{ ...priceListKey(app, platform), askedAt, ttl, list: compressed }]);
+    },
+    async drop(app, platform, now) {
+      const ttl = Math.ceil((now + 2 * livesMs) / 1000);
+      await table.batchPut([{ ...priceChangeKey(app, platform), changedAt: now, ttl }]);
+    },
+  };
+}
