@@ -1,5 +1,5 @@
-import { benchStartTimes } from './start-times.ts';
 import type { BenchTable } from './bench-table.ts';
+import { benchStartTimes } from './start-times.ts';
 import { benchTableUnits } from './table-units.ts';
 import { benchVerifyStoreA } from './verify-store-a.ts';
 

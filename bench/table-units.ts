@@ -45,9 +45,15 @@ async function operations(service: Service) {
   const { validate: more } = await buy('coins', 'ann', 'consumable');
   await measure('validation, second purchase of the user', () => service.validate(keys, more));
   await service.validate(keys, (await buy('gems', 'ann', 'consumable')).validate);
-  await measure('GET customer purchases, 3 purchases', () => call(api.getCustomerPurchases, { headers: secret, params: user }));
-  await measure('GET customer subscription', () => call(api.getCustomerSubscription, { headers: secret, params: user }));
-  await measure('GET customer transactions', () => call(api.getCustomerTransactions, { headers: secret, params: user }));
+  await measure('GET customer purchases, 3 purchases', () =>
+    call(api.getCustomerPurchases, { headers: secret, params: user }),
+  );
+  await measure('GET customer subscription', () =>
+    call(api.getCustomerSubscription, { headers: secret, params: user }),
+  );
+  await measure('GET customer transactions', () =>
+    call(api.getCustomerTransactions, { headers: secret, params: user }),
+  );
   await measure('GET customer', () => call(api.getCustomer, { headers: secret, params: user }));
   const purchaseId = `store_a:${first.id}`;
   await measure('GET purchase', () => call(getPurchase, { headers: secret, params: { purchaseId } }));
@@ -55,7 +61,11 @@ async function operations(service: Service) {
     call(api.addCustomerPurchase, { headers: secret, params: { applicationUsername: 'bob' }, body: { purchaseId } }),
   );
   await measure('validation refused, bad receipt', () =>
-    service.validate(keys, { id: 'com.example.app', type: 'application', transaction: { type: 'ios-store', appStoreReceipt: 'MII=' } }),
+    service.validate(keys, {
+      id: 'com.example.app',
+      type: 'application',
+      transaction: { type: 'ios-store', appStoreReceipt: 'MII=' },
+    }),
   );
   return rows;
 }

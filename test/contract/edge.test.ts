@@ -57,7 +57,12 @@ describe.each(named(locked))('%s', (_id, contract) => {
 
 describe.each(named(contracts.filter(({ key }) => key === 'secret')))('%s', (_id, contract) => {
   it('refuses the public key', async () => {
-    expectRefusal(contract, await call(contract, { headers: basic(keys.app, keys.publicKey), body: {} }), 403, 'Forbidden');
+    expectRefusal(
+      contract,
+      await call(contract, { headers: basic(keys.app, keys.publicKey), body: {} }),
+      403,
+      'Forbidden',
+    );
   });
 
   it('is not offered to browsers of other sites', async () => {
@@ -123,7 +128,10 @@ describe('a resource that does not exist', () => {
   });
 
   it('is, as a customer, somebody without purchases', async () => {
-    const got = await call(one('get-customer-purchases'), { headers: secret(), params: { applicationUsername: 'nobody' } });
+    const got = await call(one('get-customer-purchases'), {
+      headers: secret(),
+      params: { applicationUsername: 'nobody' },
+    });
     expect(got).toMatchObject({ status: 200, body: { applicationUsername: 'nobody', purchases: {} } });
   });
 });
