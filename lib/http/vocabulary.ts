@@ -38,8 +38,8 @@ export function spokenTransaction(transaction: {
   readonly type?: string;
   readonly jwsRepresentation?: unknown;
 }): { readonly platform: Platform; readonly tongue: Tongue } | undefined {
-  const known = transactionTypes[transaction.type ?? ''];
-  if (known) return known;
+  const { type = '' } = transaction;
+  if (Object.hasOwn(transactionTypes, type)) return transactionTypes[type];
   return typeof transaction.jwsRepresentation === 'string' ? { platform: 'store_a', tongue: 'neutral' } : undefined;
 }
 
