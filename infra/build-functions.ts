@@ -5,7 +5,7 @@ import { build, type Metafile } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Where the bundles are; all functions share this one asset, and each loads only its own entry and chunks. */
+/** Where the bundles are, unless the context `bundles` of the CDK app says otherwise; all functions share this one asset, and each loads only its own entry and chunks. */
 export const bundlesFolder = join(root, 'dist', 'functions');
 
 /** Code of packages that were written for `require` needs one in an ES module. */
@@ -16,14 +16,14 @@ const banner =
  * Bundles every file of functions/ in one go. Splitting keeps what is imported lazily (store adapters, the secrets client,
  * the SDK's credential providers) out of a function's start.
  */
-export async function buildFunctions(): Promise<Metafile> {
+export async function buildFunctions(outdir = bundlesFolder): Promise<Metafile> {
   const folder = join(root, 'functions');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-  rmSync(bundlesFolder, { recursive: true, force: true });
+  rmSync(outdir, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: files.sort().map((file) => join('functions', file)),
-    outdir: 'dist/functions',
+    outdir,
     outbase: 'functions',
     outExtension: { '.js': '.mjs' },
     chunkNames: 'chunks/[name]-[hash]',

@@ -32,7 +32,7 @@ export class HouseFunction extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     this.handler = new LambdaFunction(this, 'Function', {
-      code: Code.fromAsset(bundlesFolder),
+      code: Code.fromAsset(this.node.tryGetContext('bundles') ?? bundlesFolder),
       handler: props.handler,
       description: props.description,
       runtime: Runtime.NODEJS_24_X,

@@ -1,0 +1,35 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import type { StoreEmulator } from '../infra/service-stack.ts';
+import { Template } from './template.ts';
+
+const CdkJson = v.pipe(v.string(), v.parseJson(), v.object({ context: v.record(v.string(), v.unknown()) }));
+
+/** What a deployment would be made of. */
+export interface Assembly {
+  readonly template: Template;
+  /** The folder of the code that a function's `S3Key` names. */
+  readonly codeFolder: (s3Key: string) => string;
+}
+
+/** Bundles the functions and synthesizes the stack as `cdk synth` does, into a folder of this run. */
+export async function synthesize(folder: string, emulator: StoreEmulator): Promise<Assembly> {
+  const bundles = join(folder, 'bundles');
+  const outdir = join(folder, 'assembly');
+  await mkdir(bundles, { recursive: true });
+  // Loaded late: starting the emulator and the database need not wait for the CDK.
+  const [{ App }, { ServiceStack }, { buildFunctions }] = await Promise.all([
+    import('aws-cdk-lib'),
+    import('../infra/service-stack.ts'),
+    import('../infra/build-functions.ts'),
+  ]);
+  await buildFunctions(bundles);
+  const { context } = v.parse(CdkJson, await readFile(new URL('../cdk.json', import.meta.url), 'utf8'));
+  const app = new App({ outdir, context: { ...context, bundles } });
+  const { artifactId } = new ServiceStack(app, 'Claimcheck', { emulator });
+  return {
+    template: v.parse(Template, app.synth().getStackArtifact(artifactId).template),
+    codeFolder: (s3Key) => join(outdir, `asset.${s3Key.replace(/\.zip$/, '')}`),
+  };
+}
