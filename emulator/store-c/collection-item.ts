@@ -43,7 +43,7 @@ export const itemV6 = (purchase: Purchase, { userId, localTicketReference, now }
   ...common(purchase, now),
   fulfillmentData: [],
   inAppOfferToken: purchase.productId,
-  itemId: purchase.item.id.replaceAll('-', ''),
+  itemId: purchase.item.id,
   localTicketReference,
   orderId: latestPayment(purchase).orderId,
   ownershipType: 'OwnedByBeneficiary',

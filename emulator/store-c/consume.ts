@@ -56,9 +56,7 @@ function consumableOf(source: Source, call: StoreCall, request: Consume): Purcha
 }
 
 const isNamed = ({ item, productId }: Purchase, request: Consume): boolean =>
-  request.itemId !== undefined
-    ? item.id.replaceAll('-', '') === request.itemId.replaceAll('-', '')
-    : productId === request.productId;
+  request.itemId !== undefined ? item.id === request.itemId.replaceAll('-', '') : productId === request.productId;
 
 function consume({ books, now }: Source, purchase: Purchase, request: Consume): number {
   const { item, consumed } = purchase;

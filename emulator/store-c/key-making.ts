@@ -39,10 +39,10 @@ const Renewing = v.pipe(
   v.check(({ key, Key }) => (key ?? Key) !== undefined, 'expected a key'),
 );
 
-/** A new key of the same customer for one that has not expired yet. */
+/** A new key of the same customer for one that has not expired yet; the ticket is the token of the services here. */
 export function renewKey(source: Source, call: StoreCall, service: Service): Answer {
   const { serviceTicket, key, Key = '' } = requested(Renewing, call);
-  const clientId = applicationOf(source, serviceTicket, service);
+  const clientId = applicationOf(source, serviceTicket, 'services');
   if (clientId === undefined) throw unauthorized('AuthenticationTokenInvalid');
   const holder = holderOf(source, service, key ?? Key);
   if (holder.clientId !== clientId.replaceAll('-', '')) throw unauthorized('InconsistentClientId');

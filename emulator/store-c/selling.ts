@@ -93,7 +93,7 @@ const kindOf = ({ type, quantity }: Order): Kind =>
   type !== 'consumable' ? 'Durable' : quantity === undefined ? 'UnmanagedConsumable' : 'Consumable';
 
 const newItem = (kind: Kind, at: number, quantity: number): Item => ({
-  id: randomUUID(),
+  id: randomUUID().replaceAll('-', ''),
   kind,
   status: 'Active',
   acquiredDate: at,

@@ -90,7 +90,7 @@ describe('a StoreID key', () => {
     await other.advance('P29D');
     const renewal = async (old: string) =>
       other.post(collections, '/v6.0/b2b/keys/renew', {
-        serviceTicket: await other.token(`${onestore}/b2b/keys/create/collections`),
+        serviceTicket: await other.token(),
         Key: old,
       });
     const renewed = (await renewal(key)).body.key;
