@@ -1,0 +1,112 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import {
+  bitString,
+  explicit,
+  integer,
+  nothing,
+  octetString,
+  oid,
+  printableString,
+  sequence,
+  setOf,
+  time,
+  truth,
+  utf8String,
+} from '../../emulator/crypto/der.ts';
+
+export const leafMark = '1.2.840.113635.100.6.11.1';
+export const intermediateMark = '1.2.840.113635.100.6.2.1';
+
+/** What may differ from the certificates that Apple would issue. */
+interface Request {
+  readonly name: string;
+  readonly publicKey: KeyObject;
+  readonly isAuthority?: boolean;
+  readonly marks?: readonly string[];
+  readonly notBefore?: Date;
+  readonly notAfter?: Date;
+}
+
+/** A certificate with its key. */
+export interface Holder {
+  readonly name: string;
+  readonly der: Buffer;
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+/** Three tiers as Apple has them: a root, an intermediate, and the leaf that signs. */
+export interface Pki {
+  readonly root: Holder;
+  readonly intermediate: Holder;
+  readonly leaf: Holder;
+}
+
+type Kind = 'ec' | 'rsa';
+type Details = Omit<Partial<Request>, 'publicKey'> & { readonly curve?: string };
+
+/** New keys and certificates, valid from 2020 to 2040 unless told otherwise. */
+export function mintPki(details: { kind?: Kind; root?: Details; intermediate?: Details; leaf?: Details } = {}): Pki {
+  const { kind = 'ec' } = details;
+  const root = mintRoot(kind, details.root);
+  const intermediate = mintUnder(root, kind, {
+    name: 'Intermediate',
+    isAuthority: true,
+    marks: [intermediateMark],
+    ...details.intermediate,
+  });
+  const leaf = mintUnder(intermediate, kind, { name: 'Leaf', marks: [leafMark], ...details.leaf });
+  return { root, intermediate, leaf };
+}
+
+/** A root that issued itself. */
+export function mintRoot(kind: Kind = 'ec', details: Details = {}): Holder {
+  const keys = keyPair(kind, details.curve);
+  const request = { name: 'Root', isAuthority: true, ...details };
+  const der = mint({ ...request, publicKey: keys.publicKey }, { name: request.name, privateKey: keys.privateKey });
+  return { name: request.name, der, ...keys };
+}
+
+/** A certificate that `issuer` signed, whether it may or not. */
+export function mintUnder(issuer: Holder, kind: Kind, details: Details & { readonly name: string }): Holder {
+  const keys = keyPair(kind, details.curve);
+  return { name: details.name, der: mint({ ...details, publicKey: keys.publicKey }, issuer), ...keys };
+}
+
+const keyPair = (kind: Kind, namedCurve = 'P-256') =>
+  kind === 'ec' ? generateKeyPairSync('ec', { namedCurve }) : generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+let serialNumber = 1000;
+
+function mint(request: Request, issuer: Pick<Holder, 'name' | 'privateKey'>): Buffer {
+  const { notBefore = new Date('2020-01-01'), notAfter = new Date('2040-01-01') } = request;
+  const algorithm = signatureAlgorithm(issuer.privateKey);
+  serialNumber += 1;
+  const body = sequence(
+    explicit(0, integer(2)),
+    integer(serialNumber),
+    algorithm,
+    encodedName(issuer.name),
+    sequence(time(notBefore), time(notAfter)),
+    encodedName(request.name),
+    request.publicKey.export({ type: 'spki', format: 'der' }),
+    explicit(3, sequence(...extensions(request))),
+  );
+  return sequence(body, algorithm, bitString(sign('sha256', body, issuer.privateKey)));
+}
+
+function extensions({ isAuthority = false, marks = [] }: Request): Buffer[] {
+  const constraints = isAuthority ? sequence(truth()) : sequence();
+  return [
+    sequence(oid('2.5.29.19'), truth(), octetString(constraints)),
+    ...marks.map((mark) => sequence(oid(mark), octetString(nothing()))),
+  ];
+}
+
+const signatureAlgorithm = (key: KeyObject): Buffer =>
+  key.asymmetricKeyType === 'rsa'
+    ? sequence(oid('1.2.840.113549.1.1.11'), nothing())
+    : sequence(oid('1.2.840.10045.4.3.2'));
+
+const encodedName = (name: string): Buffer =>
+  sequence(setOf(sequence(oid('2.5.4.3'), utf8String(name))), setOf(sequence(oid('2.5.4.6'), printableString('US'))));

@@ -1,0 +1,118 @@
+import { createPrivateKey } from 'node:crypto';
+import { Environment } from '@apple/app-store-server-library';
+import { expect, it } from '@jest/globals';
+import { trustedKey } from '../../lib/stores/store-a/certificate-chain.ts';
+import { readEvidence } from '../../lib/stores/store-a/evidence.ts';
+import { verifiedPayload } from '../../lib/stores/store-a/jws.ts';
+import { signedDataRoots } from '../../lib/stores/store-a/trusted-roots.ts';
+import { transactionPayload } from '../support/apple-payloads.ts';
+import type { Pki } from '../support/apple-pki.ts';
+import { signJws } from '../support/apple-signatures.ts';
+import { appleBelieves, officialVerifier, trusting, weBelieve } from '../support/apple-verdicts.ts';
+import { describeWithVectors, vector } from '../support/vectors.ts';
+
+const samples = 'apple/apple-lib/tests/resources';
+const sample = (...path: string[]): string =>
+  vector(samples, ...path)
+    .toString('utf8')
+    .trim();
+
+describeWithVectors("samples of Apple's own tests", () => {
+  const root = vector(samples, 'certs/testCA.der');
+  const roots = signedDataRoots([root]);
+  const official = officialVerifier(Environment.SANDBOX, { root, bundleId: 'com.example' });
+
+  it.each([
+    ['transactionInfo', (jws: string) => official.verifyAndDecodeTransaction(jws)],
+    ['renewalInfo', (jws: string) => official.verifyAndDecodeRenewalInfo(jws)],
+    ['testNotification', (jws: string) => official.verifyAndDecodeNotification(jws)],
+  ])('%s says the same to both verifiers', async (name, verify) => {
+    const jws = sample('mock_signed_data', name);
+    expect(verifiedPayload(jws, roots, Date.now())).toEqual(await verify(jws));
+  });
+
+  it('a notification without certificates is believed by neither', async () => {
+    const jws = sample('mock_signed_data/missingX5CHeaderClaim');
+    expect(() => verifiedPayload(jws, roots, Date.now())).toThrow('x5c');
+    await expect(official.verifyAndDecodeNotification(jws)).rejects.toThrow();
+  });
+
+  it('what Xcode signs is refused, whichever root is trusted', () => {
+    for (const name of ['xcode-signed-app-transaction', 'xcode-signed-renewal-info', 'xcode-signed-transaction']) {
+      const jws = sample('xcode', name);
+      for (const trusted of [signedDataRoots([]), roots]) {
+        expect(() => verifiedPayload(jws, trusted, Date.now())).toThrow();
+      }
+    }
+  });
+
+  it.each(['xcode-app-receipt-empty', 'xcode-app-receipt-with-transaction'])('%s is refused', (name) => {
+    const trust = trusting({ root, bundleId: 'com.example.naturelab.backyardbirds.example' });
+    expect(() => readEvidence({ appStoreReceipt: sample('xcode', name) }, trust)).toThrow("not Apple's");
+  });
+
+  it('a receipt of iOS 6 is recognized as one that only Apple can verify', () => {
+    const evidence = readEvidence(
+      { transactionReceipt: sample('mock_signed_data/legacyTransaction') },
+      trusting({ root }),
+    );
+    expect(evidence).toMatchObject({
+      isVerified: false,
+      transactions: [],
+      receiptData: expect.stringMatching(/^ewoi/),
+    });
+  });
+});
+
+describeWithVectors('chains of a test PKI', () => {
+  const pki = 'apple/testpki';
+  const holder = (name: string, key: string) => ({
+    name,
+    der: vector(pki, `${name}.der`),
+    privateKey: createPrivateKey(vector(pki, key)),
+    publicKey: createPrivateKey(vector(pki, key)),
+  });
+  const chainOf = (leaf: string, intermediate: string): Pki => ({
+    root: holder('root_ca', 'testCA.key'),
+    intermediate: holder(intermediate, 'testIntermediate.key'),
+    leaf: holder(leaf, 'testLeaf.key'),
+  });
+
+  it.each([
+    ['leaf_cert', 'intermediate_ca', true],
+    ['leaf_cert_invalid_oid', 'intermediate_ca', false],
+    ['leaf_cert_for_intermediate_ca_invalid_oid', 'intermediate_ca_invalid_oid', false],
+    ['leaf_cert', 'intermediate_ca_invalid_oid', false],
+    ['intermediate_ca', 'leaf_cert', false],
+  ])('%s under %s: both verifiers say %s', async (leaf, intermediate, isBelieved) => {
+    const jws = signJws(transactionPayload(), chainOf(leaf, intermediate));
+    const root = vector(pki, 'root_ca.der');
+    expect([weBelieve(jws, { root }), await appleBelieves(jws, { root })]).toEqual([isBelieved, isBelieved]);
+  });
+});
+
+describeWithVectors("Apple's real certificates", () => {
+  const chain = {
+    leaf: vector('apple/roots/prod-mac-app-store-signing-leaf.cer'),
+    intermediate: vector('apple/roots/AppleWWDRCA-G6.cer'),
+  };
+  const at = (date: string) => () => trustedKey(chain, signedDataRoots([]), Date.parse(date));
+
+  it('lead from the leaf of production to the root that we hold', () => {
+    expect(at('2026-06-01')().asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
+  });
+
+  it('lead nowhere outside of the validity of the leaf', () => {
+    expect(at('2025-09-01')).toThrow('not valid at the time');
+    expect(at('2027-11-01')).toThrow('not valid at the time');
+  });
+
+  it('lead nowhere when the certificate of StoreKit testing stands in for one of them', () => {
+    const test = vector('apple/roots/StoreKitTestCertificate.cer');
+    const roots = signedDataRoots([]);
+    expect(() => trustedKey({ leaf: test, intermediate: test }, roots, Date.parse('2026-06-01'))).toThrow(
+      'no trusted root',
+    );
+    expect(() => trustedKey({ ...chain, leaf: test }, roots, Date.parse('2026-06-01'))).toThrow('chain is broken');
+  });
+});
