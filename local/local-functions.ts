@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import * as v from 'valibot';
+import type { Names } from './intrinsics.ts';
+import { type LocalFunction, localFunction } from './local-function.ts';
+import type { SharedClock } from './shared-clock.ts';
+import type { Assembly } from './synthesize.ts';
+import { resourcesOf } from './template.ts';
+
+const LambdaFunction = v.object({
+  Handler: v.string(),
+  Timeout: v.number(),
+  MemorySize: v.number(),
+  Code: v.object({ S3Key: v.string() }),
+  Environment: v.optional(v.object({ Variables: v.record(v.string(), v.string()) }), { Variables: {} }),
+});
+type FunctionProperties = v.InferOutput<typeof LambdaFunction>;
+
+interface Platform {
+  /** The compiled `function-worker.ts`. */
+  readonly worker: URL;
+  readonly clock: SharedClock;
+  /** What the platform adds to the environment of every function. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly log: (text: string) => void;
+}
+
+/** The functions of a template. */
+export interface LocalFunctions {
+  /** The function that a URI of API Gateway names. Throws when there is none. */
+  readonly named: (uri: string) => LocalFunction;
+  /** Every variable that the template gives to any function. */
+  readonly environment: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+/** Makes the template's functions callable; none starts before its first call. */
+export function localFunctions({ template, codeFolder }: Assembly, names: Names, platform: Platform): LocalFunctions {
+  const found = resourcesOf(template, 'AWS::Lambda::Function', { properties: LambdaFunction, names });
+  const functions = new Map(
+    [...found].map(([id, properties]) => {
+      const code = codeOf(properties, codeFolder(properties.Code.S3Key));
+      return [names.attribute(id, 'Arn'), localFunction(definition(id, properties, { ...platform, code }))] as const;
+    }),
+  );
+  return {
+    named(uri) {
+      const arn = /\/functions\/(.+)\/invocations$/.exec(uri)?.[1] ?? '';
+      const one = functions.get(arn);
+      if (!one) throw new Error(`The template has no function for ${uri}.`);
+      return one;
+    },
+    environment: Object.assign({}, ...[...found.values()].map(({ Environment }) => Environment.Variables)),
+    close: async () => {
+      await Promise.all([...functions.values()].map((one) => one.close()));
+    },
+  };
+}
+
+/** `area/file.export` in the folder of the code. */
+function codeOf({ Handler }: FunctionProperties, folder: string): { module: string; exported: string } {
+  const dot = Handler.lastIndexOf('.');
+  return {
+    module: pathToFileURL(join(folder, `${Handler.slice(0, dot)}.mjs`)).href,
+    exported: Handler.slice(dot + 1),
+  };
+}
+
+function definition(
+  id: string,
+  { Handler, Timeout, MemorySize, Environment }: FunctionProperties,
+  { worker, clock, environment, log, code }: Platform & { code: { module: string; exported: string } },
+) {
+  return {
+    name: id,
+    environment: {
+      ...environment,
+      AWS_LAMBDA_FUNCTION_NAME: id,
+      AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(MemorySize),
+      _HANDLER: Handler,
+      ...Environment.Variables,
+    },
+    timeoutMs: Timeout * 1_000,
+    memoryMb: MemorySize,
+    worker,
+    code: { ...code, clockOffset: clock.offset },
+    log,
+  };
+}

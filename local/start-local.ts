@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RunningEmulator, startEmulator } from '../emulator/start-emulator.ts';
+import type { IssuedKeys } from '../lib/apps/operator.ts';
+import { compileWorker } from './compile-worker.ts';
+import { demoApp } from './demo-app.ts';
+import { startDynamoDbLocal } from './dynamodb-local.ts';
+import { startGateway } from './gateway/start-gateway.ts';
+import { type KeptState, keepState, readKeptState } from './kept-state.ts';
+import { type Lifetimes, lifetimes } from './lifetimes.ts';
+import { type RunningStack, runStack } from './run-stack.ts';
+import { type SharedClock, sharedClock } from './shared-clock.ts';
+import { synthesize } from './synthesize.ts';
+
+interface Options {
+  /** 0, the default, takes any free port. */
+  readonly port?: number;
+  readonly emulatorPort?: number;
+  /** Where everything is kept over a restart; without it nothing is. */
+  readonly folder?: string;
+  /** Takes what the functions print and what goes wrong in them. */
+  readonly log?: (text: string) => void;
+}
+
+/** The whole service on this machine, with an application to try it. */
+export interface LocalService extends IssuedKeys {
+  readonly baseUrl: string;
+  readonly emulatorUrl: string;
+  /** With which commands from outside reach the service's table and secrets. */
+  readonly environment: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+/** Runs the stack that would be deployed, and the emulator of the stores. Throws a `CannotStart` for what a user can mend. */
+export async function startLocal(options: Options = {}): Promise<LocalService> {
+  const running = lifetimes();
+  try {
+    return await start(options, running);
+  } catch (thrown) {
+    await running.end();
+    throw thrown;
+  }
+}
+
+async function start(options: Options, running: Lifetimes): Promise<LocalService> {
+  const { folder, port = 0, log = () => {} } = options;
+  const clock = sharedClock();
+  const database = running.hold(
+    startDynamoDbLocal(folder === undefined ? {} : { directory: join(folder, 'dynamodb') }),
+  );
+  const emulator = await running.hold(startEmulator(emulatorOptions(options, clock)));
+  const work = await running.hold(workFolder());
+  const [assembly, worker, state] = await Promise.all([
+    synthesize(work.path, { url: emulator.url, rootCertificate: emulator.rootCertificate.toString('base64') }),
+    compileWorker(work.path),
+    stateIn(folder),
+  ]);
+  const { endpoint: databaseEndpoint } = await database;
+  const stack = await runStack(assembly, state, { running, clock, databaseEndpoint, worker, log });
+  const demo = await openDemo(stack, emulator, state);
+  if (folder !== undefined) await keepState(folder, { ...state, secrets: stack.secrets, demo });
+  const { document, functions, environment } = stack;
+  const gateway = await running.hold(
+    startGateway({ port, document, functionOf: functions.named, now: clock.now, log }),
+  );
+  return { ...demo, baseUrl: gateway.url, emulatorUrl: emulator.url, environment, close: running.end };
+}
+
+const emulatorOptions = ({ emulatorPort = 0, folder }: Options, clock: SharedClock) => ({
+  port: emulatorPort,
+  clock,
+  ...(folder !== undefined && { stateFile: join(folder, 'emulator.json') }),
+});
+
+/** A folder for what this run builds, removed at its end. */
+async function workFolder() {
+  const path = await mkdtemp(join(tmpdir(), 'claimcheck-'));
+  return { path, close: async () => await rm(path, { recursive: true, force: true }) };
+}
+
+const stateIn = async (folder: string | undefined): Promise<KeptState> =>
+  (folder !== undefined && (await readKeptState(folder))) || {
+    run: `claimcheck-${randomBytes(4).toString('hex')}`,
+    secrets: {},
+  };
+
+async function openDemo(
+  { environment, secrets }: RunningStack,
+  emulator: RunningEmulator,
+  { demo }: KeptState,
+): Promise<IssuedKeys> {
+  const { TABLE_NAME: table, MASTER_KEY_ID: secretId = '' } = environment;
+  const masterKey = secrets[secretId];
+  if (!table || !masterKey) throw new Error('The template names no table or no master key.');
+  return await demoApp({ table, masterKey, emulator }, demo);
+}
