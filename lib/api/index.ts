@@ -6,6 +6,7 @@ import {
   getCustomerSubscription,
   getCustomerTransactions,
 } from './customers.ts';
+import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from './processor-a.ts';
 import { getPurchase } from './purchases.ts';
 import { getVersion } from './service.ts';
 import { getTransaction } from './transactions.ts';
@@ -21,5 +22,10 @@ export const contracts: readonly Contract[] = [
   addCustomerPurchase,
   getPurchase,
   getTransaction,
+  createCheckout,
+  changePlan,
+  createPortal,
+  getPrices,
+  getProcessorPurchases,
   getVersion,
 ];

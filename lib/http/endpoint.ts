@@ -17,6 +17,8 @@ import { inTongue, isBrandPath, type Tongue } from './vocabulary.ts';
 export interface Request<C extends Contract> {
   /** The application of the verified key; of a contract without a key there is none and nothing to look up. */
   readonly app: App;
+  /** The key that was verified. */
+  readonly apiKey: string;
   readonly params: ParamsOf<C>;
   readonly query: QueryOf<C>;
   readonly body: BodyOf<C>;
@@ -65,6 +67,7 @@ function requestOf<C extends Contract>(contract: C, { event, app, recorder }: Ca
   if (applicationUsername !== undefined) recorder.user(applicationUsername);
   return {
     app: app as App,
+    apiKey: credentialsOf(event)?.key ?? '',
     params: params as ParamsOf<C>,
     query: (contract.query && parse(contract.query, event.queryStringParameters ?? {})) as QueryOf<C>,
     body: (contract.body && parse(contract.body, event.body)) as BodyOf<C>,

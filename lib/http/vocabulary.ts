@@ -77,7 +77,11 @@ function branded(value: unknown, field?: string): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value);
   return Object.fromEntries(
-    entries.map(([key, inner]) => [field === 'purchases' ? brandId(key) : key, branded(inner, key)]),
+    entries.map(([key, inner]) => [
+      field === 'purchases' ? brandId(key) : key,
+      // The `id` of an offer carries its platform, unlike that of a product.
+      branded(inner, field === 'offers' && key === 'id' ? 'offerId' : key),
+    ]),
   );
 }
 

@@ -1,13 +1,10 @@
-import type { Platform } from '../../purchases/platform.ts';
 import type { Asking } from '../store.ts';
 import { clientOf } from './client.ts';
 import type { Look } from './looks.ts';
+import type { ProcessorAPlatform } from './origin.ts';
 import { settingsOf } from './settings.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-
-/** The platforms that this processor sells for: an application's own account, and the deployment's. */
-export type ProcessorAPlatform = Extract<Platform, 'processor_a' | 'service_processor_a'>;
 
 /** The account of the settings, ready to be asked for the application. */
 export function openAccount(

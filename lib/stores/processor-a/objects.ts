@@ -39,6 +39,7 @@ export const Price = v.object({
   unit_amount: v.nullable(v.number()),
   /** A decimal object of the client, which turns into a number by its text. */
   unit_amount_decimal: v.unknown(),
+  metadata: Metadata,
 });
 export type Price = v.InferOutput<typeof Price>;
 

@@ -2,9 +2,12 @@ import { ServiceError } from '../../errors.ts';
 import { type Platform, prefixed } from '../../purchases/platform.ts';
 import type { Millis } from '../../purchases/purchase.ts';
 
+/** The platforms that this processor sells for: an application's own account, and the deployment's. */
+export type ProcessorAPlatform = Extract<Platform, 'processor_a' | 'service_processor_a'>;
+
 /** Whose look it is: the platform that ids are prefixed with, the application, the grace setting and the time. */
 export interface Origin {
-  readonly platform: Extract<Platform, 'processor_a' | 'service_processor_a'>;
+  readonly platform: ProcessorAPlatform;
   readonly app: string;
   readonly graceMs: number;
   readonly now: Millis;

@@ -4,9 +4,10 @@ import type { Observation } from '../../purchases/observation.ts';
 import { bare, prefixed } from '../../purchases/platform.ts';
 import { isActive, type Millis } from '../../purchases/purchase.ts';
 import type { Asking, Store, Validation, ValidationRequest } from '../store.ts';
-import { openAccount, type ProcessorAPlatform } from './account.ts';
+import { openAccount } from './account.ts';
 import { answered, clientOf } from './client.ts';
 import { lookAt } from './looks.ts';
+import type { ProcessorAPlatform } from './origin.ts';
 import { idOfReceipt, observationsOf } from './receipt.ts';
 import { ProcessorASettings } from './settings.ts';
 

@@ -1,0 +1,137 @@
+import * as v from 'valibot';
+import { contract } from './contract.ts';
+import { PurchaseRecord } from './records.ts';
+import { Username } from './username.ts';
+
+const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
+const Address = v.pipe(v.string(), v.maxLength(5_000), v.url());
+const Token = v.pipe(v.string(), v.maxLength(200));
+/** The processor keeps at most 500 characters of it. */
+const Buyer = v.pipe(Username, v.maxLength(500));
+/** Clients send what they have not got as null or as an empty text. */
+const optional = <const S extends v.GenericSchema>(schema: S) =>
+  v.optional(
+    v.union([
+      v.pipe(
+        v.nullable(v.literal('')),
+        v.transform(() => undefined),
+      ),
+      schema,
+    ]),
+  );
+
+const PricingPhase = v.strictObject({
+  priceMicros: v.number(),
+  currency: v.string(),
+  billingPeriod: v.exactOptional(v.string()),
+  recurrenceMode: v.picklist(['NON_RECURRING', 'FINITE_RECURRING', 'INFINITE_RECURRING']),
+  paymentMode: v.picklist(['FreeTrial', 'PayAsYouGo', 'UpFront']),
+});
+export type PricingPhase = v.InferOutput<typeof PricingPhase>;
+
+export const PricedOffer = v.strictObject({
+  id: v.string(),
+  productId: v.string(),
+  productType: v.string(),
+  platform: v.string(),
+  offerType: v.picklist(['Subscription', 'Default']),
+  pricingPhases: v.array(PricingPhase),
+});
+export type PricedOffer = v.InferOutput<typeof PricedOffer>;
+
+export const PricedProduct = v.strictObject({
+  type: v.string(),
+  id: v.string(),
+  title: v.string(),
+  description: v.exactOptional(v.string()),
+  metadata: v.exactOptional(v.record(v.string(), v.string())),
+  platform: v.string(),
+  offers: v.array(PricedOffer),
+});
+export type PricedProduct = v.InferOutput<typeof PricedProduct>;
+
+/** A purchase with the offer that it was bought by, which clients look up in the price list. */
+const OfferedPurchase = v.strictObject({ ...PurchaseRecord.entries, offerId: v.exactOptional(v.string()) });
+export type OfferedPurchase = v.InferOutput<typeof OfferedPurchase>;
+
+const common = { area: 'processor-a', key: 'public', dialect: 'processor' } as const;
+
+export const createCheckout = contract({
+  ...common,
+  id: 'create-checkout',
+  summary: 'Creates a checkout session',
+  method: 'POST',
+  path: '/v3/processor_a/checkout',
+  aliases: ['/v3/stripe/checkout'],
+  eventType: 'checkout.created',
+  body: v.object({
+    offerId: Text,
+    applicationUsername: optional(Buyer),
+    successUrl: Address,
+    cancelUrl: Address,
+    mode: optional(v.picklist(['payment', 'subscription'])),
+    accessToken: optional(Token),
+  }),
+  response: v.strictObject({ ok: v.literal(true), sessionId: v.string(), url: v.string(), accessToken: v.string() }),
+  needs: ['write', 'stores'],
+});
+
+export const changePlan = contract({
+  ...common,
+  id: 'change-plan',
+  summary: 'Switches a subscription to another price at once, with proration',
+  method: 'POST',
+  path: '/v3/processor_a/change-plan',
+  aliases: ['/v3/stripe/change-plan'],
+  eventType: 'plan.changed',
+  // Clients that exist today send no `id`, some a prefixed `purchaseId`; the token alone then tells the subscription.
+  body: v.object({ id: optional(Text), purchaseId: optional(Text), accessToken: Token, offerId: Text }),
+  response: v.strictObject({
+    ok: v.literal(true),
+    purchase: v.exactOptional(OfferedPurchase),
+    newAccessToken: v.exactOptional(v.string()),
+  }),
+  needs: ['write', 'stores'],
+});
+
+export const createPortal = contract({
+  ...common,
+  id: 'create-portal',
+  summary: 'Creates a session of the customer portal',
+  method: 'POST',
+  path: '/v3/processor_a/portal',
+  aliases: ['/v3/stripe/portal'],
+  eventType: 'portal.created',
+  body: v.object({ id: optional(Text), accessToken: Token, returnUrl: Address }),
+  response: v.strictObject({ ok: v.literal(true), url: v.string() }),
+  needs: ['stores'],
+});
+
+export const getPrices = contract({
+  ...common,
+  id: 'get-prices',
+  summary: 'Products and prices configured at the processor',
+  method: 'GET',
+  path: '/v3/processor_a/prices',
+  aliases: ['/v3/stripe/prices'],
+  eventType: 'prices.read',
+  response: v.strictObject({ ok: v.literal(true), products: v.array(PricedProduct) }),
+  needs: ['stores'],
+});
+
+export const getProcessorPurchases = contract({
+  ...common,
+  id: 'get-processor-purchases',
+  summary: "A buyer's purchases, as the processor knows them now",
+  method: 'GET',
+  path: '/v3/processor_a/purchases',
+  aliases: ['/v3/stripe/purchases'],
+  eventType: 'purchases.read',
+  query: v.object({ accessToken: optional(Token), applicationUsername: optional(Username) }),
+  response: v.strictObject({
+    ok: v.literal(true),
+    purchases: v.array(OfferedPurchase),
+    newAccessToken: v.exactOptional(v.string()),
+  }),
+  needs: ['write', 'stores'],
+});

@@ -1,0 +1,8 @@
+import type { CachedApps } from '../apps/cached-apps.ts';
+import type { ProcessorAPlatform } from '../stores/processor-a/origin.ts';
+
+/** Through which account an application sells: its own, or the deployment's where only that is set. */
+export async function sellingPlatform(app: string, { storeSettings }: CachedApps): Promise<ProcessorAPlatform> {
+  if ((await storeSettings(app, 'processor_a')) !== undefined) return 'processor_a';
+  return (await storeSettings(app, 'service_processor_a')) === undefined ? 'processor_a' : 'service_processor_a';
+}
