@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { cannotStart } from './cannot-start.ts';
 
 const Application = v.object({ app: v.string(), publicKey: v.string(), secretKey: v.string() });
 
@@ -17,12 +19,11 @@ const fileIn = (folder: string): string => join(folder, 'state.json');
 
 /** What an earlier run left in the folder; undefined when there was none. */
 export async function readKeptState(folder: string): Promise<KeptState | undefined> {
-  try {
-    return v.parse(v.pipe(v.string(), v.parseJson(), KeptState), await readFile(fileIn(folder), 'utf8'));
-  } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined;
-    throw new Error(`${fileIn(folder)} cannot be read; delete ${folder} to start anew.`, { cause: thrown });
-  }
+  const file = fileIn(folder);
+  if (!existsSync(file)) return undefined;
+  const kept = v.safeParse(v.pipe(v.string(), v.parseJson(), KeptState), await readFile(file, 'utf8'));
+  if (!kept.success) throw cannotStart(`${file} is not what an earlier start wrote: delete ${folder} to start anew.`);
+  return kept.output;
 }
 
 /** Leaves the state for the next run. It holds keys, so only its owner may read it. */

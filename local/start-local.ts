@@ -46,17 +46,16 @@ export async function startLocal(options: Options = {}): Promise<LocalService> {
 
 async function start(options: Options, running: Lifetimes): Promise<LocalService> {
   const { folder, port = 0, log = () => {} } = options;
+  const state = await stateIn(folder);
   const clock = sharedClock();
   const database = running.hold(
     startDynamoDbLocal(folder === undefined ? {} : { directory: join(folder, 'dynamodb') }),
   );
   const emulator = await running.hold(startEmulator(emulatorOptions(options, clock)));
   const work = await running.hold(workFolder());
-  const [assembly, worker, state] = await Promise.all([
-    synthesize(work.path, { url: emulator.url, rootCertificate: emulator.rootCertificate.toString('base64') }),
-    compileWorker(work.path),
-    stateIn(folder),
-  ]);
+  const rootCertificate = emulator.rootCertificate.toString('base64');
+  const assembly = await synthesize(work.path, { url: emulator.url, rootCertificate });
+  const worker = await compileWorker(work.path);
   const { endpoint: databaseEndpoint } = await database;
   const stack = await runStack(assembly, state, { running, clock, databaseEndpoint, worker, log });
   const demo = await openDemo(stack, emulator, state);

@@ -1,0 +1,32 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cannotStart } from './cannot-start.ts';
+import type { Closable } from './lifetimes.ts';
+
+/** Keeps a second service from using the same folder. Throws a `CannotStart` when one that runs does. */
+export function holdFolder(folder: string): Closable {
+  const file = join(folder, 'pid');
+  const other = pidIn(file);
+  if (other !== undefined && isRunning(other)) {
+    throw cannotStart(`Process ${other} keeps its data in ${folder}: stop it, or start with DATA=memory.`);
+  }
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, String(process.pid));
+  return { close: async () => rmSync(file, { force: true }) };
+}
+
+function pidIn(file: string): number | undefined {
+  try {
+    return Number(readFileSync(file, 'utf8')) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

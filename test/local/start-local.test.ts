@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { errorCodes } from '../../lib/errors.ts';
+import { type LocalService, startLocal } from '../../local/start-local.ts';
+import { basic } from '../support/call.ts';
+
+let service: LocalService;
+beforeAll(async () => {
+  service = await startLocal();
+});
+afterAll(async () => await service?.close());
+
+const publicKey = (one = service) => basic(one.app, one.publicKey);
+const secretKey = (one = service) => basic(one.app, one.secretKey);
+
+/** What a client would send after this user has bought a subscription in the emulated store. */
+async function bought(applicationUsername: string, one = service): Promise<string> {
+  const body = { platform: 'store_a', productId: 'premium', type: 'paid subscription', applicationUsername };
+  const answer = await fetch(`${one.emulatorUrl}/control/purchases`, { method: 'POST', body: JSON.stringify(body) });
+  const { validate } = (await answer.json()) as { validate: object };
+  return JSON.stringify(validate);
+}
+
+async function validate(body: string, one = service): Promise<unknown> {
+  const answer = await fetch(`${one.baseUrl}/v1/validate`, { method: 'POST', headers: publicKey(one), body });
+  return await answer.json();
+}
+
+async function purchasesOf(username: string, one = service): Promise<unknown> {
+  const url = `${one.baseUrl}/v3/customers/${encodeURIComponent(username)}/purchases`;
+  return await (await fetch(url, { headers: secretKey(one) })).json();
+}
+
+const active = (applicationUsername: string) => ({
+  applicationUsername,
+  purchases: { 'store_a:premium': { isExpired: false } },
+});
+
+describe('the service on one machine', () => {
+  it('turns a receipt of the emulated store into an entitlement', async () => {
+    expect(await validate(await bought('alice'))).toMatchObject({ ok: true });
+    expect(await purchasesOf('alice')).toMatchObject(active('alice'));
+  });
+
+  it.each(['a/b?c#d%e+f g', 'é 日本 🎉', '%2F'])('knows the user %s', async (username) => {
+    await validate(await bought(username));
+    expect(await purchasesOf(username)).toMatchObject(active(username));
+  });
+
+  it('answers a preflight of a browser on validations, and not on reads of a server', async () => {
+    const preflight = async (path: string) => await fetch(`${service.baseUrl}${path}`, { method: 'OPTIONS' });
+    const allowed = await preflight('/v1/validate');
+    expect(allowed.status).toBe(204);
+    expect(allowed.headers.get('access-control-allow-headers')).toContain('authorization');
+    expect((await preflight('/v3/customers/alice')).status).toBe(404);
+  });
+
+  it('answers what the gateway refuses in the words of the service', async () => {
+    const answer = await fetch(`${service.baseUrl}/v3/nothing-here`);
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(await answer.json()).toMatchObject({
+      ok: false,
+      code: 'ResourceNotFound' satisfies keyof typeof errorCodes,
+    });
+  });
+
+  it("lives in the emulator's time, so a subscription ends when its clock has passed it", async () => {
+    await validate(await bought('bob'));
+    await fetch(`${service.emulatorUrl}/control/clock`, { method: 'POST', body: JSON.stringify({ advance: 'P1M1D' }) });
+    expect(await purchasesOf('bob')).toMatchObject({ purchases: { 'store_a:premium': { isExpired: true } } });
+  });
+});
+
+describe('data kept in a folder', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
+  const { DYNAMODB_ENDPOINT = '' } = process.env;
+  afterAll(() => {
+    process.env.DYNAMODB_ENDPOINT = DYNAMODB_ENDPOINT;
+    rmSync(folder, { recursive: true });
+  });
+
+  it('survive a restart: keys, purchases, the store and its time', async () => {
+    delete process.env.DYNAMODB_ENDPOINT;
+    const first = await startLocal({ folder });
+    const receipt = await bought('carol', first);
+    await validate(receipt, first);
+    await fetch(`${first.emulatorUrl}/control/clock`, { method: 'POST', body: JSON.stringify({ advance: 'P1D' }) });
+    await first.close();
+
+    const second = await startLocal({ folder });
+    const { app, publicKey, secretKey } = second;
+    expect({ app, publicKey, secretKey }).toEqual({
+      app: first.app,
+      publicKey: first.publicKey,
+      secretKey: first.secretKey,
+    });
+    expect(await purchasesOf('carol', second)).toMatchObject(active('carol'));
+    expect(await validate(receipt, second)).toMatchObject({ ok: true });
+    const { now } = (await (await fetch(`${second.emulatorUrl}/control`)).json()) as { now: string };
+    expect(Date.parse(now)).toBeGreaterThan(Date.now() + 23 * 60 * 60 * 1000);
+    await second.close();
+  });
+});

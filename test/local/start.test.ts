@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { assertFree, freePort } from '../../local/free-port.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+const command = fileURLToPath(new URL('../../local/start.ts', import.meta.url));
+
+/** `npm start` in a folder of its own. */
+function start(environment: Readonly<Record<string, string>>): ChildProcess {
+  const { DYNAMODB_ENDPOINT: _shared, ...present } = process.env;
+  const env = { ...present, DATA: 'memory', ...environment };
+  return spawn(process.execPath, ['--import', tsx, command], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+async function failure(environment: Readonly<Record<string, string>>): Promise<{ code: number; says: string }> {
+  const child = start(environment);
+  const [says, [code]] = await Promise.all([child.stderr ? text(child.stderr) : '', once(child, 'exit')]);
+  return { code, says };
+}
+
+describe('npm start', () => {
+  it('says which port is in use, in one sentence, and ends with 1', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const address = other.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    const { code, says } = await failure({ PORT: String(port) });
+    other.close();
+    expect(says).toMatch(new RegExp(`^Port ${port}, wanted for the service, is in use: .+\\.\\n$`));
+    expect(code).toBe(1);
+  });
+
+  it('says what to do without Java, in one sentence, and ends with 1', async () => {
+    const { code, says } = await failure({ PORT: String(await freePort()), JAVA_HOME: join(folder, 'nowhere') });
+    expect(says).toMatch(/^DynamoDB Local needs Java 11 or later, and none was found; install it .+\.\n$/);
+    expect(code).toBe(1);
+  });
+
+  it('says when PORT is not a port', async () => {
+    const { code, says } = await failure({ PORT: 'four thousand' });
+    expect(says).toMatch(/^PORT is four thousand, which is not a port: .+\.\n$/);
+    expect(code).toBe(1);
+  });
+
+  it('tells scripts when it is ready, and leaves nothing behind when it is stopped', async () => {
+    const port = await freePort();
+    const child = start({ PORT: String(port) });
+    const printed = child.stdout ? text(child.stdout) : Promise.resolve('');
+    const file = join(folder, '.local', 'ready.json');
+    for (let waited = 0; !existsSync(file) && waited < 25_000; waited += 50) await sleep(50);
+    const ready = JSON.parse(readFileSync(file, 'utf8'));
+    expect(ready).toEqual({
+      baseUrl: `http://127.0.0.1:${port}`,
+      emulatorUrl: `http://127.0.0.1:${port + 1}`,
+      app: 'demo',
+      publicKey: expect.stringMatching(/^pub_/),
+      secretKey: expect.stringMatching(/^sec_/),
+    });
+    expect((await fetch(`${ready.baseUrl}/v3`)).status).toBe(200);
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(await printed).toContain(`-u demo:${ready.publicKey} ${ready.baseUrl}/v1/validate`);
+    expect(existsSync(file)).toBe(false);
+    await assertFree(port, 'the service');
+    await assertFree(port + 1, 'the emulator');
+  });
+});
