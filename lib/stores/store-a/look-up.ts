@@ -5,7 +5,7 @@ import { apiToken } from './api-token.ts';
 import { appStoreServer } from './app-store-server.ts';
 import { withinBudget } from './deadline.ts';
 import { defined } from './defined.ts';
-import { type Download, signedDownload } from './download.ts';
+import { classicDownload, type Download, signedDownload } from './download.ts';
 import type { Evidence } from './evidence.ts';
 import { apiKeyOf, type StoreASettings } from './settings.ts';
 import type { Trust } from './trust.ts';
@@ -87,7 +87,7 @@ function receiptWay(evidence: Evidence, { settings, asking, trust }: Inquiry): W
   return async () => {
     const question = { receiptData, isVerified, sharedSecret, fetch: asking.fetch };
     const { account, record } = await askVerifyReceipt(question, trust);
-    return { account, record };
+    return { account, record, download: classicDownload(record) };
   };
 }
 

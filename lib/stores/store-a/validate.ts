@@ -63,7 +63,7 @@ interface Found {
 }
 
 function shownContent({ evidence, look, shown, meant }: Found): Omit<Validation, 'id' | 'about'> {
-  const download = evidence.download ?? look.download;
+  const download = { ...evidence.download, ...look.download };
   return {
     observations: shown.map(({ observation }) => observation),
     native: nativeOf({ evidence, look, meant, download }),
@@ -71,21 +71,22 @@ function shownContent({ evidence, look, shown, meant }: Found): Omit<Validation,
     ...defined({
       purchaseId: meant?.observation.purchase.purchaseId,
       warning: look.warning,
-      appDownload: download && versionsOf(download),
+      appDownload: versionsOf(download),
     }),
   };
 }
 
 /** A receipt is shown whole, as clients know it; a signed transaction by the latest one of its purchase. */
-function nativeOf({ evidence, look, meant, download = {} }: Omit<Found, 'shown'> & { download: Download | undefined }) {
+function nativeOf({ evidence, look, meant, download }: Omit<Found, 'shown'> & { readonly download: Download }) {
   const isReceipt = evidence.receiptData !== undefined;
-  const shown = isReceipt ? (look.record ?? evidence.native) : (meant?.line.latest.native ?? evidence.native);
+  const native = isReceipt ? (look.record ?? evidence.native) : (meant?.line.latest.native ?? evidence.native);
   return {
     ...nativeDownload(download),
-    ...shown,
+    ...native,
     ...(meant && { transactionId: bare(meant.observation.purchase.transactionId) }),
   };
 }
 
-const versionsOf = ({ originalPurchaseDate: _date, ...versions }: Download): NonNullable<Validation['appDownload']> =>
-  versions;
+function versionsOf({ originalPurchaseDate: _date, ...versions }: Download): Validation['appDownload'] {
+  return Object.keys(versions).length > 0 ? versions : undefined;
+}

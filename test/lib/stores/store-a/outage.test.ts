@@ -1,0 +1,136 @@
+import { describe, expect, it } from '@jest/globals';
+import { ServiceError } from '../../../../lib/errors.ts';
+import type { Asking, StoreFetch } from '../../../../lib/stores/store.ts';
+import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
+import { bought, bundleId, day, oneTimePayload, transactionPayload } from '../../../support/apple-payloads.ts';
+import { mintPki } from '../../../support/apple-pki.ts';
+import { type ReceiptFields, receiptContent, signMessage } from '../../../support/apple-signatures.ts';
+import { apiSettings, asking, json, signedRequest, unreachable } from '../../../support/fake-apple.ts';
+
+const monthEnd = bought + 31 * day;
+
+const outcomeOf = async (payload: object, now: number) =>
+  await storeA.validate(signedRequest(payload), asking({ now: () => now })).then(
+    ({ observations, warning }) => ({
+      expirationDate: observations[0]?.purchase.expirationDate,
+      warned: warning !== undefined,
+    }),
+    ({ code }) => code,
+  );
+
+describe('while Apple cannot be reached, a signed transaction', () => {
+  it('of a running subscription is enough, with a warning', async () => {
+    expect(await outcomeOf(transactionPayload(), monthEnd - 1)).toEqual({ expirationDate: monthEnd, warned: true });
+  });
+
+  it('of something bought once is enough, with a warning', async () => {
+    const payload = oneTimePayload('Non-Consumable');
+    expect(await outcomeOf(payload, bought + 900 * day)).toEqual({ expirationDate: undefined, warned: true });
+  });
+
+  it('of a subscription that may have been renewed since cannot tell', async () => {
+    expect(await outcomeOf(transactionPayload(), monthEnd)).toBe('ConnectionFailed');
+    expect(await outcomeOf(transactionPayload(), monthEnd + 60 * day - 1)).toBe('ConnectionFailed');
+  });
+
+  it('of a subscription that ended longer ago than Apple retries a payment is enough', async () => {
+    expect(await outcomeOf(transactionPayload(), monthEnd + 60 * day)).toEqual({
+      expirationDate: monthEnd,
+      warned: true,
+    });
+  });
+
+  it('of a subscription that was refunded or replaced lately cannot tell what came after', async () => {
+    const refunded = transactionPayload({ revocationDate: bought + day, signedDate: bought + day });
+    expect(await outcomeOf(refunded, bought + 2 * day)).toBe('ConnectionFailed');
+    const replaced = transactionPayload({ isUpgraded: true, signedDate: bought + day });
+    expect(await outcomeOf(replaced, bought + 2 * day)).toBe('ConnectionFailed');
+  });
+});
+
+const rsa = mintPki({ kind: 'rsa' });
+
+const purchase = (id: string, product: string, days: number): ReceiptFields => ({
+  1701: 1,
+  1702: product,
+  1703: id,
+  1704: new Date(bought),
+  1705: id,
+  1706: new Date(bought),
+  1708: days > 0 ? new Date(bought + days * day) : '',
+});
+
+const receipt = signMessage(
+  receiptContent({
+    0: 'Production',
+    2: bundleId,
+    12: new Date(bought),
+    17: [purchase('1', 'monthly', 31), purchase('2', 'yearly', 365), purchase('3', 'hat', 0)],
+  }),
+  rsa,
+).toString('base64');
+
+const receiptRequest = (id: string) => ({
+  id,
+  type: id === bundleId ? ('application' as const) : ('paid subscription' as const),
+  transaction: { type: 'store_a', appStoreReceipt: receipt },
+});
+
+const withReceipt = async (id: string, changes: Partial<Asking> = {}) =>
+  await storeA
+    .validate(receiptRequest(id), asking({ now: () => monthEnd + day, extraRoots: [rsa.root.der], ...changes }))
+    .then(
+      ({ observations, purchaseId, warning }) => ({ purchases: observations.length, purchaseId, warning }),
+      ({ code }) => code,
+    );
+
+describe('while Apple cannot be reached, a receipt', () => {
+  it('tells of a product that it shows to be owned still', async () => {
+    const warning = expect.stringContaining('Apple could not be reached');
+    expect(await withReceipt('yearly')).toEqual({ purchases: 3, purchaseId: 'store_a:2', warning });
+    expect(await withReceipt('hat')).toEqual({ purchases: 3, purchaseId: 'store_a:3', warning });
+  });
+
+  it('cannot tell of a subscription that it shows to have ended lately, nor of everything', async () => {
+    expect(await withReceipt('monthly')).toBe('ConnectionFailed');
+    expect(await withReceipt(bundleId)).toBe('ConnectionFailed');
+  });
+
+  it('cannot tell that a product is not owned while another may have been renewed', async () => {
+    expect(await withReceipt('weekly')).toBe('ConnectionFailed');
+  });
+
+  it('is judged by verifyReceipt, with a warning, when only the newer API is down', async () => {
+    const fetch: StoreFetch = async (url, init) =>
+      url.includes('verifyReceipt')
+        ? json(200, { status: 0, environment: 'Production', receipt: { bundle_id: bundleId, in_app: [] } })
+        : await unreachable(url, init);
+    const settings = { ...apiSettings, sharedSecret: 'secret' };
+    const answered = await withReceipt('yearly', { fetch, settings });
+    expect(answered).toMatchObject({ warning: expect.stringContaining('verifyReceipt') });
+  });
+});
+
+describe('the time of a validation', () => {
+  it('is bounded, however many slow calls it would take', async () => {
+    let spent = 0;
+    const { now } = performance;
+    performance.now = () => now.call(performance) + spent;
+    const calls: string[] = [];
+    const slowly: StoreFetch = async (url, { timeoutMs = 60_000 } = {}) => {
+      calls.push(url);
+      if (url.includes('subscriptions')) return json(404, { errorCode: 4040010 });
+      spent += Math.min(timeoutMs, 3000);
+      if (timeoutMs < 3000) throw new ServiceError('ConnectionFailed', 'slow');
+      return json(200, { environment: 'Production', bundleId, signedTransactions: [], hasMore: true, revision: '1' });
+    };
+    try {
+      const settings = { ...apiSettings, sharedSecret: 'secret' };
+      expect(await withReceipt('monthly', { fetch: slowly, settings })).toBe('ConnectionFailed');
+    } finally {
+      performance.now = now;
+    }
+    expect(calls.length).toBeGreaterThan(3);
+    expect(spent).toBeLessThan(12_000);
+  });
+});
