@@ -12,19 +12,31 @@ export const bundlesFolder = join(root, 'dist', 'functions');
 const banner =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
+/** Bundles every file of functions/ in one go, without what an earlier build left. */
+export async function buildFunctions(outdir = bundlesFolder): Promise<Metafile> {
+  const files = readdirSync(join(root, 'functions'), { recursive: true, encoding: 'utf8' });
+  const entryPoints = files.filter((file) => file.endsWith('.ts')).sort();
+  rmSync(outdir, { recursive: true, force: true });
+  return await bundle({ folder: 'functions', entryPoints, outdir });
+}
+
+interface Bundling {
+  /** The folder of the project that the entry points are in. */
+  readonly folder: string;
+  readonly entryPoints: readonly string[];
+  readonly outdir: string;
+}
+
 /**
- * Bundles every file of functions/ in one go. Splitting keeps what is imported lazily (store adapters, the secrets client,
+ * Bundles entry points as they are deployed. Splitting keeps what is imported lazily (store adapters, the secrets client,
  * the SDK's credential providers) out of a function's start.
  */
-export async function buildFunctions(outdir = bundlesFolder): Promise<Metafile> {
-  const folder = join(root, 'functions');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-  rmSync(outdir, { recursive: true, force: true });
+export async function bundle({ folder, entryPoints, outdir }: Bundling): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: files.sort().map((file) => join('functions', file)),
+    entryPoints: entryPoints.map((file) => join(folder, file)),
     outdir,
-    outbase: 'functions',
+    outbase: folder,
     outExtension: { '.js': '.mjs' },
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,

@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import type { Metafile } from 'esbuild';
+import { buildFunctions, bundle } from '../infra/build-functions.ts';
+import type { BenchTable } from './bench-table.ts';
+
+const run = promisify(execFile);
+const rounds = 21;
+
+interface Bundle {
+  readonly name: string;
+  readonly file: string;
+  /** Of the entry and of all that it imports at once. */
+  readonly bytes: number;
+}
+
+/**
+ * What each function loads at its start and how long that takes, in fresh processes, against a bare document client that
+ * was bundled the same way. The median of 21 rounds, in each of which every bundle starts once.
+ */
+export async function benchStartTimes(): Promise<BenchTable> {
+  const folder = await mkdtemp(join(tmpdir(), 'claimcheck-bench-'));
+  try {
+    const base = { folder: 'bench', entryPoints: ['bare-document-client.ts'], outdir: join(folder, 'base') };
+    const bundles = [
+      ...bundlesOf(await bundle(base), base.outdir),
+      ...bundlesOf(await buildFunctions(join(folder, 'functions')), join(folder, 'functions')),
+    ];
+    return { title: 'Start of a function: what it loads, median time to import it', rows: await rowsOf(bundles) };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function rowsOf(bundles: readonly Bundle[]): Promise<BenchTable['rows']> {
+  const times = bundles.map((): number[] => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, { file }] of bundles.entries()) times[index]?.push(await startMs(file));
+  }
+  const baseMs = median(times[0] ?? []);
+  return bundles.map(({ name, bytes }, index) => {
+    const ms = median(times[index] ?? []);
+    return {
+      bundle: name,
+      kB: Math.round(bytes / 1000),
+      ms: rounded(ms, 1),
+      'times the bare client': rounded(ms / baseMs, 2),
+    };
+  });
+}
+
+function bundlesOf({ outputs }: Metafile, outdir: string): Bundle[] {
+  return Object.entries(outputs)
+    .filter(([, { entryPoint }]) => entryPoint !== undefined && /^(functions|bench)\//.test(entryPoint))
+    .map(([output]) => {
+      const file = resolve(output);
+      return { name: relative(outdir, file).replace(/\.mjs$/, ''), file, bytes: loadedBytes(outputs, output) };
+    });
+}
+
+/** Dynamic imports are left out: they load when they are met, not at the start. */
+function loadedBytes(outputs: Metafile['outputs'], entry: string): number {
+  const loaded = new Set([entry]);
+  for (const output of loaded) {
+    const statements = outputs[output]?.imports.filter(
+      ({ kind, external }) => kind === 'import-statement' && !external,
+    );
+    for (const { path } of statements ?? []) loaded.add(path);
+  }
+  return [...loaded].reduce((sum, output) => sum + (outputs[output]?.bytes ?? 0), 0);
+}
+
+async function startMs(file: string): Promise<number> {
+  const url = pathToFileURL(file).href;
+  const script = `const from = performance.now(); await import('${url}'); console.log(performance.now() - from);`;
+  const { stdout } = await run(process.execPath, ['--no-warnings', '--input-type=module', '-e', script]);
+  return Number(stdout);
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
