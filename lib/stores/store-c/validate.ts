@@ -1,0 +1,39 @@
+import type { Observation } from '../../purchases/observation.ts';
+import { isExpired } from '../../purchases/purchase.ts';
+import type { Asking, Validation, ValidationRequest } from '../store.ts';
+import { type Looked, look, type Question, type Seen } from './look.ts';
+import { questionOf } from './receipt.ts';
+import { type Session, sessionOf } from './session.ts';
+import { ticketError } from './ticket.ts';
+
+/** Asks Microsoft what the customer owns of the product; without the key for that, throws `NeedMoreData` with a ticket. */
+export async function validate(request: ValidationRequest, asking: Asking): Promise<Validation> {
+  const session = sessionOf(asking);
+  const looked = await lookEverywhere(session, questionOf(request, session));
+  if (looked.kind === 'needs') throw await ticketError(session, looked.service, request);
+  const about = bestOf(looked.seen);
+  return {
+    id: request.id,
+    about: 'product',
+    observations: looked.seen.map(({ observation }) => observation),
+    ...(about && { purchaseId: about.observation.purchase.purchaseId }),
+    native: about?.native ?? {},
+    ineligibleForIntroPrice: [],
+  };
+}
+
+/** In retail first; testers own what they own in the application's sandbox, if it has one. */
+async function lookEverywhere(session: Session, question: Question): Promise<Looked> {
+  const looked = await look(session, question);
+  const { sandboxId } = session.settings;
+  if (looked.kind === 'needs' || looked.seen.length > 0 || sandboxId === undefined) return looked;
+  return await look(session, { ...question, sandboxId });
+}
+
+/** The one to speak of, when the customer bought the product more than once: what still counts, then the latest. */
+const bestOf = (seen: readonly Seen[]): Seen | undefined =>
+  [...seen].sort((a, b) => worth(b.observation) - worth(a.observation) || startOf(b) - startOf(a))[0];
+
+const worth = ({ purchase, asOf }: Observation): number => (isExpired(purchase, asOf) ? 0 : 1);
+
+const startOf = ({ observation }: Seen): number => observation.purchase.purchaseDate ?? 0;
