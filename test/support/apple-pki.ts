@@ -60,7 +60,7 @@ export function mintPki(details: { kind?: Kind; root?: Details; intermediate?: D
 }
 
 /** A root that issued itself. */
-export function mintRoot(kind: Kind = 'ec', details: Details = {}): Holder {
+function mintRoot(kind: Kind = 'ec', details: Details = {}): Holder {
   const keys = keyPair(kind, details.curve);
   const request = { name: 'Root', isAuthority: true, ...details };
   const der = mint({ ...request, publicKey: keys.publicKey }, { name: request.name, privateKey: keys.privateKey });

@@ -39,7 +39,7 @@ export async function readAccount(
  * What is found in the first environment, or else in the other one. A key that is refused in the first may be that of an
  * application not released yet, which the sandbox knows. Throws `InternalError` when the first refuses and the other has not.
  */
-export async function inEitherEnvironment<T>(
+async function inEitherEnvironment<T>(
   first: Environment,
   read: (environment: Environment) => Promise<Answered<T>>,
 ): Promise<T | undefined> {

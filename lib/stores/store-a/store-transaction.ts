@@ -40,12 +40,10 @@ export interface StoreTransaction {
   readonly native: Readonly<Record<string, unknown>>;
 }
 
-/** 1 active, 2 expired, 3 billing retry, 4 grace period, 5 revoked; others may come. */
-export type StatusCode = number;
-
 /** What Apple says of a subscription beside its transactions. */
 export interface SubscriptionStatus {
-  readonly status: StatusCode;
+  /** 1 active, 2 expired, 3 billing retry, 4 grace period, 5 revoked; others may come. */
+  readonly status: number;
   /** The transaction that the status speaks of. */
   readonly transaction: StoreTransaction;
   /** When Apple signed the outlook; unknown for what verifyReceipt tells. */

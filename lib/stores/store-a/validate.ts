@@ -30,9 +30,8 @@ export async function validate(request: ValidationRequest, asking: Asking): Prom
     observation: observationOf(line, hints, apiKeyOf(settings) !== undefined),
   }));
   const meant = meantPurchase(shown, { request, evidence, about, now: trust.now });
-  if (look.outage !== undefined && !canAnswer(shown, about === 'product' ? meant : undefined, trust.now)) {
-    throw look.outage;
-  }
+  const asked = about === 'product' ? meant : undefined;
+  if (look.outage !== undefined && !canAnswer(evidence, { shown, asked, now: trust.now })) throw look.outage;
   return {
     id: about === 'product' ? request.id : settings.bundleId,
     about,
@@ -49,8 +48,16 @@ function hintsOf(request: ValidationRequest, { productId: signed }: Evidence, ab
   return defined({ productId, productType: type, priceMicros, currency, period: requestedPeriod(request) });
 }
 
+interface Alone {
+  readonly shown: readonly Shown[];
+  readonly asked: Shown | undefined;
+  readonly now: Millis;
+}
+
 /** Without Apple there is an answer when nothing is open, or when the product that is asked for is owned at all events. */
-function canAnswer(shown: readonly Shown[], asked: Shown | undefined, now: Millis): boolean {
+function canAnswer({ receiptData, transactions }: Evidence, { shown, asked, now }: Alone): boolean {
+  // A signed download tells of no purchase; a receipt that lists none says that there are none.
+  if (receiptData === undefined && transactions.length === 0) return false;
   const lines = shown.map(({ line }) => line);
   return tellsPresent(lines, now) || (asked !== undefined && isActive(asked.observation.purchase, now));
 }

@@ -2,7 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { ServiceError } from '../../../../lib/errors.ts';
 import type { Asking, StoreFetch } from '../../../../lib/stores/store.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
-import { bought, bundleId, day, oneTimePayload, transactionPayload } from '../../../support/apple-payloads.ts';
+import {
+  appTransactionPayload,
+  bought,
+  bundleId,
+  day,
+  oneTimePayload,
+  transactionPayload,
+} from '../../../support/apple-payloads.ts';
 import { mintPki } from '../../../support/apple-pki.ts';
 import { type ReceiptFields, receiptContent, signMessage } from '../../../support/apple-signatures.ts';
 import { apiSettings, asking, json, signedRequest, unreachable } from '../../../support/fake-apple.ts';
@@ -45,6 +52,12 @@ describe('while Apple cannot be reached, a signed transaction', () => {
     expect(await outcomeOf(refunded, bought + 2 * day)).toBe('ConnectionFailed');
     const replaced = transactionPayload({ isUpgraded: true, signedDate: bought + day });
     expect(await outcomeOf(replaced, bought + 2 * day)).toBe('ConnectionFailed');
+  });
+});
+
+describe('while Apple cannot be reached, a signed download', () => {
+  it('cannot tell what the customer bought', async () => {
+    expect(await outcomeOf(appTransactionPayload(), bought)).toBe('ConnectionFailed');
   });
 });
 
