@@ -35,6 +35,8 @@ export class Api extends Construct {
         gatewayDocument(contracts, { uriOf: (contractId) => invocationUri(functions, contractId) }),
       ),
       endpointTypes: [EndpointType.REGIONAL],
+      // An account that has never logged an API has no role for it, and refuses a stage with an access log.
+      cloudWatchRole: true,
       deployOptions: {
         stageName: 'live',
         tracingEnabled: true,

@@ -86,7 +86,7 @@ const preflight = {
 
 /** What the gateway itself answers, in the words of the service and readable by browsers. */
 const gatewayResponse = (status: number, code: ErrorCode, message: string) => ({
-  statusCode: status,
+  statusCode: String(status),
   responseParameters: { 'gatewayresponse.header.Access-Control-Allow-Origin': "'*'" },
   responseTemplates: { 'application/json': JSON.stringify({ ok: false, status, code, message }) },
 });

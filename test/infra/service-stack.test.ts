@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { App, Validations } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
@@ -13,9 +13,13 @@ beforeAll(() => {
   mkdirSync(bundlesFolder, { recursive: true });
 });
 
+// The settings that `cdk deploy` synthesizes with.
+const { context } = JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Record<string, unknown> };
+const newApp = () => new App({ context });
+
 let made: Template | undefined;
 const template = (): Template => {
-  made ??= Template.fromStack(new ServiceStack(new App(), 'Claimcheck'));
+  made ??= Template.fromStack(new ServiceStack(newApp(), 'Claimcheck'));
   return made;
 };
 
@@ -29,7 +33,7 @@ const routes = () => (propertyOf('AWS::ApiGateway::RestApi', 'Body') as { paths:
 
 describe('the stack', () => {
   it("passes cdk-nag's AWS Solutions rules, every exception explained", () => {
-    const app = new App();
+    const app = newApp();
     new ServiceStack(app, 'Claimcheck');
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
     expect(() => app.synth()).not.toThrow();
@@ -86,6 +90,22 @@ describe('the stack', () => {
       expect(Object.keys(Variables).sort()).toEqual(['MASTER_KEY_ID', 'TABLE_NAME']);
       expect(Variables.MASTER_KEY_ID).toEqual({ Ref: expect.stringMatching(/MasterKey/) });
     }
+  });
+
+  it('names a parameter alike wherever it stands in the same place, as API Gateway demands', () => {
+    const names = new Map<string, string>();
+    for (const path of Object.keys(routes())) {
+      for (const { 0: parameter, index } of path.matchAll(/\{\w+\}/g)) {
+        const place = path.slice(0, index).replace(/\{\w+\}/g, '{}');
+        expect(names.get(place) ?? parameter).toBe(parameter);
+        names.set(place, parameter);
+      }
+    }
+  });
+
+  it('can keep an access log in an account that has never kept one', () => {
+    const [account] = Object.keys(template().findResources('AWS::ApiGateway::Account'));
+    template().hasResource('AWS::ApiGateway::Stage', { DependsOn: Match.arrayWith([account]) });
   });
 
   it('logs no query and no header of a request', () => {
