@@ -38,7 +38,8 @@ const chains: Readonly<Record<string, Pki>> = {
   'intermediate of a month': lineage({ notBefore, notAfter }),
   'leaf of the root itself': { ...apple, leaf: mintUnder(apple.root, 'ec', { name: 'Leaf', marks: [leafMark] }) },
   'leaf of another issuer': { ...apple, leaf: mintPki().leaf },
-  'leaf with a key of another curve': issue({ marks: [leafMark], curve: 'P-384' }),
+  'leaf with a longer key': issue({ marks: [leafMark], curve: 'P-384' }),
+  'leaf with a key of another curve': issue({ marks: [leafMark], curve: 'secp256k1' }),
 };
 
 const sometimes = <T>(usual: T, ...others: readonly T[]) =>
@@ -138,6 +139,20 @@ describe("our verifier and Apple's own", () => {
     patience,
   );
 
+  it.each(Object.keys(chains))('believe the same of each chain: %s', async (name) => {
+    const inTime = { signedDate: Date.parse('2026-01-15') };
+    await agreeOnOne(signJws(transactionPayload(inTime), chains[name] ?? apple));
+  });
+
+  it.each(edges.map((edge) => new Date(edge).toISOString()))(
+    'believe the same at %s, near the end of a certificate',
+    async (date) => {
+      for (const chain of [chains['leaf of a month'], chains['intermediate of a month']]) {
+        await agreeOnOne(signJws(transactionPayload({ signedDate: Date.parse(date) }), chain ?? apple));
+      }
+    },
+  );
+
   it('both believe the token that was damaged', async () => {
     expect([weBelieve(good, { root }), await appleBelieves(good, { root })]).toEqual([true, true]);
   });
@@ -146,10 +161,14 @@ describe("our verifier and Apple's own", () => {
 async function agreeOn(tokens: fc.Arbitrary<string>, numRuns: number, verdicts = new Set<boolean>()): Promise<void> {
   await fc.assert(
     fc.asyncProperty(tokens, async (jws) => {
-      const ours = weBelieve(jws, { root });
-      verdicts.add(ours);
-      expect(ours).toBe(await appleBelieves(jws, { root }));
+      verdicts.add(await agreeOnOne(jws));
     }),
     { numRuns },
   );
+}
+
+async function agreeOnOne(jws: string): Promise<boolean> {
+  const ours = weBelieve(jws, { root });
+  expect(ours).toBe(await appleBelieves(jws, { root }));
+  return ours;
 }
