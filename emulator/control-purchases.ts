@@ -31,6 +31,20 @@ export function act(emulator: Emulator, call: Call, [id = '', name = '']: readon
   return changed(emulator, store, { form: details.form, change: () => action(id, details) });
 }
 
+/** `POST /control/checkouts/{sessionId}/pay`. */
+export function pay(emulator: Emulator, _call: Call, [sessionId = '']: readonly string[]): object {
+  const { result: paid, entries } = emulator.journal.during(() => paidAt(emulator, sessionId));
+  return { ...described(paid.store, paid.id), notifications: entries.map(shown) };
+}
+
+function paidAt({ stores }: Emulator, sessionId: string): { readonly store: OpenStore; readonly id: string } {
+  for (const store of stores) {
+    const id = store.payCheckout?.(sessionId);
+    if (id !== undefined) return { store, id };
+  }
+  throw refusal(404, `There is no checkout session ${sessionId}.`);
+}
+
 interface Changing {
   readonly form: string | undefined;
   /** Gives the id of the purchase to show. */

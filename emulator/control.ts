@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { currentTime, moveClock } from './control-clock.ts';
-import { act, buy, show } from './control-purchases.ts';
+import { act, buy, pay, show } from './control-purchases.ts';
 import { type Emulator, storeOf } from './emulator.ts';
 import { Fault } from './faults.ts';
 import type { Call } from './http-messages.ts';
@@ -15,6 +15,7 @@ const routes: Readonly<Record<string, Readonly<Record<string, Respond>>>> = {
   '/control': { GET: overview },
   '/control/clock': { GET: currentTime, POST: moveClock },
   '/control/faults': { POST: addFault, DELETE: clearFaults },
+  '/control/checkouts/*/pay': { POST: pay },
   '/control/purchases': { POST: buy },
   '/control/purchases/*': { GET: show },
   '/control/purchases/*/*': { POST: act },

@@ -48,6 +48,8 @@ export interface EmulatedStore {
   readonly find: (purchaseId: string) => PurchaseSummary | undefined;
   /** The body with which a client would have the purchase validated now; `form` chooses among the store's receipts. */
   readonly validateBody: (purchaseId: string, form?: string) => Readonly<Record<string, unknown>>;
+  /** Pays for a checkout session as its customer would; gives the purchase, or undefined for a session of another store. */
+  readonly payCheckout?: (sessionId: string) => string | undefined;
   readonly products: () => readonly Readonly<Record<string, unknown>>[];
   readonly purchases: () => readonly PurchaseSummary[];
   /** Plays what happens by itself up to `until`, in the order of its time, and tells whether that was anything. */

@@ -1,0 +1,51 @@
+import { type Answer, json } from '../http-messages.ts';
+import { newId } from './books.ts';
+
+/** An error of the processor's API. */
+export interface ApiError extends Error {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** The error to throw, of the type for bad requests unless another is named. */
+export const apiError = (
+  status: number,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): ApiError & { readonly isApiError: true } =>
+  Object.assign(new Error(message), {
+    isApiError: true as const,
+    status,
+    body: { error: { type: 'invalid_request_error', message, ...details } },
+  });
+
+/** The error for an id that the account does not know. */
+export const missing = (what: string, id: string, param = 'id') =>
+  apiError(404, `No such ${what}: '${id}'`, { code: 'resource_missing', param });
+
+/** The answer for something thrown; what is no error of the API is thrown on. */
+export function errorAnswer(thrown: unknown): Answer {
+  if (!(thrown instanceof Error) || !('isApiError' in thrown)) throw thrown;
+  const { status, body } = thrown as unknown as ApiError;
+  return answerOf(status, body);
+}
+
+/** An answer with the headers that every answer of the API has. */
+export const answerOf = (status: number, body: unknown): Answer =>
+  json(status, body, { 'request-id': newId('req', 14), 'stripe-version': version });
+
+const version = '2026-10-28.endive';
+
+/** The answer during an outage. */
+export const unavailable = (): Answer =>
+  answerOf(500, { error: { type: 'api_error', message: 'An unknown error occurred' } });
+
+/** The answer beyond the rate limit. */
+export const rateLimited = (): Answer =>
+  answerOf(429, {
+    error: {
+      type: 'invalid_request_error',
+      code: 'rate_limit',
+      message: 'Request rate limit exceeded. Learn more about rate limits in the documentation.',
+    },
+  });

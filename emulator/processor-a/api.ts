@@ -1,0 +1,152 @@
+import type { Answer, StoreCall } from '../http-messages.ts';
+import { answerOf, apiError, errorAnswer, missing } from './api-error.ts';
+import { cancelSubscription, createRefund, updateSubscription } from './billing-api.ts';
+import type { Books, Kind } from './books.ts';
+import { expanded } from './expand.ts';
+import { type Form, formOf, onlyKnown, textsOf } from './form.ts';
+import { listPage } from './lists.ts';
+import {
+  type Change,
+  createCustomer,
+  createPortalSession,
+  createPrice,
+  createProduct,
+  createSession,
+  expireSession,
+} from './sales-api.ts';
+import type { Shop } from './shop.ts';
+
+/** The account whose API is called. */
+export interface Account {
+  readonly shop: Shop;
+  readonly secretKey: string;
+  /** What was answered to calls with an idempotency key, by that key. */
+  readonly answered: Map<string, { readonly call: string; readonly answer: Answer }>;
+}
+
+type Create = (shop: Shop, change: Change) => object;
+
+const creations: Readonly<Record<string, Create>> = {
+  products: createProduct,
+  prices: createPrice,
+  customers: createCustomer,
+  'checkout/sessions': createSession,
+  refunds: createRefund,
+  'billing_portal/sessions': createPortalSession,
+};
+
+/** Answers a call of api.stripe.com. */
+export function answerApi(account: Account, call: StoreCall): Answer {
+  try {
+    checkKey(account, call);
+    return onceOnly(account, call, () => answerOf(200, resultOf(account, call)));
+  } catch (thrown) {
+    return errorAnswer(thrown);
+  }
+}
+
+function checkKey({ secretKey }: Account, { headers }: StoreCall): void {
+  const [scheme = '', credentials = ''] = (headers.authorization ?? '').split(' ');
+  const given = scheme === 'Basic' ? Buffer.from(credentials, 'base64').toString().replace(/:$/, '') : credentials;
+  if (given === '') throw apiError(401, 'You did not provide an API key.');
+  if (given !== secretKey) throw apiError(401, `Invalid API Key provided: ${given.slice(0, 8)}****`);
+}
+
+/** The same key gives the same answer again; with other parameters it is an error. */
+function onceOnly({ answered }: Account, call: StoreCall, answer: () => Answer): Answer {
+  const key = call.headers['idempotency-key'];
+  if (call.method !== 'POST' || typeof key !== 'string') return answer();
+  const content = `${call.path}\n${call.body.toString('utf8')}`;
+  const earlier = answered.get(key);
+  if (earlier === undefined) {
+    const first = answer();
+    answered.set(key, { call: content, answer: first });
+    return first;
+  }
+  if (earlier.call !== content) {
+    const message = 'Keys for idempotent requests can only be used with the same parameters they were first used with.';
+    throw apiError(400, message, { type: 'idempotency_error' });
+  }
+  return { ...earlier.answer, headers: { ...earlier.answer.headers, 'idempotent-replayed': 'true' } };
+}
+
+function resultOf({ shop }: Account, call: StoreCall): unknown {
+  const form = call.method === 'POST' ? bodyOf(call) : formOf(call.query);
+  const { kind, id, rest } = targetOf(shop.books, call);
+  const change: Change = { form, at: shop.now(), livemode: true, origin: originOf(call) };
+  const paths = textsOf(form.expand);
+  if (rest !== undefined) return subresource(shop, call, { kind, id, rest });
+  if (call.method === 'GET' && id === undefined) return expandedList(shop.books, kind, form);
+  return expanded(shop.books, objectOf(shop, call, { kind, id, change }), paths);
+}
+
+function bodyOf({ body, headers }: StoreCall): Form {
+  if (body.length > 0 && !headers['content-type']?.startsWith('application/x-www-form-urlencoded')) {
+    throw apiError(400, 'Invalid request: the body must be form-encoded.');
+  }
+  return formOf(new URLSearchParams(body.toString('utf8')));
+}
+
+interface Target {
+  readonly kind: Kind;
+  readonly id: string | undefined;
+}
+
+function objectOf(shop: Shop, call: StoreCall, { kind, id, change }: Target & { change: Change }): unknown {
+  const { method, path } = call;
+  if (id === undefined) {
+    const create = creations[kind];
+    if (method === 'POST' && create) return create(shop, change);
+  } else if (method === 'GET') {
+    onlyKnown(change.form, ['expand']);
+    return found(shop.books, kind, id);
+  } else if (kind === 'subscriptions') {
+    if (method === 'POST') return updateSubscription(shop, id, change);
+    if (method === 'DELETE') return cancelSubscription(shop, id, change.at);
+  }
+  throw unrecognized(method, path);
+}
+
+function found(books: Books, kind: Kind, id: string): object {
+  const object = books.objects[kind].get(id);
+  if (object === undefined)
+    throw missing(
+      kind.replace('/sessions', '.session').replace(/s$/, ''),
+      id,
+      kind === 'subscriptions' ? 'id' : kind.replace(/.*\/|s$/g, ''),
+    );
+  return object;
+}
+
+function subresource(
+  shop: Shop,
+  { method, path }: StoreCall,
+  { kind, id = '', rest }: Target & { rest: string },
+): unknown {
+  if (kind === 'checkout/sessions' && method === 'POST' && rest === 'expire') return expireSession(shop, id);
+  if (kind === 'checkout/sessions' && method === 'GET' && rest === 'line_items') {
+    found(shop.books, kind, id);
+    return { object: 'list', data: shop.books.lineItems.get(id) ?? [], has_more: false, url: path };
+  }
+  throw unrecognized(method, path);
+}
+
+function expandedList(books: Books, kind: Kind, form: Form): unknown {
+  const page = listPage(books, kind, form);
+  if (page === undefined) throw unrecognized('GET', `/v1/${kind}`);
+  return expanded(books, page, textsOf(form.expand));
+}
+
+function targetOf(books: Books, { method, path }: StoreCall): Target & { readonly rest: string | undefined } {
+  const [, version, ...segments] = path.split('/').map(decodeURIComponent);
+  const depth = segments[0] === 'checkout' || segments[0] === 'billing_portal' ? 2 : 1;
+  const kind = segments.slice(0, depth).join('/');
+  if (version !== 'v1' || !Object.hasOwn(books.objects, kind) || segments.length > depth + 2)
+    throw unrecognized(method, path);
+  return { kind: kind as Kind, id: segments[depth], rest: segments[depth + 1] };
+}
+
+const unrecognized = (method: string, path: string) => apiError(404, `Unrecognized request URL (${method}: ${path}).`);
+
+/** Where the caller reaches the emulator; its pages are there, too. */
+const originOf = ({ headers }: StoreCall): string => `http://${headers.host ?? 'localhost'}`;

@@ -1,0 +1,186 @@
+import type Stripe from 'stripe';
+import { idOf, newId, wholeList } from './books.ts';
+import { seconds } from './catalogue.ts';
+
+export type BillingReason = 'subscription_create' | 'subscription_cycle' | 'subscription_update';
+
+/** A line of an invoice: a price for a time, or a part of it. */
+export interface Charged {
+  readonly price: Stripe.Price;
+  readonly amount: number;
+  readonly quantity: number;
+  readonly start: number;
+  readonly end: number;
+  readonly isProration: boolean;
+}
+
+interface Billed {
+  readonly at: number;
+  readonly subscription: { readonly id: string; readonly itemId: string; readonly metadata: Stripe.Metadata };
+  readonly customer: string;
+  readonly reason: BillingReason;
+  readonly lines: readonly Charged[];
+  readonly paid: boolean;
+}
+
+/** An invoice of a subscription, paid or not. */
+export function newInvoice(id: string, billed: Billed): Stripe.Invoice {
+  const { at, subscription, customer, reason, lines, paid } = billed;
+  const [{ price, start, end } = missingLine()] = lines.slice(-1);
+  const total = lines.reduce((sum, { amount }) => sum + amount, 0);
+  const due = Math.max(0, total);
+  return {
+    ...nothingSet,
+    id,
+    object: 'invoice',
+    amount_due: due,
+    amount_paid: paid ? due : 0,
+    amount_remaining: paid ? 0 : due,
+    attempt_count: due > 0 ? 1 : 0,
+    attempted: true,
+    billing_reason: reason,
+    created: seconds(at),
+    currency: price.currency,
+    customer,
+    effective_at: seconds(at),
+    lines: wholeList(
+      `/v1/invoices/${id}/lines`,
+      lines.map((line) => newLine(id, line, subscription)),
+    ),
+    livemode: price.livemode,
+    next_payment_attempt: paid ? null : seconds(at + 3 * 86_400_000),
+    number: `${id.slice(-8).toUpperCase()}-0001`,
+    parent: {
+      quote_details: null,
+      subscription_details: { metadata: subscription.metadata, subscription: subscription.id },
+      type: 'subscription_details',
+    },
+    period_end: seconds(reason === 'subscription_cycle' ? start : end),
+    period_start: seconds(start),
+    status: paid ? 'paid' : 'open',
+    status_transitions: {
+      finalized_at: seconds(at),
+      marked_uncollectible_at: null,
+      paid_at: paid ? seconds(at) : null,
+      voided_at: null,
+    },
+    subtotal: total,
+    subtotal_excluding_tax: total,
+    total,
+    total_excluding_tax: total,
+  };
+}
+
+const nothingSet = {
+  account_country: 'US',
+  account_name: null,
+  account_tax_ids: null,
+  amount_overpaid: 0,
+  amount_shipping: 0,
+  application: null,
+  auto_advance: false,
+  automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
+  automatically_finalizes_at: null,
+  collection_method: 'charge_automatically',
+  custom_fields: null,
+  customer_account: null,
+  customer_address: null,
+  customer_email: null,
+  customer_name: null,
+  customer_phone: null,
+  customer_shipping: null,
+  customer_tax_exempt: 'none',
+  customer_tax_ids: [],
+  default_payment_method: null,
+  default_source: null,
+  default_tax_rates: [],
+  description: null,
+  discounts: [],
+  due_date: null,
+  ending_balance: 0,
+  footer: null,
+  from_invoice: null,
+  hosted_invoice_url: null,
+  invoice_pdf: null,
+  issuer: { type: 'self' },
+  last_finalization_error: null,
+  latest_revision: null,
+  metadata: {},
+  on_behalf_of: null,
+  payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
+  post_payment_credit_notes_amount: 0,
+  pre_payment_credit_notes_amount: 0,
+  receipt_number: null,
+  rendering: null,
+  shipping_cost: null,
+  shipping_details: null,
+  starting_balance: 0,
+  statement_descriptor: null,
+  test_clock: null,
+  total_discount_amounts: [],
+  total_pretax_credit_amounts: [],
+  total_taxes: [],
+  webhooks_delivered_at: null,
+} satisfies Partial<Stripe.Invoice>;
+
+function newLine(invoice: string, line: Charged, subscription: Billed['subscription']): Stripe.InvoiceLineItem {
+  const { price, amount, quantity, start, end, isProration } = line;
+  return {
+    id: newId('il'),
+    object: 'line_item',
+    amount,
+    currency: price.currency,
+    description: `${quantity} × ${idOf(price.product)}`,
+    discount_amounts: [],
+    discountable: !isProration,
+    discounts: [],
+    invoice,
+    livemode: price.livemode,
+    metadata: subscription.metadata,
+    parent: {
+      invoice_item_details: null,
+      rate_card_subscription_details: null,
+      schedule_details: null,
+      subscription_item_details: {
+        invoice_item: null,
+        proration: isProration,
+        proration_details: { credited_items: null },
+        subscription: subscription.id,
+        subscription_item: subscription.itemId,
+      },
+      type: 'subscription_item_details',
+    } as Stripe.InvoiceLineItem['parent'],
+    period: { start: seconds(start), end: seconds(end) },
+    pretax_credit_amounts: [],
+    pricing: {
+      price_details: { price: price.id, product: idOf(price.product) },
+      type: 'price_details',
+      unit_amount_decimal: price.unit_amount_decimal,
+    } as Stripe.InvoiceLineItem['pricing'],
+    quantity,
+    quantity_decimal: String(quantity) as unknown as Stripe.InvoiceLineItem['quantity_decimal'],
+    subscription: subscription.id,
+    subtotal: amount,
+    taxes: [],
+  };
+}
+
+/** The payment of an invoice by a payment intent. */
+export const newInvoicePayment = (invoice: Stripe.Invoice, intent: string, at: number): Stripe.InvoicePayment => ({
+  id: newId('inpay'),
+  object: 'invoice_payment',
+  amount_paid: invoice.status === 'paid' ? invoice.amount_due : null,
+  amount_requested: invoice.amount_due,
+  created: seconds(at),
+  currency: invoice.currency,
+  invoice: invoice.id,
+  is_default: true,
+  livemode: invoice.livemode,
+  payment: { payment_intent: intent, type: 'payment_intent' },
+  status: invoice.status === 'paid' ? 'paid' : 'open',
+  status_transitions: { canceled_at: null, paid_at: invoice.status === 'paid' ? seconds(at) : null },
+});
+
+function missingLine(): never {
+  throw new Error('An invoice needs a line');
+}

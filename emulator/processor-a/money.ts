@@ -1,0 +1,15 @@
+import { refusal } from '../refusal.ts';
+
+const decimals: Readonly<Record<string, number>> = Object.fromEntries([
+  ...['BIF', 'CLP', 'DJF', 'GNF', 'JPY', 'KMF', 'KRW', 'MGA', 'PYG', 'RWF', 'VND', 'VUV', 'XAF', 'XOF', 'XPF'].map(
+    (code) => [code, 0],
+  ),
+  ...['BHD', 'JOD', 'KWD', 'OMR', 'TND'].map((code) => [code, 3]),
+]);
+
+/** Micros as a count of the currency's smallest unit; refuses an amount that the currency cannot express. */
+export function minorUnits(micros: number, currency: string): number {
+  const amount = micros / 10 ** (6 - (decimals[currency] ?? 2));
+  if (!Number.isInteger(amount)) throw refusal(422, `priceMicros: ${micros} is no amount of ${currency}.`);
+  return amount;
+}

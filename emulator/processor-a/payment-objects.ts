@@ -1,0 +1,197 @@
+import type Stripe from 'stripe';
+import { newId } from './books.ts';
+import { seconds } from './catalogue.ts';
+
+/** Money that is asked of a customer. */
+export interface Bill {
+  readonly at: number;
+  readonly livemode: boolean;
+  readonly amount: number;
+  readonly currency: string;
+  readonly customer: string | null;
+  readonly metadata: Stripe.Metadata;
+}
+
+/** A payment that its customer has made by the charge, or could not make. */
+export function newPaymentIntent(bill: Bill, id: string, charge: string, paid: boolean): Stripe.PaymentIntent {
+  const { at, livemode, amount, currency, customer, metadata } = bill;
+  return {
+    id,
+    object: 'payment_intent',
+    allowed_payment_method_types: null,
+    amount,
+    amount_capturable: 0,
+    amount_details: { tip: {} },
+    amount_received: paid ? amount : 0,
+    application: null,
+    application_fee_amount: null,
+    automatic_payment_methods: null,
+    canceled_at: null,
+    cancellation_reason: null,
+    capture_method: 'automatic',
+    client_secret: `${id}_secret_${newId('x', 24).slice(2)}`,
+    confirmation_method: 'automatic',
+    created: seconds(at),
+    currency,
+    customer,
+    customer_account: null,
+    description: null,
+    excluded_payment_method_types: null,
+    last_payment_error: null,
+    latest_charge: charge,
+    livemode,
+    managed_payments: null,
+    metadata,
+    next_action: null,
+    on_behalf_of: null,
+    payment_method: newId('pm'),
+    payment_method_configuration_details: null,
+    payment_method_options: {},
+    payment_method_types: ['card'],
+    payment_record: null,
+    processing: null,
+    receipt_email: null,
+    review: null,
+    setup_future_usage: null,
+    shipping: null,
+    source: null,
+    statement_descriptor: null,
+    statement_descriptor_suffix: null,
+    status: paid ? 'succeeded' : 'requires_payment_method',
+    transfer_data: null,
+    transfer_group: null,
+  };
+}
+
+/** The charge of a payment. */
+export function newCharge(bill: Bill, id: string, intent: string, paid: boolean): Stripe.Charge {
+  const { at, livemode, amount, currency, customer, metadata } = bill;
+  return {
+    id,
+    object: 'charge',
+    amount,
+    amount_captured: paid ? amount : 0,
+    amount_refunded: 0,
+    application: null,
+    application_fee: null,
+    application_fee_amount: null,
+    balance_transaction: paid ? newId('txn') : null,
+    billing_details: { address: null, email: null, name: null, phone: null, tax_id: null },
+    calculated_statement_descriptor: 'EMULATOR',
+    captured: paid,
+    created: seconds(at),
+    currency,
+    customer,
+    description: null,
+    disputed: false,
+    failure_balance_transaction: null,
+    failure_code: paid ? null : 'card_declined',
+    failure_message: paid ? null : 'Your card was declined.',
+    fraud_details: {},
+    livemode,
+    metadata,
+    on_behalf_of: null,
+    outcome: null,
+    paid,
+    payment_intent: intent,
+    payment_method: newId('pm'),
+    payment_method_details: null,
+    receipt_email: null,
+    receipt_number: null,
+    receipt_url: null,
+    refunded: false,
+    review: null,
+    shipping: null,
+    source: null,
+    source_transfer: null,
+    statement_descriptor: null,
+    statement_descriptor_suffix: null,
+    status: paid ? 'succeeded' : 'failed',
+    transfer_data: null,
+    transfer_group: null,
+  };
+}
+
+/** The refund of a charge, or of a part of it. */
+export const newRefund = (charge: Stripe.Charge, amount: number, at: number): Stripe.Refund => ({
+  id: newId('re'),
+  object: 'refund',
+  amount,
+  balance_transaction: newId('txn'),
+  charge: charge.id,
+  created: seconds(at),
+  currency: charge.currency,
+  customer: charge.customer,
+  customer_account: null,
+  destination_details: {
+    card: { type: 'refund', reference_status: 'pending', reference_type: 'acquirer_reference_number' },
+    type: 'card',
+  },
+  metadata: {},
+  payment_intent: charge.payment_intent,
+  payment_method: charge.payment_method,
+  reason: 'requested_by_customer',
+  receipt_number: null,
+  source_transfer_reversal: null,
+  status: 'succeeded',
+  transfer_reversal: null,
+});
+
+/** A dispute that the customer's bank decided for the customer. */
+export const newDispute = (charge: Stripe.Charge, at: number): Stripe.Dispute => ({
+  id: newId('dp'),
+  object: 'dispute',
+  amount: charge.amount,
+  balance_transactions: [],
+  charge: charge.id,
+  created: seconds(at),
+  currency: charge.currency,
+  enhanced_eligibility_types: [],
+  evidence: noEvidence,
+  evidence_details: {
+    due_by: null,
+    enhanced_eligibility: {},
+    has_evidence: false,
+    past_due: false,
+    submission_count: 0,
+    submission_method: 'manual',
+  },
+  intended_submission_method: 'manual',
+  is_charge_refundable: false,
+  livemode: charge.livemode,
+  metadata: {},
+  payment_intent: charge.payment_intent,
+  reason: 'fraudulent',
+  status: 'lost',
+});
+
+const noEvidence: Stripe.Dispute.Evidence = {
+  access_activity_log: null,
+  billing_address: null,
+  cancellation_policy: null,
+  cancellation_policy_disclosure: null,
+  cancellation_rebuttal: null,
+  customer_communication: null,
+  customer_email_address: null,
+  customer_name: null,
+  customer_purchase_ip: null,
+  customer_signature: null,
+  duplicate_charge_documentation: null,
+  duplicate_charge_explanation: null,
+  duplicate_charge_id: null,
+  enhanced_evidence: {},
+  product_description: null,
+  receipt: null,
+  refund_policy: null,
+  refund_policy_disclosure: null,
+  refund_refusal_explanation: null,
+  service_date: null,
+  service_documentation: null,
+  shipping_address: null,
+  shipping_carrier: null,
+  shipping_date: null,
+  shipping_documentation: null,
+  shipping_tracking_number: null,
+  uncategorized_file: null,
+  uncategorized_text: null,
+};

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import * as v from 'valibot';
+import type { EmulatedStore, StoreContext, StoreDefinition } from '../emulated-store.ts';
+import { type Answer, type StoreCall, text } from '../http-messages.ts';
+import { playDue as playAllDue } from '../play-due.ts';
+import { type Account, answerApi } from './api.ts';
+import { rateLimited, unavailable } from './api-error.ts';
+import { openBooks, type SavedBooks, savedBooks } from './books.ts';
+import { payCheckout } from './checkout.ts';
+import {
+  cancel,
+  dueAt,
+  end,
+  failPayment,
+  pause,
+  playDue,
+  recover,
+  renew,
+  resume,
+  type Step,
+  uncancel,
+} from './life.ts';
+import { refund, revoke } from './money-back.ts';
+import { checkoutPage, portalPage } from './pages.ts';
+import { changePlan } from './plan-change.ts';
+import { purchaseIds, summaryOf, takeOrder, validateBody } from './purchases.ts';
+import { type Shop, subscriptionNamed } from './shop.ts';
+
+const Rows = v.array(v.tuple([v.string(), v.unknown()]));
+const Saved = v.object({
+  secretKey: v.string(),
+  webhookSecret: v.string(),
+  books: v.object({
+    objects: v.record(v.string(), Rows),
+    lineItems: Rows,
+    wishes: Rows,
+    renewing: v.array(v.string()),
+  }),
+});
+
+/** Stripe: one account of which one key opens what was sold in live mode and in test mode. */
+export const processorA: StoreDefinition = {
+  platform: 'processor_a',
+  aliases: ['stripe', 'service_processor_a'],
+  hosts: ['api.stripe.com', 'checkout.stripe.com', 'billing.stripe.com'],
+  open: async (context) => openProcessorA(context),
+};
+
+function openProcessorA({ now, saved, tell }: StoreContext): EmulatedStore {
+  const earlier = saved === undefined ? undefined : v.parse(Saved, saved);
+  const secretKey = earlier?.secretKey ?? `sk_live_${randomBytes(24).toString('hex')}`;
+  const webhookSecret = earlier?.webhookSecret ?? `whsec_${randomBytes(24).toString('hex')}`;
+  const books = openBooks(earlier?.books satisfies SavedBooks | undefined);
+  const shop: Shop = { books, now, tell };
+  const account: Account = { shop, secretKey, answered: new Map() };
+  return {
+    settings: { secretKey, webhookSecrets: [webhookSecret] },
+    answer: (call) => answerCall(account, call),
+    troubles: { down: unavailable, 'rate-limited': rateLimited },
+    buy: (order) => takeOrder(shop, order),
+    actions: actionsIn(shop),
+    find: (id) => summaryOf(books, id),
+    validateBody: (id, form) => validateBody(books, id, form),
+    payCheckout: (id) => (books.objects['checkout/sessions'].has(id) ? payCheckout(shop, id) : undefined),
+    products: () => [...books.objects.products.values()].map((product) => ({ ...product })),
+    purchases: () => purchaseIds(books).flatMap((id) => summaryOf(books, id) ?? []),
+    playUntil: (until) =>
+      playAllDue(
+        {
+          items: () => books.objects.subscriptions.values(),
+          dueAt: (subscription) => dueAt(shop, subscription),
+          play: (due, at) => playDue(shop, due, at),
+        },
+        until,
+      ),
+    save: () => ({ secretKey, webhookSecret, books: savedBooks(books) }),
+  };
+}
+
+const steps: Readonly<Record<string, Step>> = {
+  renew,
+  cancel,
+  uncancel,
+  'fail-payment': failPayment,
+  recover,
+  expire: end,
+  pause,
+  resume,
+  'change-plan': changePlan,
+};
+
+function actionsIn(shop: Shop): EmulatedStore['actions'] {
+  const lives = Object.entries(steps).map(([name, step]) => {
+    const act: EmulatedStore['actions'][string] = (id, details) =>
+      step(shop, subscriptionNamed(shop, id), shop.now(), details);
+    return [name, act] as const;
+  });
+  return {
+    ...Object.fromEntries(lives),
+    refund: (purchaseId, details) => refund(shop, { purchaseId, at: shop.now(), details }),
+    revoke: (purchaseId, details) => revoke(shop, { purchaseId, at: shop.now(), details }),
+  };
+}
+
+function answerCall(account: Account, call: StoreCall): Answer {
+  switch (call.host) {
+    case 'api.stripe.com':
+      return answerApi(account, call);
+    case 'checkout.stripe.com':
+      return checkoutPage(account.shop, call);
+    case 'billing.stripe.com':
+      return portalPage(account.shop, call);
+    default:
+      return text(404, 'Not Found\n');
+  }
+}

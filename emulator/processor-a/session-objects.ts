@@ -1,0 +1,144 @@
+import type Stripe from 'stripe';
+import { newId } from './books.ts';
+import { seconds } from './catalogue.ts';
+
+const dayMs = 86_400_000;
+
+/** A customer of whom only an e-mail address may be known. */
+export const newCustomer = (
+  at: number,
+  {
+    livemode,
+    email = null,
+    metadata = {},
+    name = null,
+  }: { livemode: boolean; email?: string | null; name?: string | null; metadata?: Stripe.Metadata },
+): Stripe.Customer => ({
+  id: newId('cus', 14),
+  object: 'customer',
+  address: null,
+  balance: 0,
+  created: seconds(at),
+  currency: null,
+  default_source: null,
+  delinquent: false,
+  description: null,
+  discount: null,
+  email,
+  invoice_prefix: newId('X', 8).slice(2).toUpperCase(),
+  invoice_settings: { custom_fields: null, default_payment_method: null, footer: null, rendering_options: null },
+  livemode,
+  metadata,
+  name,
+  next_invoice_sequence: 1,
+  phone: null,
+  preferred_locales: [],
+  shipping: null,
+  tax_exempt: 'none',
+  test_clock: null,
+});
+
+interface Asked {
+  readonly mode: Stripe.Checkout.Session.Mode;
+  readonly livemode: boolean;
+  readonly price: Stripe.Price;
+  readonly quantity: number;
+  readonly customer: string | null;
+  readonly clientReferenceId: string | null;
+  readonly successUrl: string | null;
+  readonly cancelUrl: string | null;
+  readonly metadata: Stripe.Metadata;
+  readonly customerCreation: 'always' | 'if_required' | null;
+}
+
+/** A session that waits for its customer to pay. */
+export function newSession(at: number, asked: Asked, urlOf: (id: string) => string): Stripe.Checkout.Session {
+  const { livemode, price, quantity, mode } = asked;
+  const id = newId(livemode ? 'cs_live' : 'cs_test', 58);
+  const total = (price.unit_amount ?? 0) * quantity;
+  return {
+    ...nothingAsked,
+    id,
+    object: 'checkout.session',
+    amount_subtotal: total,
+    amount_total: total,
+    cancel_url: asked.cancelUrl,
+    client_reference_id: asked.clientReferenceId,
+    created: seconds(at),
+    currency: price.currency,
+    customer: asked.customer,
+    customer_creation:
+      mode === 'payment' && asked.customer === null
+        ? (asked.customerCreation ?? 'if_required')
+        : asked.customerCreation,
+    expires_at: seconds(at + dayMs),
+    livemode,
+    metadata: asked.metadata,
+    mode,
+    payment_status: 'unpaid',
+    status: 'open',
+    success_url: asked.successUrl,
+    url: urlOf(id),
+  };
+}
+
+const nothingAsked = {
+  adaptive_pricing: { enabled: false },
+  after_expiration: null,
+  allow_promotion_codes: null,
+  allowed_payment_method_types: null,
+  automatic_tax: { enabled: false, liability: null, provider: null, status: null },
+  billing_address_collection: null,
+  client_secret: null,
+  collected_information: null,
+  consent: null,
+  consent_collection: null,
+  currency_conversion: null,
+  custom_fields: [],
+  custom_text: { after_submit: null, shipping_address: null, submit: null, terms_of_service_acceptance: null },
+  customer_account: null,
+  customer_details: null,
+  customer_email: null,
+  discounts: [],
+  integration_identifier: null,
+  invoice: null,
+  invoice_creation: null,
+  locale: null,
+  managed_payments: null,
+  origin_context: null,
+  payment_intent: null,
+  payment_link: null,
+  payment_method_collection: 'always',
+  payment_method_configuration_details: null,
+  payment_method_options: {},
+  payment_method_types: ['card'],
+  permissions: null,
+  phone_number_collection: { enabled: false },
+  recovered_from: null,
+  saved_payment_method_options: null,
+  setup_intent: null,
+  shipping_address_collection: null,
+  shipping_cost: null,
+  shipping_options: [],
+  submit_type: null,
+  subscription: null,
+  total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: 0 },
+  ui_mode: 'hosted_page',
+  wallet_options: null,
+} satisfies Partial<Stripe.Checkout.Session>;
+
+/** What a session sells. */
+export const newLineItem = (price: Stripe.Price, quantity: number, description: string): Stripe.LineItem => ({
+  id: newId('li'),
+  object: 'item',
+  adjustable_quantity: null,
+  amount_discount: 0,
+  amount_subtotal: (price.unit_amount ?? 0) * quantity,
+  amount_tax: 0,
+  amount_total: (price.unit_amount ?? 0) * quantity,
+  currency: price.currency,
+  description,
+  metadata: {},
+  price,
+  quantity,
+});

@@ -1,0 +1,142 @@
+import type Stripe from 'stripe';
+import { idOf, newId, wholeList } from './books.ts';
+import { seconds } from './catalogue.ts';
+
+interface Start {
+  readonly at: number;
+  readonly customer: string;
+  readonly price: Stripe.Price;
+  readonly quantity: number;
+  readonly metadata: Stripe.Metadata;
+  readonly end: number;
+  /** The end is that of a free trial. */
+  readonly isTrial: boolean;
+  readonly latestInvoice: string;
+}
+
+/** A subscription that begins. */
+export function newSubscription(id: string, start: Start): Stripe.Subscription {
+  const { at, customer, price, quantity, metadata, end, isTrial, latestInvoice } = start;
+  return {
+    ...nothingSet,
+    id,
+    object: 'subscription',
+    billing_cycle_anchor: seconds(isTrial ? end : at),
+    created: seconds(at),
+    currency: price.currency,
+    customer,
+    items: wholeList(`/v1/subscription_items?subscription=${id}`, [newItem(id, { price, quantity, at, end })]),
+    latest_invoice: latestInvoice,
+    livemode: price.livemode,
+    metadata,
+    start_date: seconds(at),
+    status: isTrial ? 'trialing' : 'active',
+    trial_end: isTrial ? seconds(end) : null,
+    trial_start: isTrial ? seconds(at) : null,
+  };
+}
+
+const nothingSet = {
+  application: null,
+  application_fee_percent: null,
+  automatic_tax: { disabled_reason: null, enabled: false, liability: null },
+  billing_cycle_anchor_config: null,
+  billing_mode: { flexible: null, type: 'classic' },
+  billing_schedules: [],
+  billing_thresholds: null,
+  cancel_at: null,
+  cancel_at_period_end: false,
+  canceled_at: null,
+  cancellation_details: { comment: null, feedback: null, feedback_option: null, reason: null },
+  collection_method: 'charge_automatically',
+  customer_account: null,
+  days_until_due: null,
+  default_payment_method: null,
+  default_source: null,
+  default_tax_rates: [],
+  description: null,
+  discounts: [],
+  ended_at: null,
+  invoice_settings: {
+    account_tax_ids: null,
+    custom_fields: null,
+    description: null,
+    footer: null,
+    issuer: { type: 'self' },
+  },
+  managed_payments: null,
+  next_pending_invoice_item_invoice: null,
+  on_behalf_of: null,
+  pause_collection: null,
+  payment_settings: null,
+  pending_invoice_item_interval: null,
+  pending_setup_intent: null,
+  pending_update: null,
+  schedule: null,
+  test_clock: null,
+  transfer_data: null,
+  trial_settings: null,
+} satisfies Partial<Stripe.Subscription>;
+
+interface Bought {
+  readonly price: Stripe.Price;
+  readonly quantity: number;
+  readonly at: number;
+  readonly end: number;
+}
+
+const newItem = (subscription: string, { price, quantity, at, end }: Bought): Stripe.SubscriptionItem => ({
+  id: newId('si', 14),
+  object: 'subscription_item',
+  billing_thresholds: null,
+  created: seconds(at),
+  current_period_end: seconds(end),
+  current_period_start: seconds(at),
+  current_trial: null,
+  discounts: [],
+  metadata: {},
+  plan: planOf(price),
+  price,
+  quantity,
+  subscription,
+  tax_rates: [],
+});
+
+/** The price as the older kind of object that still comes with every item. */
+const planOf = (price: Stripe.Price): Stripe.Plan => ({
+  id: price.id,
+  object: 'plan',
+  active: price.active,
+  amount: price.unit_amount,
+  amount_decimal: price.unit_amount_decimal,
+  billing_scheme: 'per_unit',
+  created: price.created,
+  currency: price.currency,
+  interval: price.recurring?.interval ?? 'month',
+  interval_count: price.recurring?.interval_count ?? 1,
+  livemode: price.livemode,
+  metadata: {},
+  meter: null,
+  nickname: null,
+  product: idOf(price.product),
+  tiers_mode: null,
+  transform_usage: null,
+  trial_period_days: null,
+  usage_type: 'licensed',
+});
+
+/** The one item of a subscription. */
+export function itemOf({ id, items }: Stripe.Subscription): Stripe.SubscriptionItem {
+  const [item] = items.data;
+  if (item === undefined) throw new Error(`${id} has no items`);
+  return item;
+}
+
+/** The subscription with its item changed. */
+export const withItem = (
+  subscription: Stripe.Subscription,
+  patch: Partial<Stripe.SubscriptionItem>,
+): Stripe.Subscription => {
+  const item = { ...itemOf(subscription), ...patch };
+  return { ...subscription, items: { ...subscription.items, data: [{ ...item, plan: planOf(item.price) }] } };
+};
