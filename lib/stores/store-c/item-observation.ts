@@ -10,13 +10,13 @@ import { momentOf } from './moments.ts';
 const active = 'Active';
 
 /** Why an item is not active any more; an item that came to its end needs no reason. */
-const reasons: Readonly<Record<string, CancelationReason | undefined>> = {
+const reasons: ReadonlyMap<string, CancelationReason | undefined> = new Map([
   // Most commonly because the customer asked for a refund.
-  Revoked: 'Customer',
-  Banned: 'System',
-  Suspended: 'System',
-  Expired: undefined,
-};
+  ['Revoked', 'Customer'],
+  ['Banned', 'System'],
+  ['Suspended', 'System'],
+  ['Expired', undefined],
+]);
 
 /** What an entry of the customer's collection says; undefined for one that cannot be told from others. */
 export function itemObservation(item: CollectionsItem, looking: Looking): Observation | undefined {
@@ -87,7 +87,7 @@ function isConsumed(item: CollectionsItem): boolean | undefined {
 }
 
 const reasonOf = (status: string): CancelationReason | undefined =>
-  Object.hasOwn(reasons, status) ? reasons[status] : 'Unknown';
+  reasons.has(status) ? reasons.get(status) : 'Unknown';
 
 function endOf(
   { status, modifiedDate }: CollectionsItem,

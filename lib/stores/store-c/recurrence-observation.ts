@@ -9,13 +9,13 @@ import { periodStart } from './period.ts';
 import type { RecurrenceItem } from './recurrences.ts';
 
 /** The states in which a subscription has ended, and why. An ended one whose auto-renewal was off is the customer's wish. */
-const endings: Readonly<Record<string, CancelationReason>> = {
-  Inactive: 'Customer',
+const endings: ReadonlyMap<string, CancelationReason> = new Map([
+  ['Inactive', 'Customer'],
   // Terminated by the store or the developer, with the money paid back or not: the store does not tell.
-  Canceled: 'Unknown',
-  Revoked: 'Customer',
-  Failed: 'System.BillingError',
-};
+  ['Canceled', 'Unknown'],
+  ['Revoked', 'Customer'],
+  ['Failed', 'System.BillingError'],
+]);
 
 /** What a subscription's item says. Its state follows its dates by hours, so that the dates decide. */
 export function recurrenceObservation(item: RecurrenceItem, looking: Looking): Observation {
@@ -68,7 +68,7 @@ function datesOf(item: RecurrenceItem, { previousExpiration, refreshToken }: Loo
 }
 
 function purchaseOf(item: RecurrenceItem, dates: Dates, { asOf, sandbox }: Looking): Purchase {
-  const ending = endings[item.recurrenceState ?? ''];
+  const ending = endings.get(item.recurrenceState ?? '');
   const { startTime, currentStart, cancellationDate } = dates;
   const productId = prefixed('store_c', item.productId);
   const isRenewed = currentStart !== undefined && startTime !== undefined && currentStart > startTime;

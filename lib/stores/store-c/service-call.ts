@@ -41,10 +41,10 @@ const Problem = v.object({
 });
 
 /** What to look at when the store refuses the application itself. */
-const advice: Readonly<Record<string, string>> = {
-  PartnerAadTicketRequired: 'associate the Entra application with the app in Partner Center.',
-  InconsistentClientId: 'clientId is not the one that the StoreID key was made for.',
-};
+const advice: ReadonlyMap<string, string> = new Map([
+  ['PartnerAadTicketRequired', 'associate the Entra application with the app in Partner Center.'],
+  ['InconsistentClientId', 'clientId is not the one that the StoreID key was made for.'],
+]);
 
 function judged({ status, text }: StoreAnswer): Answered<never> {
   if (status === 429 || status >= 500 || status < 400) throw unavailable(`HTTP ${status}`);
@@ -57,7 +57,7 @@ function judged({ status, text }: StoreAnswer): Answered<never> {
   // The access token is fresh here, so that this means the key: an expired one, or one of an older signing certificate.
   if (reason === 'AuthenticationTokenInvalid') return { kind: 'key refused' };
   if (status === 401 || status === 403) {
-    throw misconfigured(advice[reason] ?? 'see Partner Center.', `HTTP ${status}, ${reason}`);
+    throw misconfigured(advice.get(reason) ?? 'see Partner Center.', `HTTP ${status}, ${reason}`);
   }
   throw unavailable(`HTTP ${status}, ${reason}`);
 }
