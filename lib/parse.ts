@@ -14,6 +14,7 @@ export function parse<S extends v.GenericSchema>(
   if (result.success) return result.output;
   const [issue] = result.issues;
   const path = v.getDotPath(issue) ?? 'the content';
+  if (issue.received === 'undefined') throw new ServiceError(code, `${path} is missing.`);
   throw new ServiceError(code, `${path}: expected ${issue.expected ?? issue.message}.`);
 }
 
