@@ -92,10 +92,8 @@ function accountOf(answer: Verified, environment: Environment, { now }: Trust): 
   const { receipt, latest_receipt_info: latest, latest_expired_receipt_info: expired } = answer;
   // The later lists know more of a transaction than the receipt, which is as old as it is.
   const records = [receipt.in_app ?? onlyTransaction(receipt), expired ?? [], latest ?? []].flat();
-  const byId = new Map(
-    records.map((record) => [record.transaction_id, fromClassicTransaction(record, { environment })]),
-  );
-  const transactions = [...byId.values()];
+  const told = records.map((record) => fromClassicTransaction(record, { environment }));
+  const transactions = [...new Map(told.map((transaction) => [transaction.transactionId, transaction])).values()];
   const asOf = Number(receipt.request_date_ms ?? now);
   const statuses = classicStatuses(transactions, { asOf, pending: answer.pending_renewal_info ?? [] });
   return { transactions, statuses, asOf, isComplete: true };
