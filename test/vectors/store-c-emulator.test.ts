@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { collections, onestore, payloadOf, purchases, type StoreCUser, useStoreC } from '../emulator/store-c-user.ts';
+import { describeWithVectors, vector } from '../support/vectors.ts';
+
+const sample = (name: string) => JSON.parse(vector('microsoft/docs-samples', `${name}.json`).toString('utf8'));
+
+const names = (record: object): string[] => Object.keys(record).sort();
+const pathOf = (url: string): string => new URL(url).pathname;
+
+describeWithVectors("the emulator against Microsoft's published samples", () => {
+  let user: StoreCUser;
+  beforeAll(async () => {
+    user = await useStoreC();
+  });
+  afterAll(() => user.close());
+
+  it('answers the token request with the members of the sample', async () => {
+    const { form, response } = sample('token.request');
+    const { body } = await user.entra({ resource: form.resource });
+    expect(names(body)).toEqual(names(response));
+    for (const [name, value] of Object.entries(response)) expect(typeof body[name]).toBe(typeof value);
+  });
+
+  it('makes keys with the claims of the sample', async () => {
+    const { header, claims } = sample('store-id-key-claims');
+    const { id } = (await user.buy({ productId: 'claims' })).body;
+    const key = await user.key('collections', id);
+    expect(names(payloadOf(key))).toEqual(names(claims));
+    const head = JSON.parse(Buffer.from(key.split('.')[0] ?? '', 'base64url').toString());
+    expect(names(head)).toEqual(names(header));
+    expect(payloadOf(key)).toMatchObject({ iss: claims.iss, aud: claims.aud });
+    expect(head).toMatchObject({ typ: 'JWT', alg: 'RS256' });
+  });
+
+  it('takes the query of the sample and answers with the members of its item', async () => {
+    const { url, body } = sample('collections-v6-query.request');
+    const [item] = sample('collections-v6-query.response').body.items;
+    const { productId } = body.productSkuIds[0];
+    const { id } = (await user.buy({ productId, type: 'consumable' })).body;
+    const beneficiaries = [{ ...body.beneficiaries[0], identityValue: await user.key('collections', id) }];
+    const answer = await user.post(collections, pathOf(url), { ...body, beneficiaries });
+    expect(answer.status).toBe(200);
+    expect(answer.body.items).toMatchObject([{ itemId: id, productId, productType: 'UnmanagedConsumable' }]);
+    const { devOfferId: _legacy, ...members } = item;
+    expect(names(answer.body.items[0])).toEqual(names(members));
+  });
+
+  it('takes the consumption of the sample', async () => {
+    const { url, body, response } = sample('collections-v6-consume.request');
+    const { id } = (await user.buy({ productId: 'to consume', type: 'consumable' })).body;
+    const identity = { ...body.beneficiary, identityValue: await user.key('collections', id) };
+    const answer = await user.post(collections, pathOf(url), { ...body, beneficiary: identity, itemId: id });
+    expect(answer.status).toBe(response.status);
+    expect((await user.items(id, 'to consume')).body.items).toEqual([]);
+  });
+
+  it('answers the subscriptions with the members of the sample', async () => {
+    const [item] = sample('recurrences-v8-query.response').body.items;
+    const { id } = (await user.buy({ productId: item.productId })).body;
+    const [shown] = (await user.recurrences(id)).body.items;
+    expect(names(shown)).toEqual(expect.arrayContaining(names(item)));
+    expect(shown.id).toMatch(/^mdr:0:[\da-f]{32}:[\da-f-]{36}$/);
+    expect(shown.expirationTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}\+00:00$/);
+  });
+
+  it('extends a subscription as the sample asks', async () => {
+    const { url, body } = sample('recurrences-v8-change-extend.request');
+    const { id } = (await user.buy({ productId: 'extended' })).body;
+    const path = pathOf(url).replace(/recurrences\/[^/]+/, `recurrences/${id}`);
+    const answer = await user.post(purchases, path, { ...body, b2bKey: await user.key('purchase', id) });
+    expect(answer).toMatchObject({ status: 200, body: { id, expirationTime: '2027-03-05T10:00:00.0000000+00:00' } });
+  });
+
+  it('renews a key as the sample asks', async () => {
+    const { url, body, response } = sample('keys-renew');
+    const { id } = (await user.buy({ productId: 'renewed' })).body;
+    const answer = await user.post(collections, pathOf(url), {
+      ...body,
+      serviceTicket: await user.token(onestore),
+      Key: await user.key('collections', id),
+    });
+    expect(answer.status).toBe(response.status);
+    expect(names(answer.body)).toEqual(names(response.body));
+  });
+});
