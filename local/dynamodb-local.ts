@@ -23,6 +23,7 @@ interface Options {
 }
 
 const startWithinMs = 20_000;
+const require = createRequire(import.meta.url);
 
 /** Starts DynamoDB Local and waits until it answers, or takes the one that `DYNAMODB_ENDPOINT` names. */
 export async function startDynamoDbLocal({ port, directory }: Options = {}): Promise<DynamoDbLocal> {
@@ -58,10 +59,7 @@ function javaCommand(): string {
 }
 
 function javaArguments(port: number, directory: string | undefined): string[] {
-  const emulator = join(
-    dirname(createRequire(import.meta.url).resolve('amplify-dynamodb-simulator/package.json')),
-    'emulator',
-  );
+  const emulator = join(dirname(require.resolve('amplify-dynamodb-simulator/package.json')), 'emulator');
   return [
     // A short compilation and a simple collector: it starts a third faster and stays off the second core.
     '-XX:TieredStopAtLevel=1',

@@ -17,7 +17,6 @@ const GatewayResponse = v.object({
   responseParameters: v.optional(Parameters, {}),
   responseTemplates: v.object({ 'application/json': v.string() }),
 });
-export type GatewayResponse = v.InferOutput<typeof GatewayResponse>;
 
 /** The OpenAPI body of a REST API, as far as requests need it. */
 export const GatewayDocument = v.object({

@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startDynamoDbLocal } from '../../local/dynamodb-local.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('DynamoDB Local', () => {
   const { DYNAMODB_ENDPOINT = '' } = process.env;
@@ -26,7 +29,7 @@ describe('DynamoDB Local', () => {
   });
 
   it('says what to do when there is no Java', async () => {
-    process.env.JAVA_HOME = join(tmpdir(), 'no-java-here');
+    process.env.JAVA_HOME = join(folder, 'no-java-here');
     await expect(startDynamoDbLocal()).rejects.toThrow(/needs Java 11 or later, and none was found; install it/);
   });
 
@@ -61,7 +64,7 @@ describe('DynamoDB Local', () => {
 });
 
 function javaThatPrints(text: string): string {
-  const home = mkdtempSync(join(tmpdir(), 'java-'));
+  const home = mkdtempSync(join(folder, 'java-'));
   mkdirSync(join(home, 'bin'));
   writeFileSync(join(home, 'bin', 'java'), `#!/bin/sh\necho "${text}" >&2\nexit 1\n`, { mode: 0o755 });
   return home;
