@@ -6,7 +6,7 @@ import type { Keys } from './keys.ts';
 import type { Source } from './source.ts';
 
 /** What a token can be for: calls of the services, or the making of a key on a customer's device. */
-export const audiences = {
+const audiences = {
   services: 'https://onestore.microsoft.com',
   collections: 'https://onestore.microsoft.com/b2b/keys/create/collections',
   purchase: 'https://onestore.microsoft.com/b2b/keys/create/purchase',

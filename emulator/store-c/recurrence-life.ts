@@ -10,7 +10,7 @@ const dayMs = 86_400_000;
 const lagMs = 3 * 3_600_000;
 
 /** The subscription of a purchase; refuses a purchase that is none. */
-export function recurrenceOf({ id, recurrence }: Purchase): Recurrence {
+function recurrenceOf({ id, recurrence }: Purchase): Recurrence {
   if (recurrence === undefined) throw refusal(422, `${id} is not a subscription.`);
   return recurrence;
 }

@@ -6,7 +6,7 @@ import { misconfigured, unavailable, understood } from './microsoft-answer.ts';
 import type { Session } from './session.ts';
 
 /** What a token of Microsoft Entra is for: calls of the services, or a customer's device that makes a StoreID key. */
-export const audiences = {
+const audiences = {
   services: 'https://onestore.microsoft.com',
   collections: 'https://onestore.microsoft.com/b2b/keys/create/collections',
   purchase: 'https://onestore.microsoft.com/b2b/keys/create/purchase',

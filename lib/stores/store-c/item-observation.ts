@@ -4,7 +4,7 @@ import type { CancelationReason, Millis, Purchase } from '../../purchases/purcha
 import type { Transaction } from '../../transactions/transaction.ts';
 import type { CollectionsItem } from './collections.ts';
 import { defined } from './defined.ts';
-import type { Looking } from './looking.ts';
+import { type Looking, reportedIn } from './looking.ts';
 import { momentOf } from './moments.ts';
 
 const active = 'Active';
@@ -99,7 +99,7 @@ function endOf(
   return modifiedAt !== undefined && modifiedAt <= asOf ? modifiedAt : asOf;
 }
 
-function transactionsOf(item: CollectionsItem, purchase: Purchase, { reportedAmount }: Looking): Transaction[] {
+function transactionsOf(item: CollectionsItem, purchase: Purchase, looking: Looking): Transaction[] {
   const { transactionId, purchaseId, productId, platform, sandbox, purchaseDate } = purchase;
   if (purchaseDate === undefined) return [];
   const { offerId, expirationDate, isTrialPeriod, endedAt } = purchase;
@@ -113,11 +113,7 @@ function transactionsOf(item: CollectionsItem, purchase: Purchase, { reportedAmo
       sandbox,
       purchaseDate,
       ...defined({ offerId, expirationDate, isTrialPeriod, refundedAt }),
-      ...(reportedAmount && {
-        ...reportedAmount,
-        ...(isTrialPeriod && { amountMicros: 0 }),
-        isReportedAmount: true,
-      }),
+      ...reportedIn(looking, isTrialPeriod),
     },
   ];
 }

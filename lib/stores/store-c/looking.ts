@@ -22,5 +22,9 @@ export interface ReportedAmount {
   readonly currency: string;
 }
 
+/** The members of a transaction that tell what the client said it paid; a trial is free whatever it said. */
+export const reportedIn = ({ reportedAmount }: Looking, isTrial = false) =>
+  reportedAmount && { ...reportedAmount, ...(isTrial && { amountMicros: 0 }), isReportedAmount: true };
+
 /** The date by which the id of a renewal is told from the others. */
 export const dayOf = (at: Millis): string => new Date(at).toISOString().slice(0, 10);

@@ -3,7 +3,7 @@ import { prefixed } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../transactions/transaction.ts';
 import { defined } from './defined.ts';
-import { dayOf, type Looking } from './looking.ts';
+import { dayOf, type Looking, reportedIn } from './looking.ts';
 import { momentOf } from './moments.ts';
 import { periodStart } from './period.ts';
 import type { RecurrenceItem } from './recurrences.ts';
@@ -27,9 +27,7 @@ export function recurrenceObservation(item: RecurrenceItem, looking: Looking): O
     asOf: looking.asOf,
     purchase,
     transactions: transaction ? [transaction] : [],
-    userTokens: [...new Set([looking.userId, item.beneficiary?.replace(/^pub:/, '')])].filter(
-      (token) => !!token,
-    ) as string[],
+    userTokens: [...new Set([looking.userId, item.beneficiary?.replace(/^pub:/, '')].flatMap((token) => token || []))],
     refreshToken: {
       ...looking.refreshToken,
       productId: item.productId,
@@ -80,7 +78,7 @@ function purchaseOf(item: RecurrenceItem, dates: Dates, { asOf, sandbox }: Looki
     productType: 'paid subscription',
     sandbox,
     renewalIntent: item.autoRenew === true && !ending ? 'Renew' : 'Lapse',
-    isBillingRetryPeriod: item.recurrenceState === 'InDunning',
+    isBillingRetryPeriod: isInGrace(item, dates, asOf),
     ...defined({
       offerId: item.skuId ? `${productId}#${item.skuId}` : undefined,
       purchaseDate: startTime,
@@ -94,11 +92,22 @@ function purchaseOf(item: RecurrenceItem, dates: Dates, { asOf, sandbox }: Looki
   };
 }
 
-/** The end of access: with the grace period while a payment is being retried, or must be as its date has passed. */
-function expirationOf(item: RecurrenceItem, { expirationTime, graceUntil }: Dates, asOf: Millis): Millis | undefined {
+/** The end of access, with the grace period while that lasts. */
+function expirationOf(item: RecurrenceItem, dates: Dates, asOf: Millis): Millis | undefined {
+  const { expirationTime, graceUntil } = dates;
   if (expirationTime === undefined || graceUntil === undefined) return expirationTime;
-  const isLate = item.recurrenceState === 'Active' && item.autoRenew === true && expirationTime <= asOf;
-  return item.recurrenceState === 'InDunning' || isLate ? Math.max(expirationTime, graceUntil) : expirationTime;
+  return isInGrace(item, dates, asOf) ? Math.max(expirationTime, graceUntil) : expirationTime;
+}
+
+/** Whether the payment of a period that is over is retried, or has to be although the state does not say so yet. */
+function isInGrace(
+  { recurrenceState, autoRenew }: RecurrenceItem,
+  { expirationTime, graceUntil }: Dates,
+  asOf: Millis,
+): boolean {
+  if (recurrenceState === 'InDunning') return true;
+  if (recurrenceState !== 'Active' || autoRenew !== true) return false;
+  return expirationTime !== undefined && graceUntil !== undefined && expirationTime <= asOf && asOf < graceUntil;
 }
 
 /** When a state of the end took effect before the date of expiration; undefined when that date tells it already. */
@@ -127,7 +136,6 @@ function transactionOf(
   const { startTime, currentStart = startTime, expirationTime } = dates;
   if (currentStart === undefined) return undefined;
   const { purchaseId, transactionId: id, productId, offerId, sandbox, platform, isTrialPeriod } = purchase;
-  const { reportedAmount } = looking;
   const refundedAt = item.recurrenceState === 'Revoked' ? purchase.endedAt : undefined;
   return {
     transactionId: id,
@@ -137,10 +145,6 @@ function transactionOf(
     sandbox,
     purchaseDate: currentStart,
     ...defined({ offerId, expirationDate: expirationTime, isTrialPeriod, refundedAt }),
-    ...(reportedAmount && {
-      ...reportedAmount,
-      ...(isTrialPeriod && { amountMicros: 0 }),
-      isReportedAmount: true,
-    }),
+    ...reportedIn(looking, isTrialPeriod),
   };
 }

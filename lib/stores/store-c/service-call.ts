@@ -54,7 +54,7 @@ function judged({ status, text }: StoreAnswer): Answered<never> {
     const cause = `HTTP ${status}, ${reason}`;
     throw new ServiceError('InvalidPayload', 'Microsoft cannot read this request.', { cause });
   }
-  // The access token is fresh here, so that this means the key: an expired one, or one of an older signing certificate.
+  // The access token has not expired, so that this means the key: an old one, or one of an older signing certificate.
   if (reason === 'AuthenticationTokenInvalid') return { kind: 'key refused' };
   if (status === 401 || status === 403) {
     throw misconfigured(advice.get(reason) ?? 'see Partner Center.', `HTTP ${status}, ${reason}`);

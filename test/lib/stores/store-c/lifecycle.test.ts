@@ -97,7 +97,7 @@ describe('a subscription', () => {
       'is in the grace period although its state says active',
       ['P1M', 'PT1M'],
       {},
-      { expired: false, purchase: { expirationDate: monthEnd + 14 * day, isBillingRetryPeriod: false } },
+      { expired: false, purchase: { expirationDate: monthEnd + 14 * day, isBillingRetryPeriod: true } },
     ],
     ['ends when refunded', ['P1D', ['refund']], {}, over({ cancelationReason: 'Unknown', endedAt: start + day })],
     ['ends when revoked', [['revoke']], {}, over({ cancelationReason: 'Unknown' })],

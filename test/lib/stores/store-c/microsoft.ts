@@ -14,7 +14,7 @@ import { type EmulatorUser, start, stillClock, useEmulator } from '../../../emul
 export { start };
 
 /** A call that the adapter made. */
-export interface Made {
+interface Made {
   readonly url: string;
   readonly init: StoreRequest;
 }

@@ -40,7 +40,13 @@ describe('each state of a subscription', () => {
   test.each<[string, object, Partial<Looking>, object]>([
     ['Active', {}, {}, { expired: false, renewalIntent: 'Renew', isBillingRetryPeriod: false, expirationDate }],
     ['Active without renewal', { autoRenew: false }, {}, { expired: false, renewalIntent: 'Lapse', expirationDate }],
-    ['Active, but late', {}, past, { expired: false, expirationDate: graceEnd, isBillingRetryPeriod: false }],
+    ['Active, but late', {}, past, { expired: false, expirationDate: graceEnd, isBillingRetryPeriod: true }],
+    [
+      'Active, but late without grace',
+      { expirationTimeWithGrace: item.expirationTime },
+      past,
+      { expired: true, expirationDate, isBillingRetryPeriod: false },
+    ],
     ['Active without renewal, but late', { autoRenew: false }, past, { expired: true, expirationDate }],
     [
       'InDunning',
