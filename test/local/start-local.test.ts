@@ -9,7 +9,7 @@ import { basic } from '../support/call.ts';
 let service: LocalService;
 beforeAll(async () => {
   service = await startLocal();
-});
+}, 60_000);
 afterAll(async () => await service?.close());
 
 const publicKey = (one = service) => basic(one.app, one.publicKey);
@@ -102,5 +102,5 @@ describe('data kept in a folder', () => {
     const { now } = (await (await fetch(`${second.emulatorUrl}/control`)).json()) as { now: string };
     expect(Date.parse(now)).toBeGreaterThan(Date.now() + 23 * 60 * 60 * 1000);
     await second.close();
-  });
+  }, 60_000);
 });

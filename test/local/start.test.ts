@@ -30,6 +30,16 @@ async function failure(environment: Readonly<Record<string, string>>): Promise<{
   return { code, says };
 }
 
+/** A free port whose neighbour, the emulator's, is free too. */
+async function freePorts(): Promise<number> {
+  const port = await freePort();
+  const isPair = await assertFree(port + 1, 'the emulator').then(
+    () => true,
+    () => false,
+  );
+  return isPair ? port : await freePorts();
+}
+
 describe('npm start', () => {
   it('says which port is in use, in one sentence, and ends with 1', async () => {
     const other = createServer().listen(0, '127.0.0.1');
@@ -43,7 +53,7 @@ describe('npm start', () => {
   });
 
   it('says what to do without Java, in one sentence, and ends with 1', async () => {
-    const { code, says } = await failure({ PORT: String(await freePort()), JAVA_HOME: join(folder, 'nowhere') });
+    const { code, says } = await failure({ PORT: String(await freePorts()), JAVA_HOME: join(folder, 'nowhere') });
     expect(says).toMatch(/^DynamoDB Local needs Java 11 or later, and none was found; install it .+\.\n$/);
     expect(code).toBe(1);
   });
@@ -55,11 +65,11 @@ describe('npm start', () => {
   });
 
   it('tells scripts when it is ready, and leaves nothing behind when it is stopped', async () => {
-    const port = await freePort();
+    const port = await freePorts();
     const child = start({ PORT: String(port) });
     const printed = child.stdout ? text(child.stdout) : Promise.resolve('');
     const file = join(folder, '.local', 'ready.json');
-    for (let waited = 0; !existsSync(file) && waited < 25_000; waited += 50) await sleep(50);
+    for (let waited = 0; !existsSync(file) && waited < 50_000; waited += 50) await sleep(50);
     const ready = JSON.parse(readFileSync(file, 'utf8'));
     expect(ready).toEqual({
       baseUrl: `http://127.0.0.1:${port}`,
@@ -75,5 +85,5 @@ describe('npm start', () => {
     expect(existsSync(file)).toBe(false);
     await assertFree(port, 'the service');
     await assertFree(port + 1, 'the emulator');
-  });
+  }, 60_000);
 });
