@@ -1,35 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
-import { isExpired } from '../../../../lib/purchases/purchase.ts';
+import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { day, live, monthEnd, nextMonthEnd, type Step } from './lives.ts';
 import { type Microsoft, start, useMicrosoft } from './microsoft.ts';
-
-const day = 86_400_000;
-const monthEnd = Date.parse('2027-02-28T10:00:00Z');
-const nextMonthEnd = Date.parse('2027-03-31T10:00:00Z');
 
 let microsoft: Microsoft;
 beforeAll(async () => {
   microsoft = await useMicrosoft();
 });
 afterAll(() => microsoft.close());
-beforeEach(() => microsoft.clock.set(start));
-
-type Step = readonly [action: string, details?: object] | string;
-
-let bought = 0;
-
-/** Lives a purchase through the steps and looks at it. */
-async function live(steps: readonly Step[], order: object = {}) {
-  bought += 1;
-  const { id } = await microsoft.bought({ productId: `product ${bought}`, ...order });
-  for (const step of steps) {
-    const { status } = typeof step === 'string' ? await microsoft.advance(step) : await microsoft.act(id, ...step);
-    expect(status).toBe(200);
-  }
-  const { purchase, transactions } = await microsoft.seen(id);
-  const { purchaseId, transactionId } = purchase;
-  const renewal = transactionId.slice(purchaseId.length);
-  return { purchase, transactions, renewal, expired: isExpired(purchase, microsoft.clock.now()) };
-}
 
 const running = { expired: false, purchase: { renewalIntent: 'Renew', expirationDate: monthEnd } };
 const over = (more: object) => ({ expired: true, purchase: { renewalIntent: 'Lapse', ...more } });
@@ -126,87 +103,11 @@ describe('a subscription', () => {
     ['renews after a year', [['renew']], { period: 'P1Y' }, { renewal: ':2029-01-31' }],
     ['has a first year', [], { period: 'P1Y' }, { renewal: '', purchase: { expirationDate: start + 365 * day } }],
   ])('%s', async (_what, steps, order, expected) => {
-    expect(await live(steps, { type: 'paid subscription', ...order })).toMatchObject(expected);
+    expect(await live(microsoft, steps, { type: 'paid subscription', ...order })).toMatchObject(expected);
   });
 
   it('has no amount but the one that the client tells', async () => {
-    const { transactions } = await live([], { priceMicros: 1_990_000, currency: 'EUR' });
+    const { transactions } = await live(microsoft, [], { priceMicros: 1_990_000, currency: 'EUR' });
     expect(transactions).toMatchObject([{ amountMicros: 1_990_000, currency: 'EUR', isReportedAmount: true }]);
-  });
-});
-
-describe('an item', () => {
-  test.each<[string, readonly Step[], object, object]>([
-    [
-      'for ever is no subscription',
-      [],
-      { type: 'non consumable' },
-      { expired: false, purchase: { productType: 'non consumable', purchaseDate: start, quantity: 1 } },
-    ],
-    [
-      'that was refunded is taken back',
-      ['P1D', ['refund']],
-      { type: 'non consumable' },
-      {
-        expired: true,
-        purchase: { cancelationReason: 'Customer', endedAt: start + day },
-        transactions: [{ refundedAt: start + day }],
-      },
-    ],
-    [
-      'in its trial has an end',
-      [],
-      { type: 'non consumable', trial: 'P1W' },
-      { expired: false, purchase: { isTrialPeriod: true, expirationDate: start + 7 * day } },
-    ],
-    [
-      'of some time ends',
-      ['P1M', 'PT1M'],
-      { type: 'non renewing subscription', period: 'P1M' },
-      { expired: true, purchase: { productType: 'non renewing subscription', expirationDate: monthEnd } },
-    ],
-    [
-      'that the developer manages is not consumed while it is there',
-      [],
-      { type: 'consumable' },
-      { purchase: { productType: 'consumable', isConsumed: false, quantity: 1 } },
-    ],
-    [
-      'that the store counts tells what is left',
-      [],
-      { type: 'consumable', quantity: 3 },
-      { purchase: { productType: 'consumable', isConsumed: false, quantity: 3 } },
-    ],
-  ])('%s', async (_what, steps, order, expected) => {
-    const lived = await live(steps, order);
-    expect(lived).toMatchObject(expected);
-    expect(lived.purchase).not.toHaveProperty('renewalIntent');
-  });
-
-  it('in the sandbox is found there and marked, and not without the setting', async () => {
-    const { id, body } = await microsoft.bought({ type: 'non consumable', productId: 'tested', sandbox: true });
-    expect(await microsoft.validate(body)).toMatchObject({
-      purchaseId: `store_c:${id}`,
-      observations: [{ purchase: { sandbox: true }, refreshToken: { sandboxId: 'XDKS.1' } }],
-    });
-    const { sandboxId: _none, ...settings } = microsoft.settings('store_c');
-    const asking = { ...microsoft.asking(), settings };
-    const { storeC } = await import('../../../../lib/stores/store-c/store-c.ts');
-    expect((await storeC.validate(body, asking)).observations).toEqual([]);
-  });
-
-  it('that is not owned is an answer without a purchase', async () => {
-    const { body } = await microsoft.bought({ type: 'non consumable', productId: 'owned' });
-    const other = { ...body, id: 'other', transaction: { ...body.transaction, storeId: 'other' } };
-    const validation = await microsoft.validate(other);
-    expect(validation).toEqual(expect.objectContaining({ id: 'other', observations: [], native: {} }));
-    expect(validation).not.toHaveProperty('purchaseId');
-  });
-
-  it("is found by the developer's name of it", async () => {
-    const { id, body } = await microsoft.bought({ type: 'non consumable', productId: 'full-version' });
-    const { storeId: _unknown, ...transaction } = body.transaction;
-    expect(await microsoft.validate({ ...body, transaction })).toMatchObject({ purchaseId: `store_c:${id}` });
-    expect(microsoft.calls.at(-1)?.url).toMatch('/v6.0/collections/query');
   });
 });

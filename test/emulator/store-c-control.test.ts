@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { useEmulator } from './emulator-user.ts';
+import { purchases, type StoreCUser, useStoreC } from './store-c-user.ts';
+
+let user: StoreCUser;
+beforeAll(async () => {
+  user = await useStoreC();
+});
+afterAll(() => user.close());
+
+describe('the control API', () => {
+  it('gives what an operator would configure, and bodies in each form', async () => {
+    expect(user.settings('store_c')).toEqual({
+      tenantId: expect.any(String),
+      clientId: expect.any(String),
+      clientSecret: expect.any(String),
+      sandboxId: 'XDKS.1',
+    });
+    const { id } = (await user.buy({ productId: 'forms', applicationUsername: 'Ann' })).body;
+    const form = async (name: string) =>
+      (await user.control('GET', `/control/purchases/${id}?form=${name}`)).body.validate;
+    const key = expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    expect(await form('keys')).toMatchObject({
+      id: 'forms',
+      type: 'paid subscription',
+      transaction: { type: 'store_c-transaction', storeId: 'forms' },
+      license: { storeIdKey_purchases: key },
+      additionalData: { applicationUsername: 'Ann' },
+      billingPeriod: 1,
+      billingPeriodUnit: 'Month',
+    });
+    expect((await form('both')).license).toEqual({ storeIdKey_collections: key, storeIdKey_purchases: key });
+    expect(await form('brand')).toMatchObject({
+      transaction: { type: 'windows-store-transaction' },
+      license: { storeIdKey_purchase: key },
+    });
+    expect(await form('ticket')).not.toHaveProperty('license');
+    expect(await user.control('GET', `/control/purchases/${id}?form=receipt`)).toMatchObject({ status: 400 });
+  });
+
+  test.each([
+    ['down', 503, 'ServiceUnavailable'],
+    ['rate-limited', 429, 'TooManyRequests'],
+  ])("words the fault %s as the store's services do", async (fault, status, code) => {
+    const body = { b2bKey: 'key' };
+    const headers = { authorization: `Bearer ${await user.token()}` };
+    await user.fault({ fault });
+    const path = `/${purchases}/v8.0/b2b/recurrences/query`;
+    const answer = await user.call(path, { method: 'POST', headers, body: JSON.stringify(body) });
+    expect(answer).toMatchObject({ status, body: { code } });
+  });
+
+  it('keeps customers, subscriptions and keys over a restart', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'store-c-'));
+    const stateFile = join(folder, 'state.json');
+    const before = await useEmulator({ stateFile });
+    const { id } = (await before.buy({ platform: 'store_c' })).body;
+    await before.act(id, 'cancel');
+    const { clientSecret } = before.settings('store_c');
+    await before.close();
+    const after = await useEmulator({ stateFile });
+    expect(after.settings('store_c').clientSecret).toBe(clientSecret);
+    expect((await after.control('GET', `/control/purchases/${id}`)).body).toMatchObject({ autoRenew: false });
+    await after.close();
+    await rm(folder, { recursive: true });
+  });
+});
