@@ -85,16 +85,24 @@ function completed(
   )?.transaction;
   const purchaseDate = earliest(purchase.purchaseDate, known.purchase.purchaseDate);
   const changeDate = newest(purchase.renewalIntentChangeDate, known.purchase.renewalIntentChangeDate);
+  const expirationDate = purchase.expirationDate ?? knownLength(purchase, known.purchase);
   const lastRenewalDate = purchase.lastRenewalDate ?? renewalDate(latest, purchaseDate);
   return {
     ...purchase,
     ...(purchaseDate !== undefined && { purchaseDate }),
     ...(changeDate !== undefined && { renewalIntentChangeDate: changeDate }),
     ...(lastRenewalDate !== undefined && { lastRenewalDate }),
+    ...(expirationDate !== undefined && { expirationDate }),
     ...(latest?.currency !== undefined && { currency: latest.currency }),
     ...(latest?.amountMicros !== undefined && { amountMicros: latest.amountMicros }),
   };
 }
+
+/** Stores do not know the length of a non-renewing subscription; a look that was told of it does, for its period. */
+const knownLength = (purchase: Purchase, known: Purchase): Millis | undefined =>
+  purchase.productType === 'non renewing subscription' && purchase.transactionId === known.transactionId
+    ? known.expirationDate
+    : undefined;
 
 const renewalDate = (latest: Transaction | undefined, first: Millis | undefined): Millis | undefined =>
   latest?.expirationDate !== undefined && first !== undefined && latest.purchaseDate > first

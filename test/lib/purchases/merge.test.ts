@@ -49,6 +49,18 @@ describe('merge', () => {
     expect(ids).toEqual(['store_a:1', 'store_a:2']);
   });
 
+  it('keeps the end of a non-renewing subscription that only one look was told of', () => {
+    const { expirationDate: _end, ...endless } = seenPurchase({ productType: 'non renewing subscription' }).purchase;
+    const told = seenPurchase({ productType: 'non renewing subscription' });
+    const later = { ...told, asOf: start + day, purchase: endless };
+    for (const looks of [
+      [told, later],
+      [later, told],
+    ]) {
+      expect(mergeAll(looks)?.purchase.expirationDate).toBe(start + 31 * day);
+    }
+  });
+
   it("prefers the store's amount to the one that the client reported, in either order", () => {
     const { purchase } = seenPurchase();
     const reported = seenPurchase(
