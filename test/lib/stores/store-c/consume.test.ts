@@ -76,3 +76,10 @@ it('a consumption that fails throws, for the caller to record', async () => {
   await microsoft.fault({ fault: 'down' });
   await expect(afterStored(validation)).rejects.toMatchObject({ code: 'ConnectionFailed' });
 });
+
+it('what was bought in the sandbox is consumed there', async () => {
+  const { id, validation } = await validated({ productId: 'test coins', quantity: 2, sandbox: true });
+  expect(await afterStored(validation)).toMatchObject([
+    { purchase: { purchaseId: `store_c:${id}`, isConsumed: true } },
+  ]);
+});
