@@ -89,16 +89,25 @@ export function nextPeriod(
   { at, paid }: { at: number; paid: boolean },
 ): Stripe.Subscription {
   const item = itemOf(subscription);
-  const { start, end } = periodAfter(item, at);
+  const { start, end } = periodAfter(subscription, item, at);
   const moved = withItem(subscription, { current_period_start: seconds(start), current_period_end: seconds(end) });
   const lines = [wholePeriod(item.price, item.quantity ?? 1, { start, end })];
   return bill(shop, moved, { at: start, reason: 'subscription_cycle', lines, paid });
 }
 
 /** The period that follows; periods that nobody lived through are left out. */
-function periodAfter(item: Stripe.SubscriptionItem, at: number): { start: number; end: number } {
+function periodAfter(
+  { billing_cycle_anchor }: Stripe.Subscription,
+  item: Stripe.SubscriptionItem,
+  at: number,
+): { start: number; end: number } {
   const period = periodOf(item.price);
+  // All periods are counted from one day, so that a short month does not shorten those after it.
+  const anchor = billing_cycle_anchor * 1000;
   let start = item.current_period_end * 1000;
-  while (addPeriod(start, period) <= at) start = addPeriod(start, period);
-  return { start, end: addPeriod(start, period) };
+  for (let times = 1; ; times++) {
+    const end = addPeriod(anchor, period, times);
+    if (end > start && end > at) return { start, end };
+    if (end > start) start = end;
+  }
 }

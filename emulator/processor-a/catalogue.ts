@@ -92,7 +92,7 @@ export function stock(
   }
   const asked = order.priceMicros !== undefined || order.currency !== undefined || order.period !== undefined;
   const prices = [...books.objects.prices.values()].filter(
-    (price) => idOf(price.product) === productId && price.active,
+    (price) => idOf(price.product) === productId && price.active && price.livemode === made.livemode,
   );
   const { priceMicros = 4_990_000, currency = 'USD', period = 'P1M' } = order;
   const recurring = type === 'paid subscription' ? recurringOf(period) : null;

@@ -161,6 +161,10 @@ export const newDispute = (charge: Stripe.Charge, at: number): Stripe.Dispute =>
   livemode: charge.livemode,
   metadata: {},
   payment_intent: charge.payment_intent,
+  payment_method_details: {
+    card: { brand: 'visa', case_type: 'chargeback', network: 'visa', network_reason_code: '10.4' },
+    type: 'card',
+  },
   reason: 'fraudulent',
   status: 'lost',
 });

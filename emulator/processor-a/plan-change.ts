@@ -45,7 +45,8 @@ export function switched(
   const next = keepsPeriod ? { start: at, end: period.end } : { start: at, end: addPeriod(at, periodOf(price)) };
   const credit = part(item.price, { ...next, quantity: item.quantity ?? 1, share: -left, end: period.end });
   const charge = keepsPeriod ? part(price, { ...next, quantity: units, share: left }) : wholePeriod(price, units, next);
-  const moved = withItem(subscription, {
+  const anchored = keepsPeriod ? subscription : { ...subscription, billing_cycle_anchor: seconds(at) };
+  const moved = withItem(anchored, {
     price,
     quantity: units,
     ...(!keepsPeriod && { current_period_start: seconds(next.start), current_period_end: seconds(next.end) }),
@@ -64,7 +65,7 @@ const part = (
   quantity,
   start,
   end,
-  amount: Math.round((price.unit_amount ?? 0) * quantity * share),
+  amount: Math.sign(share) * Math.round((price.unit_amount ?? 0) * quantity * Math.abs(share)),
   isProration: true,
 });
 
