@@ -1,11 +1,7 @@
-import { promisify } from 'node:util';
-import { brotliCompress, constants } from 'node:zlib';
 import { EventRecord, type RawEvent } from '../events/event.ts';
 import { parse } from '../parse.ts';
 import * as keys from './keys.ts';
 import type { Table } from './table.ts';
-
-const compress = promisify(brotliCompress);
 
 /** Records of the requests of each application. */
 export interface Events {
@@ -37,5 +33,8 @@ export function eventsOf(table: Table, retentionDays: number): Events {
   };
 }
 
-const packed = (raw: RawEvent): Promise<Buffer> =>
-  compress(JSON.stringify(raw), { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
+/** Loaded lazily: reads record no raw view. */
+async function packed(raw: RawEvent): Promise<Buffer> {
+  const { brotliCompressSync, constants } = await import('node:zlib');
+  return brotliCompressSync(JSON.stringify(raw), { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
+}
