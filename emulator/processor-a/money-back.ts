@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import type { ActionDetails } from '../orders.ts';
 import { enter, idOf } from './books.ts';
-import { newDispute, newRefund } from './payment-objects.ts';
+import { newDispute, newRefund } from './money-back-objects.ts';
 import { chargesOfInvoice, demand, invoicesOf, type Shop, tellOf } from './shop.ts';
 
 interface Given {

@@ -9,10 +9,10 @@ export const apiVersion = '2026-10-28.endive';
 type HttpClient = NonNullable<NonNullable<ConstructorParameters<typeof Stripe>[1]>['httpClient']>;
 
 /** The official client of the account in the settings, calling through the fetch that records and ends in time. */
-export function clientOf({ settings, fetch }: Pick<Asking, 'settings' | 'fetch'>): Stripe {
+export function clientOf({ settings, fetch, now }: Pick<Asking, 'settings' | 'fetch' | 'now'>): Stripe {
   return new Stripe(settingsOf(settings).secretKey, {
     apiVersion,
-    httpClient: httpClientOf(fetch),
+    httpClient: httpClientOf(fetch, now),
     // A caller waits: what fails once is the caller's to ask again.
     maxNetworkRetries: 0,
     telemetry: false,
@@ -50,11 +50,17 @@ function translated(thrown: unknown): unknown {
   return new ServiceError('ConnectionFailed', 'The processor could not be reached.', { cause });
 }
 
-function httpClientOf(fetch: StoreFetch): HttpClient {
+/** One look needs several calls, some after others; its caller waits 15 seconds at most. */
+const longestLookMs = 12_000;
+const longestCallMs = 6_000;
+
+function httpClientOf(fetch: StoreFetch, now: Asking['now']): HttpClient {
+  const deadline = now() + longestLookMs;
   return {
     getClientName: () => 'claimcheck',
     makeRequest: async (host, _port, path, method, headers, body) => {
       const answer = await fetch(`https://${host}${path}`, {
+        timeoutMs: Math.max(1, Math.min(longestCallMs, deadline - now())),
         method: method as NonNullable<StoreRequest['method']>,
         headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
         ...(method !== 'GET' && { body }),
