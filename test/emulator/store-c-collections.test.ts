@@ -102,6 +102,18 @@ describe('an item', () => {
     expect(await user.act(id, 'refund')).toMatchObject({ status: 422 });
   });
 
+  it('with an end can be ended before, and one for ever cannot', async () => {
+    const { id } = (await user.buy({ productId: 'ended', type: 'non renewing subscription' })).body;
+    expect(await user.act(id, 'expire')).toMatchObject({ status: 200, body: { state: 'Expired' } });
+    expect(await user.act(id, 'expire')).toMatchObject({ status: 422 });
+    const { id: forEver } = (await user.buy({ productId: 'for ever', type: 'non consumable' })).body;
+    for (const action of ['expire', 'renew', 'cancel']) {
+      expect(await user.act(forEver, action)).toMatchObject({ status: 422 });
+    }
+    await user.act(forEver, 'refund');
+    expect(await user.act(forEver, 'revoke')).toMatchObject({ status: 422 });
+  });
+
   it('in trial says how long that lasts', async () => {
     const { id } = (await user.buy({ productId: 'trial', type: 'non consumable', trial: 'P1W' })).body;
     expect((await user.items(id, 'trial')).body.items).toMatchObject([
