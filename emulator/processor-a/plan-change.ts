@@ -2,7 +2,6 @@ import type Stripe from 'stripe';
 import { addPeriod } from '../calendar.ts';
 import { refusal } from '../refusal.ts';
 import { bill, wholePeriod } from './billing.ts';
-import { idOf } from './books.ts';
 import { periodOf, seconds, stock } from './catalogue.ts';
 import type { Charged } from './invoice-objects.ts';
 import type { Step } from './life.ts';
@@ -68,6 +67,3 @@ const part = (
   amount: Math.sign(share) * Math.round((price.unit_amount ?? 0) * quantity * Math.abs(share)),
   isProration: true,
 });
-
-/** The id of the product that a subscription is for. */
-export const productIdOf = (subscription: Stripe.Subscription): string => idOf(itemOf(subscription).price.product);

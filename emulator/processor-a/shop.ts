@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import type { StoreMessage } from '../emulated-store.ts';
 import { refusal } from '../refusal.ts';
-import { type Books, enter, idOf, newId, objectNamed } from './books.ts';
+import { type Books, enter, idOf, newId } from './books.ts';
 import { seconds } from './catalogue.ts';
 
 /** Where things happen: the books, the clock and the events that are told of it. */
@@ -63,6 +63,3 @@ export function chargesOfInvoice({ objects }: Books, invoice: string): Stripe.Ch
     .map(({ payment }) => idOf(payment.payment_intent));
   return [...objects.charges.values()].filter(({ payment_intent }) => intents.includes(idOf(payment_intent)));
 }
-
-/** The price with that id. */
-export const priceNamed = ({ books }: Shop, id: string): Stripe.Price => objectNamed(books, 'prices', id);
