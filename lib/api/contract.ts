@@ -6,7 +6,7 @@ export type KeyLevel = 'public' | 'secret' | 'none';
 /** How an endpoint words its errors; see docs/decisions/0003-error-dialects.md. */
 export type Dialect = 'default' | 'validation' | 'processor' | 'client-token';
 
-export type Area =
+type Area =
   | 'validation'
   | 'customers'
   | 'purchases'

@@ -3,7 +3,7 @@ import { Platform } from '../purchases/platform.ts';
 import { CancelationReason, PriceConsentStatus, RenewalIntent } from '../purchases/purchase.ts';
 
 /** `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
-export const DateTime = v.pipe(v.string(), v.isoTimestamp());
+const DateTime = v.pipe(v.string(), v.isoTimestamp());
 
 const Flag = v.exactOptional(v.boolean());
 const Text = v.exactOptional(v.string());

@@ -30,7 +30,7 @@ export function aliasesOf(table: Table): Aliases {
  * One form for an MD5 in hex and for the same MD5 laid out as a UUID, whose version and variant digits overwrite two of
  * its 32; any other text stands for itself.
  */
-export function canonicalAlias(token: string): string {
+function canonicalAlias(token: string): string {
   const hex = token.toLowerCase().replaceAll('-', '');
   if (!/^[0-9a-f]{32}$/.test(hex)) return token;
   return `${hex.slice(0, 12)}_${hex.slice(13, 16)}_${hex.slice(17)}`;

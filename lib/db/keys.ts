@@ -88,7 +88,6 @@ export const purchaseIndexKeys = (
   keyPk: `${app}#PU`,
   keySk: `${sortable(dates.updatedAt)}#${purchaseId}`,
 });
-export const dueIndexKeys = (dueAt: Millis, id: string) => ({ duePk: 'DUE', dueSk: `${sortable(dueAt)}#${id}` });
 export const transactionIndexKeys = (app: string, transactionId: string, purchaseDate: Millis) => ({
   createdPk: `${app}#T`,
   createdSk: `${sortable(purchaseDate)}#${transactionId}`,

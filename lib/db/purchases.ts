@@ -34,7 +34,7 @@ const StoredItem = v.object({
 });
 const TransactionItem = v.object({ transaction: Transaction, asOf: v.number() });
 const NotificationItem = v.object({ id: v.string(), date: v.number(), reason: NotificationReason });
-export type PurchaseNotificationItem = v.InferOutput<typeof NotificationItem>;
+type PurchaseNotificationItem = v.InferOutput<typeof NotificationItem>;
 
 /** A purchase with its owners, without its transactions and claims. */
 export interface FoundPurchase {

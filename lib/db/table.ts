@@ -16,12 +16,12 @@ export type Item = Record<string, unknown>;
 export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /** Capacity units that the calls of one table object have used. */
-export interface Consumed {
+interface Consumed {
   read: number;
   write: number;
 }
 
-export interface Range {
+interface Range {
   readonly partition: string;
   /** Only sort keys that start with it. */
   readonly prefix?: string;

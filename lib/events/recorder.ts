@@ -18,7 +18,7 @@ export interface Recorder {
   finish(end: Ending): { readonly event: EventRecord; readonly raw: RawEvent };
 }
 
-export interface Ending {
+interface Ending {
   readonly request: object;
   readonly outcome: EventRecord['outcome'];
   readonly response: unknown;

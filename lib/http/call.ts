@@ -125,5 +125,5 @@ function logError({ contract, app, recorder }: Call, error: ServiceError): void 
   );
 }
 
-export const headerOf = ({ headers }: APIGatewayProxyEvent, name: string): string | undefined =>
+const headerOf = ({ headers }: APIGatewayProxyEvent, name: string): string | undefined =>
   Object.entries(headers ?? {}).find(([header]) => header.toLowerCase() === name)?.[1];
