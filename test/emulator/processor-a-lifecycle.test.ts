@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, test } from '@jest/globals';
 import type Stripe from 'stripe';
 import { type EmulatorUser, start, useEmulator } from './emulator-user.ts';
 import { monthEnd, nextMonthEnd, type Step } from './lives.ts';
@@ -193,70 +193,4 @@ it('begins with a trial that costs nothing, and is paid after it', async () => {
     status: 'active',
     items: { data: [{ current_period_start: seconds(start) + 7 * 86_400 }] },
   });
-});
-
-describe('a change of plan', () => {
-  it('charges what is left of the period, less what was paid for it', async () => {
-    const { invoice, item } = await live(['P14D', ['change-plan', { productId: 'bigger', priceMicros: 9_990_000 }]]);
-    expect(item).toMatchObject({ price: { product: 'bigger', unit_amount: 999 }, ...period(start, monthEnd) });
-    expect(invoice).toMatchObject({
-      billing_reason: 'subscription_update',
-      amount_paid: 250,
-      lines: { data: [{ amount: -250 }, { amount: 500 }] },
-    });
-  });
-
-  it('to another period begins that period', async () => {
-    const { item } = await live([
-      'P14D',
-      ['change-plan', { productId: 'plan', period: 'P1Y', priceMicros: 49_990_000 }],
-    ]);
-    const at = start + 14 * 86_400_000;
-    expect(item).toMatchObject(period(at, Date.parse('2028-02-14T10:00:00Z')));
-  });
-});
-
-describe('money goes back', () => {
-  it('by a refund of the latest charge', async () => {
-    const { id, events } = await live([['renew'], ['refund']]);
-    expect(events).toEqual(['refund.created', 'charge.refunded']);
-    const { body } = await user.control('GET', `/control/purchases/${id}`);
-    const charges = await Promise.all(body.charges.map((charge: string) => stripe.charges.retrieve(charge)));
-    expect(charges.map(({ refunded }: Stripe.Charge) => refunded)).toEqual([false, true]);
-    expect((await stripe.refunds.list({ charge: body.charges[1] })).data).toMatchObject([
-      { amount: 499, status: 'succeeded' },
-    ]);
-  });
-
-  it('by a dispute that is lost', async () => {
-    const { id, events } = await live([['revoke']]);
-    expect(events).toEqual(['charge.dispute.created', 'charge.dispute.closed']);
-    const { body } = await user.control('GET', `/control/purchases/${id}`);
-    expect((await stripe.disputes.list({ charge: body.charges[0] })).data).toMatchObject([{ status: 'lost' }]);
-  });
-
-  it('not for a trial, of which nothing was paid', async () => {
-    const { id } = await boughtFrom(user, { trial: true });
-    expect((await user.act(id, 'refund')).status).toBe(422);
-  });
-});
-
-it('sells to the same user as to the same customer, and keeps test mode apart', async () => {
-  const order = { applicationUsername: 'same' };
-  const [first, second] = [
-    await boughtFrom(user, order),
-    await boughtFrom(user, { ...order, productId: 'coins', type: 'consumable' }),
-  ];
-  const test = await boughtFrom(user, { ...order, sandbox: true });
-  expect(second.customerId).toBe(first.customerId);
-  expect(test.customerId).not.toBe(first.customerId);
-  expect(test).toMatchObject({ sandbox: true, validate: { transaction: { id: expect.stringMatching(/^ch_/) } } });
-});
-
-it('refuses what it cannot sell', async () => {
-  for (const order of [{ intro: true }, { period: 'PT1H' }, { priceMicros: 4_995_500 }]) {
-    expect(
-      (await user.buy({ platform: 'processor_a', productId: `odd-${JSON.stringify(order)}`, ...order })).status,
-    ).toBe(422);
-  }
 });

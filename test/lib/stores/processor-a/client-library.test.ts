@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { createCheckout, getProcessorPurchases } from '../../../../lib/api/processor-a.ts';
+import { basic, call } from '../../../support/call.ts';
+import { type SoldService, startSoldService } from './sold-service.ts';
+
+let service: SoldService;
+beforeAll(async () => {
+  service = await startSoldService();
+});
+afterAll(() => service.close());
+
+describe('a client library', () => {
+  const checkOut = async (applicationUsername: string, own = service.keys) => {
+    const { validate } = await service.buy();
+    const { data } = await service.read(`prices?product=${validate.id}`);
+    const body = {
+      offerId: `stripe:${validate.id}#${data[0]?.id}`,
+      applicationUsername,
+      successUrl: 'https://a.example/',
+      cancelUrl: 'https://a.example/',
+    };
+    const answer = (await call(createCheckout, { headers: basic(own.app, own.publicKey), body })).body;
+    await service.control(`/checkouts/${answer.sessionId}/pay`, {});
+    return answer.accessToken as string;
+  };
+  const bodyOf = (accessToken: string, transaction: object) => ({
+    id: 'stripe:plan',
+    type: 'paid subscription',
+    transaction: { ...transaction, accessToken },
+    additionalData: { applicationUsername: 'library-user' },
+  });
+
+  test.each([
+    [{ type: 'iaptic', adapter: 'stripe' }, 'stripe'],
+    [{ type: 'client-library', adapter: 'processor_a' }, 'processor_a'],
+  ])('validates by its token: %o', async (transaction, platform) => {
+    const body = bodyOf(await checkOut('library-user'), transaction);
+    expect((await service.validate(service.keys, body)).body).toMatchObject({
+      ok: true,
+      data: {
+        id: 'plan',
+        transaction: { type: transaction.type },
+        collection: [{ id: 'plan', platform, isExpired: false }],
+      },
+    });
+  });
+
+  it('is told so when its token is not good', async () => {
+    const body = bodyOf(`ak_${'x'.repeat(32)}`, { type: 'iaptic', adapter: 'stripe' });
+    expect((await service.validate(service.keys, body)).body).toMatchObject({
+      ok: false,
+      status: 403,
+      message: 'Invalid access token',
+    });
+  });
+
+  it('is refused with another adapter', async () => {
+    const body = bodyOf(await checkOut('library-user'), { type: 'iaptic', adapter: 'paypal' });
+    expect((await service.validate(service.keys, body)).body).toMatchObject({ ok: false, code: 6778001 });
+  });
+
+  it("sells through the deployment's account where the application is set so", async () => {
+    const own = await service.app(['service_processor_a']);
+    const accessToken = await checkOut('service-user', own);
+    const { purchases } = (
+      await call(getProcessorPurchases, { headers: basic(own.app, own.publicKey), query: { accessToken } })
+    ).body;
+    expect(purchases).toMatchObject([
+      {
+        platform: 'service_processor_a',
+        purchaseId: expect.stringMatching(/^service_processor_a:sub_/),
+        offerId: expect.stringMatching(/^service_processor_a:plan#/),
+      },
+    ]);
+    const body = bodyOf(accessToken, { type: 'client-library' });
+    expect((await service.validate(own, body)).body.data.collection).toMatchObject([
+      { platform: 'service_processor_a' },
+    ]);
+    const elsewhere = { ...body, transaction: { type: 'processor_a-charge', id: purchases[0].purchaseId } };
+    expect((await service.validate(service.keys, elsewhere)).body).toMatchObject({
+      ok: false,
+      message: 'This was sold for another application.',
+    });
+  });
+});

@@ -1,0 +1,55 @@
+import type { IssuedKeys } from '../../../../lib/apps/operator.ts';
+import { deps } from '../../../../lib/deps.ts';
+import { newRecorder } from '../../../../lib/events/recorder.ts';
+import { askingOf } from '../../../../lib/http/asking.ts';
+import type { Purchase } from '../../../../lib/purchases/purchase.ts';
+import type { Asking } from '../../../../lib/stores/store.ts';
+import { startTestService, type TestService } from '../../../support/service.ts';
+
+/** The service with an application that sells through the emulated account, and that account's customers. */
+export interface SoldService extends TestService {
+  readonly keys: IssuedKeys;
+  /** Buys a monthly subscription, or what `order` says; gives what the control API shows. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  buy(order?: object): Promise<any>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  act(id: string, action: string, details?: object): Promise<any>;
+  /** The answer to a validation of the purchase now. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  again(id: string, form?: string): Promise<any>;
+  stored(id: string): Promise<Purchase | undefined>;
+  asking(): Promise<Asking>;
+  /** A read of the processor's API with the account's key. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  read(path: string): Promise<any>;
+}
+
+export async function startSoldService(): Promise<SoldService> {
+  const service = await startTestService();
+  const keys = await service.app(['processor_a']);
+  let users = 0;
+  return {
+    ...service,
+    keys,
+    buy: async (order = {}) => {
+      const applicationUsername = `user-${++users}`;
+      const plan = { platform: 'processor_a', productId: 'plan', type: 'paid subscription', applicationUsername };
+      return await service.control('/purchases', { ...plan, ...order });
+    },
+    act: async (id, action, details = {}) => await service.control(`/purchases/${id}/${action}`, details),
+    again: async (id, form = 'purchase') => {
+      const { validate } = await service.control(`/purchases/${id}?form=${form}`);
+      return (await service.validate(keys, validate)).body;
+    },
+    stored: async (id) => (await deps().purchases.find(keys.app, `processor_a:${id}`))?.purchase,
+    asking: async () => {
+      const event = newRecorder({ type: 'test', date: deps().now() });
+      return await askingOf(keys.app, 'processor_a', { event, deps: deps() });
+    },
+    read: async (path) => {
+      const { secretKey } = (await deps().apps.storeSettings(keys.app, 'processor_a')) as { secretKey: string };
+      const headers = { authorization: `Bearer ${secretKey}` };
+      return await (await fetch(`${service.emulatorUrl}/api.stripe.com/v1/${path}`, { headers })).json();
+    },
+  };
+}
