@@ -19,12 +19,12 @@ interface Answering {
  */
 export function validationAnswer(
   request: ValidationRequest,
-  { validation, purchases }: Validated,
+  { validation, purchases, asked }: Validated,
   { tongue, now }: Answering,
 ) {
-  const own = purchases.filter((one) => isOpenTo(request.applicationUsername, one)).map(({ purchase }) => purchase);
-  const asked = purchases.find(({ purchase }) => purchase.purchaseId === validation.purchaseId)?.purchase;
-  if (validation.about === 'product') checkOwned(asked, own, now);
+  const { applicationUsername } = request;
+  if (validation.about === 'product') checkOwned(asked, applicationUsername, now);
+  const own = purchases.filter((one) => isOpenTo(applicationUsername, one)).map(({ purchase }) => purchase);
   return {
     ok: true as const,
     data: {
@@ -32,7 +32,7 @@ export function validationAnswer(
       latest_receipt: true as const,
       transaction: {
         ...validation.native,
-        ...(asked && { transactionId: bare(asked.transactionId) }),
+        ...(asked && { transactionId: bare(asked.purchase.transactionId) }),
         // Clients compare it with the type they sent before they read anything else.
         ...(request.transaction.type !== undefined && { type: request.transaction.type }),
       },
@@ -48,11 +48,12 @@ export function validationAnswer(
 const isOpenTo = (username: string | undefined, { entitledUsers }: Registered): boolean =>
   username === undefined || entitledUsers.includes(username);
 
-function checkOwned(asked: Purchase | undefined, own: readonly Purchase[], now: Millis): void {
+function checkOwned(asked: Registered | undefined, username: string | undefined, now: Millis): void {
   if (!asked) throw new ServiceError('InvalidPayload', 'The receipt is valid but does not hold this product.');
-  if (!own.includes(asked)) throw new ServiceError('Conflict', 'This purchase belongs to another user.');
-  if (asked.isConsumed) throw new ServiceError('PurchaseConsumed', 'The purchase was consumed already.');
-  if (isExpired(asked, now)) throw new ServiceError('PurchaseExpired', 'Transaction has expired or was cancelled.');
+  if (!isOpenTo(username, asked)) throw new ServiceError('Conflict', 'This purchase belongs to another user.');
+  const { purchase } = asked;
+  if (purchase.isConsumed) throw new ServiceError('PurchaseConsumed', 'The purchase was consumed already.');
+  if (isExpired(purchase, now)) throw new ServiceError('PurchaseExpired', 'Transaction has expired or was cancelled.');
 }
 
 /** Newest first: some clients take the first entry of a product. */

@@ -34,7 +34,7 @@ export async function lastVerified(
     ineligibleForIntroPrice: [],
     warning: 'The store could not be reached; this is the last verified state of the purchase.',
   };
-  return { validation, purchases: [found] };
+  return { validation, purchases: [found], asked: found };
 }
 
 const isOutage = (failure: unknown): boolean => failure instanceof ServiceError && failure.code === 'ConnectionFailed';

@@ -18,6 +18,8 @@ export interface Validated {
   readonly validation: Validation;
   /** The purchases as the table has them now, which may know more than this validation does. */
   readonly purchases: readonly Registered[];
+  /** The purchase that was asked for as it came: before this service itself consumed or acknowledged it. */
+  readonly asked?: Registered;
 }
 
 /**
@@ -42,7 +44,12 @@ export async function validate(
   const registered = await registerObservations(asked.observations, { ...validating, request, validation: asked });
   const settled = await settle({ store, validation: asked, asking }, { ...validating, request });
   const changed = new Map(settled.map((one) => [one.purchase.purchaseId, one]));
-  return { validation: asked, purchases: registered.map((one) => changed.get(one.purchase.purchaseId) ?? one) };
+  const meant = registered.find(({ purchase }) => purchase.purchaseId === asked.purchaseId);
+  return {
+    validation: asked,
+    purchases: registered.map((one) => changed.get(one.purchase.purchaseId) ?? one),
+    ...(meant && { asked: meant }),
+  };
 }
 
 /** Acknowledges or consumes at the store. The purchase is stored by now, so a failure is told in the event and no more. */

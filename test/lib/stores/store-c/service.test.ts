@@ -82,7 +82,9 @@ it('a product that the customer does not own is no purchase', async () => {
 it('a consumable is consumed at the store once it is stored, where the settings say so', async () => {
   const keys = await service.app(['store_c'], { consume: true });
   const { id, validate } = await sold({ type: 'consumable', quantity: 2, productId: '9NBLGGH5WVP6' });
-  await service.validate(keys, validate);
+  expect(await service.validate(keys, validate)).toMatchObject({
+    body: { ok: true, data: { collection: [{ isConsumed: true }] } },
+  });
   expect(await service.control(`/purchases/${id}`)).toMatchObject({ quantity: 0 });
   expect(await service.validate(keys, validate)).toMatchObject({ body: { ok: false, code: 6778004 } });
 });
