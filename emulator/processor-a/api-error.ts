@@ -1,4 +1,5 @@
 import { type Answer, json } from '../http-messages.ts';
+import { isRefusal } from '../refusal.ts';
 import { newId } from './books.ts';
 
 /** An error of the processor's API. */
@@ -23,8 +24,11 @@ export const apiError = (
 export const missing = (what: string, id: string, param = 'id') =>
   apiError(404, `No such ${what}: '${id}'`, { code: 'resource_missing', param });
 
-/** The answer for something thrown; what is no error of the API is thrown on. */
+/** The answer for something thrown; what is neither an error of the API nor a refusal is thrown on. */
 export function errorAnswer(thrown: unknown): Answer {
+  if (isRefusal(thrown) && !('isApiError' in thrown)) {
+    return answerOf(400, { error: { type: 'invalid_request_error', message: thrown.message } });
+  }
   if (!(thrown instanceof Error) || !('isApiError' in thrown)) throw thrown;
   const { status, body } = thrown as unknown as ApiError;
   return answerOf(status, body);
@@ -32,9 +36,10 @@ export function errorAnswer(thrown: unknown): Answer {
 
 /** An answer with the headers that every answer of the API has. */
 export const answerOf = (status: number, body: unknown): Answer =>
-  json(status, body, { 'request-id': newId('req', 14), 'stripe-version': version });
+  json(status, body, { 'request-id': newId('req', 14), 'stripe-version': apiVersion });
 
-const version = '2026-10-28.endive';
+/** The version of the API that the emulator speaks. */
+export const apiVersion = '2026-10-28.endive';
 
 /** The answer during an outage. */
 export const unavailable = (): Answer =>

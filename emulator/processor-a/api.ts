@@ -2,18 +2,11 @@ import type { Answer, StoreCall } from '../http-messages.ts';
 import { answerOf, apiError, errorAnswer, missing } from './api-error.ts';
 import { cancelSubscription, createRefund, updateSubscription } from './billing-api.ts';
 import type { Books, Kind } from './books.ts';
+import { createPrice, createProduct } from './catalogue-api.ts';
 import { expanded } from './expand.ts';
 import { type Form, formOf, onlyKnown, textsOf } from './form.ts';
 import { listPage } from './lists.ts';
-import {
-  type Change,
-  createCustomer,
-  createPortalSession,
-  createPrice,
-  createProduct,
-  createSession,
-  expireSession,
-} from './sales-api.ts';
+import { type Change, createCustomer, createPortalSession, createSession, expireSession } from './sales-api.ts';
 import type { Shop } from './shop.ts';
 
 /** The account whose API is called. */

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import { apiError, missing } from './api-error.ts';
 import { enter, idOf, newId } from './books.ts';
-import { newPrice, newProduct, seconds } from './catalogue.ts';
+import { seconds } from './catalogue.ts';
 import { abandonCheckout } from './checkout.ts';
 import { type Form, innerOf, metadataOf, numberOf, onlyKnown, required, textOf } from './form.ts';
 import { newCustomer, newLineItem, newSession } from './session-objects.ts';
@@ -15,48 +15,7 @@ export interface Change {
   readonly origin: string;
 }
 
-export function createProduct({ books }: Shop, { form, at, livemode }: Change): Stripe.Product {
-  onlyKnown(form, ['id', 'name', 'description', 'metadata', 'active']);
-  const metadata = metadataOf(form.metadata);
-  const terms = {
-    id: textOf(form.id) ?? newId('prod', 14),
-    name: required(form, 'name'),
-    metadata,
-    description: textOf(form.description) ?? null,
-  };
-  if (books.objects.products.has(terms.id))
-    throw apiError(400, 'Product already exists.', { code: 'resource_already_exists' });
-  return enter(books, 'products', { ...newProduct(terms, { at, livemode }), active: textOf(form.active) !== 'false' });
-}
-
-export function createPrice({ books }: Shop, { form, at, livemode }: Change): Stripe.Price {
-  onlyKnown(form, ['product', 'currency', 'unit_amount', 'recurring', 'metadata']);
-  const product = required(form, 'product');
-  if (!books.objects.products.has(product)) throw missing('product', product, 'product');
-  const recurring = form.recurring === undefined ? null : recurrenceOf(innerOf(form.recurring));
-  const days = textOf(innerOf(form.recurring).trial_period_days);
-  const price = newPrice(
-    {
-      product,
-      recurring,
-      currency: required(form, 'currency'),
-      amount: numberOf(required(form, 'unit_amount'), 0, 'unit_amount'),
-      trialDays: days === undefined ? null : Number(days),
-      metadata: metadataOf(form.metadata),
-    },
-    { at, livemode },
-  );
-  return enter(books, 'prices', price);
-}
-
-function recurrenceOf(form: Form) {
-  onlyKnown(form, ['interval', 'interval_count', 'trial_period_days'], 'recurring');
-  return {
-    interval: required(form, 'interval'),
-    interval_count: numberOf(form.interval_count, 1, 'recurring[interval_count]'),
-  };
-}
-
+/** `POST /v1/customers`. */
 export function createCustomer({ books }: Shop, { form, at, livemode }: Change): Stripe.Customer {
   onlyKnown(form, ['email', 'name', 'metadata']);
   const [email, name] = [textOf(form.email) ?? null, textOf(form.name) ?? null];
@@ -77,6 +36,7 @@ const sessionParameters = [
   'expand',
 ];
 
+/** `POST /v1/checkout/sessions`. */
 export function createSession(shop: Shop, { form, at, origin }: Change): Stripe.Checkout.Session {
   const { books } = shop;
   onlyKnown(form, sessionParameters);
@@ -156,6 +116,7 @@ function addressOf(form: Form, name: string): string {
   return address;
 }
 
+/** `POST /v1/checkout/sessions/{id}/expire`. */
 export function expireSession(shop: Shop, id: string): Stripe.Checkout.Session {
   const session = shop.books.objects['checkout/sessions'].get(id);
   if (session === undefined) throw missing('checkout.session', id);
@@ -164,6 +125,7 @@ export function expireSession(shop: Shop, id: string): Stripe.Checkout.Session {
   return abandonCheckout(shop, session);
 }
 
+/** `POST /v1/billing_portal/sessions`. */
 export function createPortalSession({ books }: Shop, { form, at, origin }: Change): Stripe.BillingPortal.Session {
   onlyKnown(form, ['customer', 'return_url', 'configuration']);
   const customer = required(form, 'customer');

@@ -1,6 +1,7 @@
 import type Stripe from 'stripe';
 import type { StoreMessage } from '../emulated-store.ts';
 import { refusal } from '../refusal.ts';
+import { apiVersion } from './api-error.ts';
 import { type Books, enter, idOf, newId } from './books.ts';
 import { seconds } from './catalogue.ts';
 
@@ -22,7 +23,17 @@ export function tellOf(
   }: { purchaseId: string; at: number; object: { readonly object: string; readonly livemode?: boolean } },
 ): void {
   const { livemode = true } = object;
-  const event = { id: newId('evt'), object: 'event', type, created: seconds(at), livemode, data: { object } };
+  const event = {
+    id: newId('evt'),
+    object: 'event',
+    api_version: apiVersion,
+    created: seconds(at),
+    data: { object },
+    livemode,
+    pending_webhooks: 1,
+    request: { id: null, idempotency_key: null },
+    type,
+  };
   tell({ purchaseId, at, native: event });
 }
 

@@ -63,6 +63,25 @@ describe('a call', () => {
   });
 });
 
+it('refuses a change of plan to another currency in the words of the API', async () => {
+  const { id } = await boughtFrom(user);
+  const [item] = (await stripe.subscriptions.retrieve(id)).items.data;
+  const yen = { product: 'plan', currency: 'jpy', unit_amount: 500, recurring: { interval: 'month' } } as const;
+  const price = (await stripe.prices.create(yen)).id;
+  const change = stripe.subscriptions.update(id, { items: [{ id: String(item?.id), price }] });
+  await expect(change).rejects.toMatchObject({ type: 'StripeInvalidRequestError', statusCode: 400 });
+});
+
+it('tells of a new product and of its price', async () => {
+  const { id: product } = await stripe.products.create({ name: 'Told' });
+  const { id } = await stripe.prices.create({ product, currency: 'usd', unit_amount: 100 });
+  const { notifications } = (await user.control('GET', '/control')).body;
+  expect(notifications.slice(-2)).toMatchObject([
+    { type: 'product.created', data: { object: { id: product } } },
+    { type: 'price.created', data: { object: { id } } },
+  ]);
+});
+
 describe('a list', () => {
   it('comes in pages, newest first, which the official client follows', async () => {
     const made: string[] = [];
