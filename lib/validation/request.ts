@@ -1,4 +1,5 @@
 import type { ValidateBody } from '../api/validate-body.ts';
+import { defined } from '../defined.ts';
 import type { ValidationRequest } from '../stores/store.ts';
 
 /** The wire request without what is undefined, as adapters get it. */
@@ -19,8 +20,3 @@ export function validationRequest({
     ...(license && { license: defined(license) }),
   };
 }
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-const defined = <T extends object>(record: T): Defined<T> =>
-  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Defined<T>;

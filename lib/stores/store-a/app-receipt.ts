@@ -1,8 +1,8 @@
+import { defined } from '../../defined.ts';
 import { ServiceError } from '../../errors.ts';
 import { parse } from '../../parse.ts';
 import type { Millis } from '../../purchases/purchase.ts';
 import { ClassicReceipt, environmentOf } from './classic-receipt.ts';
-import { defined } from './defined.ts';
 import type { Environment } from './payloads.ts';
 import {
   dateFields,

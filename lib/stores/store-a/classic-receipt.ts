@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { defined } from './defined.ts';
+import { defined } from '../../defined.ts';
 import type { Environment } from './payloads.ts';
 import { refundReasons } from './signed-transaction.ts';
 import type { StoreTransaction } from './store-transaction.ts';

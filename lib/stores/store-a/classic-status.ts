@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import { defined } from '../../defined.ts';
 import type { Millis } from '../../purchases/purchase.ts';
-import { defined } from './defined.ts';
 import { expirationReasons } from './signed-transaction.ts';
 import { latestOf, type StoreTransaction, type SubscriptionStatus } from './store-transaction.ts';
 

@@ -1,6 +1,6 @@
+import { defined } from '../../defined.ts';
 import type { Millis } from '../../purchases/purchase.ts';
 import type { ClassicReceipt } from './classic-receipt.ts';
-import { defined } from './defined.ts';
 import type { AppTransactionPayload } from './payloads.ts';
 
 /** The customer's download of the application, as much of it as is told. */

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
+import { defined } from '../../defined.ts';
 import { ServiceError } from '../../errors.ts';
 import { parse } from '../../parse.ts';
 import type { ValidationRequest } from '../store.ts';
 import { verifiedReceipt } from './app-receipt.ts';
 import { fromClassicTransaction } from './classic-receipt.ts';
-import { defined } from './defined.ts';
 import { classicDownload, type Download, signedDownload } from './download.ts';
 import { looksSigned, verifiedPayload } from './jws.ts';
 import type { AppTransactionPayload, Environment } from './payloads.ts';

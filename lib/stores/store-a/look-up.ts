@@ -1,10 +1,10 @@
+import { defined } from '../../defined.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Asking } from '../store.ts';
 import { type Account, findAppTransaction, readAccount } from './account.ts';
 import { apiToken } from './api-token.ts';
 import { appStoreServer } from './app-store-server.ts';
-import { withinBudget } from './deadline.ts';
-import { defined } from './defined.ts';
+import { promptly } from './deadline.ts';
 import { classicDownload, type Download, signedDownload } from './download.ts';
 import type { Evidence } from './evidence.ts';
 import { apiKeyOf, type StoreASettings } from './settings.ts';
@@ -56,7 +56,7 @@ export async function lookUp(evidence: Evidence, inquiry: Inquiry): Promise<Look
 }
 
 function waysToAsk(evidence: Evidence, inquiry: Inquiry): Way[] {
-  const fetch = withinBudget(inquiry.asking.fetch);
+  const fetch = promptly(inquiry.asking.fetch);
   const asking = { ...inquiry, asking: { ...inquiry.asking, fetch } };
   return [serverWay(evidence, asking), receiptWay(evidence, asking)].filter((way) => way !== undefined);
 }

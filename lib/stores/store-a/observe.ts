@@ -1,9 +1,9 @@
+import { defined } from '../../defined.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { prefixed } from '../../purchases/platform.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../transactions/transaction.ts';
 import { afterPeriod } from './billing-period.ts';
-import { defined } from './defined.ts';
 import type { Line } from './lines.ts';
 import { latestOf, type StoreTransaction } from './store-transaction.ts';
 import { subscriptionState } from './subscription-state.ts';

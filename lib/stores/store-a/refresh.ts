@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { defined } from '../../defined.ts';
 import { ServiceError } from '../../errors.ts';
 import { parse } from '../../parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
@@ -6,8 +7,7 @@ import type { Asking } from '../store.ts';
 import { type Account, readAccount } from './account.ts';
 import { apiToken } from './api-token.ts';
 import { type AppStoreServer, appStoreServer } from './app-store-server.ts';
-import { withinBudget } from './deadline.ts';
-import { defined } from './defined.ts';
+import { promptly } from './deadline.ts';
 import { linesOf } from './lines.ts';
 import { observationOf } from './observe.ts';
 import { Environment } from './payloads.ts';
@@ -33,7 +33,7 @@ export async function refresh(
   const key = apiKeyOf(settings);
   if (!key) throw noApiKey();
   const trust = trustOf(settings, asking);
-  const server = appStoreServer(withinBudget(asking.fetch), apiToken(key, settings.bundleId, trust.now));
+  const server = appStoreServer(promptly(asking.fetch), apiToken(key, settings.bundleId, trust.now));
   const account = await accountWith(token, server, trust);
   return linesOf({ transactions: [] }, account, trust.now)
     .filter((line) => line.originalTransactionId === token.originalTransactionId)

@@ -1,5 +1,5 @@
+import { defined } from '../../defined.ts';
 import type { CancelationReason, Purchase } from '../../purchases/purchase.ts';
-import { defined } from './defined.ts';
 import type { RenewalPayload, TransactionPayload } from './payloads.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
 

@@ -1,5 +1,5 @@
+import { defined } from '../../defined.ts';
 import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
-import { defined } from './defined.ts';
 import type { Line } from './lines.ts';
 
 type State = Pick<

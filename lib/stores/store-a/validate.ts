@@ -1,8 +1,8 @@
+import { defined } from '../../defined.ts';
 import { bare } from '../../purchases/platform.ts';
 import { isActive, type Millis } from '../../purchases/purchase.ts';
 import type { Asking, Validation, ValidationRequest } from '../store.ts';
 import { requestedPeriod } from './billing-period.ts';
-import { defined } from './defined.ts';
 import { type Download, nativeDownload } from './download.ts';
 import { type Evidence, readEvidence } from './evidence.ts';
 import { ineligibleForIntroPrice } from './intro-price.ts';

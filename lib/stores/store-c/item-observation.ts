@@ -1,9 +1,9 @@
+import { defined } from '../../defined.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { prefixed } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../transactions/transaction.ts';
 import type { CollectionsItem } from './collections.ts';
-import { defined } from './defined.ts';
 import { type Looking, reportedIn } from './looking.ts';
 import { momentOf } from './moments.ts';
 

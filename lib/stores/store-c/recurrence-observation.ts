@@ -1,8 +1,8 @@
+import { defined } from '../../defined.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { prefixed } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../transactions/transaction.ts';
-import { defined } from './defined.ts';
 import { dayOf, type Looking, reportedIn } from './looking.ts';
 import { momentOf } from './moments.ts';
 import { periodStart } from './period.ts';

@@ -1,6 +1,6 @@
 import type { Millis } from '../../purchases/purchase.ts';
 import type { Asking, StoreFetch } from '../store.ts';
-import { withinBudget } from './deadline.ts';
+import { promptly } from './deadline.ts';
 import { type StoreCSettings, storeCSettings } from './settings.ts';
 
 /** One conversation with Microsoft: as whom, and within how much time. */
@@ -13,6 +13,6 @@ export interface Session {
 /** Opens the conversation. Throws `InvalidPayload` for an application without settings, `InternalError` for wrong ones. */
 export const sessionOf = ({ settings, fetch, now }: Asking): Session => ({
   settings: storeCSettings(settings),
-  fetch: withinBudget(fetch),
+  fetch: promptly(fetch),
   now,
 });

@@ -79,9 +79,9 @@ describe('a Microsoft that cannot be asked', () => {
     const slow: StoreFetch = async () => {
       throw new Error('not called any more');
     };
-    const { withinBudget } = await import('../../../../lib/stores/store-c/deadline.ts');
+    const { promptly } = await import('../../../../lib/stores/store-c/deadline.ts');
     const real = performance.now;
-    const late = withinBudget(slow);
+    const late = promptly(slow);
     try {
       performance.now = () => real.call(performance) + 11_000;
       await expect(late('https://login.microsoftonline.com')).rejects.toMatchObject({ code: 'ConnectionFailed' });
