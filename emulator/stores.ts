@@ -1,7 +1,8 @@
 import type { StoreDefinition } from './emulated-store.ts';
 import { processorA } from './processor-a/processor-a.ts';
+import { processorB } from './processor-b/processor-b.ts';
 import { storeA } from './store-a/store-a.ts';
 import { storeC } from './store-c/store-c.ts';
 
 /** Every store that the emulator has. */
-export const stores: readonly StoreDefinition[] = [storeA, storeC, processorA];
+export const stores: readonly StoreDefinition[] = [storeA, storeC, processorA, processorB];

@@ -7,6 +7,7 @@ import {
   getCustomerTransactions,
 } from './customers.ts';
 import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from './processor-a.ts';
+import { createClientToken } from './processor-b.ts';
 import { getPurchase } from './purchases.ts';
 import { getVersion } from './service.ts';
 import { getTransaction } from './transactions.ts';
@@ -27,5 +28,6 @@ export const contracts: readonly Contract[] = [
   createPortal,
   getPrices,
   getProcessorPurchases,
+  createClientToken,
   getVersion,
 ];

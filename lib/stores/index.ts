@@ -7,4 +7,5 @@ export const stores: Readonly<Partial<Record<Platform, () => Promise<Store>>>> =
   store_c: async () => (await import('./store-c/store-c.ts')).storeC,
   processor_a: async () => (await import('./processor-a/processor-a.ts')).processorA,
   service_processor_a: async () => (await import('./processor-a/processor-a.ts')).serviceProcessorA,
+  processor_b: async () => (await import('./processor-b/processor-b.ts')).processorB,
 };

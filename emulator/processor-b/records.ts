@@ -1,0 +1,70 @@
+import * as v from 'valibot';
+import { Order } from '../orders.ts';
+
+const History = v.array(v.object({ status: v.string(), timestamp: v.number() }));
+
+/** A payment, or with type `credit` a refund of one. */
+export const Payment = v.object({
+  id: v.string(),
+  type: v.picklist(['sale', 'credit']),
+  status: v.string(),
+  amount: v.string(),
+  currency: v.string(),
+  createdAt: v.number(),
+  updatedAt: v.number(),
+  customerId: v.exactOptional(v.string()),
+  orderId: v.exactOptional(v.string()),
+  requestKey: v.exactOptional(v.string()),
+  nonce: v.exactOptional(v.string()),
+  subscriptionId: v.exactOptional(v.string()),
+  refundIds: v.array(v.string()),
+  refundedId: v.exactOptional(v.string()),
+  rejection: v.exactOptional(v.string()),
+  response: v.object({ code: v.string(), text: v.string() }),
+});
+export type Payment = v.InferOutput<typeof Payment>;
+
+/** A subscription; its next payment is due `cycles` periods after its first. */
+export const Subscription = v.object({
+  id: v.string(),
+  planId: v.string(),
+  token: v.string(),
+  customerId: v.string(),
+  price: v.string(),
+  currency: v.string(),
+  months: v.number(),
+  status: v.picklist(['Active', 'Past Due', 'Canceled', 'Expired', 'Pending']),
+  createdAt: v.number(),
+  updatedAt: v.number(),
+  firstBilling: v.number(),
+  cycles: v.number(),
+  isTrial: v.boolean(),
+  autoRenew: v.boolean(),
+  history: History,
+  /** Oldest first. */
+  payments: v.array(v.string()),
+});
+export type Subscription = v.InferOutput<typeof Subscription>;
+
+/** What a client is about to have validated: the order that a nonce was made for. */
+export const Wish = v.object({ nonce: v.string(), order: Order });
+export type Wish = v.InferOutput<typeof Wish>;
+
+/** A payment method in the vault. */
+export const Method = v.object({ token: v.string(), customerId: v.string(), nonce: v.string() });
+export type Method = v.InferOutput<typeof Method>;
+
+/** All that the gateway knows of its merchant. */
+export const SavedBooks = v.object({
+  merchantId: v.string(),
+  publicKey: v.string(),
+  privateKey: v.string(),
+  products: v.array(v.tuple([v.string(), Order])),
+  customers: v.array(v.string()),
+  methods: v.array(v.tuple([v.string(), Method])),
+  payments: v.array(v.tuple([v.string(), Payment])),
+  subscriptions: v.array(v.tuple([v.string(), Subscription])),
+  wishes: v.array(v.tuple([v.string(), Wish])),
+  usedNonces: v.array(v.string()),
+});
+export type SavedBooks = v.InferOutput<typeof SavedBooks>;

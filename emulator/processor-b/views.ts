@@ -1,0 +1,71 @@
+import { addPeriod } from '../calendar.ts';
+import type { Books } from './books.ts';
+import type { Payment, Subscription } from './records.ts';
+import type { Value } from './xml.ts';
+
+/** The length of a day in milliseconds. */
+export const day = 86_400_000;
+
+const second = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
+const date = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+/** When the next payment is due. */
+export const nextBilling = ({ firstBilling, months, cycles }: Subscription): number =>
+  addPeriod(firstBilling, `P${months}M`, cycles);
+
+/** The payment as the gateway shows it: a card's settles within a day. */
+export const statusAt = ({ status, createdAt }: Payment, now: number): string =>
+  status === 'submitted_for_settlement' && now - createdAt >= day ? 'settled' : status;
+
+/** A payment in the gateway's words. */
+export function paymentView(payment: Payment, now: number): Value {
+  const { id, type, amount, customerId, refundIds, response } = payment;
+  return {
+    id,
+    status: statusAt(payment, now),
+    type,
+    currencyIsoCode: payment.currency,
+    amount,
+    merchantAccountId: 'default',
+    orderId: payment.orderId ?? null,
+    createdAt: second(payment.createdAt),
+    updatedAt: second(payment.updatedAt),
+    customer: { id: customerId ?? null },
+    refundIds,
+    refundedTransactionId: payment.refundedId ?? null,
+    processorResponseCode: response.code,
+    processorResponseText: response.text,
+    gatewayRejectionReason: payment.rejection ?? null,
+    paymentInstrumentType: 'credit_card',
+    subscriptionId: payment.subscriptionId ?? null,
+  };
+}
+
+/** A subscription in the gateway's words. */
+export function subscriptionView({ payments }: Books, subscription: Subscription, now: number): Value {
+  const { cycles, months, firstBilling, isTrial } = subscription;
+  const own = subscription.payments.flatMap((id) => payments.get(id) ?? []).reverse();
+  const hasPaid = cycles > 0;
+  const end = hasPaid ? date(nextBilling(subscription) - day) : null;
+  return {
+    id: subscription.id,
+    planId: subscription.planId,
+    status: subscription.status,
+    price: subscription.price,
+    paymentMethodToken: subscription.token,
+    createdAt: second(subscription.createdAt),
+    updatedAt: second(subscription.updatedAt),
+    firstBillingDate: date(firstBilling),
+    nextBillingDate: date(nextBilling(subscription)),
+    billingPeriodStartDate: hasPaid ? date(addPeriod(firstBilling, `P${months}M`, cycles - 1)) : null,
+    billingPeriodEndDate: end,
+    paidThroughDate: end,
+    trialPeriod: isTrial,
+    neverExpires: true,
+    currentBillingCycle: cycles,
+    numberOfBillingCycles: null,
+    discounts: [],
+    statusHistory: subscription.history.map(({ status, timestamp }) => ({ status, timestamp: second(timestamp) })),
+    transactions: own.map((payment) => paymentView(payment, now)),
+  };
+}
