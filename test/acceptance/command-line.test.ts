@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startLocal } from '../../local/start-local.ts';
+import { basic } from '../support/call.ts';
+import { freshName } from '../support/given.ts';
+
+let service: Awaited<ReturnType<typeof startLocal>>;
+beforeAll(async () => {
+  service = await startLocal({});
+}, 60_000);
+afterAll(async () => {
+  await service.close();
+});
+
+const run = promisify(execFile);
+const project = new URL('../..', import.meta.url);
+
+/** What the command prints; a command that fails gives its exit code and its message. */
+async function cli(args: readonly string[], input = ''): Promise<{ code: number; out: string; error: string }> {
+  const running = run(process.execPath, ['--import', 'tsx', 'cli/main.ts', ...args], {
+    cwd: project,
+    env: { ...process.env, ...service.environment },
+  });
+  running.child.stdin?.end(input);
+  return await running.then(
+    ({ stdout, stderr }) => ({ code: 0, out: stdout, error: stderr }),
+    (failure: { code: number; stdout: string; stderr: string }) => ({
+      code: failure.code,
+      out: failure.stdout,
+      error: failure.stderr,
+    }),
+  );
+}
+
+const keyIn = (text: string, level: 'pub' | 'sec'): string => new RegExp(`${level}_[\\w-]+`).exec(text)?.[0] ?? '';
+const status = async (app: string, key: string) =>
+  (await fetch(`${service.baseUrl}/v3/customers/ann/purchases`, { headers: basic(app, key) })).status;
+const settings = async () => await (await fetch(`${service.emulatorUrl}/control/settings/store_a`)).text();
+
+describe('the command line', () => {
+  it('makes an application whose keys work at once, and lists it', async () => {
+    const app = freshName();
+    const { out } = await cli(['app', 'create', app]);
+    expect(await status(app, keyIn(out, 'sec'))).toBe(200);
+    expect(await status(app, keyIn(out, 'pub'))).toBe(403);
+    expect((await cli(['app', 'list'])).out).toContain(app);
+  }, 30_000);
+
+  it('refuses a name twice, and one that no key of the table could hold', async () => {
+    const app = freshName();
+    await cli(['app', 'create', app]);
+    expect(await cli(['app', 'create', app])).toMatchObject({
+      code: 1,
+      error: expect.stringMatching(/exists already/),
+    });
+    expect(await cli(['app', 'create', 'a#b'])).toMatchObject({ code: 1 });
+  }, 30_000);
+
+  it('rotates a key: the new one works, and the present one stays live for the overlap', async () => {
+    const app = freshName();
+    const old = keyIn((await cli(['app', 'create', app])).out, 'sec');
+    const fresh = keyIn((await cli(['app', 'rotate-key', app, 'secret'])).out, 'sec');
+    expect(fresh).not.toBe(old);
+    expect([await status(app, fresh), await status(app, old)]).toEqual([200, 200]);
+  }, 30_000);
+
+  it('asks the store whether it accepts the settings before it keeps them', async () => {
+    const app = freshName();
+    await cli(['app', 'create', app]);
+    const good = await settings();
+    expect(await cli(['app', 'set-store', app, 'store_a', '-'], good)).toMatchObject({ code: 0 });
+    const wrong = JSON.stringify({ ...JSON.parse(good), issuerId: 'somebody else' });
+    expect(await cli(['app', 'set-store', app, 'store_a', '-'], wrong)).toMatchObject({ code: 1, out: '' });
+    expect(await cli(['app', 'set-store', app, 'store_a', '-'], '{"bundle":1}')).toMatchObject({ code: 1 });
+  }, 30_000);
+
+  it('sets the strategy, and nothing for an application that is not there', async () => {
+    const app = freshName();
+    await cli(['app', 'create', app]);
+    expect(await cli(['app', 'set-strategy', app, 'first'])).toMatchObject({ code: 0 });
+    expect((await cli(['app', 'list'])).out).toMatch(new RegExp(`${app}  strategy first`));
+    expect(await cli(['app', 'set-strategy', 'nobody', 'first'])).toMatchObject({ code: 1 });
+  }, 30_000);
+});
