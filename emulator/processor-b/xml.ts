@@ -11,7 +11,7 @@ export type Value =
 export const xmlDocument = (name: string, value: Value): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n${element(name, value)}`;
 
-/** A list of the gateway, whose elements have a name of their own. */
+/** One element; the items of a list have a name of their own. */
 function element(name: string, value: Value): string {
   if (value === null) return `<${name} nil="true"/>`;
   if (typeof value === 'number') return `<${name} type="integer">${value}</${name}>`;

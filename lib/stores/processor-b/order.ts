@@ -38,8 +38,7 @@ export function orderOf(request: ValidationRequest, { app, settings }: Pick<Aski
 }
 
 /** The processor's customer id of a user: ids allow few characters, so it is a digest. */
-export const customerIdOf = (app: string, applicationUsername: string): string =>
-  digest(app, 'user', applicationUsername);
+const customerIdOf = (app: string, applicationUsername: string): string => digest(app, 'user', applicationUsername);
 
 // Spec: not shown. Clients that exist today call everything a consumable, so the catalogue's type holds, not the request's.
 function pricedProduct(

@@ -2,6 +2,7 @@ import type { Millis, ProductType } from '../../purchases/purchase.ts';
 import type { Asking } from '../store.ts';
 import { settingsOf } from './settings.ts';
 
+/** A day in milliseconds. */
 export const day = 24 * 60 * 60 * 1000;
 
 /** What the processor's objects do not tell of a purchase. */
