@@ -1,0 +1,29 @@
+import type { Period } from '../calendar.ts';
+import type { Order } from '../orders.ts';
+import { refusal } from '../refusal.ts';
+import type { Books } from './books.ts';
+import type { Product } from './records.ts';
+
+const usualPriceMicros = 4_990_000;
+
+/** The terms under which a product is made: monthly and 4.99 USD unless they say otherwise. */
+export type Terms = Pick<Order, 'productId' | 'type' | 'period' | 'priceMicros' | 'currency'>;
+
+/** What the terms are about: a product that exists, or a new one. */
+export function stockedProduct({ products }: Books, terms: Terms): Product {
+  const { productId: id, type, priceMicros = usualPriceMicros, currency = 'USD', period = 'P1M' } = terms;
+  const known = products.get(id);
+  if (known !== undefined) {
+    if (known.type === type && (terms.period === undefined || terms.period === known.period)) return known;
+    throw refusal(422, `${id} exists already, as a ${[known.type, known.period].join(' ').trim()}.`);
+  }
+  const product: Product = { id, type, priceMicros, currency, ...(type === 'paid subscription' && { period }) };
+  products.set(id, product);
+  return product;
+}
+
+/** How long a period of the product lasts. */
+export const periodOf = ({ period = 'P1M' }: Product): Period => period;
+
+/** The base plan of a subscription with that period. */
+export const basePlanId = (period: Period): string => period.toLowerCase();

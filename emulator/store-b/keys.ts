@@ -1,0 +1,52 @@
+import { createPublicKey, generateKeyPair, type KeyObject, randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import * as v from 'valibot';
+
+/** All secrets of the store: what it signs purchases and tokens with, and the key of the developer's service account. */
+export const Keys = v.object({
+  /** The private half of the licence key. */
+  licencePrivateKey: v.string(),
+  /** The private key of the service account. */
+  accountPrivateKey: v.string(),
+  accountKeyId: v.string(),
+  /** Vouches for the access tokens. */
+  tokenSecret: v.string(),
+});
+export type Keys = Readonly<v.InferOutput<typeof Keys>>;
+
+/** The application whose purchases the store keeps. */
+export const packageName = 'com.example.app';
+
+/** The name of the developer's service account. */
+export const clientEmail = 'validation@example-app.iam.gserviceaccount.com';
+
+/** Where an assertion is exchanged for an access token. */
+export const tokenUri = 'https://oauth2.googleapis.com/token';
+
+const rsa = (): Promise<{ privateKey: KeyObject }> => promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
+
+/** New keys. */
+export async function createKeys(): Promise<Keys> {
+  const [licence, account] = await Promise.all([rsa(), rsa()]);
+  return {
+    licencePrivateKey: pem(licence.privateKey),
+    accountPrivateKey: pem(account.privateKey),
+    accountKeyId: randomBytes(20).toString('hex'),
+    tokenSecret: randomBytes(32).toString('base64url'),
+  };
+}
+
+/** What an operator configures in the service. */
+export const settingsOf = (keys: Keys): Readonly<Record<string, unknown>> => ({
+  packageName,
+  serviceAccount: {
+    type: 'service_account',
+    client_email: clientEmail,
+    private_key: keys.accountPrivateKey,
+    private_key_id: keys.accountKeyId,
+    token_uri: tokenUri,
+  },
+  licenseKey: createPublicKey(keys.licencePrivateKey).export({ type: 'spki', format: 'der' }).toString('base64'),
+});
+
+const pem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();

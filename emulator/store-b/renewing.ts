@@ -1,0 +1,121 @@
+import { addPeriod, type Period } from '../calendar.ts';
+import { periodOf } from './catalogue.ts';
+import {
+  type Change,
+  demand,
+  type Moment,
+  type SubscriptionEvent,
+  subscriptionOf,
+  told,
+  withOrder,
+  withSubscription,
+} from './change.ts';
+import { endOf, latestOrder, nextAnchor, renewalOrder } from './placing.ts';
+import type { Purchase, Subscription } from './records.ts';
+
+const dayMs = 86_400_000;
+const holdDays = 30;
+
+/** Pays the next period: in time, or as soon as a failed payment succeeds. */
+export function renew(purchase: Purchase, moment: Moment): Change {
+  const { state, awaitsRenewal } = subscriptionOf(purchase);
+  if (state === 'IN_GRACE_PERIOD' || state === 'ON_HOLD') return recover(purchase, moment);
+  const isDue = state === 'ACTIVE' || awaitsRenewal === true;
+  demand(isDue, purchase, `is ${state} and does not renew: it can only be bought again`);
+  demand(!lacksConsent(purchase), purchase, 'does not renew before its higher price is accepted');
+  return withPeriod(purchase, moment, 'RENEWED');
+}
+
+/** The payment that had failed succeeds: without a gap in the grace period, from now on in account hold. */
+export function recover(purchase: Purchase, moment: Moment): Change {
+  const { state } = subscriptionOf(purchase);
+  demand(state === 'IN_GRACE_PERIOD' || state === 'ON_HOLD', purchase, `is ${state}: no payment failed`);
+  return withPeriod(purchase, moment, state === 'ON_HOLD' ? 'RECOVERED' : 'RENEWED');
+}
+
+/** The customer ends the pause, or it ends by itself: a new period starts. */
+export function resume(purchase: Purchase, moment: Moment): Change {
+  const { state } = subscriptionOf(purchase);
+  demand(state === 'PAUSED', purchase, `is ${state}: it is not paused`);
+  return withPeriod(purchase, moment, 'RECOVERED');
+}
+
+/** Whether the renewal that comes next is one that the customer must have agreed to. */
+export function lacksConsent(purchase: Purchase): boolean {
+  const { priceChange, anchor } = subscriptionOf(purchase);
+  return priceChange?.state === 'OUTSTANDING' && endOf(anchor) >= priceChange.chargeAt;
+}
+
+/** The payment for the next period fails: grace begins, or account hold when there is none or it is over. */
+export function failPayment(purchase: Purchase, { at, product }: Moment, grace = true): Change {
+  const { state, anchor, awaitsRenewal } = subscriptionOf(purchase);
+  if (state === 'IN_GRACE_PERIOD') return hold(purchase, at);
+  demand(state === 'ACTIVE' || awaitsRenewal === true, purchase, `is ${state}: no payment is due`);
+  const next = nextAnchor(subscriptionOf(purchase), periodOf(product));
+  const service = { start: endOf(anchor), end: endOf(next) };
+  const unpaid = renewalOrder(purchase, { at, state: 'PENDING', priceMicros: nextPrice(purchase), service });
+  const failed = { ...purchase, orders: [...purchase.orders, unpaid] };
+  const graceEnd = endOf(anchor) + graceDays(periodOf(product)) * dayMs;
+  if (!grace || graceEnd <= at) return hold(failed, at);
+  const inGrace = { ...cleared(purchase), state: 'IN_GRACE_PERIOD', expiryTime: graceEnd } as const;
+  return { purchase: { ...failed, subscription: inGrace }, notices: [told(purchase, 'IN_GRACE_PERIOD')] };
+}
+
+/** Access ends while the payment is tried on for some weeks. */
+export function hold(purchase: Purchase, at: number): Change {
+  const expiryTime = Math.min(subscriptionOf(purchase).expiryTime, at);
+  const held = { ...cleared(purchase), state: 'ON_HOLD', expiryTime, holdEnds: at + holdDays * dayMs } as const;
+  return { purchase: { ...purchase, subscription: held }, notices: [told(purchase, 'ON_HOLD')] };
+}
+
+function withPeriod(purchase: Purchase, { at, product }: Moment, event: SubscriptionEvent): Change {
+  const before = subscriptionOf(purchase);
+  const anchor = nextPeriod(before, periodOf(product), at);
+  const priceMicros = nextPrice(purchase);
+  const service = { start: addPeriod(anchor.date, anchor.period, anchor.periods - 1), end: endOf(anchor) };
+  const unpaid = latestOrder(purchase);
+  const paid =
+    unpaid.state === 'PENDING'
+      ? withOrder(purchase, unpaid.id, { state: 'PROCESSED', changedAt: at, service })
+      : {
+          ...purchase,
+          orders: [...purchase.orders, renewalOrder(purchase, { at, state: 'PROCESSED', priceMicros, service })],
+        };
+  const { offerId: _used, ...subscription } = cleared(purchase);
+  const renewed = withSubscription(
+    { ...paid, subscription },
+    { state: 'ACTIVE', phase: 'base', priceMicros, anchor, expiryTime: service.end, ...appliedPrice(before) },
+  );
+  return { purchase: renewed, notices: [told(purchase, event)] };
+}
+
+/** After a hold or a pause, and when it is longer overdue than a period, the next one starts anew. */
+function nextPeriod(before: Subscription, period: Period, at: number): Subscription['anchor'] {
+  const anew = { date: at, period, periods: 1 };
+  if (before.state === 'ON_HOLD' || before.state === 'PAUSED') return anew;
+  const next = nextAnchor(before, period);
+  return endOf(next) > at ? next : anew;
+}
+
+function nextPrice(purchase: Purchase): number {
+  const { priceMicros, priceChange } = subscriptionOf(purchase);
+  return priceChange?.state === 'CONFIRMED' ? priceChange.priceMicros : priceMicros;
+}
+
+const appliedPrice = ({ priceChange }: Subscription): Partial<Subscription> =>
+  priceChange?.state === 'CONFIRMED' ? { priceChange: { ...priceChange, state: 'APPLIED' } } : {};
+
+/** A subscription that goes on, without what an earlier end of it left. */
+function cleared(purchase: Purchase): Subscription {
+  const {
+    cancelled: _cancelled,
+    awaitsRenewal: _awaits,
+    holdEnds: _holdEnds,
+    resumesAt: _resumesAt,
+    ...kept
+  } = subscriptionOf(purchase);
+  return { ...kept, autoRenew: true };
+}
+
+/** How long customers keep access while their payment fails. */
+const graceDays = (period: Period): number => (addPeriod(0, period) >= 28 * dayMs ? 7 : 3);

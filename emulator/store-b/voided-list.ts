@@ -1,0 +1,42 @@
+import type { androidpublisher_v3 } from '@googleapis/androidpublisher';
+import * as v from 'valibot';
+import { apiProblem } from './api-error.ts';
+import { voidedView } from './order-view.ts';
+import type { Source } from './source.ts';
+
+const listedMs = 30 * 86_400_000;
+const mostResults = 1000;
+
+const Digits = v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'Invalid Value'), v.transform(Number));
+const Query = v.object({
+  startTime: v.exactOptional(Digits),
+  endTime: v.exactOptional(Digits),
+  type: v.optional(v.picklist(['0', '1']), '0'),
+  maxResults: v.optional(v.pipe(Digits, v.minValue(1)), String(mostResults)),
+  token: v.optional(Digits, '0'),
+});
+
+/** `GET purchases/voidedpurchases`: the void orders of the last thirty days; subscriptions only with type 1. */
+export function voidedList(
+  { books, now }: Source,
+  query: URLSearchParams,
+): androidpublisher_v3.Schema$VoidedPurchasesListResponse {
+  const parsed = v.safeParse(Query, Object.fromEntries(query));
+  if (!parsed.success) throw apiProblem(400, 'invalid', `Invalid value for ${v.getDotPath(parsed.issues[0])}`);
+  const { startTime, endTime = now(), type, maxResults, token: start } = parsed.output;
+  const earliest = now() - listedMs;
+  if (startTime !== undefined && startTime < earliest) {
+    throw apiProblem(400, 'invalid', 'startTime cannot be older than 30 days.');
+  }
+  if (endTime > now()) throw apiProblem(400, 'invalid', 'endTime cannot be in the future.');
+  const all = books.voided.filter(
+    ({ voidedAt, isSubscription }) =>
+      voidedAt >= (startTime ?? earliest) && voidedAt <= endTime && (type === '1' || !isSubscription),
+  );
+  const end = start + Math.min(maxResults, mostResults);
+  const page = all.slice(start, end);
+  return {
+    ...(end < all.length && { tokenPagination: { nextPageToken: String(end) } }),
+    ...(page.length > 0 && { voidedPurchases: page.map(voidedView) }),
+  };
+}
