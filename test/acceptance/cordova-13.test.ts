@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startLocal } from '../../local/start-local.ts';
 import { type CordovaPage, openCordovaPage } from '../support/cordova-page.ts';
+import { appStoreDevice, premium, type ReceiptBody } from '../support/store-a-device.ts';
 
 let service: Awaited<ReturnType<typeof startLocal>>;
 let page: CordovaPage | undefined;
@@ -20,37 +21,15 @@ const control = async (path: string, body: object): Promise<any> =>
 
 const validator = () => `${service.baseUrl}/v1/validate?appName=${service.app}&apiKey=${service.publicKey}`;
 
-const product = {
-  id: 'premium',
-  title: 'Premium',
-  description: 'Everything',
-  price: '$4.99',
-  priceMicros: 4_990_000,
-  currency: 'USD',
-  countryCode: 'US',
-  billingPeriod: 1,
-  billingPeriodUnit: 'Month',
-  discounts: [],
-};
-
-/** StoreKit 1 with one receipt for the application, as the plugin's Objective-C side answers. */
-const appStore = (receipt: string, bundleId: string) => (method: string) => {
-  if (method === 'load') return [[product], []];
-  if (method === 'appStoreReceipt' || method === 'appStoreRefreshReceipt')
-    return [receipt, bundleId, '1.0', '1', '????'];
-  if (method === 'getStorefront') return 'USA';
-  return undefined;
-};
-
 /** Starts the plugin in a page as apps do, and waits for what comes of verifying the application's receipt. */
-async function verified(receipt: { id: string; transaction: { appStoreReceipt: string } }) {
-  page = openCordovaPage('ios', appStore(receipt.transaction.appStoreReceipt, receipt.id));
+async function verified(receipt: ReceiptBody) {
+  page = openCordovaPage('ios', appStoreDevice(receipt));
   await page.load('cordova-plugin-purchase/www/store.js');
   const { CdvPurchase } = page.window;
   const { store, Platform, ProductType } = CdvPurchase;
   store.validator = validator();
   store.applicationUsername = 'ann';
-  store.register([{ id: product.id, platform: Platform.APPLE_APPSTORE, type: ProductType.PAID_SUBSCRIPTION }]);
+  store.register([{ id: premium.id, platform: Platform.APPLE_APPSTORE, type: ProductType.PAID_SUBSCRIPTION }]);
   const outcome = new Promise<{ event: string; payload: unknown }>((resolve) => {
     store
       .when()
@@ -65,7 +44,7 @@ async function verified(receipt: { id: string; transaction: { appStoreReceipt: s
 const bought = async () =>
   await control('/purchases', {
     platform: 'store_a',
-    productId: product.id,
+    productId: premium.id,
     type: 'paid subscription',
     form: 'receipt',
   });
@@ -75,9 +54,9 @@ describe('cordova-plugin-purchase 13.18 in a webview', () => {
     const { validate } = await bought();
     const { event, store } = await verified(validate);
     expect(event).toBe('verified');
-    expect(store.owned(product.id)).toBe(true);
+    expect(store.owned(premium.id)).toBe(true);
     const [receipt] = store.verifiedReceipts;
-    expect(receipt.collection).toMatchObject([{ id: product.id, isExpired: false, renewalIntent: 'Renew' }]);
+    expect(receipt.collection).toMatchObject([{ id: premium.id, isExpired: false, renewalIntent: 'Renew' }]);
     expect(receipt.collection[0].expiryDate).toBeGreaterThan(Date.now());
   }, 30_000);
 
@@ -86,15 +65,18 @@ describe('cordova-plugin-purchase 13.18 in a webview', () => {
     const { validate } = await control(`/purchases/${id}/expire`, { form: 'receipt' });
     const { event, store } = await verified(validate);
     expect(event).toBe('verified');
-    expect(store.owned(product.id)).toBe(false);
+    expect(store.owned(premium.id)).toBe(false);
   }, 30_000);
 
   it('hears of a receipt that is not accepted', async () => {
     const { validate } = await bought();
-    const { event, payload, store } = await verified({ ...validate, transaction: { appStoreReceipt: 'MIIBAA==' } });
+    const { event, payload, store } = await verified({
+      ...validate,
+      transaction: { id: 'none', appStoreReceipt: 'MIIBAA==' },
+    });
     expect(event).toBe('unverified');
     expect(payload).toMatchObject({ payload: { code: 6778001 } });
-    expect(store.owned(product.id)).toBe(false);
+    expect(store.owned(premium.id)).toBe(false);
   }, 30_000);
 
   it('is kept by CORS from what only servers may read', async () => {
