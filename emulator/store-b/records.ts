@@ -37,13 +37,12 @@ export const PlacedOrder = v.object({
 export type PlacedOrder = Readonly<v.InferOutput<typeof PlacedOrder>>;
 
 /** A price that the developer asks for from a coming renewal on. */
-export const PriceChange = v.object({
+const PriceChange = v.object({
   state: v.picklist(['OUTSTANDING', 'CONFIRMED', 'APPLIED']),
   priceMicros: v.number(),
   /** Renewals from here on cost it, or do not happen without consent. */
   chargeAt: v.number(),
 });
-export type PriceChange = Readonly<v.InferOutput<typeof PriceChange>>;
 
 /** What only subscriptions have. */
 export const Subscription = v.object({

@@ -51,7 +51,7 @@ export async function useStoreB(options: { readonly stateFile?: string } = {}): 
 }
 
 /** The service account as an operator configures it. */
-export const accountOf = ({ settings }: Pick<EmulatorUser, 'settings'>) =>
+const accountOf = ({ settings }: Pick<EmulatorUser, 'settings'>) =>
   settings('store_b').serviceAccount as Readonly<Record<string, string>>;
 
 function assertion(user: EmulatorUser, { header, claims, privateKey }: Changes): string {
