@@ -4,9 +4,10 @@ import type { Books } from './books.ts';
 import { stockedProduct } from './catalogue.ts';
 import { type Change, type Moment, subscriptionOf, told } from './change.ts';
 import { ended, expire, lapse, refund, revoke } from './ending.ts';
+import { failPayment, hold } from './failing.ts';
 import { changePlan } from './plan-change.ts';
 import type { Product, Purchase } from './records.ts';
-import { failPayment, hold, lacksConsent, recover, renew, resume } from './renewing.ts';
+import { lacksConsent, recover, renew, resume } from './renewing.ts';
 import { acceptPrice, cancel, pause, raisePrice, uncancel } from './wishes.ts';
 
 type Step = (purchase: Purchase, moment: Moment, details: ActionDetails) => Change;

@@ -13,9 +13,6 @@ import {
 import { endOf, latestOrder, nextAnchor, renewalOrder } from './placing.ts';
 import type { Purchase, Subscription } from './records.ts';
 
-const dayMs = 86_400_000;
-const holdDays = 30;
-
 /** Pays the next period: in time, or as soon as a failed payment succeeds. */
 export function renew(purchase: Purchase, moment: Moment): Change {
   const { state, awaitsRenewal } = subscriptionOf(purchase);
@@ -44,28 +41,6 @@ export function resume(purchase: Purchase, moment: Moment): Change {
 export function lacksConsent(purchase: Purchase): boolean {
   const { priceChange, anchor } = subscriptionOf(purchase);
   return priceChange?.state === 'OUTSTANDING' && endOf(anchor) >= priceChange.chargeAt;
-}
-
-/** The payment for the next period fails: grace begins, or account hold when there is none or it is over. */
-export function failPayment(purchase: Purchase, { at, product }: Moment, grace = true): Change {
-  const { state, anchor, awaitsRenewal } = subscriptionOf(purchase);
-  if (state === 'IN_GRACE_PERIOD') return hold(purchase, at);
-  demand(state === 'ACTIVE' || awaitsRenewal === true, purchase, `is ${state}: no payment is due`);
-  const next = nextAnchor(subscriptionOf(purchase), periodOf(product));
-  const service = { start: endOf(anchor), end: endOf(next) };
-  const unpaid = renewalOrder(purchase, { at, state: 'PENDING', priceMicros: nextPrice(purchase), service });
-  const failed = { ...purchase, orders: [...purchase.orders, unpaid] };
-  const graceEnd = endOf(anchor) + graceDays(periodOf(product)) * dayMs;
-  if (!grace || graceEnd <= at) return hold(failed, at);
-  const inGrace = { ...cleared(purchase), state: 'IN_GRACE_PERIOD', expiryTime: graceEnd } as const;
-  return { purchase: { ...failed, subscription: inGrace }, notices: [told(purchase, 'IN_GRACE_PERIOD')] };
-}
-
-/** Access ends while the payment is tried on for some weeks. */
-export function hold(purchase: Purchase, at: number): Change {
-  const expiryTime = Math.min(subscriptionOf(purchase).expiryTime, at);
-  const held = { ...cleared(purchase), state: 'ON_HOLD', expiryTime, holdEnds: at + holdDays * dayMs } as const;
-  return { purchase: { ...purchase, subscription: held }, notices: [told(purchase, 'ON_HOLD')] };
 }
 
 function withPeriod(purchase: Purchase, { at, product }: Moment, event: SubscriptionEvent): Change {
@@ -97,7 +72,8 @@ function nextPeriod(before: Subscription, period: Period, at: number): Subscript
   return endOf(next) > at ? next : anew;
 }
 
-function nextPrice(purchase: Purchase): number {
+/** What the next period costs. */
+export function nextPrice(purchase: Purchase): number {
   const { priceMicros, priceChange } = subscriptionOf(purchase);
   return priceChange?.state === 'CONFIRMED' ? priceChange.priceMicros : priceMicros;
 }
@@ -106,7 +82,7 @@ const appliedPrice = ({ priceChange }: Subscription): Partial<Subscription> =>
   priceChange?.state === 'CONFIRMED' ? { priceChange: { ...priceChange, state: 'APPLIED' } } : {};
 
 /** A subscription that goes on, without what an earlier end of it left. */
-function cleared(purchase: Purchase): Subscription {
+export function cleared(purchase: Purchase): Subscription {
   const {
     cancelled: _cancelled,
     awaitsRenewal: _awaits,
@@ -116,6 +92,3 @@ function cleared(purchase: Purchase): Subscription {
   } = subscriptionOf(purchase);
   return { ...kept, autoRenew: true };
 }
-
-/** How long customers keep access while their payment fails. */
-const graceDays = (period: Period): number => (addPeriod(0, period) >= 28 * dayMs ? 7 : 3);

@@ -2,18 +2,11 @@ import { wholeSecond } from '../calendar.ts';
 import type { Order } from '../orders.ts';
 import { refusal } from '../refusal.ts';
 import type { Books } from './books.ts';
-import { periodOf, stockedProduct } from './catalogue.ts';
+import { stockedProduct } from './catalogue.ts';
 import { type Change, told, toldOnce } from './change.ts';
+import { offerOf } from './offers.ts';
 import { endOf, newOrderId, newToken } from './placing.ts';
-import type { Phase, PlacedOrder, Product, Purchase, Subscription } from './records.ts';
-
-/** A first period at other terms than the later ones. */
-interface Offer {
-  readonly phase: Phase;
-  readonly offerId?: string;
-  readonly period: string;
-  readonly amountMicros: number;
-}
+import type { PlacedOrder, Product, Purchase, Subscription } from './records.ts';
 
 /** What the customer gets for the order. */
 export function sell(books: Books, order: Order, now: number): Change {
@@ -54,7 +47,7 @@ function isOwned({ productId, subscription, isConsumed, isCancelled }: Purchase,
 export function subscribed(sale: Sale): Purchase {
   const { order, product, at } = sale;
   const { priceMicros, currency } = product;
-  const { period, amountMicros, ...terms } = offerOf(sale);
+  const { period, amountMicros, ...terms } = offerOf(product, order);
   const anchor = { date: at, period, periods: 1 };
   const expiryTime = endOf(anchor);
   const subscription: Subscription = {
@@ -74,20 +67,6 @@ export function subscribed(sale: Sale): Purchase {
 function bought(sale: Sale): Purchase {
   const { product, order } = sale;
   return purchaseOf(sale, { phase: 'base', amountMicros: product.priceMicros * (order.quantity ?? 1) });
-}
-
-function offerOf({ order: { trial, intro }, product }: Sale): Offer {
-  const period = periodOf(product);
-  if (trial && intro) throw refusal(422, 'A purchase starts with a trial or with an intro, not with both.');
-  if (trial) {
-    return { phase: 'freeTrial', offerId: 'freetrial', period: trial === true ? period : trial, amountMicros: 0 };
-  }
-  if (intro) {
-    const offer = intro === true ? { priceMicros: Math.floor(product.priceMicros / 2) } : intro;
-    const terms = { period, ...offer };
-    return { phase: 'introductoryPrice', offerId: 'intro', period: terms.period, amountMicros: offer.priceMicros };
-  }
-  return { phase: 'base', period, amountMicros: product.priceMicros };
 }
 
 function purchaseOf(
