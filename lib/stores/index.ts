@@ -4,6 +4,7 @@ import type { Store } from './store.ts';
 /** Every store, loaded at its first use, so that a function carries only the stores that it meets. */
 export const stores: Readonly<Partial<Record<Platform, () => Promise<Store>>>> = {
   store_a: async () => (await import('./store-a/store-a.ts')).storeA,
+  store_b: async () => (await import('./store-b/store-b.ts')).storeB,
   store_c: async () => (await import('./store-c/store-c.ts')).storeC,
   processor_a: async () => (await import('./processor-a/processor-a.ts')).processorA,
   service_processor_a: async () => (await import('./processor-a/processor-a.ts')).serviceProcessorA,

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { importPKCS8, SignJWT } from 'jose';
+import * as v from 'valibot';
+import type { Millis } from '../../purchases/purchase.ts';
+import type { StoreFetch } from '../store.ts';
+import { misconfigured, unavailable, understood } from './google-answer.ts';
+import type { ServiceAccount } from './settings.ts';
+
+const endpoint = 'https://oauth2.googleapis.com/token';
+const scope = 'https://www.googleapis.com/auth/androidpublisher';
+
+const Token = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.number() });
+
+/** Tokens of all applications of this container. */
+const cache = new Map<string, { readonly token: string; readonly usableUntil: Millis }>();
+const mostCached = 300;
+const renewedBeforeMs = 60_000;
+
+interface Asking {
+  readonly fetch: StoreFetch;
+  readonly now: () => Millis;
+}
+
+/** The service account's bearer token, from the cache until a minute before it expires. */
+export async function accessToken(account: ServiceAccount, { fetch, now }: Asking): Promise<string> {
+  const key = createHash('sha256').update(`${account.client_email}\n${account.private_key}`).digest('hex');
+  const cached = cache.get(key);
+  const askedAt = now();
+  // A clock that was set back must not find a token from its future.
+  if (cached && cached.usableUntil > askedAt && cached.usableUntil - askedAt < 3_600_000) return cached.token;
+  const body = new URLSearchParams({
+    grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+    assertion: await assertion(account, askedAt),
+  });
+  const answer = await fetch(endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: body.toString(),
+  });
+  if (answer.status === 429 || answer.status >= 500) throw unavailable(`the token endpoint answers ${answer.status}`);
+  if (answer.status !== 200) throw misconfigured(`the token endpoint answers ${answer.status}`);
+  const { access_token: token, expires_in: seconds } = understood(Token, answer.text);
+  if (cache.size >= mostCached) cache.clear();
+  cache.set(key, { token, usableUntil: askedAt + seconds * 1000 - renewedBeforeMs });
+  return token;
+}
+
+async function assertion({ client_email, private_key, private_key_id }: ServiceAccount, now: Millis): Promise<string> {
+  const issuedAt = Math.floor(now / 1000);
+  const key = await importPKCS8(private_key, 'RS256').catch(() => {
+    throw misconfigured('the private key cannot be read');
+  });
+  return await new SignJWT({ scope })
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(private_key_id && { kid: private_key_id }) })
+    .setIssuer(client_email)
+    .setAudience(endpoint)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + 3600)
+    .sign(key);
+}

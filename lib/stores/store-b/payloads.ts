@@ -1,0 +1,105 @@
+import * as v from 'valibot';
+
+const Text = v.exactOptional(v.string());
+const Flag = v.exactOptional(v.boolean());
+const Time = v.pipe(
+  v.string(),
+  v.transform((text) => Date.parse(text)),
+  v.number(),
+  v.check((date) => Number.isFinite(date)),
+);
+const Something = v.exactOptional(v.looseObject({}));
+
+/** An amount: whole units as text, the rest in billionths. */
+export const Money = v.object({ currencyCode: v.string(), units: Text, nanos: v.exactOptional(v.number()) });
+export type Money = v.InferOutput<typeof Money>;
+
+const LineItem = v.looseObject({
+  productId: v.string(),
+  expiryTime: v.exactOptional(Time),
+  latestSuccessfulOrderId: Text,
+  autoRenewingPlan: v.exactOptional(
+    v.looseObject({
+      autoRenewEnabled: Flag,
+      recurringPrice: v.exactOptional(Money),
+      priceChangeDetails: v.exactOptional(v.looseObject({ priceChangeMode: Text, priceChangeState: Text })),
+      installmentDetails: v.exactOptional(v.looseObject({ pendingCancellation: Something })),
+    }),
+  ),
+  prepaidPlan: Something,
+  offerDetails: v.exactOptional(v.looseObject({ basePlanId: Text, offerId: Text })),
+  offerPhase: v.exactOptional(v.looseObject({ freeTrial: Something, introductoryPrice: Something })),
+  signupPromotion: v.exactOptional(
+    v.looseObject({ vanityCode: v.exactOptional(v.looseObject({ promotionCode: Text })) }),
+  ),
+});
+export type LineItem = v.InferOutput<typeof LineItem>;
+
+const AccountIds = v.exactOptional(
+  v.looseObject({ obfuscatedExternalAccountId: Text, obfuscatedExternalProfileId: Text }),
+);
+
+/** purchases.subscriptionsv2 */
+export const Subscription = v.looseObject({
+  startTime: v.exactOptional(Time),
+  subscriptionState: v.string(),
+  latestOrderId: Text,
+  linkedPurchaseToken: Text,
+  acknowledgementState: Text,
+  testPurchase: Something,
+  externalAccountIdentifiers: AccountIds,
+  outOfAppPurchaseContext: v.exactOptional(v.looseObject({ expiredExternalAccountIdentifiers: AccountIds })),
+  pausedStateContext: v.exactOptional(v.looseObject({ autoResumeTime: v.exactOptional(Time) })),
+  canceledStateContext: v.exactOptional(
+    v.looseObject({
+      userInitiatedCancellation: v.exactOptional(
+        v.looseObject({
+          cancelTime: v.exactOptional(Time),
+          cancelSurveyResult: v.exactOptional(v.looseObject({ reason: Text })),
+        }),
+      ),
+      systemInitiatedCancellation: Something,
+      developerInitiatedCancellation: Something,
+      replacementCancellation: Something,
+    }),
+  ),
+  lineItems: v.optional(v.array(LineItem), []),
+});
+export type Subscription = v.InferOutput<typeof Subscription>;
+
+/** purchases.productsv2 */
+export const OneTimePurchase = v.looseObject({
+  productLineItem: v.pipe(
+    v.array(
+      v.looseObject({
+        productId: v.string(),
+        productOfferDetails: v.exactOptional(
+          v.looseObject({
+            offerId: Text,
+            purchaseOptionId: Text,
+            quantity: v.exactOptional(v.number()),
+            consumptionState: Text,
+          }),
+        ),
+      }),
+    ),
+    v.minLength(1),
+  ),
+  purchaseStateContext: v.exactOptional(v.looseObject({ purchaseState: Text })),
+  testPurchaseContext: v.exactOptional(v.looseObject({ fopType: Text })),
+  orderId: Text,
+  obfuscatedExternalAccountId: Text,
+  obfuscatedExternalProfileId: Text,
+  purchaseCompletionTime: v.exactOptional(Time),
+  acknowledgementState: Text,
+});
+export type OneTimePurchase = v.InferOutput<typeof OneTimePurchase>;
+
+/** orders.get */
+export const Order = v.looseObject({
+  total: v.exactOptional(Money),
+  state: Text,
+  createTime: v.exactOptional(Time),
+  lastEventTime: v.exactOptional(Time),
+});
+export type Order = v.InferOutput<typeof Order>;

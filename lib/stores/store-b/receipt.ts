@@ -1,0 +1,66 @@
+import { createPublicKey, verify } from 'node:crypto';
+import * as v from 'valibot';
+import { ServiceError } from '../../errors.ts';
+import { parse } from '../../parse.ts';
+import type { ValidationRequest } from '../store.ts';
+import type { StoreBSettings } from './settings.ts';
+
+const Text = v.nullish(v.string());
+const Sent = v.looseObject({ purchaseToken: Text, receipt: Text, signature: Text });
+
+/** What the device's Play Store signed. */
+const Receipt = v.looseObject({
+  packageName: v.exactOptional(v.string()),
+  productId: v.exactOptional(v.string()),
+  orderId: v.exactOptional(v.string()),
+  purchaseToken: v.string(),
+  purchaseTime: v.exactOptional(v.number()),
+  purchaseState: v.exactOptional(v.number()),
+  quantity: v.exactOptional(v.number()),
+  autoRenewing: v.exactOptional(v.boolean()),
+  acknowledged: v.exactOptional(v.boolean()),
+  obfuscatedAccountId: v.exactOptional(v.string()),
+});
+export type Receipt = v.InferOutput<typeof Receipt>;
+
+/** What a client sent: the token, and the receipt where it is one and its signature holds. */
+export interface Evidence {
+  readonly purchaseToken: string;
+  readonly signedReceipt?: Receipt;
+}
+
+/**
+ * Reads the transaction of a request. The token is the authority: some clients send a receipt that is no JSON, or none.
+ * Throws `InvalidPayload` without a token, for a signature that does not hold, and for another application's receipt.
+ */
+export function readEvidence(transaction: ValidationRequest['transaction'], settings: StoreBSettings): Evidence {
+  const { purchaseToken: sent, receipt: text, signature } = parse(Sent, transaction);
+  const receipt = text ? receiptOf(text) : undefined;
+  const purchaseToken = sent || receipt?.purchaseToken;
+  if (!purchaseToken) throw invalid('The data you sent includes no purchaseToken.');
+  if (Buffer.byteLength(purchaseToken) > 800) throw invalid('The purchaseToken is too long.');
+  if (receipt?.packageName !== undefined && receipt.packageName !== settings.packageName) {
+    throw invalid('The receipt was issued to another application.');
+  }
+  if (!receipt || !text || !signature || settings.licenseKey === undefined) return { purchaseToken };
+  if (!isSigned(text, signature, settings.licenseKey)) throw invalid('The signature is not of this receipt.');
+  if (receipt.purchaseToken !== purchaseToken) throw invalid('The receipt is of another purchase.');
+  return { purchaseToken, signedReceipt: receipt };
+}
+
+function receiptOf(text: string): Receipt | undefined {
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), Receipt), text);
+  return result.success ? result.output : undefined;
+}
+
+/** The signature is over the exact text: order of keys and white space count. */
+function isSigned(text: string, signature: string, licenseKey: string): boolean {
+  try {
+    const key = createPublicKey({ key: Buffer.from(licenseKey, 'base64'), format: 'der', type: 'spki' });
+    return verify('sha1', Buffer.from(text), key, Buffer.from(signature, 'base64'));
+  } catch (cause) {
+    throw new ServiceError('InternalError', 'The licence key of the store_b settings cannot be read.', { cause });
+  }
+}
+
+const invalid = (message: string): ServiceError => new ServiceError('InvalidPayload', message);

@@ -1,0 +1,35 @@
+import * as v from 'valibot';
+import { ServiceError } from '../../errors.ts';
+import { parse } from '../../parse.ts';
+
+const Text = v.pipe(v.string(), v.minLength(1));
+
+const AccountKey = v.object({
+  client_email: v.pipe(v.string(), v.email()),
+  private_key: v.pipe(v.string(), v.startsWith('-----BEGIN PRIVATE KEY-----')),
+  private_key_id: v.exactOptional(Text),
+});
+
+/** What an application sets for store_b. */
+export const StoreBSettings = v.object({
+  packageName: Text,
+  /** The JSON key file of a service account with access to the Play Console, as an object or as its text. */
+  serviceAccount: v.exactOptional(v.union([AccountKey, v.pipe(v.string(), v.parseJson(), AccountKey)])),
+  /** The application's licence key, base64; it checks the signature of receipts. */
+  licenseKey: v.exactOptional(Text),
+  /** Whether purchases are acknowledged, and consumables consumed, once they are stored. */
+  acknowledge: v.exactOptional(v.boolean()),
+});
+export type StoreBSettings = v.InferOutput<typeof StoreBSettings>;
+export type ServiceAccount = v.InferOutput<typeof AccountKey>;
+
+/** The settings of an application. Throws `InvalidPayload` when it has none or they are of another form. */
+export function storeBSettings(settings: unknown): StoreBSettings {
+  if (settings === undefined || settings === null) {
+    throw new ServiceError(
+      'InvalidPayload',
+      'This application has no store_b settings: it cannot validate store_b purchases.',
+    );
+  }
+  return parse(StoreBSettings, settings);
+}

@@ -1,0 +1,46 @@
+import * as v from 'valibot';
+import { prefixed } from '../../purchases/platform.ts';
+import type { Asking, Store } from '../store.ts';
+import { misconfigured } from './google-answer.ts';
+import { lookUp } from './look-up.ts';
+import { playOf } from './play.ts';
+import { storeBSettings } from './settings.ts';
+import { settle } from './settle.ts';
+import { validate } from './validate.ts';
+
+const RefreshToken = v.object({ purchaseToken: v.string(), kind: v.string(), productId: v.optional(v.string(), '') });
+const Token = v.object({ purchaseToken: v.pipe(v.string(), v.minLength(1), v.maxBytes(800)) });
+
+/** The second mobile app store. */
+export const storeB: Store = {
+  platform: 'store_b',
+  validate,
+  afterStored: settle,
+  identify({ transaction }) {
+    const sent = v.safeParse(Token, transaction);
+    return sent.success ? prefixed('store_b', sent.output.purchaseToken) : undefined;
+  },
+  async refresh(refreshToken, asking) {
+    const { purchaseToken: token, kind, productId } = v.parse(RefreshToken, refreshToken);
+    const isSubscription = kind === 'subscription';
+    const type = kind === 'consumable' ? 'consumable' : 'non consumable';
+    const hints = isSubscription ? undefined : { id: productId, type: type as 'consumable' | 'non consumable' };
+    const wanted = { token, hints, productId, isSubscription };
+    return (await lookUp(wanted, { play: connected(asking), now: asking.now() }))?.observations ?? [];
+  },
+  async checkSettings(asking, { askStore }) {
+    const { serviceAccount } = storeBSettings(asking.settings);
+    if (!serviceAccount)
+      return 'The form is right. Without a service account receipts are verified by their signatures alone.';
+    if (!askStore) return 'The form is right.';
+    // A token that no purchase has: Google tells whether it would have answered.
+    await connected(asking).subscription('claimcheck-settings-check');
+    return 'Google accepts the service account for this application.';
+  },
+};
+
+function connected(asking: Asking) {
+  const { serviceAccount, ...settings } = storeBSettings(asking.settings);
+  if (!serviceAccount) throw misconfigured('no service account is set');
+  return playOf({ ...settings, serviceAccount }, asking);
+}

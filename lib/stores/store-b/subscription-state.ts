@@ -1,0 +1,74 @@
+import { defined } from '../../defined.ts';
+import type { CancelationReason, Millis, PriceConsentStatus, Purchase } from '../../purchases/purchase.ts';
+import type { LineItem, Subscription } from './payloads.ts';
+
+const state = (name: string): string => `SUBSCRIPTION_STATE_${name}`;
+const withoutAccess = ['EXPIRED', 'ON_HOLD', 'PAUSED', 'PENDING', 'PENDING_PURCHASE_CANCELED'].map(state);
+
+/** Whether the state says that a payment is outstanding: its order number is new, and nothing was paid for it. */
+export const isUnpaid = ({ subscriptionState }: Subscription): boolean =>
+  ['IN_GRACE_PERIOD', 'ON_HOLD', 'PENDING', 'PENDING_PURCHASE_CANCELED'].map(state).includes(subscriptionState);
+
+type State = Partial<Purchase>;
+
+/** The state of one line of a subscription. */
+export function subscriptionState(subscription: Subscription, item: LineItem, now: Millis): State {
+  const { subscriptionState: current, pausedStateContext, canceledStateContext, acknowledgementState } = subscription;
+  const isPaused = current === state('PAUSED');
+  const isOver = withoutAccess.includes(current);
+  const expiry = item.expiryTime;
+  return defined({
+    // What gives no access any more must be past, by every date that a client may compare.
+    expirationDate: isOver && current !== state('PENDING') ? Math.min(expiry ?? now, now - 1000) : expiry,
+    renewalIntent: renewalIntentOf(current, item),
+    renewalIntentChangeDate: canceledStateContext?.userInitiatedCancellation?.cancelTime,
+    cancelationReason: isPaused ? ('PAUSED' as const) : isOver ? cancelationReasonOf(subscription, item) : undefined,
+    isPending: current === state('PENDING') || undefined,
+    isAcknowledged: acknowledgementState === 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED',
+    isBillingRetryPeriod: current === state('IN_GRACE_PERIOD') || current === state('ON_HOLD'),
+    isTrialPeriod: item.offerPhase?.freeTrial !== undefined || undefined,
+    isIntroPeriod: item.offerPhase?.introductoryPrice !== undefined || undefined,
+    priceConsentStatus: priceConsentOf(item),
+    discountId: item.offerDetails?.offerId ?? item.signupPromotion?.vanityCode?.promotionCode,
+    isPaused: isPaused || undefined,
+    autoResumeDate: isPaused ? pausedStateContext?.autoResumeTime : undefined,
+  });
+}
+
+function renewalIntentOf(current: string, { autoRenewingPlan }: LineItem): Purchase['renewalIntent'] {
+  if (current === state('EXPIRED') || current === state('CANCELED')) return 'Lapse';
+  const renews = autoRenewingPlan?.autoRenewEnabled && !autoRenewingPlan.installmentDetails?.pendingCancellation;
+  return renews ? 'Renew' : 'Lapse';
+}
+
+const surveyReasons: Readonly<Record<string, CancelationReason>> = {
+  CANCEL_SURVEY_REASON_NOT_ENOUGH_USAGE: 'Customer.NotUsefulEnough',
+  CANCEL_SURVEY_REASON_TECHNICAL_ISSUES: 'Customer.TechnicalIssues',
+  CANCEL_SURVEY_REASON_COST_RELATED: 'Customer.Cost',
+  CANCEL_SURVEY_REASON_FOUND_BETTER_APP: 'Customer.FoundBetterApp',
+  CANCEL_SURVEY_REASON_OTHERS: 'Customer.OtherReason',
+};
+
+function cancelationReasonOf(
+  { subscriptionState, canceledStateContext: context }: Subscription,
+  item: LineItem,
+): CancelationReason {
+  if (subscriptionState === state('ON_HOLD')) return 'System.BillingError';
+  if (context?.replacementCancellation) return 'System.Replaced';
+  if (context?.developerInitiatedCancellation) return 'Developer';
+  const isRefusedPrice = item.autoRenewingPlan?.priceChangeDetails?.priceChangeState === 'OUTSTANDING';
+  if (isRefusedPrice) return 'Customer.PriceIncrease';
+  if (context?.userInitiatedCancellation) {
+    return surveyReasons[context.userInitiatedCancellation.cancelSurveyResult?.reason ?? ''] ?? 'Customer';
+  }
+  return context?.systemInitiatedCancellation ? 'System' : 'Unknown';
+}
+
+function priceConsentOf({ autoRenewingPlan }: LineItem): PriceConsentStatus | undefined {
+  const { priceChangeMode, priceChangeState } = autoRenewingPlan?.priceChangeDetails ?? {};
+  if (priceChangeMode === 'PRICE_DECREASE') return undefined;
+  if (priceChangeState === 'OUTSTANDING') return 'Notified';
+  if (priceChangeState === 'APPLIED') return 'Agreed';
+  if (priceChangeState === 'CONFIRMED') return priceChangeMode === 'OPT_OUT_PRICE_INCREASE' ? 'Notified' : 'Agreed';
+  return undefined;
+}
