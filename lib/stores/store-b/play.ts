@@ -7,7 +7,7 @@ import { OneTimePurchase, Order, Subscription } from './payloads.ts';
 import type { ServiceAccount, StoreBSettings } from './settings.ts';
 
 /** What Google says of a token: the purchase, or why there is none. */
-export type Answered<T> =
+type Answered<T> =
   | { readonly kind: 'found'; readonly value: T; readonly native: Readonly<Record<string, unknown>> }
   | { readonly kind: 'other' | 'unknown' | 'gone' };
 

@@ -11,7 +11,7 @@ export const later = '2026-12-21T12:00:00Z';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-export const settings = {
+const settings = {
   packageName: 'com.example.app',
   serviceAccount: {
     client_email: 'claimcheck@example.iam.gserviceaccount.com',
