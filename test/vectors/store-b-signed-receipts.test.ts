@@ -28,9 +28,7 @@ const validate = async (changes: object, licenseKey: string) => {
   const transaction = { type: 'android-store', purchaseToken: data.purchaseToken, receipt, signature, ...changes };
   const settings = {
     packageName: data.packageName,
-    licenseKey: vector(...folder, licence)
-      .toString('utf8')
-      .trim(),
+    licenseKey,
   };
   const asking = { settings, now: () => Date.parse('2016-02-23') } as Partial<Asking> as Asking;
   return await storeB.validate({ id: data.productId, type: 'paid subscription', transaction }, asking);
