@@ -1,0 +1,146 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { getCustomerPurchases } from '../../lib/api/customers.ts';
+import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { Platform } from '../../lib/purchases/platform.ts';
+import { basic, call } from '../support/call.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+interface Promised {
+  readonly platform: Platform;
+  /** What of a body makes it one of a purchase that the store does not know. */
+  readonly unknown: object;
+  /** Settings of another application of the same store. */
+  readonly foreign: object;
+  /** A product id in the form of the store, other than that of any earlier number. */
+  readonly product?: (number: number) => string;
+  /** The form of the body that names the product, where the usual one asks for all that is owned. */
+  readonly form?: string;
+}
+
+const jws = 'eyJhbGciOiJFUzI1NiJ9.e30.c2ln';
+const stores: readonly Promised[] = [
+  { platform: 'store_a', unknown: { jwsRepresentation: jws }, foreign: { bundleId: 'com.other' }, form: 'product' },
+  {
+    platform: 'store_c',
+    unknown: { storeId: '9NBLGGH5ZZZZ' },
+    foreign: { clientId: 'another-client' },
+    product: (number) => `9NBLGGH5W${String(number).padStart(3, '0')}`,
+  },
+  {
+    platform: 'store_b',
+    unknown: { purchaseToken: 'unknown', receipt: '', signature: '' },
+    foreign: { packageName: 'com.other' },
+  },
+  { platform: 'processor_a', unknown: { id: 'ch_unknown' }, foreign: { secretKey: 'sk_test_another_account' } },
+];
+
+const productIdOf = (number: number) => `product-${number}`;
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterEach(async () => {
+  await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+});
+afterAll(async () => {
+  await service.close();
+});
+
+describe.each(stores)('$platform', ({ platform, unknown, foreign, form, product = productIdOf }) => {
+  let keys: IssuedKeys;
+  let user = '';
+  let users = 0;
+  beforeAll(async () => {
+    keys = await service.app([platform]);
+  });
+
+  const validated = async (body: object, as = keys) => (await service.validate(as, body)).body;
+  const buy = async (order: object = {}) => {
+    user = `${platform}-${++users}`;
+    const sold = { platform, productId: product(users), type: 'paid subscription' };
+    return await service.control('/purchases', {
+      ...sold,
+      applicationUsername: user,
+      ...(form && { form }),
+      ...order,
+    });
+  };
+  const act = async (id: string, action: string) =>
+    await service.control(`/purchases/${id}/${action}`, { ...(form && { form }) });
+  const owned = async () => {
+    const params = { applicationUsername: user };
+    const { body } = await call(getCustomerPurchases, { headers: basic(keys.app, keys.secretKey), params });
+    return Object.values<Record<string, unknown>>(body.purchases);
+  };
+
+  it('grants what was paid, and can be read back', async () => {
+    const { validate } = await buy();
+    expect(await validated(validate)).toMatchObject({
+      ok: true,
+      data: { transaction: { type: validate.transaction.type } },
+    });
+    expect(await owned()).toMatchObject([
+      { platform, isExpired: false, renewalIntent: 'Renew', amountMicros: 4_990_000 },
+    ]);
+  });
+
+  it('gives the same answer to the same receipt again, and one purchase', async () => {
+    const { validate } = await buy();
+    const [first, second] = [await validated(validate), await validated(validate)];
+    expect(second.data.collection).toEqual(first.data.collection);
+    expect(await owned()).toHaveLength(1);
+  });
+
+  it('refuses what the store does not know, and stores nothing', async () => {
+    const { validate } = await buy();
+    const transaction = { ...validate.transaction, ...unknown };
+    expect(await validated({ ...validate, transaction })).toMatchObject({ ok: false, code: 6778001 });
+    expect(await owned()).toEqual([]);
+  });
+
+  it('calls an expired subscription expired', async () => {
+    const { id, validate } = await buy();
+    await validated(validate);
+    const { validate: late } = await act(id, 'expire');
+    expect(await validated(late)).toMatchObject({ ok: false, code: 6778003, status: 419 });
+    expect(await owned()).toMatchObject([{ isExpired: true }]);
+  });
+
+  it('keeps a cancelled subscription until its end', async () => {
+    const { id, validate } = await buy();
+    await validated(validate);
+    expect(await validated((await act(id, 'cancel')).validate)).toMatchObject({ ok: true });
+    expect(await owned()).toMatchObject([{ isExpired: false, renewalIntent: 'Lapse' }]);
+  });
+
+  it('keeps a subscription in grace, and says that its payment failed', async () => {
+    const { id, validate } = await buy();
+    await validated(validate);
+    expect(await validated((await act(id, 'fail-payment')).validate)).toMatchObject({ ok: true });
+    expect(await owned()).toMatchObject([{ isExpired: false, isBillingRetryPeriod: true }]);
+  });
+
+  it('knows a trial', async () => {
+    const { validate } = await buy({ trial: true });
+    expect(await validated(validate)).toMatchObject({ ok: true, data: { collection: [{ isTrialPeriod: true }] } });
+  });
+
+  it.each(['down', 'rate-limited', 'html', 'cut'])(
+    'while it is %s denies nothing, and grants again afterwards',
+    async (fault) => {
+      const { validate } = await buy();
+      await service.control('/faults', { platform, fault, times: 30 });
+      const during = await validated(validate);
+      expect(during.ok ? during.data.warning : during.code).toEqual(during.ok ? expect.any(String) : 6778002);
+      await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+      expect(await validated(validate)).toMatchObject({ ok: true });
+    },
+  );
+
+  it('never gives one application what was bought in another', async () => {
+    const { validate } = await buy();
+    const other = await service.app([platform], foreign);
+    expect(await validated(validate, other)).toMatchObject({ ok: false });
+  });
+});
