@@ -1,18 +1,13 @@
-import * as v from 'valibot';
 import { ServiceError } from '../../errors.ts';
 import type { StoreAnswer } from '../store.ts';
-
-/** The JSON text of an answer as the schema's type. Throws `ConnectionFailed` for a page, garbage or other words. */
-export function understood<S extends v.GenericSchema>(schema: S, text: string): v.InferOutput<S> {
-  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text, { abortEarly: true });
-  if (result.success) return result.output;
-  const [issue] = result.issues;
-  throw unavailable(`the answer is not as documented: ${v.getDotPath(issue) ?? 'it is no JSON'}`);
-}
+import { understoodOr } from '../understood.ts';
 
 /** The error of a Google that cannot be asked now; what is wrong stays in the cause. */
 export const unavailable = (cause: unknown): ServiceError =>
   new ServiceError('ConnectionFailed', 'Google Play cannot be asked now.', { cause });
+
+/** The JSON text of an answer as the schema's type. Throws `ConnectionFailed` for a page, garbage or other words. */
+export const understood = understoodOr(unavailable);
 
 /** The error of a service account that Google does not accept: a new grant may take two days to be effective. */
 export const misconfigured = (cause: string): ServiceError =>
