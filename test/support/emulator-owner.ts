@@ -1,5 +1,5 @@
 /** What the control API answers to a purchase and to what is done with it. */
-export interface Bought<Body> {
+interface Bought<Body> {
   readonly id: string;
   readonly validate: Body;
   /** When a subscription of store_b ends. */
