@@ -1,4 +1,5 @@
 import { type CordovaPage, openCordovaPage } from './cordova-page.ts';
+import { preflightJson } from './preflighted-json.ts';
 import { premium } from './store-a-device.ts';
 
 /** The body with which the emulator would have a signed transaction validated. */
@@ -20,6 +21,7 @@ interface SignedTransaction {
 /** Opens a page on a device with StoreKit 2 that hands over these transactions, the oldest first, as not finished. */
 export function openStoreKit2Page(bodies: readonly SignedBody[]): CordovaPage {
   const products = bodies.map((body) => ({ ...premium, id: signedIn(body).productId }));
+  preflightJson();
   const page = openCordovaPage('ios', (method) => {
     if (method === 'load') return [products, []];
     // With StoreKit 2 there is no receipt of the application.
