@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { ServiceError } from '../../errors.ts';
 import type { StoreAnswer } from '../store.ts';
 import { understoodOr } from '../understood.ts';
@@ -17,9 +18,20 @@ export const misconfigured = (cause: string): ServiceError =>
     { cause },
   );
 
-/** Throws what an answer that is not about the purchase calls for; leaves 400, 404, 409 and 410 to the caller. */
-export function checkAnswer({ status }: StoreAnswer): void {
-  if (status === 401 || status === 403) throw misconfigured(`HTTP ${status}`);
-  const isAboutPurchase = (status >= 200 && status < 300) || [400, 404, 409, 410].includes(status);
-  if (!isAboutPurchase) throw unavailable(`HTTP ${status}`);
+const Problem = v.object({
+  error: v.object({ errors: v.optional(v.array(v.object({ reason: v.optional(v.string()) })), []) }),
+});
+
+/** Throws what an answer that is not about the purchase calls for; leaves 400, 404 and 410 to the caller. */
+export function checkAnswer({ status, text }: StoreAnswer): void {
+  if (status >= 200 && status < 300) return;
+  if (status === 401) throw misconfigured(`HTTP ${status}`);
+  if (![400, 403, 404, 410].includes(status)) throw unavailable(`HTTP ${status}`);
+  // A page of something in between says nothing of the purchase.
+  const reasons = understood(Problem, text).error.errors.map(({ reason = '' }) => reason);
+  if (reasons.some(isQuota)) throw unavailable('the quota is used up');
+  if (status === 403) throw misconfigured(`HTTP ${status}`);
+  if (reasons.includes('applicationNotFound')) throw misconfigured('Google does not know the packageName');
 }
+
+const isQuota = (reason: string): boolean => /(rateLimit|quota)Exceeded$/i.test(reason);

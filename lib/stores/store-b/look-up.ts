@@ -3,6 +3,7 @@ import type { Millis } from '../../purchases/purchase.ts';
 import { type Look, ownedItems, paidOrderId, productObservations, subscriptionObservations } from './observe.ts';
 import type { OneTimePurchase, Order, Subscription } from './payloads.ts';
 import type { Play } from './play.ts';
+import { isNotBought } from './subscription-state.ts';
 
 /** What Google knows under a token. */
 export interface Found {
@@ -28,25 +29,31 @@ const mostReplaced = 5;
 
 /**
  * The purchases of a token: of the kind that is expected, else of the other one. Undefined when Google knows the token as
- * neither.
+ * neither, `gone` when it knows it no more because it expired long ago.
  */
-export async function lookUp(wanted: Wanted, asking: Asking): Promise<Found | undefined> {
+export async function lookUp(wanted: Wanted, asking: Asking): Promise<Found | 'gone' | undefined> {
   const asSubscription = async () => await findSubscription(wanted, asking);
   const asProduct = async () => await findProduct(wanted, asking);
   const [first, second] = wanted.isSubscription ? [asSubscription, asProduct] : [asProduct, asSubscription];
   return (await first()) ?? (await second());
 }
 
-async function findSubscription({ token, hints }: Wanted, asking: Asking): Promise<Found | undefined> {
+async function findSubscription({ token, hints }: Wanted, asking: Asking): Promise<Found | 'gone' | undefined> {
   const answer = await asking.play.subscription(token);
+  if (answer.kind === 'gone') return 'gone';
   if (answer.kind !== 'found') return undefined;
-  const { subscribeWithGoogleInfo: _person, ...native } = answer.native;
   const own = await observed(answer.value, { token, hints }, asking);
   const replaced = await replacedBy(answer.value, asking, mostReplaced);
   return {
     observations: [...own, ...replaced],
-    native: { ...native, kind: 'androidpublisher#subscriptionPurchaseV2' },
+    native: { ...impersonal(answer.native), kind: 'androidpublisher#subscriptionPurchaseV2' },
   };
+}
+
+/** The answer without the names and addresses of a person, and without what they wrote. */
+function impersonal(native: Found['native']): Found['native'] {
+  const { subscribeWithGoogleInfo: _person, ...rest } = native;
+  return JSON.parse(JSON.stringify(rest, (key, value) => (key === 'reasonUserInput' ? undefined : value)));
 }
 
 async function observed(
@@ -64,22 +71,20 @@ async function observed(
 }
 
 /** The purchases that this one replaced, as ended; a token that Google no longer tells of was replaced long ago. */
-async function replacedBy(
-  { linkedPurchaseToken: token }: Subscription,
-  asking: Asking,
-  left: number,
-): Promise<Observation[]> {
-  if (!token || left === 0) return [];
-  const answer = await asking.play.subscription(token).catch(() => undefined);
-  if (answer?.kind !== 'found') return [];
-  const ended = subscriptionObservations(answer.value, { token, now: asking.now, orders: new Map(), hints: undefined });
-  return [...ended.map((one) => retired(one, asking.now)), ...(await replacedBy(answer.value, asking, left - 1))];
+async function replacedBy(successor: Subscription, asking: Asking, left: number): Promise<Observation[]> {
+  const { linkedPurchaseToken: token } = successor;
+  if (!token || left === 0 || isNotBought(successor)) return [];
+  const answer = await asking.play.subscription(token);
+  if (answer.kind !== 'found') return [];
+  const ended = await observed(answer.value, { token, hints: undefined }, asking);
+  const replacedAt = Math.min(successor.startTime ?? asking.now, asking.now - 1000);
+  return [...ended.map((one) => retired(one, replacedAt)), ...(await replacedBy(answer.value, asking, left - 1))];
 }
 
 /** A replaced purchase gives nothing any more, even before Google calls it expired. */
-function retired(observation: Observation, now: Millis): Observation {
+function retired(observation: Observation, replacedAt: Millis): Observation {
   const { purchase } = observation;
-  const endedAt = Math.min(purchase.expirationDate ?? now, now - 1000);
+  const endedAt = Math.min(purchase.expirationDate ?? replacedAt, replacedAt);
   return {
     ...observation,
     purchase: { ...purchase, endedAt, cancelationReason: 'System.Replaced', renewalIntent: 'Lapse' },

@@ -39,6 +39,7 @@ export function subscriptionObservations(subscription: Subscription, look: Look)
       purchase,
       transactions: subscriptionTransactions(subscription, item, { ...look, purchase }),
       userTokens: userTokensOf(subscription),
+      // Its users come along while a payment is outstanding, too: later it is not new any more.
       ...(replaced && place === 0 && { replaces: id(replaced) }),
       refreshToken: { purchaseToken: look.token, kind: 'subscription' },
     };
@@ -51,7 +52,7 @@ function subscriptionPurchase(
   { token, now, purchaseId, orders }: Look & { readonly purchaseId: string },
 ): Purchase {
   const orderId = paidOrderId(subscription, item);
-  const renewed = isRenewal(orderId) ? orders.get(item.productId)?.createTime : undefined;
+  const renewed = renewalOf(orderId) === undefined ? undefined : orders.get(item.productId)?.createTime;
   return {
     purchaseId,
     transactionId: id(orderId ?? token),
@@ -72,9 +73,10 @@ function subscriptionTransactions(
   const orderId = paidOrderId(subscription, item);
   if (orderId === undefined && isUnpaid(subscription)) return [];
   const order = orders.get(item.productId);
-  const bought = order?.createTime ?? (isRenewal(orderId) ? now : subscription.startTime);
-  const price = item.offerPhase?.freeTrial ? undefined : item.autoRenewingPlan?.recurringPrice;
-  const amount = order?.total ?? price;
+  const bought = order?.createTime ?? periodStart(subscription, item, { orderId, now });
+  const { freeTrial, introductoryPrice, prorationPeriod } = item.offerPhase ?? {};
+  const isFullPrice = !freeTrial && !introductoryPrice && !prorationPeriod;
+  const amount = order?.total ?? (isFullPrice ? item.autoRenewingPlan?.recurringPrice : undefined);
   const free = item.autoRenewingPlan?.recurringPrice?.currencyCode;
   return [
     {
@@ -87,7 +89,7 @@ function subscriptionTransactions(
         isIntroPeriod: purchase.isIntroPeriod,
         refundedAt: refundedAt(order),
       }),
-      ...(amount ? amountOf(amount) : item.offerPhase?.freeTrial && free ? { currency: free, amountMicros: 0 } : {}),
+      ...(amount ? amountOf(amount) : freeTrial && free ? { currency: free, amountMicros: 0 } : {}),
     },
   ];
 }
@@ -98,7 +100,8 @@ export function productObservations(bought: OneTimePurchase, look: Look): Observ
     const state = bought.purchaseStateContext?.purchaseState;
     const isPending = state === 'PENDING';
     const order = look.orders.get(productId);
-    const ended = state === 'CANCELLED' ? (refundedAt(order) ?? look.now - 1000) : undefined;
+    const ended = state === 'CANCELLED' ? endOf(bought, order, look.now) : undefined;
+    const isPaid = !isPending && (ended === undefined || bought.orderId !== undefined);
     const offer = details.offerId ?? details.purchaseOptionId;
     const purchase: Purchase = {
       purchaseId: id(place === 0 ? look.token : `${look.token}:${productId}`),
@@ -122,7 +125,7 @@ export function productObservations(bought: OneTimePurchase, look: Look): Observ
     return {
       asOf: look.now,
       purchase,
-      transactions: isPending ? [] : [productTransaction(purchase, look, { order, ended })],
+      transactions: isPaid ? [productTransaction(purchase, look, { order, ended })] : [],
       userTokens: [bought.obfuscatedExternalAccountId, bought.obfuscatedExternalProfileId].filter(
         (token) => token !== undefined,
       ),
@@ -158,7 +161,23 @@ const common = ({ transactionId, purchaseId, productId, platform, sandbox }: Pur
 });
 
 /** `GPA.…..0` is the first renewal; the first order has no such end. */
-const isRenewal = (orderId: string | undefined): boolean => /\.\.\d+$/.test(orderId ?? '');
+const renewalOf = (orderId: string | undefined): string | undefined => /\.\.(\d{1,6})$/.exec(orderId ?? '')?.[1];
+
+/** Without the order, the periods so far are taken as equally long: the same answer at every look. */
+function periodStart(
+  { startTime }: Subscription,
+  { expiryTime }: LineItem,
+  { orderId, now }: { readonly orderId: string | undefined; readonly now: Millis },
+): Millis | undefined {
+  const renewal = renewalOf(orderId);
+  if (renewal === undefined || startTime === undefined || expiryTime === undefined) return startTime;
+  const start = expiryTime - Math.max(0, Math.round((expiryTime - startTime) / (Number(renewal) + 2)));
+  return start <= now ? start : startTime;
+}
+
+/** Google does not date what it took back but by its order; the purchase is the moment that is the same at every look. */
+const endOf = ({ purchaseCompletionTime }: OneTimePurchase, order: Order | undefined, now: Millis): Millis =>
+  Math.min(order?.lastEventTime ?? purchaseCompletionTime ?? now, now - 1000);
 
 const refundedAt = (order: Order | undefined): Millis | undefined =>
   order?.state === 'REFUNDED' ? (order.lastEventTime ?? order.createTime) : undefined;

@@ -28,7 +28,9 @@ const LineItem = v.looseObject({
   ),
   prepaidPlan: Something,
   offerDetails: v.exactOptional(v.looseObject({ basePlanId: Text, offerId: Text })),
-  offerPhase: v.exactOptional(v.looseObject({ freeTrial: Something, introductoryPrice: Something })),
+  offerPhase: v.exactOptional(
+    v.looseObject({ freeTrial: Something, introductoryPrice: Something, prorationPeriod: Something }),
+  ),
   signupPromotion: v.exactOptional(
     v.looseObject({ vanityCode: v.exactOptional(v.looseObject({ promotionCode: Text })) }),
   ),

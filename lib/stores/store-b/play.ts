@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { withinBudget } from '../deadline.ts';
 import type { Asking, StoreAnswer } from '../store.ts';
 import { accessToken } from './access-token.ts';
-import { checkAnswer, misconfigured, understood } from './google-answer.ts';
+import { checkAnswer, understood } from './google-answer.ts';
 import { OneTimePurchase, Order, Subscription } from './payloads.ts';
 import type { ServiceAccount, StoreBSettings } from './settings.ts';
 
@@ -18,9 +18,9 @@ export interface Play {
   product(token: string, productId: string): Promise<Answered<OneTimePurchase>>;
   /** Undefined when Google does not tell; an amount is worth no failure. */
   order(orderId: string): Promise<Order | undefined>;
-  /** Done already counts as done. */
-  acknowledge(kind: 'subscriptions' | 'products', productId: string, token: string): Promise<void>;
-  consume(productId: string, token: string): Promise<void>;
+  /** Whether Google did it; what it refuses may be done already, or may be none to be done. */
+  acknowledge(kind: 'subscriptions' | 'products', productId: string, token: string): Promise<boolean>;
+  consume(productId: string, token: string): Promise<boolean>;
 }
 
 /** The older purchases.products. */
@@ -56,7 +56,7 @@ export function playOf(settings: StoreBSettings & { readonly serviceAccount: Ser
     async product(token, productId) {
       const encoded = encodeURIComponent(token);
       const answer = await read(`/purchases/productsv2/tokens/${encoded}`, OneTimePurchase);
-      if (answer.kind === 'found') return answer;
+      if (answer.kind === 'found' || !isPlayId(productId)) return answer;
       const legacy = await read(
         `/purchases/products/${encodeURIComponent(productId)}/tokens/${encoded}`,
         LegacyProduct,
@@ -68,20 +68,12 @@ export function playOf(settings: StoreBSettings & { readonly serviceAccount: Ser
       return answer?.kind === 'found' ? answer.value : undefined;
     },
     async acknowledge(kind, productId, token) {
-      settled(
-        await call(
-          `/purchases/${kind}/${encodeURIComponent(productId)}/tokens/${encodeURIComponent(token)}:acknowledge`,
-          'POST',
-        ),
-      );
+      const purchase = `${kind}/${encodeURIComponent(productId)}/tokens/${encodeURIComponent(token)}`;
+      return (await call(`/purchases/${purchase}:acknowledge`, 'POST')).status < 300;
     },
     async consume(productId, token) {
-      settled(
-        await call(
-          `/purchases/products/${encodeURIComponent(productId)}/tokens/${encodeURIComponent(token)}:consume`,
-          'POST',
-        ),
-      );
+      const purchase = `products/${encodeURIComponent(productId)}/tokens/${encodeURIComponent(token)}`;
+      return (await call(`/purchases/${purchase}:consume`, 'POST')).status < 300;
     },
   };
 }
@@ -93,10 +85,8 @@ function answered<S extends v.GenericSchema>({ status, text }: StoreAnswer, sche
   return { kind: 'found', value: understood(schema, text), native: understood(v.looseObject({}), text) };
 }
 
-/** 400 says that it was done before, 409 that somebody else does it now. */
-function settled({ status }: StoreAnswer): void {
-  if (status === 404 || status === 410) throw misconfigured(`HTTP ${status} for a purchase that was just read`);
-}
+/** Whether the text can be a token or the id of a product, and a segment of a path. */
+export const isPlayId = (text: string): boolean => /^[\x21-\x7e]{1,800}$/.test(text) && text !== '.' && text !== '..';
 
 function modern(legacy: v.InferOutput<typeof LegacyProduct>, productId: string): OneTimePurchase {
   const { purchaseState, consumptionState, acknowledgementState, purchaseType, purchaseTimeMillis, quantity, ...rest } =

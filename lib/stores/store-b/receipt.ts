@@ -1,12 +1,15 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import * as v from 'valibot';
 import { ServiceError } from '../../errors.ts';
 import { parse } from '../../parse.ts';
 import type { ValidationRequest } from '../store.ts';
+import { isPlayId } from './play.ts';
 import type { StoreBSettings } from './settings.ts';
 
 const Text = v.nullish(v.string());
-const Sent = v.looseObject({ purchaseToken: Text, receipt: Text, signature: Text });
+// What is not needed must not fail what is.
+const Optional = v.fallback(Text, undefined);
+const Sent = v.looseObject({ purchaseToken: Text, receipt: Optional, signature: Optional });
 
 /** What the device's Play Store signed. */
 const Receipt = v.looseObject({
@@ -38,7 +41,7 @@ export function readEvidence(transaction: ValidationRequest['transaction'], sett
   const receipt = text ? receiptOf(text) : undefined;
   const purchaseToken = sent || receipt?.purchaseToken;
   if (!purchaseToken) throw invalid('The data you sent includes no purchaseToken.');
-  if (Buffer.byteLength(purchaseToken) > 800) throw invalid('The purchaseToken is too long.');
+  if (!isPlayId(purchaseToken)) throw invalid('The purchaseToken is none of Google Play.');
   if (receipt?.packageName !== undefined && receipt.packageName !== settings.packageName) {
     throw invalid('The receipt was issued to another application.');
   }
@@ -56,10 +59,21 @@ function receiptOf(text: string): Receipt | undefined {
 /** The signature is over the exact text: order of keys and white space count. */
 function isSigned(text: string, signature: string, licenseKey: string): boolean {
   try {
-    const key = createPublicKey({ key: Buffer.from(licenseKey, 'base64'), format: 'der', type: 'spki' });
-    return verify('sha1', Buffer.from(text), key, Buffer.from(signature, 'base64'));
+    return verify('sha1', Buffer.from(text), keyOf(licenseKey), Buffer.from(signature, 'base64'));
   } catch (cause) {
     throw new ServiceError('InternalError', 'The licence key of the store_b settings cannot be read.', { cause });
+  }
+}
+
+const keyOf = (licenseKey: string): KeyObject =>
+  createPublicKey({ key: Buffer.from(licenseKey, 'base64'), format: 'der', type: 'spki' });
+
+/** Whether the text is a key that signatures of receipts can be checked with. */
+export function isLicenceKey(text: string): boolean {
+  try {
+    return keyOf(text).asymmetricKeyType === 'rsa';
+  } catch {
+    return false;
   }
 }
 

@@ -19,6 +19,9 @@ export const StoreBSettings = v.object({
   licenseKey: v.exactOptional(Text),
   /** Whether purchases are acknowledged, and consumables consumed, once they are stored. */
   acknowledge: v.exactOptional(v.boolean()),
+  /** What push messages of the application's Pub/Sub subscription are signed for, and by whom. */
+  pushAudience: v.exactOptional(Text),
+  pushServiceAccount: v.exactOptional(v.pipe(v.string(), v.email())),
 });
 export type StoreBSettings = v.InferOutput<typeof StoreBSettings>;
 export type ServiceAccount = v.InferOutput<typeof AccountKey>;

@@ -1,9 +1,11 @@
 import * as v from 'valibot';
+import { ServiceError } from '../../errors.ts';
 import { prefixed } from '../../purchases/platform.ts';
 import type { Asking, Store } from '../store.ts';
 import { misconfigured } from './google-answer.ts';
 import { lookUp } from './look-up.ts';
 import { playOf } from './play.ts';
+import { isLicenceKey } from './receipt.ts';
 import { storeBSettings } from './settings.ts';
 import { settle } from './settle.ts';
 import { validate } from './validate.ts';
@@ -26,10 +28,13 @@ export const storeB: Store = {
     const type = kind === 'consumable' ? 'consumable' : 'non consumable';
     const hints = isSubscription ? undefined : { id: productId, type: type as 'consumable' | 'non consumable' };
     const wanted = { token, hints, productId, isSubscription };
-    return (await lookUp(wanted, { play: connected(asking), now: asking.now() }))?.observations ?? [];
+    const found = await lookUp(wanted, { play: connected(asking), now: asking.now() });
+    return !found || found === 'gone' ? [] : found.observations;
   },
   async checkSettings(asking, { askStore }) {
-    const { serviceAccount } = storeBSettings(asking.settings);
+    const { serviceAccount, licenseKey } = storeBSettings(asking.settings);
+    if (licenseKey !== undefined && !isLicenceKey(licenseKey))
+      throw new ServiceError('InvalidPayload', 'licenseKey: expected the base64 text that the Play Console shows.');
     if (!serviceAccount)
       return 'The form is right. Without a service account receipts are verified by their signatures alone.';
     if (!askStore) return 'The form is right.';

@@ -1,9 +1,14 @@
 import { defined } from '../../defined.ts';
 import type { CancelationReason, Millis, PriceConsentStatus, Purchase } from '../../purchases/purchase.ts';
+import { unavailable } from './google-answer.ts';
 import type { LineItem, Subscription } from './payloads.ts';
 
 const state = (name: string): string => `SUBSCRIPTION_STATE_${name}`;
 const withoutAccess = ['EXPIRED', 'ON_HOLD', 'PAUSED', 'PENDING', 'PENDING_PURCHASE_CANCELED'].map(state);
+
+/** Whether the first payment is outstanding, or was given up: what it was to replace goes on. */
+export const isNotBought = ({ subscriptionState }: Subscription): boolean =>
+  ['PENDING', 'PENDING_PURCHASE_CANCELED'].map(state).includes(subscriptionState);
 
 /** Whether the state says that a payment is outstanding: its order number is new, and nothing was paid for it. */
 export const isUnpaid = ({ subscriptionState }: Subscription): boolean =>
@@ -17,12 +22,15 @@ export function subscriptionState(subscription: Subscription, item: LineItem, no
   const isPaused = current === state('PAUSED');
   const isOver = withoutAccess.includes(current);
   const expiry = item.expiryTime;
+  // Without it the purchase would never end.
+  if (expiry === undefined && !isOver) throw unavailable('a line of the subscription has no expiryTime');
   return defined({
     // What gives no access any more must be past, by every date that a client may compare.
-    expirationDate: isOver && current !== state('PENDING') ? Math.min(expiry ?? now, now - 1000) : expiry,
+    expirationDate:
+      isOver && current !== state('PENDING') ? Math.min(expiry ?? subscription.startTime ?? now, now - 1000) : expiry,
     renewalIntent: renewalIntentOf(current, item),
     renewalIntentChangeDate: canceledStateContext?.userInitiatedCancellation?.cancelTime,
-    cancelationReason: isPaused ? ('PAUSED' as const) : isOver ? cancelationReasonOf(subscription, item) : undefined,
+    cancelationReason: isOver && current !== state('PENDING') ? cancelationReasonOf(subscription, item) : undefined,
     isPending: current === state('PENDING') || undefined,
     isAcknowledged: acknowledgementState === 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED',
     isBillingRetryPeriod: current === state('IN_GRACE_PERIOD') || current === state('ON_HOLD'),
@@ -53,11 +61,13 @@ function cancelationReasonOf(
   { subscriptionState, canceledStateContext: context }: Subscription,
   item: LineItem,
 ): CancelationReason {
+  if (subscriptionState === state('PAUSED')) return 'PAUSED';
   if (subscriptionState === state('ON_HOLD')) return 'System.BillingError';
   if (context?.replacementCancellation) return 'System.Replaced';
   if (context?.developerInitiatedCancellation) return 'Developer';
-  const isRefusedPrice = item.autoRenewingPlan?.priceChangeDetails?.priceChangeState === 'OUTSTANDING';
-  if (isRefusedPrice) return 'Customer.PriceIncrease';
+  const { priceChangeMode, priceChangeState } = item.autoRenewingPlan?.priceChangeDetails ?? {};
+  // Only this kind needs the consent that is outstanding.
+  if (priceChangeMode === 'PRICE_INCREASE' && priceChangeState === 'OUTSTANDING') return 'Customer.PriceIncrease';
   if (context?.userInitiatedCancellation) {
     return surveyReasons[context.userInitiatedCancellation.cancelSurveyResult?.reason ?? ''] ?? 'Customer';
   }

@@ -19,6 +19,8 @@ export async function validate(request: ValidationRequest, asking: Asking): Prom
     { token: evidence.purchaseToken, hints: request, productId: request.id, isSubscription },
     { play: playOf({ ...settings, serviceAccount }, asking), now: asking.now() },
   );
+  if (found === 'gone')
+    throw new ServiceError('PurchaseExpired', 'Google Play keeps this purchase no more: it expired.');
   if (!found || found.observations.length === 0) throw unknown();
   return shown(request, found);
 }

@@ -37,6 +37,12 @@ const inState = (state: string, changes: object = {}): SubscriptionAnswer => ({
 });
 const cancelled = (context: object, state = 'EXPIRED') => inState(state, { canceledStateContext: context });
 const survey = (reason: string) => cancelled({ userInitiatedCancellation: { cancelSurveyResult: { reason } } });
+const withRefused = (priceChangeMode: string): SubscriptionAnswer => ({
+  ...survey('CANCEL_SURVEY_REASON_COST_RELATED'),
+  lineItems: [
+    { ...line, autoRenewingPlan: { priceChangeDetails: { priceChangeMode, priceChangeState: 'OUTSTANDING' } } },
+  ],
+});
 const observed = async (subscription: SubscriptionAnswer, order?: OrderAnswer) =>
   (await storeB.validate(request(), askingGoogle({ subscription, ...(order && { order }) }))).observations;
 
@@ -56,6 +62,8 @@ describe('a subscription of store_b', () => {
     ['auto-renewal off', withLine({ autoRenewingPlan: { autoRenewEnabled: false } }), { renewalIntent: 'Lapse' }],
     ['prepaid', withLine({ autoRenewingPlan: undefined, prepaidPlan: {} }), { renewalIntent: 'Lapse' }],
     ['cancelled but running', inState('CANCELED'), { renewalIntent: 'Lapse', expirationDate: Date.parse(later) }],
+    ['a refused price', withRefused('PRICE_INCREASE'), { cancelationReason: 'Customer.PriceIncrease' }],
+    ['a lower price', withRefused('PRICE_DECREASE'), { cancelationReason: 'Customer.Cost' }],
     [
       'when it was cancelled',
       cancelled({ userInitiatedCancellation: { cancelTime: '2026-11-20T00:00:00Z' } }, 'CANCELED'),
@@ -204,7 +212,7 @@ describe('a product of store_b', () => {
     [
       'cancelled',
       { ...bought, purchaseStateContext: { purchaseState: 'CANCELLED' } },
-      { endedAt: now - 1000, cancelationReason: 'Unknown' },
+      { endedAt: Date.parse('2026-11-20T00:00:00Z'), cancelationReason: 'Unknown' },
     ],
     [
       'consumed',
