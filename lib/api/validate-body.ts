@@ -25,7 +25,7 @@ export const ValidateBody = v.object({
   id: v.pipe(v.string(), v.minLength(1), v.maxLength(512)),
   type: v.picklist(['application', 'paid subscription', 'non renewing subscription', 'consumable', 'non consumable']),
   transaction: v.looseObject({ type: v.string() }),
-  additionalData: v.nullish(v.object({ applicationUsername: GivenUsername, obfuscatedUsername: HintText })),
+  additionalData: v.nullish(v.object({ applicationUsername: v.optional(GivenUsername), obfuscatedUsername: HintText })),
   license: hint(v.looseObject({ storeIdKey_collections: HintText, storeIdKey_purchases: HintText })),
   priceMicros: HintNumber,
   currency: hint(v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{3}$/))),
