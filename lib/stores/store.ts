@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { NotificationReason } from '../notifications/reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Platform } from '../purchases/platform.ts';
 import type { Millis } from '../purchases/purchase.ts';
@@ -95,6 +96,46 @@ export interface Validation {
   readonly appDownload?: { readonly currentVersion?: string; readonly originalVersion?: string };
 }
 
+/** A server notification as it came, before anything of it is believed. */
+export interface RawNotification {
+  readonly method: 'GET' | 'POST';
+  /** The bytes of the body as UTF-8 text, untouched. */
+  readonly body: string;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** One thing that a store tells of, verified or from a call to the store itself. It travels through a queue (200 KB). */
+export const StoreMessage = v.object({
+  /** The store's idempotency key, the same for every delivery of the same notification. */
+  key: v.string(),
+  /** The native type, as events show it: `DID_FAIL_TO_RENEW.GRACE_PERIOD`. */
+  type: v.string(),
+  /** When it happened by the store's clock, in epoch milliseconds. */
+  at: v.number(),
+  /** What `observe` of the same adapter needs to know; never shown to anybody. */
+  content: v.record(v.string(), v.unknown()),
+});
+export type StoreMessage = v.InferOutput<typeof StoreMessage>;
+
+/** What came in with one notification. */
+export interface Received {
+  readonly messages: readonly StoreMessage[];
+  /** The text to answer with, where the store expects one (a challenge). */
+  readonly answer?: string;
+}
+
+/** What a message turned out to tell. */
+export interface Noticed {
+  /** What the native type says in our words; the stored and the observed state have the last word. */
+  readonly reason: NotificationReason;
+  /** The purchases concerned as the store shows them now, or as the signed message shows them; none for a test. */
+  readonly observations: readonly Observation[];
+  /** Set when the store's price list changed. */
+  readonly pricesChanged?: true;
+}
+
 /** A store or processor. The optional methods are its capabilities. */
 export interface Store {
   readonly platform: Platform;
@@ -121,4 +162,17 @@ export interface Store {
   afterStored?(validation: Validation, asking: Asking): Promise<readonly Observation[]>;
   /** The state now of what a refresh token stands for. Throws like `validate`. */
   refresh?(refreshToken: Readonly<Record<string, string>>, asking: Asking): Promise<readonly Observation[]>;
+  /**
+   * Verifies a notification on its raw bytes and takes it apart, within a second. Throws `Forbidden` for what the store did
+   * not send to this application, `InvalidPayload` for what can never be understood, `ConnectionFailed` when it should be
+   * sent again.
+   */
+  receive?(raw: RawNotification, asking: Asking): Promise<Received>;
+  /**
+   * The state of what a message is about: asked of the store, or taken from its verified signed payload. A type that is
+   * not known is `OTHER` and never fails. Throws like `validate`; the message is then processed again later.
+   */
+  observe?(message: StoreMessage, asking: Asking): Promise<Noticed>;
+  /** Messages since `since` (epoch milliseconds) that a store without push holds ready, or that it failed to deliver. */
+  missed?(since: Millis, asking: Asking): Promise<readonly StoreMessage[]>;
 }
