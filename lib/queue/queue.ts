@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import { ServiceError } from '../errors.ts';
+
+interface Sending {
+  /** Seconds before a worker sees the messages; at most 900. */
+  readonly delaySeconds?: number;
+  /** Whose messages these are: one sender's backlog must not delay the others'. */
+  readonly group?: string;
+}
+
+/** Messages on their way to a worker. */
+export interface Queue<T> {
+  /** Throws `ConnectionFailed` when one of them could not be sent; some may be under way then. */
+  send(messages: readonly T[], sending?: Sending): Promise<void>;
+}
+
+const largestBatch = 10;
+const largestBatchBytes = 256_000;
+
+/** The queue behind an URL. The client is loaded at the first message: most requests send none. */
+export function queueOf<T extends object>(url: () => string): Queue<T> {
+  let client: Promise<SQSClient> | undefined;
+  return {
+    async send(messages, sending = {}) {
+      client ??= import('@aws-sdk/client-sqs').then(({ SQSClient }) => new SQSClient({}));
+      const [opened, { SendMessageBatchCommand }] = await Promise.all([client, import('@aws-sdk/client-sqs')]);
+      for (const bodies of batches(messages.map((message) => JSON.stringify(message)))) {
+        const answer = await opened
+          .send(new SendMessageBatchCommand({ QueueUrl: url(), Entries: bodies.map((body) => entry(body, sending)) }))
+          .catch(notSent);
+        if (answer.Failed?.length) notSent(answer.Failed);
+      }
+    },
+  };
+}
+
+const entry = (MessageBody: string, { delaySeconds, group }: Sending) => ({
+  Id: randomUUID(),
+  MessageBody,
+  ...(delaySeconds && { DelaySeconds: Math.min(900, Math.ceil(delaySeconds)) }),
+  ...(group && { MessageGroupId: group }),
+});
+
+/** At most ten messages and 256 KB in one call. */
+function batches(bodies: readonly string[]): string[][] {
+  const filled: string[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const body of bodies) {
+    const bytes = Buffer.byteLength(body);
+    const current = filled.at(-1);
+    if (current && current.length < largestBatch && size + bytes <= largestBatchBytes) {
+      current.push(body);
+      size += bytes;
+    } else {
+      filled.push([body]);
+      size = bytes;
+    }
+  }
+  return filled;
+}
+
+function notSent(cause: unknown): never {
+  throw new ServiceError('ConnectionFailed', 'The queue did not take a message.', { cause });
+}
