@@ -9,7 +9,8 @@ export const handler = endpoint(addCustomerPurchase)(
     const { applicationUsername: username } = params;
     const purchaseId = neutralId(body.purchaseId);
     const claim = { username, how: 'manual' } as const;
-    const recorded = await purchases.record(app.name, purchaseId, { claim, strategy: app.strategy, now: now() });
+    const linked = { cause: 'link', claim, strategy: app.strategy, now: now() } as const;
+    const recorded = await purchases.record(app.name, purchaseId, linked);
     if (!recorded) throw new ServiceError('ResourceNotFound', 'There is no such purchase.');
     if (recorded.change) await aliases.remember(app.name, username);
     const { productId, platform } = recorded.stored.known.purchase;

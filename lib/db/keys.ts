@@ -14,7 +14,9 @@ import type { Millis } from '../purchases/purchase.ts';
  * Customer                    a#C#<username>       C                     byCreated a#C
  * Customer's purchase (link)  a#C#<username>       P#<purchaseId>
  * User alias                  a#U#<alias>          U
+ * Purchase nobody owns yet    a#U#<alias>          W#<purchaseId>
  * Done once (a charge)        a#O#<platform>#<sha> O
+ * Handled store message       a#K#<platform>#<key> K, with several purchases also K#<purchaseId>
  * Access token (SHA-256)      a#A#<hash>           A
  * Price list of a processor   a#L#<platform>       L
  * Its last change there       a#L#<platform>       X
@@ -46,11 +48,24 @@ const eventShards = 8;
 /** Epoch milliseconds as text that sorts like the number, until the year 2286. */
 const sortable = (date: Millis): string => String(Math.trunc(date)).padStart(13, '0');
 
-const shardOf = (id: string): number => {
+/** What is due, of all applications: every refresh moves an item within it. */
+const dueShards = 4;
+
+const shardOf = (id: string, shards: number): number => {
   let hash = 0;
   for (const character of id) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
-  return hash % eventShards;
+  return hash % shards;
 };
+
+/** The partitions of the index `due`. */
+export const duePartitions: readonly string[] = Array.from({ length: dueShards }, (_, shard) => `DUE#${shard}`);
+/** Where the sweep finds an item from `dueAt` on. */
+export const dueIndexKeys = ({ pk }: Key, dueAt: Millis) => ({
+  duePk: duePartitions[shardOf(pk, dueShards)],
+  dueSk: `${sortable(dueAt)}#${pk}`,
+});
+/** Sorts after every item that is due by then. */
+export const dueUntil = (now: Millis): string => `${sortable(now + 1)}`;
 
 export const appsPartition = 'APPS';
 export const appIndexKeys = (app: string) => ({ createdPk: appsPartition, createdSk: app });
@@ -108,6 +123,20 @@ export const linkKey = (app: string, username: string, purchaseId: string): Key 
   sk: `${linkPrefix}${purchaseId}`,
 });
 export const aliasKey = (app: string, alias: string): Key => ({ pk: `${app}#U#${alias}`, sk: 'U' });
+export const waitingPrefix = 'W#';
+export const waitingKey = (app: string, alias: string, purchaseId: string): Key => ({
+  pk: aliasKey(app, alias).pk,
+  sk: `${waitingPrefix}${purchaseId}`,
+});
+
+export const messageKey = (app: string, platform: string, key: string): Key => ({
+  pk: `${app}#K#${platform}#${key}`,
+  sk: 'K',
+});
+export const messagePartKey = (app: string, message: { platform: string; key: string }, purchaseId: string): Key => ({
+  pk: messageKey(app, message.platform, message.key).pk,
+  sk: `K#${purchaseId}`,
+});
 
 export const onceKey = (app: string, platform: string, digest: string): Key => ({
   pk: `${app}#O#${platform}#${digest}`,
@@ -121,7 +150,7 @@ export const priceChangeKey = (app: string, platform: string): Key => ({ pk: `${
 export const eventKey = (app: string, eventId: string): Key => ({ pk: `${app}#E#${eventId}`, sk: 'E' });
 export const rawEventKey = (app: string, eventId: string): Key => ({ pk: `${app}#E#${eventId}`, sk: 'R' });
 export const eventIndexKeys = (app: string, eventId: string, date: Millis) => ({
-  createdPk: `${app}#E#${shardOf(eventId)}`,
+  createdPk: `${app}#E#${shardOf(eventId, eventShards)}`,
   createdSk: `${sortable(date)}#${eventId}`,
 });
 export const tagPartition = (app: string, tag: string): string => `${app}#G#${tag}`;

@@ -1,23 +1,33 @@
 import { createHash } from 'node:crypto';
+import type { Announcement } from '../notifications/announcement.ts';
 import type { NotificationReason } from '../notifications/reasons.ts';
 import type { Change } from '../purchases/change.ts';
 import type { KnownTransaction } from '../purchases/merge.ts';
+import { canonicalAlias } from './aliases.ts';
 import * as keys from './keys.ts';
 import type { Write } from './table.ts';
 
 /** DynamoDB takes 100 writes in a transaction. */
 const largestTransaction = 100;
 
+interface Writing {
+  readonly change: Change;
+  /** Writes that must succeed with the new state. */
+  readonly together: readonly Write[];
+}
+
 /**
  * The transactions that write a change, in order. Nearly always one. A purchase with a history too long for one is written
  * in several: first the older rows of its history, which change nothing by themselves, and at the end, under the
  * condition on the version, the purchase with the rest. A crash between them is mended by the next look at the store.
  */
-export function changeWrites(table: string, app: string, change: Change): Write[][] {
+export function changeWrites(table: string, app: string, { change, together }: Writing): Write[][] {
   const state = [
+    ...together,
     purchaseWrite(table, app, change),
     ...change.reasons.map((reason) => notificationWrite(table, app, { change, reason })),
     ...ownershipWrites(table, app, change),
+    ...waitingWrites(table, app, change),
   ];
   const history = change.transactions.map((known) => transactionWrite(table, app, known));
   const rest = Math.max(0, largestTransaction - state.length);
@@ -26,18 +36,22 @@ export function changeWrites(table: string, app: string, change: Change): Write[
   return [...batches(early), ...batches(last)];
 }
 
-function purchaseWrite(table: string, app: string, { before, after }: Change): Write {
+function purchaseWrite(table: string, app: string, change: Change): Write {
+  const { before, after } = change;
   const { known, claims: _claims, ...stored } = after;
   const { transactions: _transactions, ...state } = known;
   const { purchaseId } = known.purchase;
+  const key = keys.purchaseKey(app, purchaseId);
   return {
     Put: {
       TableName: table,
       Item: {
-        ...keys.purchaseKey(app, purchaseId),
+        ...key,
         ...keys.purchaseIndexKeys(app, purchaseId, after),
+        ...(after.dueAt !== undefined && keys.dueIndexKeys(key, after.dueAt)),
         ...stored,
         ...state,
+        news: change.news.map((reason) => announcement(app, change, reason)),
       },
       ...(before
         ? { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': before.version } }
@@ -61,17 +75,36 @@ function transactionWrite(table: string, app: string, { asOf, transaction }: Kno
   };
 }
 
+function announcement(app: string, { after }: Change, reason: NotificationReason): Announcement {
+  const { known, seenAt, updatedAt, version } = after;
+  const name = `${app}\n${known.purchase.purchaseId}\n${version}\n${reason}`;
+  const id = createHash('sha256').update(name).digest('hex').slice(0, 32);
+  return { id, reason, date: Math.max(seenAt, updatedAt) };
+}
+
 function notificationWrite(
   table: string,
   app: string,
   { change, reason }: { change: Change; reason: NotificationReason },
 ): Write {
-  const { known, seenAt: date, version } = change.after;
-  const { purchaseId } = known.purchase;
-  const id = createHash('sha256').update(`${app}\n${purchaseId}\n${version}\n${reason}`).digest('hex').slice(0, 32);
-  return {
-    Put: { TableName: table, Item: { ...keys.notificationKey(app, purchaseId, date, id), id, date, reason } },
-  };
+  const { purchaseId } = change.after.known.purchase;
+  const announced = announcement(app, change, reason);
+  const { id, date } = announced;
+  return { Put: { TableName: table, Item: { ...keys.notificationKey(app, purchaseId, date, id), ...announced } } };
+}
+
+/** Longer than a purchase that nobody claims is worth anything. */
+const waitsMs = 400 * 24 * 60 * 60 * 1000;
+
+/** A purchase that nobody has claimed waits under the forms in which the store names its user, until somebody does. */
+function waitingWrites(table: string, app: string, { before, after }: Change): Write[] {
+  const waitingKey = (token: string) => keys.waitingKey(app, canonicalAlias(token), after.known.purchase.purchaseId);
+  const waited = before?.claims.length === 0 ? before.known.userTokens : [];
+  if (after.claims.length > 0) return waited.map((token) => ({ Delete: { TableName: table, Key: waitingKey(token) } }));
+  const ttl = Math.floor((after.updatedAt + waitsMs) / 1000);
+  return after.known.userTokens
+    .filter((token) => !waited.includes(token))
+    .map((token) => ({ Put: { TableName: table, Item: { ...waitingKey(token), ttl } } }));
 }
 
 function ownershipWrites(table: string, app: string, { after, claims, gained, lost }: Change): Write[] {

@@ -2,12 +2,12 @@ import * as v from 'valibot';
 import type { Cipher } from '../apps/cipher.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { NotificationReason } from '../notifications/reasons.ts';
-import { parse } from '../parse.ts';
+import { parse, parseJson } from '../parse.ts';
 import { type Change, changeOf, type Happening, type StoredPurchase } from '../purchases/change.ts';
 import { Claim } from '../purchases/claims.ts';
 import type { Seen } from '../purchases/merge.ts';
 import type { Observation } from '../purchases/observation.ts';
-import { Purchase } from '../purchases/purchase.ts';
+import { type Millis, Purchase } from '../purchases/purchase.ts';
 import { Transaction } from '../transactions/transaction.ts';
 import {
   claimPrefix,
@@ -18,6 +18,7 @@ import {
   purchasePartition,
   transactionPrefix,
 } from './keys.ts';
+import { handledWrite, type MessagePart, partKey } from './messages.ts';
 import { changeWrites } from './purchase-writes.ts';
 import type { Item, Table } from './table.ts';
 
@@ -30,6 +31,9 @@ const StoredItem = v.object({
   createdAt: v.number(),
   updatedAt: v.number(),
   seenAt: v.number(),
+  refreshedAt: v.exactOptional(v.number()),
+  failures: v.exactOptional(v.number()),
+  dueAt: v.exactOptional(v.number()),
   version: v.number(),
 });
 const TransactionItem = v.object({ transaction: Transaction, asOf: v.number() });
@@ -47,6 +51,7 @@ export interface Purchases {
   find(app: string, purchaseId: string): Promise<FoundPurchase | undefined>;
   /** What the user owns, latest purchase first. */
   ownedBy(app: string, username: string): Promise<Purchase[]>;
+  refreshable(app: string, purchaseId: string): Promise<Refreshable | undefined>;
   transactionsOf(app: string, purchaseIds: readonly string[]): Promise<Transaction[]>;
   /** Lifecycle notifications, oldest first. */
   notificationsOf(app: string, purchaseId: string): Promise<PurchaseNotificationItem[]>;
@@ -58,12 +63,24 @@ export interface Purchases {
 }
 
 /** What happened to a purchase, as adapters observe it. */
-export type Happened = Omit<Happening, 'observed' | 'inherited'> & { readonly observed?: Observation };
+export type Happened = Omit<Happening, 'observed' | 'replaced'> & {
+  readonly observed?: Observation;
+  /** The store's message that told of it: what it tells is taken in once, and marked so in the same transaction. */
+  readonly message?: MessagePart;
+};
 
 export interface Recorded {
   readonly stored: StoredPurchase;
   /** Undefined when the table already said it all. */
   readonly change?: Change;
+}
+
+/** What the store must be shown to tell of a purchase again. */
+export interface Refreshable {
+  readonly purchase: Purchase;
+  /** Decrypted; undefined when the store cannot be asked. */
+  readonly refreshToken?: Readonly<Record<string, string>>;
+  readonly refreshedAt?: Millis;
 }
 
 export function purchasesOf(table: Table, cipher: Cipher): Purchases {
@@ -78,6 +95,17 @@ export function purchasesOf(table: Table, cipher: Cipher): Purchases {
       const items = await table.batchGet(ids.map((id) => purchaseKey(app, id)));
       return items.map((item) => found(item).purchase).sort((a, b) => (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0));
     },
+    async refreshable(app, purchaseId) {
+      const item = await table.get(purchaseKey(app, purchaseId));
+      if (!item) return undefined;
+      const { purchase, refreshToken: sealedToken, refreshedAt } = found(item);
+      const text = sealedToken && (await cipher.decrypt(sealedToken, refreshContext(app, purchaseId)));
+      return {
+        purchase,
+        ...(text && { refreshToken: parseJson(v.record(v.string(), v.string()), text, 'DatabaseError') }),
+        ...(refreshedAt !== undefined && { refreshedAt }),
+      };
+    },
     async transactionsOf(app, purchaseIds) {
       const lists = await Promise.all(
         purchaseIds.map((id) => table.query({ partition: purchasePartition(app, id), prefix: transactionPrefix })),
@@ -91,30 +119,35 @@ export function purchasesOf(table: Table, cipher: Cipher): Purchases {
       const items = await table.query({ partition: purchasePartition(app, purchaseId), prefix: notificationPrefix });
       return items.map((item) => parse(NotificationItem, item, 'DatabaseError'));
     },
-    async record(app, purchaseId, { observed, ...happened }) {
+    async record(app, purchaseId, { observed, message, ...happened }) {
       const seen = observed && (await sealed(cipher, app, observed));
       const happening = { ...happened, ...(seen && { observed: seen }) };
+      const marker = message && partKey(app, message, purchaseId);
       return await againOnConflict(async () => {
-        const before = await load(table, app, purchaseId);
-        const replaced = before ? undefined : observed?.replaces;
-        const inherited = replaced === undefined ? [] : ((await load(table, app, replaced))?.claims ?? []);
-        const change = changeOf(before, { ...happening, inherited });
+        const [before, handled] = await Promise.all([load(table, app, purchaseId), marker && table.get(marker)]);
+        if (handled) return before && { stored: before };
+        const replaced = before || !observed?.replaces ? undefined : await load(table, app, observed.replaces);
+        const change = changeOf(before, { ...happening, ...(replaced && { replaced }) });
+        const mark = marker ? [handledWrite(table.name, marker, happening.now)] : [];
+        if (!change && mark.length > 0) await table.transact(mark);
         if (!change) return before && { stored: before };
-        for (const writes of changeWrites(table.name, app, change)) await table.transact(writes);
+        for (const writes of changeWrites(table.name, app, { change, together: mark })) await table.transact(writes);
         return { stored: change.after, change };
       });
     },
   };
 }
 
+const refreshContext = (app: string, purchaseId: string): string => `${app}/refresh/${purchaseId}`;
+
 /** The observation with its refresh token encrypted for this purchase alone. */
 async function sealed(cipher: Cipher, app: string, { refreshToken, ...look }: Observation): Promise<Seen> {
   if (!refreshToken) return look;
-  const context = `${app}/refresh/${look.purchase.purchaseId}`;
+  const context = refreshContext(app, look.purchase.purchaseId);
   return { ...look, refreshToken: await cipher.encrypt(JSON.stringify(refreshToken), context) };
 }
 
-const found = (item: Item): FoundPurchase => parse(StoredItem, item, 'DatabaseError');
+const found = (item: Item): v.InferOutput<typeof StoredItem> => parse(StoredItem, item, 'DatabaseError');
 
 /** The whole purchase in one strongly consistent query: state, claims and transactions. */
 async function load(table: Table, app: string, purchaseId: string): Promise<StoredPurchase | undefined> {

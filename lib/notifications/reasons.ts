@@ -34,25 +34,41 @@ export interface Written {
 
 /**
  * The lifecycle reasons that lead from one state to the next, most important first; none when nothing of a purchase's
- * life changed. Comparing states makes each fact be told once, whichever way it was learned first.
+ * life changed. Comparing states makes each fact be told once, whichever way it was learned first, and tells what was
+ * missed in between as well: a renewal that has run out since is both.
  */
 export function lifecycleReasons(before: Written | undefined, after: Written): NotificationReason[] {
   const to = after.known.purchase;
-  const expired = isExpired(to, after.at);
   if (!before || before.known.purchase.isPending === true) {
-    return to.isPending === true || expired ? [] : ['PURCHASED'];
+    return to.isPending === true || isExpired(to, after.at) ? [] : ['PURCHASED'];
   }
-  const from = before.known.purchase;
   const money = refundReasons(before.known, after.known, to);
-  const ended = expired && !isExpired(from, before.at);
-  if (money.length > 0) return money;
-  if (to.isPaused && !from.isPaused) return ['PAUSED'];
-  if (from.productId !== to.productId) return ['PLAN_CHANGED'];
-  if (ended) return [to.cancelationReason === 'System.Replaced' ? 'PLAN_CHANGED' : 'EXPIRED'];
-  if (expired) return [];
-  if (from.transactionId !== to.transactionId || isExpired(from, before.at)) return ['RENEWED'];
-  return stateReasons(from, to);
+  const turns = turnReasons(before, after);
+  if (money.length > 0) return [...money, ...turns.filter((reason) => reason !== 'EXPIRED')];
+  return turns.length > 0 || isExpired(to, after.at) ? turns : stateReasons(before.known.purchase, to);
 }
+
+/** A new plan or payment, and what has become of the access. */
+function turnReasons(before: Written, after: Written): NotificationReason[] {
+  const [from, to] = [before.known.purchase, after.known.purchase];
+  const [wasExpired, expired] = [isExpired(from, before.at), isExpired(to, after.at)];
+  const paid = from.transactionId !== to.transactionId;
+  const reasons: NotificationReason[] = [];
+  if (isOtherPlan(from, to)) reasons.push('PLAN_CHANGED');
+  else if (paid || (wasExpired && !expired)) reasons.push('RENEWED');
+  if (to.isPaused) return from.isPaused ? reasons : [...reasons, 'PAUSED'];
+  // The purchase that took its place tells of the change.
+  if (to.cancelationReason === 'System.Replaced' && to.endedAt !== undefined) return reasons;
+  if (expired && (!wasExpired || paid)) reasons.push('EXPIRED');
+  if (reasons.length > 0 && !expired && willLapse(from, to)) reasons.push('WILL_LAPSE');
+  return reasons;
+}
+
+/** Another product now, unless it is the one that was chosen for this renewal, or another choice for the next one. */
+const isOtherPlan = (from: Purchase, to: Purchase): boolean =>
+  from.productId === to.productId
+    ? (from.renewalProductId ?? from.productId) !== (to.renewalProductId ?? to.productId)
+    : from.renewalProductId !== to.productId || from.transactionId === to.transactionId;
 
 function refundReasons(before: Known, after: Known, to: Purchase): NotificationReason[] {
   const refundedBefore = new Set(refunded(before));
@@ -69,7 +85,7 @@ function stateReasons(from: Purchase, to: Purchase): NotificationReason[] {
   const reasons: NotificationReason[] = [];
   if (to.isBillingRetryPeriod && !from.isBillingRetryPeriod) reasons.push('ENTERED_GRACE_PERIOD');
   else if (isExtended(from, to)) reasons.push('EXTENDED');
-  if (from.renewalIntent === 'Renew' && to.renewalIntent === 'Lapse') reasons.push('WILL_LAPSE');
+  if (willLapse(from, to)) reasons.push('WILL_LAPSE');
   if (from.renewalIntent === 'Lapse' && to.renewalIntent === 'Renew') reasons.push('WILL_AUTO_RENEW');
   if (to.priceConsentStatus !== from.priceConsentStatus && to.priceConsentStatus !== undefined) {
     reasons.push(to.priceConsentStatus === 'Agreed' ? 'PRICE_CHANGE_CONFIRMED' : 'PRICE_CHANGE_UPDATED');
@@ -77,6 +93,9 @@ function stateReasons(from: Purchase, to: Purchase): NotificationReason[] {
   if (to.isAcknowledged && from.isAcknowledged === false) reasons.push('ACKNOWLEDGED');
   return reasons;
 }
+
+const willLapse = (from: Purchase, to: Purchase): boolean =>
+  from.renewalIntent === 'Renew' && to.renewalIntent === 'Lapse';
 
 const isExtended = (from: Purchase, to: Purchase): boolean =>
   !from.isBillingRetryPeriod && (to.expirationDate ?? 0) > (from.expirationDate ?? Number.POSITIVE_INFINITY);

@@ -1,6 +1,8 @@
 import { lifecycleReasons, type NotificationReason } from '../notifications/reasons.ts';
 import { type Claim, claimAgain, entitledUsers, type Strategy } from './claims.ts';
+import { nextLook } from './due.ts';
 import { canonical, type Known, merge, type Seen } from './merge.ts';
+import { type Cause, newsOf } from './news.ts';
 import type { Millis } from './purchase.ts';
 
 /** A purchase as the table keeps it. */
@@ -10,17 +12,28 @@ export interface StoredPurchase {
   readonly entitledUsers: readonly string[];
   readonly createdAt: Millis;
   readonly updatedAt: Millis;
-  /** When the store's state was last taken in; an expiry after it has not been announced yet. */
+  /** When the store's state, or the clock, was last taken in; an expiry after it has not been announced yet. */
   readonly seenAt: Millis;
+  /** When this service last asked the store by itself. */
+  readonly refreshedAt?: Millis;
+  /** Refreshes that failed since the last one that did not. */
+  readonly failures?: number;
+  /** When it is to be looked at next; absent when nothing more happens to it by itself. */
+  readonly dueAt?: Millis;
   readonly version: number;
 }
 
-/** What happens to a purchase: the store's state was seen, a user claims it, or both. */
+/** What happens to a purchase: the store's state was seen, a user claims it, its date has passed. */
 export interface Happening {
+  readonly cause: Cause;
   readonly observed?: Seen;
-  /** The claims of the purchase that this one replaces; a new purchase starts with them. */
-  readonly inherited?: readonly Claim[];
+  /** The purchase that this one replaces: a new purchase starts with its claims. */
+  readonly replaced?: StoredPurchase;
   readonly claim?: { readonly username: string; readonly how: Claim['how'] };
+  /** The user whom the store names; claims a purchase that nobody has claimed. */
+  readonly named?: string;
+  /** What the store's message says in our words: tells a revocation from an expiry, which look alike. */
+  readonly told?: NotificationReason;
   readonly strategy: Strategy;
   readonly now: Millis;
 }
@@ -28,7 +41,10 @@ export interface Happening {
 export interface Change {
   readonly before: StoredPurchase | undefined;
   readonly after: StoredPurchase;
+  /** What happened in the purchase's life, kept with it. */
   readonly reasons: readonly NotificationReason[];
+  /** What the application's server is told: the lifecycle, and what else is worth a call. */
+  readonly news: readonly NotificationReason[];
   /** The claims to write: new ones, and one that moves the ownership. */
   readonly claims: readonly Claim[];
   /** Transactions that are new or tell something new. */
@@ -43,34 +59,78 @@ export interface Change {
  */
 const asOfResolutionMs = 60_000;
 
+/** After this many failed refreshes (about half an hour) the date alone decides that a purchase has expired. */
+const patience = 5;
+
 /** What must be written for what happened, or undefined when the table already says it all. */
 export function changeOf(before: StoredPurchase | undefined, happening: Happening): Change | undefined {
-  const { observed, now, strategy } = happening;
-  const known = observed ? merge(before?.known, observed) : before?.known;
+  const known = happening.observed ? merge(before?.known, happening.observed) : before?.known;
   if (!known) return undefined;
-  const claims = claimsAfter(before?.claims ?? happening.inherited ?? [], happening);
-  const entitled =
-    before && claims === before.claims && !observed ? before.entitledUsers : entitledUsers(claims, strategy);
-  const newClaims = claims.filter((candidate) => !before?.claims.includes(candidate));
-  const after: StoredPurchase = {
+  const claims = claimsAfter(before?.claims ?? happening.replaced?.claims ?? [], happening);
+  const after = purchaseAfter(before, { known, claims }, happening);
+  const gained = after.entitledUsers.filter((username) => !before?.entitledUsers.includes(username));
+  const lost = (before?.entitledUsers ?? []).filter((username) => !after.entitledUsers.includes(username));
+  const reasons = reasonsOf({ before, after }, happening);
+  const news = newsOf(
+    { before: before?.known, after: known, lifecycle: reasons, moved: gained.length + lost.length },
+    happening.cause,
+  );
+  const change: Change = {
+    before,
+    after,
+    reasons,
+    news,
+    claims: claims.filter((candidate) => !before?.claims.includes(candidate)),
+    transactions: newsIn(before?.known.transactions ?? [], known.transactions),
+    gained,
+    lost,
+  };
+  return isWorthWriting(change, happening) ? change : undefined;
+}
+
+function purchaseAfter(
+  before: StoredPurchase | undefined,
+  { known, claims }: { known: Known; claims: readonly Claim[] },
+  { observed, cause, strategy, now }: Happening,
+): StoredPurchase {
+  const unmoved = before && claims === before.claims && !observed;
+  const refreshedAt = cause === 'refresh' && observed ? now : before?.refreshedAt;
+  const failures = observed ? 0 : (before?.failures ?? 0) + (cause === 'refresh' ? 1 : 0);
+  const refreshable = known.refreshToken !== undefined;
+  const clockDecides = cause === 'refresh' && (!refreshable || failures > patience);
+  const dueAt = nextLook(known.purchase, { now, failures, refreshable });
+  return {
     known,
     claims,
-    entitledUsers: entitled,
+    entitledUsers: unmoved ? before.entitledUsers : entitledUsers(claims, strategy),
     createdAt: before?.createdAt ?? now,
     updatedAt: now,
-    seenAt: observed ? now : (before?.seenAt ?? now),
+    seenAt: observed || clockDecides ? now : (before?.seenAt ?? now),
+    ...(refreshedAt !== undefined && { refreshedAt }),
+    ...(failures > 0 && { failures }),
+    ...(dueAt !== undefined && { dueAt }),
     version: (before?.version ?? 0) + 1,
   };
-  const transactions = newsIn(before?.known.transactions ?? [], known.transactions);
-  const reasons = lifecycleReasons(before && { known: before.known, at: before.seenAt }, { known, at: after.seenAt });
-  const gained = entitled.filter((username) => !before?.entitledUsers.includes(username));
-  const lost = (before?.entitledUsers ?? []).filter((username) => !entitled.includes(username));
-  const change = { before, after, reasons, claims: newClaims, transactions, gained, lost };
-  return isWorthWriting(change) ? change : undefined;
+}
+
+function reasonsOf({ before, after }: Pick<Change, 'before' | 'after'>, happening: Happening): NotificationReason[] {
+  const { replaced, told } = happening;
+  const reasons = lifecycleReasons(before && { known: before.known, at: before.seenAt }, {
+    known: after.known,
+    at: after.seenAt,
+  });
+  const isOtherPlan =
+    !before && replaced !== undefined && replaced.known.purchase.productId !== after.known.purchase.productId;
+  return reasons.map((reason) => {
+    if (reason === 'PURCHASED' && isOtherPlan) return 'PLAN_CHANGED';
+    return reason === 'EXPIRED' && told === 'REVOKED' ? 'REVOKED' : reason;
+  });
 }
 
 /** The claims with the user's new one; the same array when the claim tells nothing that could move the ownership. */
-function claimsAfter(claims: readonly Claim[], { claim, strategy, now }: Happening): readonly Claim[] {
+function claimsAfter(claims: readonly Claim[], happening: Happening): readonly Claim[] {
+  const { strategy, now } = happening;
+  const claim = happening.claim ?? nameClaim(claims, happening);
   if (!claim) return claims;
   const present = claims.find(({ username }) => username === claim.username);
   const next = claimAgain(present, claim.username, claim.how, now);
@@ -81,17 +141,23 @@ function claimsAfter(claims: readonly Claim[], { claim, strategy, now }: Happeni
   return moves ? after : claims;
 }
 
+const nameClaim = (claims: readonly Claim[], { named }: Happening): Happening['claim'] =>
+  named !== undefined && claims.length === 0 ? { username: named, how: 'validation' } : undefined;
+
 const newsIn = (before: Known['transactions'], after: Known['transactions']): Known['transactions'] => {
   const contents = new Set(before.map(({ transaction }) => canonical(transaction)));
   return after.filter(({ transaction }) => !contents.has(canonical(transaction)));
 };
 
-function isWorthWriting(change: Change): boolean {
+/** A look of the service itself is always written: it moves the date of the next one. */
+function isWorthWriting(change: Change, { cause }: Happening): boolean {
   const { before, after } = change;
   return (
     !before ||
+    cause === 'refresh' ||
     change.claims.length > 0 ||
-    change.reasons.length + change.transactions.length + change.gained.length + change.lost.length > 0 ||
+    change.news.length + change.reasons.length + change.transactions.length > 0 ||
+    change.gained.length + change.lost.length > 0 ||
     canonical(before.known.purchase) !== canonical(after.known.purchase) ||
     before.known.userTokens.length !== after.known.userTokens.length ||
     after.known.asOf - before.known.asOf > asOfResolutionMs

@@ -50,6 +50,8 @@ export const Purchase = v.object({
   platform: Platform,
   productType: v.exactOptional(ProductType),
   offerId: v.exactOptional(v.string()),
+  /** The product of the next renewal, where it is another one. Never shown: a change of it is a change of plan. */
+  renewalProductId: v.exactOptional(v.string()),
   sandbox: v.boolean(),
   purchaseDate: v.exactOptional(v.number()),
   lastRenewalDate: v.exactOptional(v.number()),

@@ -28,24 +28,32 @@ export async function registerObservations(
   observations: readonly Observation[],
   registering: Registering,
 ): Promise<Registered[]> {
-  const { app, deps, request } = registering;
   const recorded: Recorded[] = [];
   for (let start = 0; start < observations.length; start += parallel) {
     const some = observations.slice(start, start + parallel);
     const written = await Promise.all(some.map((observed) => recordOne(observed, registering)));
     recorded.push(...written.filter((result) => result !== undefined));
   }
-  const { applicationUsername: username, obfuscatedUsername } = request;
-  if (username !== undefined && recorded.some(({ change }) => change && change.claims.length > 0)) {
-    await deps.aliases.remember(app.name, username, obfuscatedUsername);
-  }
+  if (recorded.some(({ change }) => change && change.claims.length > 0)) await welcome(registering);
   noteInEvent(registering, recorded);
   return recorded.map(({ stored: { known, entitledUsers } }) => ({ purchase: known.purchase, entitledUsers }));
+}
+
+/** Remembers the forms in which stores name the user, and hands over what they told of before the user was known. */
+async function welcome({ app, deps, request }: Registering): Promise<void> {
+  const { applicationUsername: username, obfuscatedUsername } = request;
+  if (username === undefined) return;
+  await deps.aliases.remember(app.name, username, obfuscatedUsername);
+  for (const purchaseId of await deps.aliases.waitingFor(app.name, username, obfuscatedUsername)) {
+    const claimed = { cause: 'validation', named: username, strategy: app.strategy, now: deps.now() } as const;
+    await deps.purchases.record(app.name, purchaseId, claimed);
+  }
 }
 
 async function recordOne(observed: Observation, { app, deps, request }: Registering): Promise<Recorded | undefined> {
   const { applicationUsername: username } = request;
   return await deps.purchases.record(app.name, observed.purchase.purchaseId, {
+    cause: 'validation',
     observed,
     ...(username !== undefined && { claim: { username, how: 'validation' } }),
     strategy: app.strategy,

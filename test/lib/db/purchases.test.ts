@@ -16,12 +16,14 @@ beforeAll(async () => {
 
 const id = 'store_a:1';
 const seen = (username?: string, observed: Observation = seenPurchase()): Happened => ({
+  cause: 'validation',
   observed,
   ...(username && { claim: { username, how: 'validation' } }),
   strategy: 'all',
   now: start,
 });
 const linked = (username: string): Happened => ({
+  cause: 'link',
   claim: { username, how: 'manual' },
   strategy: 'all',
   now: start + day,

@@ -26,7 +26,26 @@ describe('the reasons of a change', () => {
     ['another product', {}, { productId: 'store_a:yearly', transactionId: 'store_a:2' }, ['PLAN_CHANGED']],
     ['a pause', {}, { isPaused: true, expirationDate: start }, ['PAUSED']],
     ['an expiry', {}, { expirationDate: start + day }, ['EXPIRED']],
-    ['a replacement', {}, { endedAt: start + day, cancelationReason: 'System.Replaced' }, ['PLAN_CHANGED']],
+    [
+      'a replacement, which its successor tells',
+      {},
+      { endedAt: start + day, cancelationReason: 'System.Replaced' },
+      [],
+    ],
+    ['a plan chosen for the next renewal', {}, { renewalProductId: 'store_a:yearly' }, ['PLAN_CHANGED']],
+    ['such a choice withdrawn', { renewalProductId: 'store_a:yearly' }, {}, ['PLAN_CHANGED']],
+    [
+      'the renewal with the chosen plan',
+      { renewalProductId: 'store_a:yearly' },
+      { productId: 'store_a:yearly', transactionId: 'store_a:2' },
+      ['RENEWED'],
+    ],
+    [
+      'a renewal that has run out since',
+      { expirationDate: start },
+      { transactionId: 'store_a:2', expirationDate: start + day },
+      ['RENEWED', 'EXPIRED'],
+    ],
     ['a price that needs consent', {}, { priceConsentStatus: 'Notified' }, ['PRICE_CHANGE_UPDATED']],
     [
       'a price that was accepted',

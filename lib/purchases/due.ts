@@ -1,0 +1,54 @@
+import { isActive, isExpired, type Millis, type Purchase } from './purchase.ts';
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Stores are asked about a renewal shortly after its date, when they know what became of it. */
+const afterItsDateMs = 5 * second;
+/** A subscription that is running is looked at this often, as a notification can be lost. */
+const whileRunningMs = 3 * day;
+/** How long after its date a subscription that should have renewed is still asked for: the longest that a store retries. */
+const retriesMs = 60 * day;
+
+interface Looking {
+  readonly now: Millis;
+  /** Whether there is a refresh token: without one only the clock can be looked at. */
+  readonly refreshable: boolean;
+  /** Refreshes that failed since the last one that did not. */
+  readonly failures: number;
+}
+
+/** When the purchase is to be looked at next, or undefined when nothing more can happen to it by itself. */
+export function nextLook(purchase: Purchase, looking: Looking): Millis | undefined {
+  const { now, refreshable, failures } = looking;
+  if (purchase.endedAt !== undefined && purchase.endedAt <= now) return undefined;
+  const planned = refreshable ? storesDate(purchase, now) : clocksDate(purchase, now);
+  if (planned === undefined || failures === 0) return planned;
+  return Math.max(planned, now + Math.min(6 * hour, minute * 2 ** (failures - 1)));
+}
+
+/** Without a refresh token only the expiry itself remains to be announced. */
+const clocksDate = ({ expirationDate }: Purchase, now: Millis): Millis | undefined =>
+  expirationDate !== undefined && expirationDate > now ? expirationDate : undefined;
+
+function storesDate(purchase: Purchase, now: Millis): Millis | undefined {
+  const { expirationDate, autoResumeDate } = purchase;
+  if (purchase.isPaused)
+    return Math.max(now + minute, Math.min((autoResumeDate ?? now + day) + afterItsDateMs, now + day));
+  if (purchase.isPending) return now + hour;
+  if (expirationDate === undefined) return undefined;
+  if (isActive(purchase, now)) return Math.min(expirationDate + afterItsDateMs, now + whileRunningMs);
+  return isExpired(purchase, now) && mayComeBack(purchase) ? retryDate(expirationDate, now) : undefined;
+}
+
+/** A lapsed subscription comes back by a purchase, not by itself. */
+const mayComeBack = ({ renewalIntent, isBillingRetryPeriod }: Purchase): boolean =>
+  renewalIntent === 'Renew' || isBillingRetryPeriod === true;
+
+/** Again after half of the time that has passed since, from a minute to a day. */
+function retryDate(expirationDate: Millis, now: Millis): Millis | undefined {
+  const since = now - expirationDate;
+  return since > retriesMs ? undefined : now + Math.min(day, Math.max(minute, since / 2));
+}
