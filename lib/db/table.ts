@@ -1,4 +1,9 @@
-import { type ConsumedCapacity, DynamoDBClient, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  type ConsumedCapacity,
+  DynamoDBClient,
+  TransactionCanceledException,
+} from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   BatchWriteCommand,
@@ -8,11 +13,13 @@ import {
   type QueryCommandInput,
   TransactWriteCommand,
   type TransactWriteCommandInput,
+  UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '../errors.ts';
 import { indexes, type Key, tableKey } from './keys.ts';
 
 export type Item = Record<string, unknown>;
+export type Update = Omit<NonNullable<Write['Update']>, 'TableName'>;
 export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /** Capacity units that the calls of one table object have used. */
@@ -25,12 +32,20 @@ interface Range {
   readonly partition: string;
   /** Only sort keys that start with it. */
   readonly prefix?: string;
+  /** Only sort keys from the first to the second, both included. */
+  readonly between?: readonly [string, string];
+  /** Only sort keys from it on, included. */
+  readonly from?: string;
+  /** Only sort keys before it, excluded. */
+  readonly before?: string;
   readonly index?: keyof typeof indexes;
   readonly limit?: number;
   readonly newestFirst?: boolean;
+  /** Half the read units, where an answer may be a moment behind. */
+  readonly eventually?: boolean;
 }
 
-/** The one table. Reads of items are strongly consistent unless an index is named; failures are `DatabaseError`. */
+/** The one table. Reads of items are strongly consistent unless told otherwise; failures are `DatabaseError`. */
 export interface Table {
   readonly name: string;
   readonly consumed: Consumed;
@@ -38,9 +53,11 @@ export interface Table {
   /** All items of the range, or the first `limit`. */
   query(range: Range): Promise<Item[]>;
   /** The items that exist, in the order of the keys. */
-  batchGet(keys: readonly Key[]): Promise<Item[]>;
+  batchGet(keys: readonly Key[], reading?: Pick<Range, 'eventually'>): Promise<Item[]>;
   /** Puts items whose order and conditions do not matter, 25 in a call. */
   batchPut(items: readonly Item[]): Promise<void>;
+  /** One write without a transaction's price. Throws `Conflict` when its condition fails. */
+  update(update: Update): Promise<void>;
   /** All or nothing, at most 100 writes. Throws `Conflict` when a condition fails or another transaction is in the way. */
   transact(writes: readonly Write[]): Promise<void>;
 }
@@ -69,13 +86,19 @@ export function openTable(name: string): Table {
         { consumed, limit: range.limit },
       );
     },
-    async batchGet(keys) {
-      const chunks = await Promise.all(chunked(keys, 100).map((chunk) => getChunk(client, name, { chunk, consumed })));
+    async batchGet(keys, { eventually = false } = {}) {
+      const chunks = await Promise.all(
+        chunked(keys, 100).map((chunk) => getChunk(client, name, { chunk, consumed, eventually })),
+      );
       const found = new Map(chunks.flat().map((item): [string, Item] => [`${item.pk}\n${item.sk}`, item]));
       return keys.map(({ pk, sk }) => found.get(`${pk}\n${sk}`)).filter((item) => item !== undefined);
     },
     async batchPut(items) {
       await Promise.all(chunked(items, 25).map((chunk) => putChunk(client, name, { chunk, consumed })));
+    },
+    async update(update) {
+      const answer = await client.send(new UpdateCommand({ TableName: name, ...update, ...asking })).catch(updateError);
+      countWrites(consumed, answer.ConsumedCapacity);
     },
     async transact(writes) {
       const answer = await client
@@ -86,13 +109,21 @@ export function openTable(name: string): Table {
   };
 }
 
-function queryInput({ partition, prefix, index, limit, newestFirst }: Range): Omit<QueryCommandInput, 'TableName'> {
+function queryInput(range: Range): Omit<QueryCommandInput, 'TableName'> {
+  const { partition, prefix, between, index, limit, newestFirst, eventually } = range;
   const names = index ? indexes[index] : tableKey;
+  const [from, until] = between ?? [];
   return {
-    ...(index ? { IndexName: index } : { ConsistentRead: true }),
-    KeyConditionExpression: prefix === undefined ? '#pk = :pk' : '#pk = :pk AND begins_with(#sk, :prefix)',
-    ExpressionAttributeNames: { '#pk': names.pk, ...(prefix !== undefined && { '#sk': names.sk }) },
-    ExpressionAttributeValues: { ':pk': partition, ...(prefix !== undefined && { ':prefix': prefix }) },
+    ...(index ? { IndexName: index } : { ConsistentRead: !eventually }),
+    KeyConditionExpression: `#pk = :pk${between ? ' AND #sk BETWEEN :from AND :until' : prefix === undefined ? '' : ' AND begins_with(#sk, :prefix)'}`,
+    ExpressionAttributeNames: {
+      '#pk': names.pk,
+      ...((between ?? prefix) !== undefined && { '#sk': names.sk }),
+    },
+    ExpressionAttributeValues: {
+      ':pk': partition,
+      ...(between ? { ':from': from, ':until': until } : prefix !== undefined && { ':prefix': prefix }),
+    },
     ...(limit !== undefined && { Limit: limit }),
     ScanIndexForward: !newestFirst,
   };
@@ -119,11 +150,11 @@ async function queryAll(
 async function getChunk(
   client: DynamoDBDocumentClient,
   table: string,
-  { chunk, consumed }: { chunk: readonly Key[]; consumed: Consumed },
+  { chunk, consumed, eventually }: { chunk: readonly Key[]; consumed: Consumed; eventually: boolean },
 ): Promise<Item[]> {
   const items: Item[] = [];
   let wanted: Record<string, { Keys: Item[]; ConsistentRead?: boolean }> = {
-    [table]: { Keys: chunk.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: true },
+    [table]: { Keys: chunk.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: !eventually },
   };
   for (let attempt = 0; Object.keys(wanted).length > 0; attempt++) {
     await backOff(attempt);
@@ -162,6 +193,11 @@ async function backOff(attempt: number): Promise<void> {
 
 function databaseError(cause: unknown): never {
   throw new ServiceError('DatabaseError', 'The database could not be reached.', { cause });
+}
+
+function updateError(cause: unknown): never {
+  if (!(cause instanceof ConditionalCheckFailedException)) databaseError(cause);
+  throw new ServiceError('Conflict', 'Another operation changed the same data.', { cause });
 }
 
 function transactionError(cause: unknown): never {
