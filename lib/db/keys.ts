@@ -39,6 +39,11 @@ export interface Key {
   readonly sk: string;
 }
 
+/** Something whose time has come: a purchase to look at, or a webhook to send again. */
+export type Due =
+  | { readonly kind: 'purchase'; readonly app: string; readonly purchaseId: string }
+  | { readonly kind: 'delivery'; readonly app: string; readonly deliveryId: string };
+
 /**
  * Every request of an application writes one event, so that list is spread: one index partition takes 1,000 writes a
  * second, 8 take 8,000 requests a second of one application. All other lists grow by purchases, not by requests.
@@ -64,6 +69,13 @@ export const dueIndexKeys = ({ pk }: Key, dueAt: Millis) => ({
   duePk: duePartitions[shardOf(pk, dueShards)],
   dueSk: `${sortable(dueAt)}#${pk}`,
 });
+/** What the key of an item in the index `due` names; undefined for an item that is of neither kind. */
+export function dueOf({ pk, sk }: Key): Due | undefined {
+  const [app = '', kind] = pk.split('#', 2);
+  const id = pk.slice(`${app}#${kind}#`.length);
+  if (kind === 'P' && sk === 'P') return { kind: 'purchase', app, purchaseId: id };
+  return kind === 'D' ? { kind: 'delivery', app, deliveryId: id } : undefined;
+}
 /** Sorts after every item that is due by then. */
 export const dueUntil = (now: Millis): string => `${sortable(now + 1)}`;
 
@@ -153,6 +165,11 @@ export const eventIndexKeys = (app: string, eventId: string, date: Millis) => ({
   createdPk: `${app}#E#${shardOf(eventId, eventShards)}`,
   createdSk: `${sortable(date)}#${eventId}`,
 });
+/** The partitions of the index `byCreated` that together list an application's events. */
+export const eventPartitions = (app: string): string[] =>
+  Array.from({ length: eventShards }, (_, shard) => `${app}#E#${shard}`);
+/** Sorts before every event of that moment and after every one before it. */
+export const eventsFrom = (date: Millis): string => sortable(date);
 export const tagPartition = (app: string, tag: string): string => `${app}#G#${tag}`;
 export const tagKey = (app: string, tag: string, date: Millis, eventId: string): Key => ({
   pk: tagPartition(app, tag),
