@@ -110,23 +110,26 @@ export function openTable(name: string): Table {
 }
 
 function queryInput(range: Range): Omit<QueryCommandInput, 'TableName'> {
-  const { partition, prefix, between, index, limit, newestFirst, eventually } = range;
+  const { partition, index, limit, newestFirst, eventually } = range;
   const names = index ? indexes[index] : tableKey;
-  const [from, until] = between ?? [];
+  const [condition, values] = sortKeyCondition(range);
   return {
     ...(index ? { IndexName: index } : { ConsistentRead: !eventually }),
-    KeyConditionExpression: `#pk = :pk${between ? ' AND #sk BETWEEN :from AND :until' : prefix === undefined ? '' : ' AND begins_with(#sk, :prefix)'}`,
-    ExpressionAttributeNames: {
-      '#pk': names.pk,
-      ...((between ?? prefix) !== undefined && { '#sk': names.sk }),
-    },
-    ExpressionAttributeValues: {
-      ':pk': partition,
-      ...(between ? { ':from': from, ':until': until } : prefix !== undefined && { ':prefix': prefix }),
-    },
+    KeyConditionExpression: `#pk = :pk${condition}`,
+    ExpressionAttributeNames: { '#pk': names.pk, ...(condition && { '#sk': names.sk }) },
+    ExpressionAttributeValues: { ':pk': partition, ...values },
     ...(limit !== undefined && { Limit: limit }),
     ScanIndexForward: !newestFirst,
   };
+}
+
+/** A query takes one condition on the sort key, so of several only the first holds. */
+function sortKeyCondition({ prefix, between, from, before }: Range): [condition: string, values: Item] {
+  if (between) return [' AND #sk BETWEEN :from AND :until', { ':from': between[0], ':until': between[1] }];
+  if (prefix !== undefined) return [' AND begins_with(#sk, :prefix)', { ':prefix': prefix }];
+  if (from !== undefined) return [' AND #sk >= :from', { ':from': from }];
+  if (before !== undefined) return [' AND #sk < :before', { ':before': before }];
+  return ['', {}];
 }
 
 async function queryAll(
