@@ -3,14 +3,19 @@ import { cipherOf } from './apps/cipher.ts';
 import { type AccessTokens, accessTokensOf } from './db/access-tokens.ts';
 import { type Aliases, aliasesOf } from './db/aliases.ts';
 import { type Apps, appsOf } from './db/apps.ts';
+import { type DueItems, dueItemsOf } from './db/due.ts';
 import { type Events, eventsOf } from './db/events.ts';
+import { type Messages, messagesOf } from './db/messages.ts';
 import { type PriceLists, priceListsOf } from './db/price-lists.ts';
 import { type Purchases, purchasesOf } from './db/purchases.ts';
 import { openTable, type Table } from './db/table.ts';
 import { type Transactions, transactionsOf } from './db/transactions.ts';
 import { ServiceError } from './errors.ts';
+import type { IncomingNotification } from './incoming/incoming-notification.ts';
 import type { Platform } from './purchases/platform.ts';
 import type { Millis } from './purchases/purchase.ts';
+import { type Queue, queueOf } from './queue/queue.ts';
+import type { RefreshOrder } from './refresh/refresh.ts';
 import { stores } from './stores/index.ts';
 import type { Store } from './stores/store.ts';
 
@@ -26,6 +31,10 @@ export interface Deps {
   readonly events: Events;
   readonly accessTokens: AccessTokens;
   readonly priceLists: PriceLists;
+  readonly messages: Messages;
+  readonly dueItems: DueItems;
+  readonly notificationsQueue: Queue<IncomingNotification>;
+  readonly refreshesQueue: Queue<RefreshOrder>;
   /** The adapter of a platform. Throws `InvalidPayload` for one that this service does not sell on. */
   store(platform: Platform): Promise<Store>;
   /** The emulator that stands in for the stores, on one machine only. */
@@ -54,12 +63,24 @@ function build(environment: NodeJS.ProcessEnv): Deps {
     purchases: purchasesOf(table, cipher),
     transactions: transactionsOf(table),
     aliases: aliasesOf(table),
-    events: eventsOf(table, Number(environment.EVENT_RETENTION_DAYS ?? 90)),
+    events: eventsOf(table, retentionDays(environment), now),
     accessTokens: accessTokensOf(table),
     priceLists: priceListsOf(table),
+    messages: messagesOf(table),
+    dueItems: dueItemsOf(table),
+    notificationsQueue: queueOf(() => required(environment, 'NOTIFICATIONS_QUEUE_URL')),
+    refreshesQueue: queueOf(() => required(environment, 'REFRESHES_QUEUE_URL')),
     store: loadStore,
     emulator: { ...(url && { url }), roots: root ? [Buffer.from(root, 'base64')] : [] },
   };
+}
+
+/** How long events are kept; what is no number of days would lose every event, so the service says so and stops. */
+function retentionDays({ EVENT_RETENTION_DAYS: days = '90' }: NodeJS.ProcessEnv): number {
+  if (/^[1-9]\d{0,4}$/.test(days)) return Number(days);
+  throw new ServiceError('InternalError', 'The service is not configured.', {
+    cause: 'EVENT_RETENTION_DAYS is not a number of days',
+  });
 }
 
 async function loadStore(platform: Platform): Promise<Store> {

@@ -1,19 +1,33 @@
-import { EventRecord, type RawEvent } from '../events/event.ts';
-import { parse } from '../parse.ts';
+import { EventRecord, RawEvent } from '../events/event.ts';
+import { tagText } from '../events/texts.ts';
+import { parse, parseJson } from '../parse.ts';
+import type { Millis } from '../purchases/purchase.ts';
+import { type EventRange, newestEvents } from './event-list.ts';
 import * as keys from './keys.ts';
-import type { Table } from './table.ts';
+import type { Item, Table } from './table.ts';
 
-/** Records of the requests of each application. */
+/** Records of the requests of each application. DynamoDB deletes what has ended some days late; no read shows it. */
 export interface Events {
   /** Writes an event, its tags and, when given, its raw view; all of it ends after the retention. */
   record(app: string, event: EventRecord, raw?: RawEvent): Promise<void>;
-  /** The latest events with a tag, newest first. */
-  latestWith(app: string, tag: string, limit: number): Promise<EventRecord[]>;
+  /** The newest events after `skip` of them. */
+  list(app: string, range: EventRange & { readonly limit: number; readonly skip: number }): Promise<EventRecord[]>;
+  /** The latest events with any of the tags, newest first. */
+  latestWith(app: string, tags: readonly string[], limit: number): Promise<EventRecord[]>;
+  find(app: string, eventId: string): Promise<EventRecord | undefined>;
+  /** The raw view, of an event that has one. */
+  findRaw(app: string, eventId: string): Promise<RawEvent | undefined>;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-export function eventsOf(table: Table, retentionDays: number): Events {
+export function eventsOf(table: Table, retentionDays: number, now: () => Millis): Events {
+  const isLive = ({ ttl }: Item): boolean => Number(ttl) * 1000 > now();
+  // An event is written before anybody knows its id, so that lists need no strong reads.
+  const load = async (wanted: readonly keys.Key[]): Promise<EventRecord[]> => {
+    const items = await table.batchGet(wanted, { eventually: true });
+    return items.filter(isLive).map((item) => parse(EventRecord, item, 'DatabaseError'));
+  };
   return {
     async record(app, event, raw) {
       const { eventId, date } = event;
@@ -24,11 +38,34 @@ export function eventsOf(table: Table, retentionDays: number): Events {
         ...Object.keys(event.content.tags).map((tag) => ({ ...keys.tagKey(app, tag, date, eventId), ttl })),
       ]);
     },
-    async latestWith(app, tag, limit) {
-      const tags = await table.query({ partition: keys.tagPartition(app, tag), newestFirst: true, limit });
-      const ids = tags.map(({ sk }) => keys.eventIdOfTag(String(sk)));
-      const items = await table.batchGet(ids.map((eventId) => keys.eventKey(app, eventId)));
-      return items.map((item) => parse(EventRecord, item, 'DatabaseError'));
+    async list(app, { limit, skip, ...range }) {
+      const newest = await newestEvents(table, app, { ...range, count: skip + limit });
+      return await load(newest.slice(skip));
+    },
+    async latestWith(app, tags, limit) {
+      const partitions = [...new Set(tags.map((tag) => keys.tagPartition(app, tagText(tag))))];
+      const pages = await Promise.all(
+        partitions.map((partition) => table.query({ partition, newestFirst: true, limit, eventually: true })),
+      );
+      const found = [
+        ...new Set(
+          pages
+            .flat()
+            .filter(isLive)
+            .map(({ sk }) => String(sk)),
+        ),
+      ]
+        .sort()
+        .reverse();
+      return await load(found.slice(0, limit).map((sk) => keys.eventKey(app, keys.eventIdOfTag(sk))));
+    },
+    async find(app, eventId) {
+      const item = await table.get(keys.eventKey(app, eventId));
+      return item && isLive(item) ? parse(EventRecord, item, 'DatabaseError') : undefined;
+    },
+    async findRaw(app, eventId) {
+      const item = await table.get(keys.rawEventKey(app, eventId));
+      return item && isLive(item) ? await unpacked(item.raw) : undefined;
     },
   };
 }
@@ -37,4 +74,10 @@ export function eventsOf(table: Table, retentionDays: number): Events {
 async function packed(raw: RawEvent): Promise<Buffer> {
   const { brotliCompressSync, constants } = await import('node:zlib');
   return brotliCompressSync(JSON.stringify(raw), { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
+}
+
+async function unpacked(raw: unknown): Promise<RawEvent> {
+  const { brotliDecompressSync } = await import('node:zlib');
+  const text = raw instanceof Uint8Array ? brotliDecompressSync(raw).toString('utf8') : '';
+  return parseJson(RawEvent, text, 'DatabaseError');
 }

@@ -6,6 +6,18 @@ export type TagType = v.InferOutput<typeof TagType>;
 
 const Rows = v.array(v.looseObject({}));
 
+/** The lists of a content. */
+export const eventLists = [
+  'products',
+  'purchases',
+  'transactions',
+  'claims',
+  'notifications',
+  'refreshFailures',
+  'exchangeRates',
+] as const;
+export type EventList = (typeof eventLists)[number];
+
 /** What an event was about; every list is there, empty or not. */
 export const EventContent = v.object({
   products: Rows,
@@ -16,6 +28,8 @@ export const EventContent = v.object({
   refreshFailures: Rows,
   exchangeRates: Rows,
   tags: v.record(v.string(), TagType),
+  /** How many rows of a list were left out, where some were. */
+  trimmed: v.exactOptional(v.record(v.string(), v.number())),
   appDownload: v.exactOptional(
     v.object({ currentVersion: v.exactOptional(v.string()), originalVersion: v.exactOptional(v.string()) }),
   ),
@@ -50,6 +64,8 @@ export const EventRecord = v.object({
   /** Epoch milliseconds. */
   date: v.number(),
   applicationUsername: v.exactOptional(v.string()),
+  /** Where the raw view is not kept, as with reads, this is what there is of the request. */
+  route: v.exactOptional(v.string()),
   outcome: v.object({ status: v.number(), ok: v.boolean(), message: v.exactOptional(v.string()) }),
   content: EventContent,
 });

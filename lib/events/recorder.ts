@@ -1,15 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { Millis } from '../purchases/purchase.ts';
-import type { EventContent, EventRecord, ExternalCall, RawEvent, TagType } from './event.ts';
-import { sanitize, sanitizeText } from './sanitize.ts';
-
-type Lists = 'products' | 'purchases' | 'transactions' | 'claims' | 'notifications' | 'refreshFailures';
+import { boundedContent, boundedRaw } from './bounds.ts';
+import {
+  type EventContent,
+  type EventList,
+  type EventRecord,
+  type ExternalCall,
+  eventLists,
+  type RawEvent,
+  type TagType,
+} from './event.ts';
+import { sanitize } from './sanitize.ts';
+import { scrub } from './scrub.ts';
+import { looksSecret, safeText, tagText } from './texts.ts';
 
 /** Collects what one request was about while it is handled. */
 export interface Recorder {
   readonly eventId: string;
-  /** Adds rows to the lists of the content; a list keeps its first 100. */
-  note(rows: Partial<Record<Lists, readonly object[]>>): void;
+  /** Adds rows to the lists of the content; a list keeps its first 100 and counts the others. */
+  note(rows: Partial<Record<EventList, readonly object[]>>): void;
   appDownload(versions: NonNullable<EventContent['appDownload']>): void;
   user(applicationUsername: string): void;
   /** Makes the event searchable by a value. */
@@ -19,68 +28,91 @@ export interface Recorder {
 }
 
 interface Ending {
-  readonly request: object;
+  readonly request: { readonly route?: string; readonly [part: string]: unknown };
   readonly outcome: EventRecord['outcome'];
   readonly response: unknown;
   readonly error?: RawEvent['error'];
+  /** The credentials of the request; no message keeps them. */
+  readonly credentials?: readonly string[];
 }
 
 const longestList = 100;
-const longestTag = 512;
+const mostTags = 60;
 
-export function newRecorder({ type, date, reqId }: { type: string; date: Millis; reqId?: string }): Recorder {
-  const eventId = randomUUID();
-  const tags: Record<string, TagType> = {};
+interface Recording {
+  readonly type: string;
+  readonly date: Millis;
+  readonly reqId?: string;
+  /** Given where the work may be done again: its event is then written again, not a second time. */
+  readonly eventId?: string;
+}
+
+export function newRecorder({ type, date, reqId, eventId = randomUUID() }: Recording): Recorder {
+  // Not an object: a user may be called `__proto__`.
+  const tags = new Map<string, TagType>();
   const calls: ExternalCall[] = [];
-  const content: EventContent = {
-    products: [],
-    purchases: [],
-    transactions: [],
-    claims: [],
-    notifications: [],
-    refreshFailures: [],
-    exchangeRates: [],
-    tags,
-  };
+  const lists = Object.fromEntries(eventLists.map((list) => [list, [] as object[]])) as Record<EventList, object[]>;
+  const leftOut: Record<string, number> = {};
+  let versions: EventContent['appDownload'];
   let username: string | undefined;
   return {
     eventId,
     note(rows) {
-      for (const [list, added] of Object.entries(rows) as [Lists, readonly object[]][]) {
-        const room = longestList - content[list].length;
-        content[list].push(...added.slice(0, room).map((row) => sanitize(row) as Record<string, unknown>));
+      for (const [list, added] of Object.entries(rows) as [EventList, readonly object[]][]) {
+        const kept = added.slice(0, longestList - lists[list].length);
+        lists[list].push(...kept);
+        if (added.length > kept.length) leftOut[list] = (leftOut[list] ?? 0) + added.length - kept.length;
       }
     },
-    appDownload(versions) {
-      content.appDownload = versions;
+    appDownload(known) {
+      versions = known;
     },
     user(applicationUsername) {
       username = applicationUsername;
-      tags[applicationUsername] = '_A';
+      tags.set(tagText(applicationUsername), '_A');
     },
     tag(value, tagType) {
-      tags[sanitizeText(value).slice(0, longestTag)] = tagType;
+      if (tags.size < mostTags && !looksSecret(value)) tags.set(tagText(value), tagType);
     },
     externalCall(call) {
       calls.push(call);
     },
-    finish({ request, outcome, response, error }) {
-      if (reqId) tags[sanitizeText(reqId)] = '_R';
-      if (!outcome.ok) tags.error = '_X';
-      const event = { eventId, reqId: reqId ?? eventId, type, date, outcome, content };
+    finish({ request, outcome, response, error, credentials = [] }) {
+      if (reqId && !looksSecret(reqId)) tags.set(tagText(reqId), '_R');
+      if (!outcome.ok) tags.set('error', '_X');
+      const secrets = new Set(credentials);
+      const { method, route, ...parts } = request;
+      const asked = Object.fromEntries(Object.entries(parts).map(([part, value]) => [part, sanitize(value, secrets)]));
+      const said = (message: string) => safeText(scrub(message, secrets));
+      const content = boundedContent({
+        ...sanitizedLists(lists, secrets),
+        ...(Object.keys(leftOut).length > 0 && { trimmed: leftOut }),
+        tags: Object.fromEntries(tags),
+        ...(versions && { appDownload: versions }),
+      });
       return {
-        event: { ...event, ...(username !== undefined && { applicationUsername: username }) },
-        raw: {
-          request: sanitizeParts(request),
-          response: { status: outcome.status, body: sanitize(response) },
-          ...(error && { error }),
-          externalRequests: calls,
+        event: {
+          eventId,
+          reqId: reqId ?? eventId,
+          type,
+          date,
+          ...(route && { route: `${method} ${route}` }),
+          outcome: { ...outcome, ...(outcome.message !== undefined && { message: said(outcome.message) }) },
+          content,
+          ...(username !== undefined && { applicationUsername: username }),
         },
+        raw: boundedRaw({
+          request: { method, route, ...asked },
+          response: { status: outcome.status, body: sanitize(response, secrets) },
+          ...(error && { error: { ...error, message: said(error.message) } }),
+          externalRequests: calls.map((call) => ({ ...call, url: scrub(call.url, secrets) })),
+        }),
       };
     },
   };
 }
 
-/** `method`, `route`, `params`, `query` and `body` stay as they are named; what is inside each is sanitized. */
-const sanitizeParts = (request: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(request).map(([part, value]) => [part, sanitize(value)]));
+type Rows = Record<EventList, Record<string, unknown>[]>;
+
+const sanitizedLists = (lists: Record<EventList, object[]>, secrets: Set<string>): Rows =>
+  Object.fromEntries(eventLists.map((list) => [list, lists[list].map((row) => sanitize(row, secrets))])) as Rows;

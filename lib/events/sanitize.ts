@@ -1,132 +1,93 @@
-/**
- * The closed list of fields whose values may be kept. Anything else in a request or an answer is replaced, so a field
- * that nobody thought of can never carry a receipt, a signature, a key or a token into the log.
- */
-const mayStay = new Set([
-  'applicationUsername',
-  'additionalData',
-  'adapter',
-  'amountMicros',
-  'amountUSD',
-  'billingPeriod',
-  'billingPeriodUnit',
-  'cancelationReason',
-  'code',
-  'collection',
-  'countryCode',
-  'currency',
-  'customerInfo',
-  'data',
-  'date',
-  'device',
-  'discountId',
-  'enddate',
-  'entitledUsers',
-  'error',
-  'events',
-  'expirationDate',
-  'expiryDate',
-  'group',
-  'id',
-  'include_notifications',
-  'ineligible_for_intro_price',
-  'introPriceMicros',
-  'introPricePeriod',
-  'introPricePeriodUnit',
-  'isAcknowledged',
-  'isBillingRetryPeriod',
-  'isConsumed',
-  'isExpired',
-  'isIntroPeriod',
-  'isPaused',
-  'isPending',
-  'isSharedPurchase',
-  'isSuspended',
-  'isTrialPeriod',
-  'lastRenewalDate',
-  'latest_receipt',
-  'limit',
-  'message',
-  'mode',
-  'model',
-  'offerId',
-  'offers',
-  'offset',
-  'ok',
-  'paymentMode',
-  'platform',
-  'plugin',
-  'price',
-  'priceConsentStatus',
-  'priceMicros',
-  'pricingPhases',
-  'productId',
-  'productType',
-  'products',
-  'purchaseDate',
-  'purchaseId',
-  'purchases',
-  'quantity',
-  'reason',
-  'recurrenceMode',
-  'renewalIntent',
-  'renewalIntentChangeDate',
-  'reqId',
-  'route',
-  'sandbox',
-  'skip',
-  'skuId',
-  'startdate',
-  'status',
-  'storeId',
-  'subscription',
-  'title',
-  'transaction',
-  'transactionId',
-  'transactions',
-  'trialPeriod',
-  'trialPeriodUnit',
-  'type',
-  'version',
-  'warning',
-]);
+import { isKnownSecret, type Kind, kindOf } from './may-stay.ts';
+import { scrub } from './scrub.ts';
+import { removed, safeId, safeText, trimmed } from './texts.ts';
 
-const removed = '[removed]';
-const trimmed = '[trimmed]';
-const longestText = 300;
 const longestList = 20;
+const longestWord = 64;
+const mostMembers = 100;
 const deepest = 8;
 
-/** The value with only what may stay: unlisted fields replaced, long texts and lists trimmed with a mark. */
-export function sanitize(value: unknown, depth = 0): unknown {
-  if (typeof value === 'string') return sanitizeText(value);
+interface Place {
+  readonly kind: Kind;
+  readonly depth: number;
+  readonly secrets: Set<string>;
+}
+
+/**
+ * The value with only what may stay: other fields and misplaced texts removed, long texts and lists trimmed with a mark.
+ * Each text that is removed is added to `secrets`, and none of `secrets` stays in a message.
+ */
+export function sanitize(value: unknown, secrets = new Set<string>()): unknown {
+  return sanitizeAt(value, { kind: 'inside', depth: 0, secrets });
+}
+
+function sanitizeAt(value: unknown, place: Place): unknown {
+  if (typeof value === 'string') return sanitizeString(value, place);
   if (typeof value !== 'object' || value === null) return value;
-  if (depth >= deepest) return trimmed;
-  if (Array.isArray(value)) return sanitizeList(value, depth);
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => entryOf(key, inner, depth)));
+  if (place.depth >= deepest) {
+    tellAll(value, place.secrets);
+    return trimmed;
+  }
+  const deeper = { ...place, depth: place.depth + 1 };
+  if (Array.isArray(value)) return sanitizeList(value, deeper);
+  return place.kind === 'map' ? sanitizeMembers(value, deeper) : sanitizeFields(value, deeper);
 }
 
-/** Keys of `purchases` are product ids and stay; other unlisted keys are shortened, for they may be user input too. */
-function entryOf(key: string, value: unknown, depth: number): [string, unknown] {
-  if (mayStay.has(key))
-    return [key, key === 'purchases' ? sanitizeMembers(value, depth + 1) : sanitize(value, depth + 1)];
-  return [key.slice(0, 40), removed];
+function sanitizeString(text: string, { kind, secrets }: Place): string {
+  const kept = stringAs[kind](text, secrets);
+  if (kept === removed) secrets.add(text);
+  return kept;
 }
 
-function sanitizeMembers(value: unknown, depth: number): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return sanitize(value, depth);
+const stringAs: Readonly<Record<Kind, (text: string, secrets: ReadonlySet<string>) => string>> = {
+  id: safeId,
+  text: (text, secrets) => safeText(scrub(text, secrets)),
+  word: (text) => (text.length > longestWord ? removed : safeText(text)),
+  flag: (text) => (text === 'true' || text === 'false' ? text : removed),
+  inside: () => removed,
+  map: () => removed,
+};
+
+/** Unlisted names are not shown, for a name can be a secret as well; their number is. */
+function sanitizeFields(value: object, place: Place): Record<string, unknown> {
+  const fields = Object.entries(value);
+  const listed = fields.flatMap(([field, inner]) => {
+    const kind = kindOf(field);
+    if (kind) return [[field, sanitizeAt(inner, { ...place, kind })] as const];
+    tellAll(inner, place.secrets);
+    if (isKnownSecret(field)) return [[field, removed] as const];
+    place.secrets.add(field);
+    return [];
+  });
+  const unlisted = fields.filter(([field]) => !kindOf(field) && !isKnownSecret(field)).length;
+  return { ...Object.fromEntries(listed), ...(unlisted > 0 && { [removed]: unlisted }) };
+}
+
+/** The members of `purchases` are named by product ids of the form `{platform}:{productId}`. */
+function sanitizeMembers(value: object, place: Place): Record<string, unknown> {
+  const members = Object.entries(value).slice(0, mostMembers);
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [sanitizeText(key), sanitize(member, depth + 1)]),
+    members.map(([name, member]) => [
+      /^[a-z_]{5,20}:./.test(name) ? safeId(name) : removed,
+      sanitizeAt(member, { ...place, kind: 'inside' }),
+    ]),
   );
 }
 
-function sanitizeList(list: readonly unknown[], depth: number): unknown[] {
-  const kept = list.slice(0, longestList).map((element) => sanitize(element, depth + 1));
-  return list.length > longestList ? [...kept, `${trimmed} ${list.length - longestList} more`] : kept;
+function sanitizeList(list: readonly unknown[], place: Place): unknown[] {
+  const kind = place.kind === 'map' ? 'inside' : place.kind;
+  const kept = list.slice(0, longestList).map((element) => sanitizeAt(element, { ...place, kind }));
+  if (list.length <= longestList) return kept;
+  tellAll(list.slice(longestList), place.secrets);
+  return [...kept, `${trimmed} ${list.length - longestList} more`];
 }
 
-/** Well-formed text of a bounded length; a lone surrogate cannot be stored. */
-export function sanitizeText(text: string): string {
-  const short = text.length > longestText ? `${text.slice(0, longestText)} ${trimmed}` : text;
-  return short.replace(/\p{Surrogate}/gu, '\uFFFD');
+/** Every text inside what is left out is a secret. */
+function tellAll(value: unknown, secrets: Set<string>): void {
+  if (typeof value === 'string') secrets.add(value);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, inner] of Object.entries(value)) {
+    if (!Array.isArray(value) && !kindOf(name) && !isKnownSecret(name)) secrets.add(name);
+    tellAll(inner, secrets);
+  }
 }

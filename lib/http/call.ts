@@ -4,6 +4,9 @@ import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
 import { newRecorder, type Recorder } from '../events/recorder.ts';
+import { sanitize } from '../events/sanitize.ts';
+import { scrub } from '../events/scrub.ts';
+import { credentialsOf } from './authenticate.ts';
 import { type Answer, errorAnswers } from './error-body.ts';
 import { matchPath } from './path.ts';
 
@@ -90,13 +93,15 @@ async function recordCall(
       method: event.httpMethod,
       route: routeOf(call),
       query: withoutCredentials(event.queryStringParameters ?? {}),
+      params: paramsOf(call),
       ...(typeof event.body !== 'string' && { body: event.body }),
     },
     outcome: { status: error?.status ?? answer.status, ok: !error, ...(error && { message: error.message }) },
     response: answer.body,
+    credentials: credentialTexts(event),
     ...(error && { error: { code: error.code, status: error.status, message: error.message } }),
   });
-  const isCheapRead = !contract.needs.includes('write');
+  const isCheapRead = !contract.needs.some((need) => need === 'write' || need === 'stores');
   try {
     await deps.events.record(app.name, record, isCheapRead ? undefined : raw);
   } catch (cause) {
@@ -106,12 +111,25 @@ async function recordCall(
 
 const withoutCredentials = ({ apiKey: _key, appName: _name, ...query }: Record<string, string | undefined>) => query;
 
+const paramsOf = ({ contract, event }: Call): Readonly<Record<string, string>> => {
+  try {
+    return matchPath([contract.path, ...contract.aliases], event.path)?.params ?? {};
+  } catch {
+    return {};
+  }
+};
+
+const credentialTexts = (event: APIGatewayProxyEvent): string[] =>
+  [headerOf(event, 'authorization'), credentialsOf(event)?.key, event.queryStringParameters?.apiKey].filter(
+    (text) => text !== undefined,
+  );
+
 /** One line of JSON in the function's log: enough to find the event, nothing of what the caller sent. */
-function logError({ contract, app, recorder }: Call, error: ServiceError): void {
-  const cause =
-    error.cause instanceof Error
-      ? { name: error.cause.name, message: error.cause.message, stack: error.cause.stack }
-      : error.cause;
+function logError({ contract, app, event, recorder }: Call, error: ServiceError): void {
+  const secrets = new Set(credentialTexts(event));
+  sanitize([event.body, event.queryStringParameters], secrets);
+  const loggable = (text: string | undefined) => scrub(text ?? '', secrets);
+  const { cause } = error;
   console.error(
     JSON.stringify({
       level: 'error',
@@ -119,8 +137,13 @@ function logError({ contract, app, recorder }: Call, error: ServiceError): void 
       app: app?.name,
       eventId: recorder.eventId,
       code: error.code,
-      message: error.message,
-      cause,
+      message: loggable(error.message),
+      cause:
+        cause instanceof Error
+          ? { name: cause.name, message: loggable(cause.message), stack: loggable(cause.stack) }
+          : typeof cause === 'string'
+            ? loggable(cause)
+            : sanitize(cause, secrets),
     }),
   );
 }

@@ -59,10 +59,14 @@ async function readText(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The address without query, its long path segments (tokens, transaction ids of other people's making) cut. */
+/** The address without query; of the path only words stay, for every other segment may be a token. */
 const redacted = ({ origin, pathname }: URL): string =>
   origin +
   pathname
     .split('/')
-    .map((segment) => (segment.length > 24 ? `${segment.slice(0, 8)}…` : segment))
+    .map((segment) => (isWord(segment) ? segment : '…'))
     .join('/');
+
+/** A plain word, a version (`v3`) or an app's package name. */
+const isWord = (segment: string): boolean =>
+  /^(?:[A-Za-z_]{0,24}|v\d{1,2}|[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]{0,30}){1,6})$/.test(segment);

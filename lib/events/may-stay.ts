@@ -1,0 +1,150 @@
+/**
+ * What the value of a field may be: `id` an identifier; `text` words for people; `word` a short token, date or number;
+ * `flag` true or false; `inside` an object or list whose own fields are judged; `map` an object by product id.
+ */
+export type Kind = 'id' | 'text' | 'word' | 'flag' | 'inside' | 'map';
+
+/**
+ * The closed list of fields that may be kept, and as what. A field that nobody thought of, or a known one that holds
+ * something else (a receipt where an object belongs), can never carry a receipt, a signature, a key or a token into the log.
+ *
+ * The purchase token of store_b stays where it is an id, and only there: the specification makes it the `purchaseId`, so
+ * the event could not name its purchase without it. Who reads events holds the secret key and reads the same id from the
+ * purchases; using the token at the store takes the developer's own credentials.
+ */
+const kinds: Readonly<Record<Kind, readonly string[]>> = {
+  id: [
+    'applicationUsername',
+    'discountId',
+    'entitledUsers',
+    'id',
+    'offerId',
+    'productId',
+    'productIds',
+    'purchaseId',
+    'purchaseIds',
+    'reqId',
+    'skuId',
+    'storeId',
+    'transactionId',
+  ],
+  text: ['message', 'reason', 'route', 'title', 'warning'],
+  word: [
+    'adapter',
+    'amountMicros',
+    'amountUSD',
+    'autoResumeDate',
+    'billingPeriod',
+    'billingPeriodUnit',
+    'cancelationReason',
+    'code',
+    'countryCode',
+    'currency',
+    'currentVersion',
+    'date',
+    'enddate',
+    'expirationDate',
+    'expiryDate',
+    'group',
+    'include_notifications',
+    'introPriceMicros',
+    'introPricePeriod',
+    'introPricePeriodUnit',
+    'isReportedAmount',
+    'lastRenewalDate',
+    'limit',
+    'mode',
+    'model',
+    'offerType',
+    'offset',
+    'originalVersion',
+    'paymentMode',
+    'platform',
+    'plugin',
+    'price',
+    'priceConsentStatus',
+    'priceMicros',
+    'productType',
+    'purchaseDate',
+    'quantity',
+    'receipts',
+    'recurrenceMode',
+    'renewalIntent',
+    'renewalIntentChangeDate',
+    'skip',
+    'startdate',
+    'status',
+    'trialPeriod',
+    'trialPeriodUnit',
+    'type',
+    'version',
+  ],
+  flag: [
+    'ineligible',
+    'isAcknowledged',
+    'isBillingRetryPeriod',
+    'isConsumed',
+    'isExpired',
+    'isIntroPeriod',
+    'isPaused',
+    'isPending',
+    'isSharedPurchase',
+    'isSuspended',
+    'isTrialPeriod',
+    'activeSubscriber',
+    'lapsedSubscriber',
+    'latest_receipt',
+    'ok',
+    'sandbox',
+  ],
+  inside: [
+    'additionalData',
+    'collection',
+    'customerInfo',
+    'data',
+    'device',
+    'error',
+    'license',
+    'offers',
+    'pricingPhases',
+    'products',
+    'purchase',
+    'subscription',
+    'transaction',
+    'transactions',
+  ],
+  map: ['purchases'],
+};
+
+const kindOfField = new Map(
+  (Object.entries(kinds) as [Kind, readonly string[]][]).flatMap(([kind, fields]) =>
+    fields.map((field) => [field, kind] as const),
+  ),
+);
+
+/** What a field may hold; undefined for a field that is not on the list. */
+export const kindOf = (field: string): Kind | undefined => kindOfField.get(field);
+
+/** Fields that are known never to stay: their names show that they were sent. Other unlisted names may be secrets too. */
+const secretFields = new Set([
+  'accessToken',
+  'apiKey',
+  'appStoreReceipt',
+  'clientToken',
+  'deviceData',
+  'jwsRepresentation',
+  'newAccessToken',
+  'obfuscatedUsername',
+  'password',
+  'paymentMethodNonce',
+  'purchaseToken',
+  'receipt',
+  'serviceTicket',
+  'signature',
+  'storeIdKey_collections',
+  'storeIdKey_purchase',
+  'storeIdKey_purchases',
+  'transactionReceipt',
+]);
+
+export const isKnownSecret = (field: string): boolean => secretFields.has(field);
