@@ -1,6 +1,7 @@
 import type { App } from '../apps/app.ts';
 import type { FoundPurchase, Recorded } from '../db/purchases.ts';
 import type { Deps } from '../deps.ts';
+import { noteRecorded } from '../events/note-recorded.ts';
 import type { Recorder } from '../events/recorder.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Validation, ValidationRequest } from '../stores/store.ts';
@@ -35,7 +36,9 @@ export async function registerObservations(
     recorded.push(...written.filter((result) => result !== undefined));
   }
   if (recorded.some(({ change }) => change && change.claims.length > 0)) await welcome(registering);
-  noteInEvent(registering, recorded);
+  const { event, validation } = registering;
+  noteRecorded(event, recorded, validation?.purchaseId);
+  if (validation?.appDownload) event.appDownload(validation.appDownload);
   return recorded.map(({ stored: { known, entitledUsers } }) => ({ purchase: known.purchase, entitledUsers }));
 }
 
@@ -59,28 +62,4 @@ async function recordOne(observed: Observation, { app, deps, request }: Register
     strategy: app.strategy,
     now: deps.now(),
   });
-}
-
-/** A long receipt changes many purchases once; its event is tagged with the first of them. */
-const mostTagged = 10;
-
-/** The event shows every purchase; it can be found by those that it changed and by the one that was validated. */
-function noteInEvent({ event, validation }: Registering, recorded: readonly Recorded[]): void {
-  const rows = recorded.map(({ stored, change }) => ({ purchase: stored.known.purchase, change }));
-  event.note({
-    purchases: rows.map(({ purchase: { purchaseId, productId, platform } }) => ({ purchaseId, productId, platform })),
-    transactions: rows.flatMap(({ change }) => (change?.transactions ?? []).map(({ transaction }) => transaction)),
-    claims: rows.flatMap(({ purchase: { purchaseId }, change }) =>
-      (change?.claims ?? []).map(({ username, how }) => ({ applicationUsername: username, purchaseId, type: how })),
-    ),
-    notifications: rows.flatMap(({ purchase: { purchaseId }, change }) =>
-      (change?.reasons ?? []).map((reason) => ({ reason, purchaseId })),
-    ),
-  });
-  if (validation?.appDownload) event.appDownload(validation.appDownload);
-  const found = rows.filter(({ purchase, change }) => change || purchase.purchaseId === validation?.purchaseId);
-  for (const { purchase, change } of found.slice(0, mostTagged)) {
-    event.tag(purchase.purchaseId, '_P');
-    for (const { transaction } of (change?.transactions ?? []).slice(-1)) event.tag(transaction.transactionId, '_T');
-  }
 }

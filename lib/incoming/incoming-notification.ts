@@ -1,0 +1,17 @@
+import * as v from 'valibot';
+import { Platform } from '../purchases/platform.ts';
+import { StoreMessage } from '../stores/store.ts';
+
+/** A verified message of a store on its way through the queue. */
+export const IncomingNotification = v.object({
+  app: v.string(),
+  platform: Platform,
+  /** The event that will tell of it: each call of the store, or the look that found what it failed to deliver, has one. */
+  eventId: v.string(),
+  /** Epoch milliseconds. */
+  receivedAt: v.number(),
+  /** How often processing it was put off because the store could not be asked. */
+  attempt: v.number(),
+  message: StoreMessage,
+});
+export type IncomingNotification = v.InferOutput<typeof IncomingNotification>;

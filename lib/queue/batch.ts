@@ -1,0 +1,36 @@
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type * as v from 'valibot';
+import { ServiceError } from '../errors.ts';
+import { parseJson } from '../parse.ts';
+
+interface Batch<S extends v.GenericSchema> {
+  readonly schema: S;
+  readonly handle: (message: v.InferOutput<S>) => Promise<void>;
+}
+
+/**
+ * Handles the messages of a batch at the same time. Those that fail are given back to the queue one by one; the others are
+ * done. A message that never succeeds ends in the dead-letter queue.
+ */
+export async function handleBatch<S extends v.GenericSchema>(
+  { Records }: SQSEvent,
+  { schema, handle }: Batch<S>,
+): Promise<SQSBatchResponse> {
+  const outcomes = await Promise.all(
+    Records.map(async ({ messageId, body }) => {
+      try {
+        await handle(parseJson(schema, body, 'InternalError'));
+        return [];
+      } catch (thrown) {
+        logFailure(messageId, ServiceError.from(thrown));
+        return [{ itemIdentifier: messageId }];
+      }
+    }),
+  );
+  return { batchItemFailures: outcomes.flat() };
+}
+
+const logFailure = (messageId: string, { code, message, cause }: ServiceError): void => {
+  const inner = cause instanceof Error ? { name: cause.name, message: cause.message, stack: cause.stack } : cause;
+  console.error(JSON.stringify({ level: 'error', messageId, code, message, cause: inner }));
+};
