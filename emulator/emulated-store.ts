@@ -38,6 +38,8 @@ export interface EmulatedStore {
   readonly rootCertificate?: Buffer;
   /** Answers a call of the store's own API. */
   readonly answer: (call: StoreCall) => Answer;
+  /** Whether a call is for this store and not for another one on the same hosts; absent where there is no other. */
+  readonly isMeant?: (call: StoreCall) => boolean;
   /** How the store words an outage and a rate limit. */
   readonly troubles: Readonly<Record<'down' | 'rate-limited', () => Answer>>;
   /** Makes a purchase and gives its id; throws a refusal when the store would not sell. */

@@ -25,9 +25,11 @@ export function emulatorServer(emulator: Emulator, changed: () => void): Server 
 async function answerTo(emulator: Emulator, call: Call, signal: AbortSignal): Promise<Answer> {
   if (call.path === '/control' || call.path.startsWith('/control/')) return json(200, controlAnswer(emulator, call));
   const [, host = '', ...rest] = call.path.split('/');
-  const store = emulator.stores.find(({ hosts }) => hosts.includes(host));
+  const storeCall = { ...call, host, path: `/${rest.join('/')}` };
+  const there = emulator.stores.filter(({ hosts }) => hosts.includes(host));
+  const store = there.find(({ isMeant }) => isMeant?.(storeCall)) ?? there[0];
   if (store === undefined) throw refusal(404, `No store has the host ${host}.`);
-  const answer = (): Answer => store.answer({ ...call, host, path: `/${rest.join('/')}` });
+  const answer = (): Answer => store.answer(storeCall);
   return await faultyAnswer(emulator.faults.take(store.platform), store, { answer, signal });
 }
 

@@ -35,8 +35,8 @@ export function errorAnswer(thrown: unknown): Answer {
 }
 
 /** An answer with the headers that every answer of the API has. */
-export const answerOf = (status: number, body: unknown): Answer =>
-  json(status, body, { 'request-id': newId('req', 14), 'stripe-version': apiVersion });
+export const answerOf = (status: number, body: unknown, id = newId('req', 14)): Answer =>
+  json(status, body, { 'request-id': id, 'stripe-version': apiVersion });
 
 /** The version of the API that the emulator speaks. */
 export const apiVersion = '2026-10-28.endive';

@@ -1,8 +1,14 @@
 import type { Answer, StoreCall } from '../http-messages.ts';
 import { answerOf, apiError, errorAnswer, missing } from './api-error.ts';
-import { cancelSubscription, createRefund, updateSubscription } from './billing-api.ts';
-import type { Books, Kind } from './books.ts';
-import { createPrice, createProduct } from './catalogue-api.ts';
+import {
+  cancelSubscription,
+  createRefund,
+  pauseSubscription,
+  resumeSubscription,
+  updateSubscription,
+} from './billing-api.ts';
+import { type Books, type Kind, newId } from './books.ts';
+import { createPrice, createProduct, updatePrice, updateProduct } from './catalogue-api.ts';
 import { expanded } from './expand.ts';
 import { type Form, formOf, onlyKnown, textsOf } from './form.ts';
 import { listPage } from './lists.ts';
@@ -28,22 +34,42 @@ const creations: Readonly<Record<string, Create>> = {
   'billing_portal/sessions': createPortalSession,
 };
 
+const updates: Readonly<Record<string, (shop: Shop, id: string, change: Change) => object>> = {
+  products: updateProduct,
+  prices: updatePrice,
+  subscriptions: updateSubscription,
+};
+
+const acts: typeof updates = {
+  'POST subscriptions/pause': pauseSubscription,
+  'POST subscriptions/resume': resumeSubscription,
+  'POST checkout/sessions/expire': expireSession,
+};
+
 /** Answers a call of api.stripe.com. */
 export function answerApi(account: Account, call: StoreCall): Answer {
+  const id = newId('req', 14);
+  const key = call.headers['idempotency-key'];
+  const shop: Shop = {
+    ...account.shop,
+    ...(call.method !== 'GET' && { request: { id, idempotency_key: typeof key === 'string' ? key : null } }),
+  };
   try {
-    checkKey(account, call);
-    return onceOnly(account, call, () => answerOf(200, resultOf(account, call)));
+    if (keyIn(call) !== account.secretKey) throw wrongKey(keyIn(call));
+    return onceOnly(account, call, () => answerOf(200, resultOf(shop, call), id));
   } catch (thrown) {
     return errorAnswer(thrown);
   }
 }
 
-function checkKey({ secretKey }: Account, { headers }: StoreCall): void {
+/** The key of the account that is called. */
+export function keyIn({ headers }: StoreCall): string {
   const [scheme = '', credentials = ''] = (headers.authorization ?? '').split(' ');
-  const given = scheme === 'Basic' ? Buffer.from(credentials, 'base64').toString().replace(/:$/, '') : credentials;
-  if (given === '') throw apiError(401, 'You did not provide an API key.');
-  if (given !== secretKey) throw apiError(401, `Invalid API Key provided: ${given.slice(0, 8)}****`);
+  return scheme === 'Basic' ? Buffer.from(credentials, 'base64').toString().replace(/:$/, '') : credentials;
 }
+
+const wrongKey = (given: string) =>
+  apiError(401, given ? `Invalid API Key provided: ${given.slice(0, 8)}****` : 'You did not provide an API key.');
 
 /** The same key gives the same answer again; with other parameters it is an error. */
 function onceOnly({ answered }: Account, call: StoreCall, answer: () => Answer): Answer {
@@ -63,12 +89,12 @@ function onceOnly({ answered }: Account, call: StoreCall, answer: () => Answer):
   return { ...earlier.answer, headers: { ...earlier.answer.headers, 'idempotent-replayed': 'true' } };
 }
 
-function resultOf({ shop }: Account, call: StoreCall): unknown {
+function resultOf(shop: Shop, call: StoreCall): unknown {
   const form = call.method === 'POST' ? bodyOf(call) : formOf(call.query);
   const { kind, id, rest } = targetOf(shop.books, call);
   const change: Change = { form, at: shop.now(), livemode: true, origin: originOf(call) };
   const paths = textsOf(form.expand);
-  if (rest !== undefined) return subresource(shop, call, { kind, id, rest });
+  if (rest !== undefined) return expanded(shop.books, subresource(shop, call, { kind, id, rest, change }), paths);
   if (call.method === 'GET' && id === undefined) return expandedList(shop.books, kind, form);
   return expanded(shop.books, objectOf(shop, call, { kind, id, change }), paths);
 }
@@ -93,9 +119,11 @@ function objectOf(shop: Shop, call: StoreCall, { kind, id, change }: Target & { 
   } else if (method === 'GET') {
     onlyKnown(change.form, ['expand']);
     return found(shop.books, kind, id);
-  } else if (kind === 'subscriptions') {
-    if (method === 'POST') return updateSubscription(shop, id, change);
-    if (method === 'DELETE') return cancelSubscription(shop, id, change.at);
+  } else if (method === 'POST') {
+    const update = updates[kind];
+    if (update) return update(shop, id, change);
+  } else if (kind === 'subscriptions' && method === 'DELETE') {
+    return cancelSubscription(shop, id, change.at);
   }
   throw unrecognized(method, path);
 }
@@ -114,9 +142,10 @@ function found(books: Books, kind: Kind, id: string): object {
 function subresource(
   shop: Shop,
   { method, path }: StoreCall,
-  { kind, id = '', rest }: Target & { rest: string },
+  { kind, id = '', rest, change }: Target & { rest: string; change: Change },
 ): unknown {
-  if (kind === 'checkout/sessions' && method === 'POST' && rest === 'expire') return expireSession(shop, id);
+  const { [`${method} ${kind}/${rest}`]: act } = acts;
+  if (act) return act(shop, id, change);
   if (kind === 'checkout/sessions' && method === 'GET' && rest === 'line_items') {
     found(shop.books, kind, id);
     return { object: 'list', data: shop.books.lineItems.get(id) ?? [], has_more: false, url: path };

@@ -4,6 +4,7 @@ import { enter, idOf } from './books.ts';
 import { type Form, innerOf, metadataOf, onlyKnown, required, textOf } from './form.ts';
 import { cancel, end, uncancel } from './life.ts';
 import { refundCharge } from './money-back.ts';
+import { pauseWhole, resumeWhole } from './pausing.ts';
 import { switched } from './plan-change.ts';
 import type { Change } from './sales-api.ts';
 import { type Shop, settle } from './shop.ts';
@@ -51,6 +52,20 @@ function withPrice(
     throw apiError(400, 'The price specified is set to `type=one_time`.', { param: 'items[0][price]' });
   const quantity = textOf(item.quantity);
   return switched(shop, before, { price, at, ...(quantity !== undefined && { quantity: Number(quantity) }) });
+}
+
+/** `POST /v1/subscriptions/{id}/pause`: it stands still from now on. */
+export function pauseSubscription(shop: Shop, id: string, { form, at }: Change): Stripe.Subscription {
+  onlyKnown(form, ['expand']);
+  pauseWhole(shop, subscriptionNamed(shop, id), at);
+  return subscriptionNamed(shop, id);
+}
+
+/** `POST /v1/subscriptions/{id}/resume`: with a period that begins now. */
+export function resumeSubscription(shop: Shop, id: string, { form, at }: Change): Stripe.Subscription {
+  onlyKnown(form, ['expand']);
+  resumeWhole(shop, subscriptionNamed(shop, id), at);
+  return subscriptionNamed(shop, id);
 }
 
 /** `DELETE /v1/subscriptions/{id}`: it ends now. */

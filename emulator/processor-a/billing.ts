@@ -32,19 +32,21 @@ export function bill(
     paid,
   });
   enter(shop.books, 'invoices', invoice);
-  if (invoice.amount_due > 0) collect(shop, invoice, at);
+  if (invoice.amount_due > 0) collect(shop, invoice, { purchaseId: id, at });
   tellOf(shop, paid ? 'invoice.paid' : 'invoice.payment_failed', { purchaseId: id, at, object: invoice });
   return { ...subscription, latest_invoice: invoice.id };
 }
 
-function collect({ books }: Shop, invoice: Stripe.Invoice, at: number): void {
+function collect(shop: Shop, invoice: Stripe.Invoice, { purchaseId, at }: { purchaseId: string; at: number }): void {
+  const { books } = shop;
   const [intent, charge] = [newId('pi'), newId('ch')];
   const { livemode, currency, amount_due: amount } = invoice;
   const asked = { at, livemode, amount, currency, customer: idOf(invoice.customer), metadata: {} };
   const paid = invoice.status === 'paid';
-  enter(books, 'payment_intents', newPaymentIntent(asked, intent, charge, paid));
+  const payment = enter(books, 'payment_intents', newPaymentIntent(asked, intent, charge, paid));
   enter(books, 'charges', newCharge(asked, charge, intent, paid));
   enter(books, 'invoice_payments', newInvoicePayment(invoice, intent, at));
+  tellOf(shop, `payment_intent.${paid ? 'succeeded' : 'payment_failed'}`, { purchaseId, at, object: payment });
 }
 
 /** Pays the open invoice of a subscription. */
@@ -64,8 +66,19 @@ export function payOpen(shop: Shop, subscription: Stripe.Subscription, at: numbe
   for (const payment of [...books.objects.invoice_payments.values()]) {
     if (idOf(payment.invoice) === open.id) books.objects.invoice_payments.delete(payment.id);
   }
-  collect(shop, paid, at);
+  collect(shop, paid, { purchaseId: subscription.id, at });
   tellOf(shop, 'invoice.paid', { purchaseId: subscription.id, at, object: paid });
+}
+
+/** The open invoice of a subscription cannot be paid once more. */
+export function failAgain(shop: Shop, subscription: Stripe.Subscription, at: number): void {
+  const open = objectNamed(shop.books, 'invoices', idOf(subscription.latest_invoice));
+  const object = enter(shop.books, 'invoices', {
+    ...open,
+    attempt_count: open.attempt_count + 1,
+    next_payment_attempt: null,
+  });
+  tellOf(shop, 'invoice.payment_failed', { purchaseId: subscription.id, at, object });
 }
 
 /** A line for a whole period of a price. */

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import { apiError, missing } from './api-error.ts';
 import { enter, newId } from './books.ts';
-import { newPrice, newProduct } from './catalogue.ts';
+import { newPrice, newProduct, seconds } from './catalogue.ts';
 import { type Form, innerOf, metadataOf, numberOf, onlyKnown, required, textOf } from './form.ts';
 import type { Change } from './sales-api.ts';
 import { type Shop, tellOf } from './shop.ts';
@@ -44,6 +44,40 @@ export function createPrice(shop: Shop, { form, at, livemode }: Change): Stripe.
   tellOf(shop, 'price.created', { purchaseId: product, at, object: price });
   return enter(shop.books, 'prices', price);
 }
+
+/** `POST /v1/products/{id}`. */
+export function updateProduct(shop: Shop, id: string, { form, at }: Change): Stripe.Product {
+  onlyKnown(form, ['name', 'description', 'metadata', 'active', 'expand']);
+  const before = shop.books.objects.products.get(id);
+  if (before === undefined) throw missing('product', id);
+  const product: Stripe.Product = {
+    ...before,
+    name: textOf(form.name) ?? before.name,
+    description: textOf(form.description) ?? before.description,
+    metadata: { ...before.metadata, ...metadataOf(form.metadata) },
+    active: activeOf(form, before.active),
+    updated: seconds(at),
+  };
+  tellOf(shop, 'product.updated', { purchaseId: id, at, object: product, before });
+  return enter(shop.books, 'products', product);
+}
+
+/** `POST /v1/prices/{id}`. */
+export function updatePrice(shop: Shop, id: string, { form, at }: Change): Stripe.Price {
+  onlyKnown(form, ['nickname', 'metadata', 'active', 'expand']);
+  const before = shop.books.objects.prices.get(id);
+  if (before === undefined) throw missing('price', id);
+  const price: Stripe.Price = {
+    ...before,
+    nickname: textOf(form.nickname) ?? before.nickname,
+    metadata: { ...before.metadata, ...metadataOf(form.metadata) },
+    active: activeOf(form, before.active),
+  };
+  tellOf(shop, 'price.updated', { purchaseId: id, at, object: price, before });
+  return enter(shop.books, 'prices', price);
+}
+
+const activeOf = ({ active }: Form, before: boolean): boolean => (active === undefined ? before : active === 'true');
 
 function recurrenceOf(form: Form) {
   onlyKnown(form, ['interval', 'interval_count', 'trial_period_days'], 'recurring');

@@ -75,18 +75,21 @@ function subscribe(shop: Shop, { price, line, wish, customer, at }: Paying) {
   return { subscription: id, invoice: idOf(subscription.latest_invoice), payment_intent: null };
 }
 
-function payOnce({ books }: Shop, { session, wish, customer, at }: Paying) {
+function payOnce(shop: Shop, { session, wish, customer, at }: Paying) {
   const amount = session.amount_total ?? 0;
   if (amount === 0) return { subscription: null, payment_intent: null };
   const [intent, charge] = [newId('pi'), newId('ch')];
   const { livemode, currency } = session;
   const asked = { at, livemode, amount, currency: currency ?? 'usd', customer, metadata: wish.metadata };
-  enter(books, 'payment_intents', newPaymentIntent(asked, intent, charge, true));
-  enter(books, 'charges', newCharge(asked, charge, intent, true));
+  const payment = enter(shop.books, 'payment_intents', newPaymentIntent(asked, intent, charge, true));
+  enter(shop.books, 'charges', newCharge(asked, charge, intent, true));
+  tellOf(shop, 'payment_intent.succeeded', { purchaseId: intent, at, object: payment });
   return { subscription: null, payment_intent: intent };
 }
 
 /** The customer goes away without paying: the session ends. */
-export function abandonCheckout({ books }: Shop, session: Stripe.Checkout.Session): Stripe.Checkout.Session {
-  return enter(books, 'checkout/sessions', { ...session, status: 'expired', url: null });
+export function abandonCheckout(shop: Shop, session: Stripe.Checkout.Session, at: number): Stripe.Checkout.Session {
+  const expired = enter(shop.books, 'checkout/sessions', { ...session, status: 'expired', url: null });
+  tellOf(shop, 'checkout.session.expired', { purchaseId: session.id, at, object: expired });
+  return expired;
 }

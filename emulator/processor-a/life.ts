@@ -1,15 +1,16 @@
 import type Stripe from 'stripe';
-import { addPeriod } from '../calendar.ts';
 import type { ActionDetails } from '../orders.ts';
-import { nextPeriod, payOpen } from './billing.ts';
+import { failAgain, nextPeriod, payOpen } from './billing.ts';
 import { seconds } from './catalogue.ts';
-import { demand, type Shop, settle } from './shop.ts';
+import { resume } from './pausing.ts';
+import { demand, type Shop, settle, settleAs } from './shop.ts';
 import { itemOf } from './subscription-objects.ts';
 
 /** Something that happens to a subscription; gives the id of the purchase. */
 export type Step = (shop: Shop, subscription: Stripe.Subscription, at: number, details: ActionDetails) => string;
 
-const isRunning = ({ status }: Stripe.Subscription): boolean => status === 'active' || status === 'trialing';
+/** Whether its periods are paid for, or free. */
+export const isRunning = ({ status }: Stripe.Subscription): boolean => status === 'active' || status === 'trialing';
 const isEnded = ({ status }: Stripe.Subscription): boolean => status === 'canceled' || status === 'incomplete_expired';
 
 /** The next period begins and is paid. */
@@ -54,24 +55,23 @@ export const end: Step = (shop, subscription, at) => {
   demand(!isEnded(subscription), id, `is ${status} already`);
   const reason = status === 'past_due' || status === 'unpaid' ? 'payment_failed' : 'cancellation_requested';
   shop.books.renewing.delete(id);
-  return settle(
-    shop,
-    {
-      ...subscription,
-      status: 'canceled',
-      ended_at: seconds(at),
-      canceled_at: subscription.canceled_at ?? seconds(at),
-      cancellation_details: { comment: null, feedback: null, feedback_option: null, reason },
-    },
-    at,
-    'customer.subscription.deleted',
-  );
+  const ended: Stripe.Subscription = {
+    ...subscription,
+    status: 'canceled',
+    ended_at: seconds(at),
+    canceled_at: subscription.canceled_at ?? seconds(at),
+    cancellation_details: { comment: null, feedback: null, feedback_option: null, reason },
+  };
+  return settleAs(shop, 'deleted', { subscription: ended, at });
 };
 
 /** The next period cannot be paid: past due, and unpaid when it fails again or at once when there is no grace. */
 export const failPayment: Step = (shop, subscription, at, { grace = true }) => {
   const { id, status } = subscription;
-  if (status === 'past_due') return settle(shop, { ...subscription, status: 'unpaid' }, at);
+  if (status === 'past_due') {
+    failAgain(shop, subscription, at);
+    return settle(shop, { ...subscription, status: 'unpaid' }, at);
+  }
   demand(isRunning(subscription) && !subscription.cancel_at_period_end, id, `is ${status}: no payment is due`);
   const billed = nextPeriod(shop, subscription, { at, paid: false });
   return settle(shop, { ...billed, status: grace ? 'past_due' : 'unpaid' }, at);
@@ -83,20 +83,6 @@ export const recover: Step = (shop, subscription, at) => {
   demand(status === 'past_due' || status === 'unpaid', id, `is ${status}: nothing is to be recovered`);
   payOpen(shop, subscription, at);
   return settle(shop, { ...subscription, status: 'active' }, at);
-};
-
-/** Payments are not collected, until the end of `period` when there is one. */
-export const pause: Step = (shop, subscription, at, { period }) => {
-  demand(isRunning(subscription), subscription.id, `is ${subscription.status}`);
-  demand(subscription.pause_collection === null, subscription.id, 'is paused already');
-  const resumes_at = period === undefined ? null : seconds(addPeriod(at, period));
-  return settle(shop, { ...subscription, pause_collection: { behavior: 'void', resumes_at } }, at);
-};
-
-/** Payments are collected again. */
-export const resume: Step = (shop, subscription, at) => {
-  demand(subscription.pause_collection !== null, subscription.id, 'is not paused');
-  return settle(shop, { ...subscription, pause_collection: null }, at);
 };
 
 /** When something happens to a subscription by itself: it ends, resumes or renews. */

@@ -27,7 +27,7 @@ export const newRefund = (charge: Stripe.Charge, amount: number, at: number): St
   transfer_reversal: null,
 });
 
-/** A dispute that the customer's bank decided for the customer. */
+/** A dispute that the customer has begun at their bank. */
 export const newDispute = (charge: Stripe.Charge, at: number): Stripe.Dispute => ({
   id: newId('dp'),
   object: 'dispute',
@@ -56,7 +56,7 @@ export const newDispute = (charge: Stripe.Charge, at: number): Stripe.Dispute =>
     type: 'card',
   },
   reason: 'fraudulent',
-  status: 'lost',
+  status: 'needs_response',
 });
 
 const noEvidence: Stripe.Dispute.Evidence = {

@@ -31,17 +31,19 @@ export function refundCharge(
     refunded: amount_refunded === charge.amount,
   });
   tellOf(shop, 'refund.created', { purchaseId, at, object: made });
-  tellOf(shop, 'charge.refunded', { purchaseId, at, object: refunded });
+  tellOf(shop, 'charge.refunded', { purchaseId, at, object: refunded, before: charge });
   return made;
 }
 
 /** The customer's bank takes the money back, after a dispute that the application lost. */
 export function revoke(shop: Shop, { purchaseId, at, details }: Given): string {
   const charge = chargeToReturn(shop, purchaseId, details);
-  const dispute = enter(shop.books, 'disputes', newDispute(charge, at));
+  const begun = newDispute(charge, at);
+  const lost = enter(shop.books, 'disputes', { ...begun, status: 'lost' });
   enter(shop.books, 'charges', { ...charge, disputed: true });
-  tellOf(shop, 'charge.dispute.created', { purchaseId, at, object: dispute });
-  tellOf(shop, 'charge.dispute.closed', { purchaseId, at, object: dispute });
+  tellOf(shop, 'charge.dispute.created', { purchaseId, at, object: begun });
+  tellOf(shop, 'charge.dispute.funds_withdrawn', { purchaseId, at, object: begun });
+  tellOf(shop, 'charge.dispute.closed', { purchaseId, at, object: lost });
   return purchaseId;
 }
 

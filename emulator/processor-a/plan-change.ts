@@ -2,10 +2,11 @@ import type Stripe from 'stripe';
 import { addPeriod } from '../calendar.ts';
 import { refusal } from '../refusal.ts';
 import { bill, wholePeriod } from './billing.ts';
-import { periodOf, seconds, stock } from './catalogue.ts';
+import { periodOf, seconds } from './catalogue.ts';
 import type { Charged } from './invoice-objects.ts';
 import type { Step } from './life.ts';
 import { demand, type Shop, settle } from './shop.ts';
+import { stock } from './stock.ts';
 import { itemOf, withItem } from './subscription-objects.ts';
 
 /** The customer switches to another product, and pays or is credited the difference now. */
@@ -18,7 +19,7 @@ export const changePlan: Step = (shop, subscription, at, { productId, priceMicro
     ...(currency !== undefined && { currency }),
     ...(period !== undefined && { period }),
   };
-  const price = stock(shop.books, wish, { at, livemode: subscription.livemode });
+  const price = stock(shop, wish, { at, livemode: subscription.livemode });
   demand(price.id !== itemOf(subscription).price.id, subscription.id, 'has this price already');
   return settle(shop, switched(shop, subscription, { price, at }), at);
 };

@@ -3,25 +3,14 @@ import * as v from 'valibot';
 import type { EmulatedStore, StoreContext, StoreDefinition } from '../emulated-store.ts';
 import { type Answer, type StoreCall, text } from '../http-messages.ts';
 import { playDue as playAllDue } from '../play-due.ts';
-import { type Account, answerApi } from './api.ts';
+import { type Account, answerApi, keyIn } from './api.ts';
 import { rateLimited, unavailable } from './api-error.ts';
 import { openBooks, type SavedBooks, savedBooks } from './books.ts';
 import { payCheckout } from './checkout.ts';
-import {
-  cancel,
-  dueAt,
-  end,
-  failPayment,
-  pause,
-  playDue,
-  recover,
-  renew,
-  resume,
-  type Step,
-  uncancel,
-} from './life.ts';
+import { cancel, dueAt, end, failPayment, playDue, recover, renew, type Step, uncancel } from './life.ts';
 import { refund, revoke } from './money-back.ts';
 import { checkoutPage, portalPage } from './pages.ts';
+import { pause, resume } from './pausing.ts';
 import { changePlan } from './plan-change.ts';
 import { purchaseIds, summaryOf, takeOrder, validateBody } from './purchases.ts';
 import { type Shop, subscriptionNamed } from './shop.ts';
@@ -38,15 +27,20 @@ const Saved = v.object({
   }),
 });
 
-/** Stripe: one account of which one key opens what was sold in live mode and in test mode. */
-export const processorA: StoreDefinition = {
-  platform: 'processor_a',
-  aliases: ['stripe', 'service_processor_a'],
+const accountFor = (platform: string, aliases: readonly string[]): StoreDefinition => ({
+  platform,
+  aliases,
   hosts: ['api.stripe.com', 'checkout.stripe.com', 'billing.stripe.com'],
-  open: async (context) => openProcessorA(context),
-};
+  open: async (context) => openAccount(context),
+});
 
-function openProcessorA({ now, saved, tell }: StoreContext): EmulatedStore {
+/** Stripe: one account of which one key opens what was sold in live mode and in test mode. */
+export const processorA = accountFor('processor_a', ['stripe']);
+
+/** Another account of it, which is the deployment's and not an application's. */
+export const serviceProcessorA = accountFor('service_processor_a', []);
+
+function openAccount({ now, saved, tell }: StoreContext): EmulatedStore {
   const earlier = saved === undefined ? undefined : v.parse(Saved, saved);
   const secretKey = earlier?.secretKey ?? `sk_live_${randomBytes(24).toString('hex')}`;
   const webhookSecret = earlier?.webhookSecret ?? `whsec_${randomBytes(24).toString('hex')}`;
@@ -56,6 +50,7 @@ function openProcessorA({ now, saved, tell }: StoreContext): EmulatedStore {
   return {
     settings: { secretKey, webhookSecrets: [webhookSecret] },
     answer: (call) => answerCall(account, call),
+    isMeant: (call) => isMeant(account, call),
     troubles: { down: unavailable, 'rate-limited': rateLimited },
     buy: (order) => takeOrder(shop, order),
     actions: actionsIn(shop),
@@ -100,6 +95,14 @@ function actionsIn(shop: Shop): EmulatedStore['actions'] {
     refund: (purchaseId, details) => refund(shop, { purchaseId, at: shop.now(), details }),
     revoke: (purchaseId, details) => revoke(shop, { purchaseId, at: shop.now(), details }),
   };
+}
+
+/** Whether the call is for this account: by its key, or the page of a session of it. */
+function isMeant({ shop, secretKey }: Account, call: StoreCall): boolean {
+  if (call.host === 'api.stripe.com') return keyIn(call) === secretKey;
+  const { objects } = shop.books;
+  const id = call.path.split('/').at(-1) ?? '';
+  return objects['checkout/sessions'].has(id) || objects['billing_portal/sessions'].has(id);
 }
 
 function answerCall(account: Account, call: StoreCall): Answer {

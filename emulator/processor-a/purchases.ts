@@ -4,11 +4,12 @@ import type { PurchaseSummary } from '../emulated-store.ts';
 import type { Order } from '../orders.ts';
 import { refusal } from '../refusal.ts';
 import { type Books, enter, idOf } from './books.ts';
-import { periodOf, stock } from './catalogue.ts';
+import { periodOf } from './catalogue.ts';
 import { payCheckout } from './checkout.ts';
 import { chargesOf } from './money-back.ts';
 import { newLineItem, newSession } from './session-objects.ts';
 import type { Shop } from './shop.ts';
+import { stock } from './stock.ts';
 import { itemOf } from './subscription-objects.ts';
 
 /** Sells the order through a checkout session, paid at once; gives the id of the purchase. */
@@ -16,7 +17,7 @@ export function takeOrder(shop: Shop, order: Order): string {
   const { books } = shop;
   const at = shop.now();
   if (order.intro !== undefined) throw refusal(422, 'intro: the processor has no introductory prices, only trials.');
-  const price = stock(books, order, { at, livemode: order.sandbox !== true });
+  const price = stock(shop, order, { at, livemode: order.sandbox !== true });
   const { applicationUsername } = order;
   const metadata = applicationUsername === undefined ? {} : { applicationUsername };
   const asked = {

@@ -122,7 +122,7 @@ export function expireSession(shop: Shop, id: string): Stripe.Checkout.Session {
   if (session === undefined) throw missing('checkout.session', id);
   if (session.status !== 'open')
     throw apiError(400, 'Only Checkout Sessions with a status in ["open"] can be expired.');
-  return abandonCheckout(shop, session);
+  return abandonCheckout(shop, session, shop.now());
 }
 
 /** `POST /v1/billing_portal/sessions`. */

@@ -2,36 +2,38 @@ import type Stripe from 'stripe';
 import type { StoreMessage } from '../emulated-store.ts';
 import { refusal } from '../refusal.ts';
 import { apiVersion } from './api-error.ts';
-import { type Books, enter, idOf, newId } from './books.ts';
+import { type Books, enter, idOf, newId, objectNamed } from './books.ts';
 import { seconds } from './catalogue.ts';
+import { previousAttributes } from './previous-attributes.ts';
 
 /** Where things happen: the books, the clock and the events that are told of it. */
 export interface Shop {
   readonly books: Books;
   readonly now: () => number;
   readonly tell: (message: StoreMessage) => void;
+  /** The call of the API that makes things happen; absent when nobody called. */
+  readonly request?: Stripe.Event.Request;
+}
+
+interface Told {
+  readonly purchaseId: string;
+  readonly at: number;
+  readonly object: { readonly object: string; readonly livemode?: boolean };
+  /** The object before it changed, where the event shows what changed. */
+  readonly before?: object;
 }
 
 /** Sends an event of the account: its type and the object as it is now. */
-export function tellOf(
-  { tell }: Shop,
-  type: string,
-  {
-    purchaseId,
-    at,
-    object,
-  }: { purchaseId: string; at: number; object: { readonly object: string; readonly livemode?: boolean } },
-): void {
-  const { livemode = true } = object;
+export function tellOf({ tell, request }: Shop, type: string, { purchaseId, at, object, before }: Told): void {
   const event = {
     id: newId('evt'),
     object: 'event',
     api_version: apiVersion,
     created: seconds(at),
-    data: { object },
-    livemode,
+    data: { object, ...(before && { previous_attributes: previousAttributes(before, object) }) },
+    livemode: object.livemode ?? true,
     pending_webhooks: 1,
-    request: { id: null, idempotency_key: null },
+    request: request ?? { id: null, idempotency_key: null },
     type,
   };
   tell({ purchaseId, at, native: event });
@@ -50,14 +52,22 @@ export function demand(isPossible: boolean, id: string, problem: string): assert
 }
 
 /** Writes the changed subscription down and tells of it. */
-export function settle(
+export function settle(shop: Shop, subscription: Stripe.Subscription, at: number): string {
+  const { id: purchaseId } = subscription;
+  const before = objectNamed(shop.books, 'subscriptions', purchaseId);
+  enter(shop.books, 'subscriptions', subscription);
+  tellOf(shop, 'customer.subscription.updated', { purchaseId, at, object: subscription, before });
+  return purchaseId;
+}
+
+/** Writes the subscription down as it is now, and tells that it ended, was paused or goes on. */
+export function settleAs(
   shop: Shop,
-  subscription: Stripe.Subscription,
-  at: number,
-  type = 'customer.subscription.updated',
+  turn: 'deleted' | 'paused' | 'resumed',
+  { subscription, at }: { readonly subscription: Stripe.Subscription; readonly at: number },
 ): string {
   enter(shop.books, 'subscriptions', subscription);
-  tellOf(shop, type, { purchaseId: subscription.id, at, object: subscription });
+  tellOf(shop, `customer.subscription.${turn}`, { purchaseId: subscription.id, at, object: subscription });
   return subscription.id;
 }
 

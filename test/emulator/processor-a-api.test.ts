@@ -176,7 +176,11 @@ describe('a checkout', () => {
     const paid = await user.control('POST', `/control/checkouts/${id}/pay`);
     expect(paid).toMatchObject({
       status: 200,
-      body: { sessionId: id, state: 'paid', notifications: [{ type: 'checkout.session.completed' }] },
+      body: {
+        sessionId: id,
+        state: 'paid',
+        notifications: [{ type: 'payment_intent.succeeded' }, { type: 'checkout.session.completed' }],
+      },
     });
     expect(await stripe.paymentIntents.retrieve(paid.body.id)).toMatchObject({
       amount_received: 200,

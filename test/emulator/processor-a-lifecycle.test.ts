@@ -59,7 +59,7 @@ test.each<[string, readonly Step[], { subscription?: object; item?: object; invo
       item: period(monthEnd, nextMonthEnd),
       invoice: { billing_reason: 'subscription_cycle', amount_paid: 499 },
     },
-    ['invoice.paid', 'customer.subscription.updated'],
+    ['payment_intent.succeeded', 'invoice.paid', 'customer.subscription.updated'],
   ],
   [
     'stays active when cancelled',
@@ -100,25 +100,25 @@ test.each<[string, readonly Step[], { subscription?: object; item?: object; invo
       item: period(monthEnd, nextMonthEnd),
       invoice: { status: 'open', amount_paid: 0, amount_remaining: 499 },
     },
-    ['invoice.payment_failed', 'customer.subscription.updated'],
+    ['payment_intent.payment_failed', 'invoice.payment_failed', 'customer.subscription.updated'],
   ],
   [
     'is unpaid when it fails again',
     [['fail-payment'], ['fail-payment']],
     { subscription: { status: 'unpaid' } },
-    ['customer.subscription.updated'],
+    ['invoice.payment_failed', 'customer.subscription.updated'],
   ],
   [
     'is unpaid at once without grace',
     [['fail-payment', { grace: false }]],
     { subscription: { status: 'unpaid' } },
-    ['invoice.payment_failed', 'customer.subscription.updated'],
+    ['payment_intent.payment_failed', 'invoice.payment_failed', 'customer.subscription.updated'],
   ],
   [
     'is active again when the payment succeeds',
     [['fail-payment'], ['recover']],
     { subscription: { status: 'active' }, invoice: { status: 'paid', amount_paid: 499 } },
-    ['invoice.paid', 'customer.subscription.updated'],
+    ['payment_intent.succeeded', 'invoice.paid', 'customer.subscription.updated'],
   ],
   [
     'ends by billing while payments fail',

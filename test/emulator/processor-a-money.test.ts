@@ -75,7 +75,7 @@ describe('money goes back', () => {
 
   it('by a dispute that is lost', async () => {
     const { id, events } = await live([['revoke']]);
-    expect(events).toEqual(['charge.dispute.created', 'charge.dispute.closed']);
+    expect(events).toEqual(['charge.dispute.created', 'charge.dispute.funds_withdrawn', 'charge.dispute.closed']);
     const { body } = await user.control('GET', `/control/purchases/${id}`);
     expect((await stripe.disputes.list({ charge: body.charges[0] })).data).toMatchObject([{ status: 'lost' }]);
   });
