@@ -26,10 +26,10 @@ export type Seen = Omit<Observation, 'refreshToken'> & { readonly refreshToken?:
  * one. Twice is once, and any order of the same observations ends in the same result.
  */
 export function merge(known: Known | undefined, observed: Seen): Known {
-  const { replaces: _replaces, ...look } = observed;
+  const { replaces: _replaces, transactionsAsOf = observed.asOf, ...look } = observed;
   const news: Known = {
     ...look,
-    transactions: observed.transactions.map((transaction) => ({ asOf: observed.asOf, transaction })),
+    transactions: observed.transactions.map((transaction) => ({ asOf: transactionsAsOf, transaction })),
   };
   if (!known) return { ...news, purchase: completed(news.purchase, news) };
   const [winner, loser] = isLater(news, known) ? [news, known] : [known, news];
@@ -52,7 +52,8 @@ function isLater(one: Known, other: Known): boolean {
 
 /** The purchase without what `completed` may have filled in. */
 function told(purchase: Purchase): object {
-  const { purchaseDate, renewalIntentChangeDate, lastRenewalDate, currency, amountMicros, ...rest } = purchase;
+  const { productType, purchaseDate, renewalIntentChangeDate, lastRenewalDate, currency, amountMicros, ...rest } =
+    purchase;
   return rest;
 }
 
@@ -75,7 +76,7 @@ function rank({ asOf, transaction }: KnownTransaction): string {
   return `${amount}#${String(asOf).padStart(16, '0')}#${canonical(transaction)}`;
 }
 
-/** Fills in what the winning look need not repeat: first date, date of the change of intent, last renewal, amount. */
+/** Fills in what the winning look need not repeat: type, first date, date of the change of intent, last renewal, amount. */
 function completed(
   purchase: Purchase,
   known: { readonly purchase: Purchase; readonly transactions: readonly KnownTransaction[] },
@@ -86,9 +87,11 @@ function completed(
   const purchaseDate = earliest(purchase.purchaseDate, known.purchase.purchaseDate);
   const changeDate = newest(purchase.renewalIntentChangeDate, known.purchase.renewalIntentChangeDate);
   const expirationDate = purchase.expirationDate ?? knownLength(purchase, known.purchase);
+  const productType = purchase.productType ?? known.purchase.productType;
   const lastRenewalDate = purchase.lastRenewalDate ?? renewalDate(latest, purchaseDate);
   return {
     ...purchase,
+    ...(productType !== undefined && { productType }),
     ...(purchaseDate !== undefined && { purchaseDate }),
     ...(changeDate !== undefined && { renewalIntentChangeDate: changeDate }),
     ...(lastRenewalDate !== undefined && { lastRenewalDate }),

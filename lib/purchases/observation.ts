@@ -8,6 +8,11 @@ export interface Observation {
    * for signed evidence of a transaction alone, the date of that transaction (a later signature adds no knowledge).
    */
   readonly asOf: Millis;
+  /**
+   * The moment up to which its transactions are known, where that is later than the state: the refund of a past period
+   * says nothing of the present one.
+   */
+  readonly transactionsAsOf?: Millis;
   readonly purchase: Purchase;
   /** Every transaction that this look shows, in no order. */
   readonly transactions: readonly Transaction[];

@@ -61,6 +61,36 @@ describe('merge', () => {
     }
   });
 
+  it('keeps the type of a product that only one look was told of, in either order', () => {
+    const { productType: _type, ...untold } = seenPurchase().purchase;
+    const told = seenPurchase({ productType: 'consumable' });
+    const later = { ...told, asOf: start + day, purchase: untold };
+    for (const looks of [
+      [told, later],
+      [later, told],
+    ]) {
+      expect(mergeAll(looks)?.purchase.productType).toBe('consumable');
+    }
+  });
+
+  it('takes the refund of a past period from a look that knows nothing of the present one, in either order', () => {
+    const first = seenPurchase();
+    const renewed = seenPurchase({ transactionId: 'store_a:2' }, { asOf: start + 31 * day });
+    const refund = seenPurchase(
+      { endedAt: start + 33 * day },
+      { transactionsAsOf: start + 33 * day, transactions: [paid(first.purchase, { refundedAt: start + 33 * day })] },
+    );
+    for (const looks of [
+      [first, renewed, refund],
+      [refund, renewed, first],
+    ]) {
+      const known = mergeAll(looks);
+      expect(known?.purchase).toMatchObject({ transactionId: 'store_a:2' });
+      expect(known?.purchase.endedAt).toBeUndefined();
+      expect(known?.transactions[0]?.transaction.refundedAt).toBe(start + 33 * day);
+    }
+  });
+
   it("prefers the store's amount to the one that the client reported, in either order", () => {
     const { purchase } = seenPurchase();
     const reported = seenPurchase(
