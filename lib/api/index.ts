@@ -8,7 +8,7 @@ import {
 } from './customers.ts';
 import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from './processor-a.ts';
 import { createClientToken } from './processor-b.ts';
-import { getPurchase } from './purchases.ts';
+import { getPurchase, getRefreshToken } from './purchases.ts';
 import { getVersion } from './service.ts';
 import { getTransaction } from './transactions.ts';
 import { validateReceipt } from './validation.ts';
@@ -22,6 +22,7 @@ export const contracts: readonly Contract[] = [
   getCustomerTransactions,
   addCustomerPurchase,
   getPurchase,
+  getRefreshToken,
   getTransaction,
   createCheckout,
   changePlan,

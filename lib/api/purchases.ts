@@ -18,3 +18,22 @@ export const getPurchase = contract({
   response: FetchedPurchase,
   needs: [],
 });
+
+export const getRefreshToken = contract({
+  id: 'get-refresh-token',
+  area: 'purchases',
+  summary: 'What asking the store for a purchase again needs; for internal use',
+  method: 'GET',
+  path: '/v3/purchases/:purchaseId/refresh_token',
+  aliases: ['/v2/purchases/:purchaseId/refresh_token'],
+  key: 'secret',
+  dialect: 'default',
+  eventType: 'purchase.read',
+  params: v.object({ purchaseId: Id }),
+  response: v.strictObject({
+    purchaseId: v.string(),
+    latestRefresh: v.exactOptional(v.pipe(v.string(), v.isoTimestamp())),
+    refreshToken: v.exactOptional(v.record(v.string(), v.string())),
+  }),
+  needs: ['secrets'],
+});
