@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { App } from '../apps/app.ts';
+import type { Deps } from '../deps.ts';
+import { ServiceError } from '../errors.ts';
+import { newRecorder, type Recorder } from '../events/recorder.ts';
+import { recordWork } from '../events/work.ts';
+import { askingOf } from '../http/asking.ts';
+import { type Platform, platforms } from '../purchases/platform.ts';
+import type { StoreMessage } from '../stores/store.ts';
+
+/** Each look covers several runs, so that one that fails is made up for. */
+const looksBackMs = 3 * 24 * 60 * 60 * 1000;
+
+/**
+ * Asks the stores of every application for what they could not deliver, or hold ready, and sends what nobody has handled
+ * on its way. One event an application and store tells how many messages were missed; without any there is none.
+ */
+export async function reconcile(deps: Deps): Promise<void> {
+  for (const app of await deps.apps.list()) {
+    if (app.deletedAt !== undefined) continue;
+    for (const platform of platforms) await reconcileStore(app, platform, deps);
+  }
+}
+
+async function reconcileStore(app: App, platform: Platform, deps: Deps): Promise<void> {
+  const recorder = newRecorder({ type: 'notifications.reconciled', date: deps.now() });
+  const request = { route: 'reconcile', platform };
+  try {
+    const missed = await missedMessages(app.name, platform, { recorder, deps });
+    await sendOn(missed, { app: app.name, platform, deps });
+    if (missed.length === 0) return;
+    recorder.note({ notifications: missed.map(({ type }) => ({ platform, type })) });
+    await recordWork(app.name, { recorder, request, response: { quantity: missed.length } }, deps);
+  } catch (thrown) {
+    const failure = ServiceError.from(thrown);
+    recorder.note({ refreshFailures: [{ platform, reason: failure.message }] });
+    await recordWork(app.name, { recorder, request, failure }, deps);
+  }
+}
+
+async function missedMessages(
+  app: string,
+  platform: Platform,
+  { recorder, deps }: { readonly recorder: Recorder; readonly deps: Deps },
+): Promise<StoreMessage[]> {
+  const asking = await askingOf(app, platform, { event: recorder, deps });
+  if (asking.settings === undefined) return [];
+  const store = await deps.store(platform);
+  const told = (await store.missed?.(deps.now() - looksBackMs, asking)) ?? [];
+  const handled = await Promise.all(told.map(({ key }) => deps.messages.isHandled(app, { platform, key })));
+  return told.filter((_message, index) => !handled[index]);
+}
+
+async function sendOn(
+  messages: readonly StoreMessage[],
+  { app, platform, deps }: { readonly app: string; readonly platform: Platform; readonly deps: Deps },
+): Promise<void> {
+  const receivedAt = deps.now();
+  const incoming = messages.map((message) => ({
+    app,
+    platform,
+    eventId: randomUUID(),
+    receivedAt,
+    attempt: 0,
+    message,
+  }));
+  await deps.notificationsQueue.send(incoming, { group: app });
+}
