@@ -1,5 +1,6 @@
 import type { Answer, StoreCall } from './http-messages.ts';
 import type { ActionDetails, Order } from './orders.ts';
+import type { OutgoingNotification } from './outgoing-notification.ts';
 
 /** A store of the emulator: its line in the registry. */
 export interface StoreDefinition {
@@ -50,6 +51,8 @@ export interface EmulatedStore {
   readonly find: (purchaseId: string) => PurchaseSummary | undefined;
   /** The body with which a client would have the purchase validated now; `form` chooses among the store's receipts. */
   readonly validateBody: (purchaseId: string, form?: string) => Readonly<Record<string, unknown>>;
+  /** How the store posts a notification: built when it happens, so that it shows the state of that moment. */
+  readonly notification?: (message: StoreMessage) => OutgoingNotification;
   /** Pays for a checkout session as its customer would; gives the purchase, or undefined for a session of another store. */
   readonly payCheckout?: (sessionId: string) => string | undefined;
   readonly products: () => readonly Readonly<Record<string, unknown>>[];
