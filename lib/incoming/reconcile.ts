@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
-import { newRecorder, type Recorder } from '../events/recorder.ts';
+import { newRecorder } from '../events/recorder.ts';
 import { recordWork } from '../events/work.ts';
 import { askingOf } from '../http/asking.ts';
 import { type Platform, platforms } from '../purchases/platform.ts';
@@ -26,8 +26,13 @@ async function reconcileStore(app: App, platform: Platform, deps: Deps): Promise
   const recorder = newRecorder({ type: 'notifications.reconciled', date: deps.now() });
   const request = { route: 'reconcile', platform };
   try {
-    const missed = await missedMessages(app.name, platform, { recorder, deps });
+    const asking = await askingOf(app.name, platform, { event: recorder, deps });
+    if (asking.settings === undefined) return;
+    const store = await deps.store(platform);
+    const told = (await store.missed?.(deps.now() - looksBackMs, asking)) ?? [];
+    const missed = await unhandled(told, { app: app.name, platform, deps });
     await sendOn(missed, { app: app.name, platform, deps });
+    if (told.length > 0) await store.taken?.(told, asking);
     if (missed.length === 0) return;
     recorder.note({ notifications: missed.map(({ type }) => ({ platform, type })) });
     await recordWork(app.name, { recorder, request, response: { quantity: missed.length } }, deps);
@@ -38,23 +43,18 @@ async function reconcileStore(app: App, platform: Platform, deps: Deps): Promise
   }
 }
 
-async function missedMessages(
-  app: string,
-  platform: Platform,
-  { recorder, deps }: { readonly recorder: Recorder; readonly deps: Deps },
-): Promise<StoreMessage[]> {
-  const asking = await askingOf(app, platform, { event: recorder, deps });
-  if (asking.settings === undefined) return [];
-  const store = await deps.store(platform);
-  const told = (await store.missed?.(deps.now() - looksBackMs, asking)) ?? [];
+interface Sending {
+  readonly app: string;
+  readonly platform: Platform;
+  readonly deps: Deps;
+}
+
+async function unhandled(told: readonly StoreMessage[], { app, platform, deps }: Sending): Promise<StoreMessage[]> {
   const handled = await Promise.all(told.map(({ key }) => deps.messages.isHandled(app, { platform, key })));
   return told.filter((_message, index) => !handled[index]);
 }
 
-async function sendOn(
-  messages: readonly StoreMessage[],
-  { app, platform, deps }: { readonly app: string; readonly platform: Platform; readonly deps: Deps },
-): Promise<void> {
+async function sendOn(messages: readonly StoreMessage[], { app, platform, deps }: Sending): Promise<void> {
   const receivedAt = deps.now();
   const incoming = messages.map((message) => ({
     app,

@@ -175,4 +175,6 @@ export interface Store {
   observe?(message: StoreMessage, asking: Asking): Promise<Noticed>;
   /** Messages since `since` (epoch milliseconds) that a store without push holds ready, or that it failed to deliver. */
   missed?(since: Millis, asking: Asking): Promise<readonly StoreMessage[]>;
+  /** Called once what `missed` gave is safely on its way: the moment to delete it at the store. */
+  taken?(messages: readonly StoreMessage[], asking: Asking): Promise<void>;
 }
