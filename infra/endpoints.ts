@@ -52,7 +52,7 @@ export class Endpoints extends Construct {
 function tableAccess(table: Table, needs: Contract['needs']): PolicyStatement[] {
   const read = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:BatchWriteItem'];
   const write = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'];
-  const { byCreated: _lists, due: _due, ...lookedUp } = indexes;
+  const { due: _due, ...lookedUp } = indexes;
   const arns = Object.keys(lookedUp).map((index) => `${table.tableArn}/index/${index}`);
   return [
     new PolicyStatement({ actions: needs.includes('write') ? [...read, ...write] : read, resources: [table.tableArn] }),

@@ -6,6 +6,7 @@ import {
   getCustomerSubscription,
   getCustomerTransactions,
 } from './customers.ts';
+import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from './events.ts';
 import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from './processor-a.ts';
 import { createClientToken } from './processor-b.ts';
 import { getPurchase, getRefreshToken } from './purchases.ts';
@@ -24,6 +25,11 @@ export const contracts: readonly Contract[] = [
   getPurchase,
   getRefreshToken,
   getTransaction,
+  listEvents,
+  searchEvents,
+  getEvent,
+  getEventAnalysis,
+  getEventRaw,
   createCheckout,
   changePlan,
   createPortal,

@@ -82,12 +82,17 @@ function sanitizeList(list: readonly unknown[], place: Place): unknown[] {
   return [...kept, `${trimmed} ${list.length - longestList} more`];
 }
 
-/** Every text inside what is left out is a secret. */
-function tellAll(value: unknown, secrets: Set<string>): void {
-  if (typeof value === 'string') secrets.add(value);
-  if (typeof value !== 'object' || value === null) return;
-  for (const [name, inner] of Object.entries(value)) {
-    if (!Array.isArray(value) && !kindOf(name) && !isKnownSecret(name)) secrets.add(name);
-    tellAll(inner, secrets);
+const mostSecrets = 2000;
+
+/** Every text inside what is left out is a secret. Level by level, for what is left out may be nested without end. */
+function tellAll(left: unknown, secrets: Set<string>): void {
+  let level: unknown[] = [left];
+  while (level.length > 0 && secrets.size < mostSecrets) {
+    for (const value of level) if (typeof value === 'string') secrets.add(value);
+    const inner = level.filter((value) => typeof value === 'object' && value !== null) as object[];
+    for (const name of inner.flatMap(namesOf)) if (!kindOf(name) && !isKnownSecret(name)) secrets.add(name);
+    level = inner.flatMap((value) => Object.values(value) as unknown[]);
   }
 }
+
+const namesOf = (value: object): string[] => (Array.isArray(value) ? [] : Object.keys(value));

@@ -71,19 +71,31 @@ export function inTongue<T>(answer: T, tongue: Tongue): T {
 }
 
 function branded(value: unknown, field?: string): unknown {
-  if (typeof value === 'string')
-    return field === 'platform' ? brandPlatform(value) : idFields.has(field ?? '') ? brandId(value) : value;
+  if (typeof value === 'string') return brandText(value, field ?? '');
   if (Array.isArray(value)) return value.map((element) => branded(element, field));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value);
   return Object.fromEntries(
     entries.map(([key, inner]) => [
-      field === 'purchases' ? brandId(key) : key,
+      field === 'purchases' || (field === 'tags' && isIdTag(inner)) ? brandId(key) : key,
       // The `id` of an offer carries its platform, unlike that of a product.
       branded(inner, field === 'offers' && key === 'id' ? 'offerId' : key),
     ]),
   );
 }
+
+function brandText(text: string, field: string): string {
+  if (field === 'platform') return brandPlatform(text);
+  if (idFields.has(field)) return brandId(text);
+  return field === 'type' || field === 'eventType' ? brandEventType(text) : text;
+}
+
+/** `webhook.store_a.called`: the only types of events that name a platform. */
+const brandEventType = (type: string): string =>
+  type.replace(/^webhook\.(\w+)\.called$/, (_all, platform: string) => `webhook.${brandPlatform(platform)}.called`);
+
+/** Of an event's tags, purchases, transactions and products carry their platform; users may be called anything. */
+const isIdTag = (type: unknown): boolean => type === '_P' || type === '_T' || type === '_I';
 
 const isPlatform = (token: string): token is Platform => Object.hasOwn(words, token);
 const brandPlatform = (token: string): string => (isPlatform(token) ? words[token].id : token);

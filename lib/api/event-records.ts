@@ -1,0 +1,76 @@
+import * as v from 'valibot';
+import { TagType } from '../events/event.ts';
+
+const DateTime = v.pipe(v.string(), v.isoTimestamp());
+const Rows = v.array(v.looseObject({}));
+
+export const RequestContext = v.strictObject({
+  appName: v.string(),
+  eventType: v.string(),
+  eventDate: DateTime,
+  eventDateMs: v.number(),
+  applicationUsername: v.exactOptional(v.string()),
+  req_id: v.exactOptional(v.string()),
+  /** Whether the content carries the details of receipt validation. */
+  includeHeavyData: v.boolean(),
+});
+export type RequestContext = v.InferOutput<typeof RequestContext>;
+
+/** Clients loop over every list without asking whether it is there. */
+export const RequestContent = v.strictObject({
+  products: Rows,
+  purchases: Rows,
+  transactions: Rows,
+  claims: Rows,
+  notifications: Rows,
+  refreshFailures: Rows,
+  exchangeRates: Rows,
+  tags: v.record(v.string(), TagType),
+  appDownload: v.exactOptional(
+    v.strictObject({ currentVersion: v.exactOptional(v.string()), originalVersion: v.exactOptional(v.string()) }),
+  ),
+  // Spec: not shown. The rows of a list that were left out are counted here; details of receipts come with `receipts`.
+  trimmed: v.exactOptional(v.record(v.string(), v.number())),
+  receipts: v.exactOptional(Rows),
+});
+export type RequestContent = v.InferOutput<typeof RequestContent>;
+
+export const EventSearchResult = v.strictObject({
+  tag: v.string(),
+  /** The code of the tag's type; empty in lists. */
+  type: v.union([TagType, v.literal('')]),
+  eventId: v.string(),
+  context: RequestContext,
+  content: RequestContent,
+});
+export type EventSearchResult = v.InferOutput<typeof EventSearchResult>;
+
+export const EventAnalysisResult = v.strictObject({
+  eventId: v.string(),
+  context: RequestContext,
+  content: RequestContent,
+});
+export type EventAnalysisResult = v.InferOutput<typeof EventAnalysisResult>;
+
+const Loose = v.looseObject({});
+
+const ExternalRequest = v.strictObject({
+  type: v.string(),
+  url: v.string(),
+  method: v.string(),
+  body: v.exactOptional(Loose),
+  response: v.exactOptional(Loose),
+  error: v.exactOptional(Loose),
+  timing: v.strictObject({ startedAt: v.number(), endedAt: v.number() }),
+});
+
+export const EventRawResult = v.strictObject({
+  eventId: v.string(),
+  date: DateTime,
+  type: v.string(),
+  request: v.exactOptional(Loose),
+  response: v.exactOptional(Loose),
+  error: v.exactOptional(v.strictObject({ code: v.string(), status: v.number(), message: v.string() })),
+  externalRequests: v.exactOptional(v.array(ExternalRequest)),
+});
+export type EventRawResult = v.InferOutput<typeof EventRawResult>;

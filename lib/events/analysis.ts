@@ -1,0 +1,64 @@
+import type { EventAnalysisResult, EventSearchResult, RequestContent, RequestContext } from '../api/event-records.ts';
+import type { EventRecord, RawEvent } from './event.ts';
+
+/** An event as lists and searches show it; in a search with the tag as it was asked for. */
+export function searchResult(app: string, event: EventRecord, asked?: readonly string[]): EventSearchResult {
+  const { tags } = event.content;
+  const tag = asked?.find((name) => Object.hasOwn(tags, name));
+  return {
+    tag: asked?.[0] ?? '',
+    type: tag === undefined ? '' : (tags[tag] ?? ''),
+    eventId: event.eventId,
+    context: contextOf(app, event, false),
+    content: event.content,
+  };
+}
+
+/** What an event was about; with its raw view, also the details of the receipt that was validated. */
+export function analysis(app: string, event: EventRecord, raw?: RawEvent): EventAnalysisResult {
+  const receipts = raw ? receiptsOf(raw) : undefined;
+  return {
+    eventId: event.eventId,
+    context: contextOf(app, event, receipts !== undefined),
+    content: { ...event.content, ...(receipts && { receipts }) },
+  };
+}
+
+const contextOf = (
+  appName: string,
+  { type, date, applicationUsername, reqId }: EventRecord,
+  includeHeavyData: boolean,
+): RequestContext => ({
+  appName,
+  eventType: type,
+  eventDate: new Date(date).toISOString(),
+  eventDateMs: date,
+  ...(applicationUsername !== undefined && { applicationUsername }),
+  req_id: reqId,
+  includeHeavyData,
+});
+
+/**
+ * Spec: not shown. The transaction as it was sent, what the service answered and which calls to the store led there; no
+ * receipt is kept, so none can be shown. Empty for a request that carried none.
+ */
+function receiptsOf({ request, response, error, externalRequests }: RawEvent): NonNullable<RequestContent['receipts']> {
+  const sent = fieldsOf(request.body);
+  if (!sent.transaction) return [];
+  const answered = fieldsOf(fieldsOf(response.body).data);
+  return [
+    {
+      id: sent.id,
+      type: sent.type,
+      transaction: sent.transaction,
+      status: response.status,
+      ...(answered.transaction !== undefined && { answer: answered.transaction }),
+      ...(answered.collection !== undefined && { collection: answered.collection }),
+      ...(error && { error }),
+      storeCalls: externalRequests,
+    },
+  ];
+}
+
+const fieldsOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
