@@ -9,6 +9,9 @@ export const Keys = v.object({
   /** The private key of the service account. */
   accountPrivateKey: v.string(),
   accountKeyId: v.string(),
+  /** The private key behind the tokens of the service account that pushes notifications. */
+  pushPrivateKey: v.string(),
+  pushKeyId: v.string(),
   /** Vouches for the access tokens. */
   tokenSecret: v.string(),
 });
@@ -20,6 +23,12 @@ export const packageName = 'com.example.app';
 /** The name of the developer's service account. */
 export const clientEmail = 'validation@example-app.iam.gserviceaccount.com';
 
+/** The name of the service account that pushes notifications. */
+export const pushServiceAccount = 'play-notifications@example-app.iam.gserviceaccount.com';
+
+/** Whom the tokens of pushed notifications are for. */
+export const pushAudience = 'play-notifications.example.com';
+
 /** Where an assertion is exchanged for an access token. */
 export const tokenUri = 'https://oauth2.googleapis.com/token';
 
@@ -27,11 +36,13 @@ const rsa = (): Promise<{ privateKey: KeyObject }> => promisify(generateKeyPair)
 
 /** New keys. */
 export async function createKeys(): Promise<Keys> {
-  const [licence, account] = await Promise.all([rsa(), rsa()]);
+  const [licence, account, push] = await Promise.all([rsa(), rsa(), rsa()]);
   return {
     licencePrivateKey: pem(licence.privateKey),
     accountPrivateKey: pem(account.privateKey),
     accountKeyId: randomBytes(20).toString('hex'),
+    pushPrivateKey: pem(push.privateKey),
+    pushKeyId: randomBytes(20).toString('hex'),
     tokenSecret: randomBytes(32).toString('base64url'),
   };
 }
@@ -47,6 +58,8 @@ export const settingsOf = (keys: Keys): Readonly<Record<string, unknown>> => ({
     token_uri: tokenUri,
   },
   licenseKey: createPublicKey(keys.licencePrivateKey).export({ type: 'spki', format: 'der' }).toString('base64'),
+  pushAudience,
+  pushServiceAccount,
 });
 
 const pem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();

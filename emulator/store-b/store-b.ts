@@ -7,6 +7,7 @@ import { rateLimited, unavailable } from './api-error.ts';
 import { openBooks, productNamed, SavedBooks, savedBooks } from './books.ts';
 import type { Change, Moment, Notice } from './change.ts';
 import { createKeys, Keys, packageName, settingsOf } from './keys.ts';
+import { pushOf } from './push.ts';
 import type { Purchase } from './records.ts';
 import { sell } from './selling.ts';
 import type { Source } from './source.ts';
@@ -33,6 +34,7 @@ async function openStoreB({ now, saved, tell }: StoreContext): Promise<EmulatedS
   return {
     settings: settingsOf(keys),
     answer: (call) => answerCall(source, call),
+    notification: (message) => pushOf(keys, message),
     troubles: { down: unavailable, 'rate-limited': rateLimited },
     buy: (order) => enter(sell(books, order, now()), now()),
     actions: purchaseActions(source, enter),

@@ -6,6 +6,7 @@ import { packageName } from './keys.ts';
 import { answerToken, authorize } from './oauth.ts';
 import { orderView } from './order-view.ts';
 import { legacyProductView, productView } from './product-view.ts';
+import { publishedKeys } from './push.ts';
 import type { Purchase } from './records.ts';
 import type { Source } from './source.ts';
 import { subscriptionView } from './subscription-view.ts';
@@ -13,9 +14,10 @@ import { voidedList } from './voided-list.ts';
 
 const tokenHost = 'oauth2.googleapis.com';
 const apiHost = 'androidpublisher.googleapis.com';
+const certificatesHost = 'www.googleapis.com';
 
 /** The host names of the store. */
-export const hostNames = [tokenHost, apiHost];
+export const hostNames = [tokenHost, apiHost, certificatesHost];
 
 type Respond = (source: Source, parts: readonly string[], call: StoreCall) => Answer;
 
@@ -38,6 +40,10 @@ const routes: readonly (readonly [method: string, path: RegExp, respond: Respond
 export function answerCall(source: Source, call: StoreCall): Answer {
   if (call.host === tokenHost) {
     return call.path === '/token' && call.method === 'POST' ? answerToken(source, call) : text(404, 'Not Found');
+  }
+  if (call.host === certificatesHost) {
+    const isAsked = call.path === '/oauth2/v3/certs' && call.method === 'GET';
+    return isAsked ? publishedKeys(source.keys) : text(404, 'Not Found');
   }
   try {
     authorize(source, call);

@@ -29,11 +29,15 @@ export function uncancel(purchase: Purchase): Change {
   return changed({ ...purchase, subscription }, { state: 'ACTIVE', autoRenew: true }, 'RESTARTED');
 }
 
-/** The customer pauses it, for a month unless they say how long. */
+/** The customer pauses it, for a month unless they say how long; the period that is paid for ends at once. */
 export function pause(purchase: Purchase, at: number, period: Period = 'P1M'): Change {
   const { state } = subscriptionOf(purchase);
   demand(state === 'ACTIVE', purchase, `is ${state}: only an active subscription can be paused`);
-  return changed(purchase, { state: 'PAUSED', expiryTime: at, resumesAt: addPeriod(at, period) }, 'PAUSED');
+  const paused = { state: 'PAUSED', expiryTime: at, resumesAt: addPeriod(at, period) } as const;
+  return {
+    purchase: withSubscription(purchase, paused),
+    notices: [told(purchase, 'PAUSE_SCHEDULE_CHANGED'), told(purchase, 'PAUSED')],
+  };
 }
 
 /** The developer asks for a higher price, a fifth more unless said; it needs consent. */

@@ -30,6 +30,8 @@ describe('the control API', () => {
         token_uri: 'https://oauth2.googleapis.com/token',
       },
       licenseKey: expect.stringMatching(/^MIIB/),
+      pushAudience: 'play-notifications.example.com',
+      pushServiceAccount: expect.stringMatching(/@.*\.iam\.gserviceaccount\.com$/),
     });
   });
 

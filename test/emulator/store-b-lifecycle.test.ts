@@ -70,9 +70,9 @@ describe('a subscription', () => {
     ['expires when told to', ['P1D', ['expire']], 'EXPIRED', '02-01', [4, 13]],
     ['stays active when refunded', ['P1D', ['refund']], 'ACTIVE', '02-28', [4]],
     ['ends when revoked', ['P1D', ['revoke']], 'EXPIRED', '02-01', [4, 12, 'voided', 13]],
-    ['is paused', ['P1D', ['pause']], 'PAUSED', '02-01', [4, 10]],
-    ['is resumed', ['P1D', ['pause'], 'P1D', ['resume']], 'ACTIVE', '03-02', [4, 10, 1]],
-    ['resumes by itself', [['pause', { period: 'P1W' }], 'P1W'], 'ACTIVE', '03-07', [4, 10, 1]],
+    ['is paused', ['P1D', ['pause']], 'PAUSED', '02-01', [4, 11, 10]],
+    ['is resumed', ['P1D', ['pause'], 'P1D', ['resume']], 'ACTIVE', '03-02', [4, 11, 10, 1]],
+    ['resumes by itself', [['pause', { period: 'P1W' }], 'P1W'], 'ACTIVE', '03-07', [4, 11, 10, 1]],
     ['is told of a price', [['raise-price'], ['accept-price']], 'ACTIVE', '02-28', [4, 19, 19]],
   ])('%s', async (_what, steps, expected, expiry, told) => {
     const { id, purchase, line } = await live(steps);
