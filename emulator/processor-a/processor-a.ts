@@ -14,6 +14,7 @@ import { pause, resume } from './pausing.ts';
 import { changePlan } from './plan-change.ts';
 import { purchaseIds, summaryOf, takeOrder, validateBody } from './purchases.ts';
 import { type Shop, subscriptionNamed } from './shop.ts';
+import { webhookOf } from './webhook.ts';
 
 const Rows = v.array(v.tuple([v.string(), v.unknown()]));
 const Saved = v.object({
@@ -51,6 +52,7 @@ function openAccount({ now, saved, tell }: StoreContext): EmulatedStore {
     settings: { secretKey, webhookSecrets: [webhookSecret] },
     answer: (call) => answerCall(account, call),
     isMeant: (call) => isMeant(account, call),
+    notification: (message) => webhookOf(webhookSecret, message),
     troubles: { down: unavailable, 'rate-limited': rateLimited },
     buy: (order) => takeOrder(shop, order),
     actions: actionsIn(shop),
