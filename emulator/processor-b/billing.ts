@@ -1,4 +1,5 @@
 import { type Source, token } from './books.ts';
+import { tellOf } from './news.ts';
 import type { Payment, Subscription } from './records.ts';
 import { nextBilling } from './views.ts';
 
@@ -26,7 +27,7 @@ export function enterPayment(
 
 /** Takes the payment that is due and begins its period. */
 export function bill(source: Source, subscription: Subscription, at = source.now()): Subscription {
-  const { id, price: amount, currency, customerId, cycles } = subscription;
+  const { id, price: amount, currency, customerId, cycles, isTrial, status } = subscription;
   const { id: paymentId } = enterPayment(source, {
     amount,
     currency,
@@ -37,7 +38,10 @@ export function bill(source: Source, subscription: Subscription, at = source.now
   });
   const paid = changed(subscription, 'Active', at);
   source.books.subscriptions.set(id, { ...paid, cycles: cycles + 1, payments: [...paid.payments, paymentId] });
-  source.tell(id, 'subscription_charged_successfully');
+  // What began with a trial is active from the start: the gateway never says that it went active.
+  if (cycles === 0 && isTrial) tellOf(source, 'subscription_trial_ended', { id, at });
+  if (status === 'Past Due' || (cycles === 0 && !isTrial)) tellOf(source, 'subscription_went_active', { id, at });
+  tellOf(source, 'subscription_charged_successfully', { id, at });
   return source.books.subscriptions.get(id) ?? paid;
 }
 

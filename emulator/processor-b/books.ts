@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { StoreMessage } from '../emulated-store.ts';
 import type { Order } from '../orders.ts';
 import type { Method, Payment, SavedBooks, Subscription, Wish } from './records.ts';
 
@@ -22,7 +23,7 @@ export interface Books {
 export interface Source {
   readonly books: Books;
   readonly now: () => number;
-  readonly tell: (purchaseId: string, kind: string) => void;
+  readonly tell: (message: StoreMessage) => void;
 }
 
 const known: readonly Order[] = [

@@ -8,9 +8,10 @@ import { bare } from './answers.ts';
 import { answerCall } from './api.ts';
 import { bill, dueAt } from './billing.ts';
 import { amountOf, type Books, openBooks, type Source, savedBooks, token } from './books.ts';
-import { refundPayment, subscriptionActions } from './life.ts';
+import { paymentActions, subscriptionActions } from './life.ts';
 import { type Payment, SavedBooks, type Subscription, type Wish } from './records.ts';
 import { statusAt } from './views.ts';
+import { webhookOf } from './webhook.ts';
 
 /** Braintree: the gateway's API, its webhook kinds, and nonces as a client's form makes them. */
 export const processorB: StoreDefinition = {
@@ -25,7 +26,7 @@ async function openProcessorB({ now, saved, tell }: StoreContext): Promise<Emula
   const source: Source = {
     books,
     now,
-    tell: (purchaseId, kind) => tell({ purchaseId, at: now(), native: { kind } }),
+    tell,
   };
   const settings = settingsOf(books);
   const wishes = (): PurchaseSummary[] => [...books.wishes.values()].map((wish) => summaryOf(source, wish));
@@ -43,6 +44,7 @@ async function openProcessorB({ now, saved, tell }: StoreContext): Promise<Emula
     },
     actions: actionsOn(source, (id) => named(books, String(find(id)?.id))),
     find,
+    notification: (message) => webhookOf(books, message),
     validateBody: (id, form) => validateBody(named(books, String(find(id)?.id)), form),
     products: () => [...books.products.values()],
     purchases: wishes,
@@ -93,8 +95,11 @@ function actionsOn(source: Source, wishOf: (id: string) => Wish): EmulatedStore[
         const { payment, subscription } = boughtWith(source.books, asked);
         if (!payment && !subscription) throw refusal(422, 'Nothing is bought until the nonce is validated.');
         if (subscription) subscriptionActions[name]?.(source, subscription);
-        else if (name === 'refund') refundPayment(source, payment);
-        else throw refusal(422, `A single payment does not know ${name}.`);
+        else if (payment) {
+          const act = paymentActions[name];
+          if (act === undefined) throw refusal(422, `A single payment does not know ${name}.`);
+          act(source, payment);
+        }
         return asked.nonce;
       },
     ]),

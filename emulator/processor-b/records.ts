@@ -20,6 +20,8 @@ export const Payment = v.object({
   refundIds: v.array(v.string()),
   refundedId: v.exactOptional(v.string()),
   rejection: v.exactOptional(v.string()),
+  /** The dispute that the customer's bank decided for the customer. */
+  dispute: v.exactOptional(v.object({ id: v.string(), openedAt: v.number() })),
   response: v.object({ code: v.string(), text: v.string() }),
 });
 export type Payment = v.InferOutput<typeof Payment>;

@@ -99,7 +99,6 @@ export function createSubscription(source: Source, body: unknown): Answer {
     payments: [],
   };
   books.subscriptions.set(id, subscription);
-  source.tell(id, 'subscription_went_active');
   const begun = trial ? subscription : bill(source, subscription);
   return xml(201, 'subscription', subscriptionView(books, begun, at));
 }

@@ -6,7 +6,8 @@ import type { Value } from './xml.ts';
 /** The length of a day in milliseconds. */
 export const day = 86_400_000;
 
-const second = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
+/** A moment as the gateway writes it. */
+export const second = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 const date = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 /** When the next payment is due. */
@@ -38,6 +39,36 @@ export function paymentView(payment: Payment, now: number): Value {
     gatewayRejectionReason: payment.rejection ?? null,
     paymentInstrumentType: 'credit_card',
     subscriptionId: payment.subscriptionId ?? null,
+    disputes: payment.dispute ? [disputeView(payment, 'lost')] : [],
+  };
+}
+
+/** The dispute of a payment in the gateway's words, in one of its states. */
+export function disputeView({ id, amount, currency, dispute, ...payment }: Payment, status: 'open' | 'lost'): Value {
+  const { id: disputeId = '', openedAt = 0 } = dispute ?? {};
+  return {
+    id: disputeId,
+    amount,
+    amountDisputed: amount,
+    amountWon: '0.00',
+    caseNumber: `CB${disputeId.slice(0, 9).toUpperCase()}`,
+    createdAt: second(openedAt),
+    currencyIsoCode: currency,
+    kind: 'chargeback',
+    merchantAccountId: 'default',
+    reason: 'fraud',
+    receivedDate: date(openedAt),
+    replyByDate: date(openedAt + 20 * day),
+    status,
+    dateOpened: date(openedAt),
+    transaction: {
+      id,
+      amount,
+      createdAt: second(payment.createdAt),
+      orderId: payment.orderId ?? null,
+      paymentInstrumentSubtype: 'Visa',
+      purchaseOrderNumber: null,
+    },
   };
 }
 

@@ -36,6 +36,7 @@ const singulars: Readonly<Record<string, string>> = {
   'payment-methods': 'payment-method',
   'status-history': 'status-event',
   discounts: 'discount',
+  disputes: 'dispute',
 };
 const singular = (name: string): string => singulars[name] ?? 'item';
 
