@@ -33,7 +33,7 @@ export function eventsOf(table: Table, retentionDays: number, now: () => Millis)
       const { eventId, date } = event;
       const ttl = Math.floor((date + retentionDays * dayMs) / 1000);
       await table.batchPut([
-        { ...keys.eventKey(app, eventId), ...keys.eventIndexKeys(app, eventId, date), ...event, ttl },
+        { ...keys.eventKey(app, eventId), ...keys.eventIndexKeys(app, eventId, date), ...storable(event), ttl },
         ...(raw ? [{ ...keys.rawEventKey(app, eventId), raw: await packed(raw), ttl }] : []),
         ...Object.keys(event.content.tags).map((tag) => ({ ...keys.tagKey(app, tag, date, eventId), ttl })),
       ]);
@@ -68,6 +68,12 @@ export function eventsOf(table: Table, retentionDays: number, now: () => Millis)
       return item && isLive(item) ? await unpacked(item.raw) : undefined;
     },
   };
+}
+
+/** The database client cannot write a member of this name; the tag itself can still be searched for. */
+function storable(event: EventRecord): EventRecord {
+  const tags = Object.entries(event.content.tags).filter(([tag]) => tag !== '__proto__');
+  return { ...event, content: { ...event.content, tags: Object.fromEntries(tags) } };
 }
 
 /** Loaded lazily: reads record no raw view. */

@@ -72,7 +72,7 @@ export function newRecorder({ type, date, reqId, eventId = randomUUID() }: Recor
       tags.set(tagText(applicationUsername), '_A');
     },
     tag(value, tagType) {
-      if (tags.size < mostTags && !looksSecret(value)) tags.set(tagText(value), tagType);
+      if (value !== '' && tags.size < mostTags && !looksSecret(value)) tags.set(tagText(value), tagType);
     },
     externalCall(call) {
       calls.push(call);

@@ -1,0 +1,252 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { getCustomerPurchases } from '../../lib/api/customers.ts';
+import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from '../../lib/api/events.ts';
+import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import { eventsOf } from '../../lib/db/events.ts';
+import type { Table } from '../../lib/db/table.ts';
+import type { TagType } from '../../lib/events/event.ts';
+import { newRecorder } from '../../lib/events/recorder.ts';
+import { basic, call } from '../support/call.ts';
+import { day, givenApp } from '../support/given.ts';
+import { testTable } from '../support/table.ts';
+
+let table: Table;
+beforeAll(async () => {
+  table = await testTable();
+});
+
+const secret = ({ app, secretKey }: IssuedKeys) => basic(app, secretKey);
+const lists = ['products', 'purchases', 'transactions', 'claims', 'notifications', 'refreshFailures', 'exchangeRates'];
+
+interface Given {
+  readonly date?: number;
+  readonly tags?: Readonly<Record<string, TagType>>;
+  readonly body?: object;
+  readonly calls?: number;
+  readonly retentionDays?: number;
+}
+
+/** Records a validation as `endpoint` does, and answers its id. */
+async function givenEvent(
+  { app }: IssuedKeys,
+  { date = Date.now(), tags = {}, body = {}, calls = 0, retentionDays = 90 }: Given = {},
+): Promise<string> {
+  const recorder = newRecorder({ type: 'receipt.validated', date, reqId: `req-${randomUUID()}` });
+  for (const [tag, type] of Object.entries(tags)) recorder.tag(tag, type);
+  for (let number = 0; number < calls; number++) {
+    const timing = { startedAt: date + number, endedAt: date + number + 1 };
+    recorder.externalCall({ type: 'store', url: `https://store.example/${randomUUID()}`, method: 'GET', timing });
+  }
+  const { event, raw } = recorder.finish({
+    request: { method: 'POST', route: '/v1/validate', body },
+    outcome: { status: 200, ok: true },
+    response: { ok: true, data: { transaction: { type: 'ios-store', transactionId: '1' } } },
+  });
+  await eventsOf(table, retentionDays, Date.now).record(app, event, raw);
+  return event.eventId;
+}
+
+const listed = async (keys: IssuedKeys, query: Record<string, string> = {}) => {
+  const { status, body } = await call(listEvents, { headers: secret(keys), query });
+  return { status, body, ids: (body.rows ?? []).map(({ eventId }: { eventId: string }) => eventId) };
+};
+
+const searched = async (keys: IssuedKeys, tag: string) =>
+  (await call(searchEvents, { headers: secret(keys), params: { tag } })).body.rows;
+
+describe('the list of events', () => {
+  it('goes through all shards, newest first, page by page', async () => {
+    const keys = await givenApp(table);
+    const start = Date.now() - 1000 * 60;
+    const ids: string[] = [];
+    for (let number = 0; number < 60; number++) ids.unshift(await givenEvent(keys, { date: start + number }));
+    // Later pages are preceded by the events of the earlier lists.
+    const until = { enddate: new Date(start + 60).toISOString() };
+    expect((await listed(keys, until)).ids).toEqual(ids);
+    expect((await listed(keys, { ...until, limit: '7' })).ids).toEqual(ids.slice(0, 7));
+    expect((await listed(keys, { ...until, limit: '7', skip: '50' })).ids).toEqual(ids.slice(50, 57));
+    expect((await listed(keys, { ...until, limit: '20', offset: '50' })).ids).toEqual(ids.slice(50));
+    const startdate = new Date(start + 55).toISOString();
+    expect((await listed(keys, { ...until, startdate })).ids).toEqual(ids.slice(0, 5));
+    expect((await listed(keys, { startdate: until.enddate, enddate: startdate })).ids).toEqual([]);
+  });
+
+  it('has complete rows', async () => {
+    const keys = await givenApp(table);
+    const eventId = await givenEvent(keys);
+    const { body } = await listed(keys);
+    expect(body.ok).toBe(true);
+    expect(body.rows).toEqual([
+      expect.objectContaining({
+        tag: '',
+        type: '',
+        eventId,
+        context: expect.objectContaining({ appName: keys.app, eventType: 'receipt.validated' }),
+      }),
+    ]);
+    for (const list of lists) expect(body.rows[0].content[list]).toEqual([]);
+    expect(Date.parse(body.rows[0].context.eventDate)).toBe(body.rows[0].context.eventDateMs);
+  });
+
+  it('shows a read with what it read', async () => {
+    const keys = await givenApp(table);
+    await call(getCustomerPurchases, { headers: secret(keys), params: { applicationUsername: 'ann' } });
+    const { body, ids } = await listed(keys);
+    expect(body.rows[0].context).toMatchObject({ eventType: 'customer.read', applicationUsername: 'ann' });
+    const raw = await call(getEventRaw, { headers: secret(keys), params: { id: ids[0] } });
+    expect(raw.body).toMatchObject({
+      request: { method: 'GET', route: '/v3/customers/:applicationUsername/purchases' },
+      response: { status: 200 },
+    });
+  });
+
+  it.each([
+    ['limit', '0'],
+    ['limit', '1001'],
+    ['limit', '-5'],
+    ['limit', '1e2'],
+    ['limit', 'many'],
+    ['limit', '2.5'],
+    ['skip', '-1'],
+    ['skip', '10001'],
+    ['offset', 'NaN'],
+    ['startdate', 'yesterday'],
+    ['startdate', '2026-13-45'],
+    ['enddate', '1763700000000'],
+  ])('refuses %s=%s', async (name, value) => {
+    const { status, body } = await listed(await givenApp(table), { [name]: value });
+    expect([status, body.code]).toEqual([400, 'InvalidPayload']);
+  });
+
+  it('takes parameters that are sent empty as not sent', async () => {
+    const empty = { limit: '', skip: '', offset: '', startdate: '', enddate: '' };
+    expect(await listed(await givenApp(table), empty)).toMatchObject({ status: 200, ids: [] });
+  });
+});
+
+describe('a search by tag', () => {
+  it.each(['a/b', 'what?#', '100%', '%2F', 'Zoë 日本 😀', 'a+b c', '__proto__', 'x'.repeat(900)])(
+    'finds %s',
+    async (tag) => {
+      const keys = await givenApp(table);
+      const eventId = await givenEvent(keys, { tags: { [tag]: '_P' } });
+      await givenEvent(keys, { tags: { other: '_P' } });
+      expect(await searched(keys, tag)).toMatchObject([{ tag, eventId }]);
+    },
+  );
+
+  it('says the type of the tag', async () => {
+    const keys = await givenApp(table);
+    await givenEvent(keys, { tags: { 'store_a:1': '_P' } });
+    expect(await searched(keys, 'store_a:1')).toMatchObject([{ tag: 'store_a:1', type: '_P' }]);
+  });
+
+  it('finds an id by its brand word, and a user who is called so', async () => {
+    const keys = await givenApp(table);
+    const purchase = await givenEvent(keys, { tags: { 'store_a:7': '_P' }, date: Date.now() - 10 });
+    const user = await givenEvent(keys, { tags: { 'apple:7': '_A' } });
+    const rows = await searched(keys, 'apple:7');
+    expect(rows).toMatchObject([
+      { tag: 'apple:7', type: '_A', eventId: user },
+      { tag: 'apple:7', type: '_P', eventId: purchase },
+    ]);
+  });
+
+  it('shows the latest 100', async () => {
+    const keys = await givenApp(table);
+    const start = Date.now() - 1000;
+    const ids: string[] = [];
+    for (let number = 0; number < 104; number++)
+      ids.unshift(await givenEvent(keys, { date: start + number, tags: { often: '_A' } }));
+    const rows: { eventId: string }[] = await searched(keys, 'often');
+    expect(rows.map(({ eventId }) => eventId)).toEqual(ids.slice(0, 100));
+  });
+
+  it('finds nothing for a tag that nobody has', async () => {
+    expect(await searched(await givenApp(table), 'nobody')).toEqual([]);
+  });
+});
+
+describe('an event', () => {
+  const body = { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-store', id: '1' } };
+
+  it('shows the details of its receipt only when they are asked for', async () => {
+    const keys = await givenApp(table);
+    const params = { id: await givenEvent(keys, { body, calls: 1 }) };
+    const ask = async (contract: typeof getEvent | typeof getEventAnalysis, query: Record<string, string>) => {
+      const answer = await call(contract, { headers: secret(keys), params, query });
+      return answer.body.analysis ?? answer.body;
+    };
+    const details = [{ ...body, status: 200, storeCalls: [{ method: 'GET' }] }];
+    for (const plain of [
+      await ask(getEvent, {}),
+      await ask(getEvent, { receipts: '1' }),
+      await ask(getEventAnalysis, { receipts: '' }),
+    ]) {
+      expect(plain.context.includeHeavyData).toBe(false);
+      expect(plain.content).not.toHaveProperty('receipts');
+    }
+    for (const detailed of [
+      await ask(getEvent, { receipts: 'true' }),
+      await ask(getEventAnalysis, { receipts: '1' }),
+    ]) {
+      expect(detailed.context.includeHeavyData).toBe(true);
+      expect(detailed.content).toMatchObject({ receipts: details });
+    }
+  });
+
+  it.each([getEvent, getEventAnalysis, getEventRaw])(
+    'that does not exist is ResourceNotFound ($id)',
+    async (contract) => {
+      const keys = await givenApp(table);
+      const got = await call(contract, { headers: secret(keys), params: { id: randomUUID() } });
+      expect(got).toMatchObject({ status: 404, body: { code: 'ResourceNotFound' } });
+    },
+  );
+
+  it('of one application is not there for another', async () => {
+    const [owner, other] = [await givenApp(table), await givenApp(table)];
+    const id = await givenEvent(owner, { tags: { shared: '_A' } });
+    for (const contract of [getEvent, getEventAnalysis, getEventRaw])
+      expect((await call(contract, { headers: secret(other), params: { id } })).status).toBe(404);
+    expect(await searched(other, 'shared')).toEqual([]);
+    expect((await listed(other)).ids).not.toContain(id);
+    const reaching = `x#E#${id}`;
+    expect((await call(getEventRaw, { headers: secret(other), params: { id: reaching } })).status).toBe(404);
+  });
+
+  it('is not shown after its retention, though it is still in the table', async () => {
+    const keys = await givenApp(table);
+    const date = Date.now() - 2 * day;
+    const id = await givenEvent(keys, { date, retentionDays: 1, tags: { old: '_A' } });
+    expect(await table.get({ pk: `${keys.app}#E#${id}`, sk: 'E' })).toMatchObject({ eventId: id });
+    expect((await listed(keys)).ids).not.toContain(id);
+    expect(await searched(keys, 'old')).toEqual([]);
+    for (const contract of [getEvent, getEventAnalysis, getEventRaw])
+      expect((await call(contract, { headers: secret(keys), params: { id } })).status).toBe(404);
+  });
+});
+
+describe('a large event', () => {
+  it('of a 2 MB body that no compression makes small is stored, trimmed with a mark', async () => {
+    const keys = await givenApp(table);
+    const noise = () => ({ id: Array.from({ length: 7 }, () => randomUUID()).join(' ') });
+    const lots = (depth: number): object =>
+      depth === 0 ? noise() : { offers: Array.from({ length: 19 }, () => lots(depth - 1)) };
+    const body = { products: lots(3) };
+    expect(JSON.stringify(body).length).toBeGreaterThan(1_700_000);
+    const id = await givenEvent(keys, { body });
+    const { body: raw } = await call(getEventRaw, { headers: secret(keys), params: { id } });
+    expect(raw.request).toMatchObject({ route: '/v1/validate', body: '[trimmed]' });
+    expect(raw.response.body.data.transaction).toEqual({ type: 'ios-store', transactionId: '1' });
+  });
+
+  it('of 500 calls to stores shows the first ones and how many there were', async () => {
+    const keys = await givenApp(table);
+    const id = await givenEvent(keys, { calls: 500 });
+    const { body: raw } = await call(getEventRaw, { headers: secret(keys), params: { id } });
+    expect(raw.externalRequests).toHaveLength(51);
+    expect(raw.externalRequests[50].type).toBe('[trimmed] 450 more calls');
+  });
+});
