@@ -10,9 +10,13 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('a client library', () => {
-  const checkOut = async (applicationUsername: string, own = service.keys) => {
-    const { validate } = await service.buy();
-    const { data } = await service.read(`prices?product=${validate.id}`);
+  const checkOut = async (
+    applicationUsername: string,
+    own = service.keys,
+    platform: 'processor_a' | 'service_processor_a' = 'processor_a',
+  ) => {
+    const { validate } = await service.buy({ platform });
+    const { data } = await service.read(`prices?product=${validate.id}`, { app: own.app, platform });
     const body = {
       offerId: `stripe:${validate.id}#${data[0]?.id}`,
       applicationUsername,
@@ -61,7 +65,7 @@ describe('a client library', () => {
 
   it("sells through the deployment's account where the application is set so", async () => {
     const own = await service.app(['service_processor_a']);
-    const accessToken = await checkOut('service-user', own);
+    const accessToken = await checkOut('service-user', own, 'service_processor_a');
     const { purchases } = (
       await call(getProcessorPurchases, { headers: basic(own.app, own.publicKey), query: { accessToken } })
     ).body;
@@ -77,9 +81,14 @@ describe('a client library', () => {
       { platform: 'service_processor_a' },
     ]);
     const elsewhere = { ...body, transaction: { type: 'processor_a-charge', id: purchases[0].purchaseId } };
-    expect((await service.validate(service.keys, elsewhere)).body).toMatchObject({
+    const other = await service.app(['service_processor_a']);
+    expect((await service.validate(other, elsewhere)).body).toMatchObject({
       ok: false,
       message: 'This was sold for another application.',
+    });
+    expect((await service.validate(service.keys, elsewhere)).body).toMatchObject({
+      ok: false,
+      message: 'The processor does not know this id.',
     });
   });
 });

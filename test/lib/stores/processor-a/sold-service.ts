@@ -6,6 +6,12 @@ import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import type { Asking } from '../../../../lib/stores/store.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 
+/** Through whose account an application sells. */
+interface Account {
+  readonly app: string;
+  readonly platform: 'processor_a' | 'service_processor_a';
+}
+
 /** The service with an application that sells through the emulated account, and that account's customers. */
 export interface SoldService extends TestService {
   readonly keys: IssuedKeys;
@@ -19,9 +25,9 @@ export interface SoldService extends TestService {
   again(id: string, form?: string): Promise<any>;
   stored(id: string): Promise<Purchase | undefined>;
   asking(): Promise<Asking>;
-  /** A read of the processor's API with the account's key. */
+  /** A read of the processor's API with the key of that application's account, or of the usual one's. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
-  read(path: string): Promise<any>;
+  read(path: string, account?: Account): Promise<any>;
 }
 
 export async function startSoldService(): Promise<SoldService> {
@@ -46,8 +52,8 @@ export async function startSoldService(): Promise<SoldService> {
       const event = newRecorder({ type: 'test', date: deps().now() });
       return await askingOf(keys.app, 'processor_a', { event, deps: deps() });
     },
-    read: async (path) => {
-      const { secretKey } = (await deps().apps.storeSettings(keys.app, 'processor_a')) as { secretKey: string };
+    read: async (path, { app, platform } = { app: keys.app, platform: 'processor_a' }) => {
+      const { secretKey } = (await deps().apps.storeSettings(app, platform)) as { secretKey: string };
       const headers = { authorization: `Bearer ${secretKey}` };
       return await (await fetch(`${service.emulatorUrl}/api.stripe.com/v1/${path}`, { headers })).json();
     },
