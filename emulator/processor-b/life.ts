@@ -40,14 +40,14 @@ export const subscriptionActions: Readonly<Record<string, (source: Source, subsc
   },
   refund: (source, subscription) => refundPayment(source, latestPaid(source, subscription)),
   revoke: (source, subscription) => disputePayment(source, latestPaid(source, subscription)),
-  check: (source, { id }) => tellCheck(source, id),
+  'test-notification': (source, { id }) => tellCheck(source, id),
 };
 
 /** What can happen to a payment that is not a subscription's. */
 export const paymentActions: Readonly<Record<string, (source: Source, payment: Payment) => void>> = {
   refund: refundPayment,
   revoke: disputePayment,
-  check: (source, { id }) => tellCheck(source, id),
+  'test-notification': (source, { id }) => tellCheck(source, id),
 };
 
 function failPayment(source: Source, subscription: Subscription): void {

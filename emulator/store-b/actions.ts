@@ -2,7 +2,7 @@ import type { ActionDetails } from '../orders.ts';
 import { refusal } from '../refusal.ts';
 import type { Books } from './books.ts';
 import { stockedProduct } from './catalogue.ts';
-import { type Change, type Moment, subscriptionOf, told } from './change.ts';
+import { type Change, type Moment, subscriptionOf, told, toldTest } from './change.ts';
 import { ended, expire, lapse, refund, revoke } from './ending.ts';
 import { failPayment, hold } from './failing.ts';
 import { changePlan } from './plan-change.ts';
@@ -27,6 +27,7 @@ export const actionsOn = (books: Books): Readonly<Record<string, Step>> => ({
   'change-plan': (purchase, moment, details) => changePlan(purchase, wantedPlan(books, purchase, details), moment),
   'raise-price': (purchase, moment, { priceMicros }) => raisePrice(purchase, moment, priceMicros),
   'accept-price': acceptPrice,
+  'test-notification': (purchase) => ({ purchase, notices: [toldTest] }),
 });
 
 function wantedPlan(books: Books, purchase: Purchase, { productId, ...terms }: ActionDetails): Product {

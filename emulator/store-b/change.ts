@@ -59,6 +59,9 @@ export const toldOnce = ({ id, productId }: Purchase, event: keyof typeof produc
   },
 });
 
+/** The notification by which a developer tries whether notifications arrive. */
+export const toldTest: Notice = { testNotification: { version: '1.0' } };
+
 /** The notification that an order is void. */
 export const toldVoided = ({ token, orderId, isSubscription }: Voided): Notice => ({
   voidedPurchaseNotification: {
