@@ -6,6 +6,7 @@ import { spokenTransaction } from '../../lib/http/vocabulary.ts';
 import { sellingPlatform } from '../../lib/processor-a/selling-platform.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
 import { validationAnswer } from '../../lib/validation/answer.ts';
+import { productOf } from '../../lib/validation/product-of.ts';
 import { validationRequest } from '../../lib/validation/request.ts';
 import { validate } from '../../lib/validation/validate.ts';
 
@@ -14,6 +15,7 @@ export const handler = endpoint(validateReceipt)(async ({ app, body, event }, de
   const spoken = spokenTransaction(body.transaction);
   if (!spoken) throw new ServiceError('InvalidPayload', `transaction.type ${body.transaction.type} is not known.`);
   if (request.applicationUsername !== undefined) event.user(request.applicationUsername);
+  event.note({ products: [productOf(body)] });
   const validated = await validate(request, await platformOf(spoken.platform, app.name, deps), { app, event, deps });
   return validationAnswer(request, validated, { tongue: spoken.tongue, now: deps.now() });
 });

@@ -1,4 +1,5 @@
 import type { Recorded } from '../db/purchases.ts';
+import { transactionRecord } from '../purchases/records.ts';
 import type { Recorder } from './recorder.ts';
 
 /** A long receipt changes many purchases once; its event is tagged with the first of them. */
@@ -9,7 +10,9 @@ export function noteRecorded(event: Recorder, recorded: readonly Recorded[], abo
   const rows = recorded.map(({ stored, change }) => ({ purchase: stored.known.purchase, change }));
   event.note({
     purchases: rows.map(({ purchase: { purchaseId, productId, platform } }) => ({ purchaseId, productId, platform })),
-    transactions: rows.flatMap(({ change }) => (change?.transactions ?? []).map(({ transaction }) => transaction)),
+    transactions: rows.flatMap(({ change }) =>
+      (change?.transactions ?? []).map(({ transaction }) => transactionRecord(transaction)),
+    ),
     claims: rows.flatMap(({ purchase: { purchaseId }, change }) =>
       (change?.claims ?? []).map(({ username, how }) => ({ applicationUsername: username, purchaseId, type: how })),
     ),

@@ -96,7 +96,7 @@ export function newRecorder({ type, date, reqId, eventId = randomUUID() }: Recor
           reqId: reqId ?? eventId,
           type,
           date,
-          ...(route && { route: `${method} ${route}` }),
+          ...(route && { route: method ? `${method} ${route}` : route }),
           outcome: { ...outcome, ...(outcome.message !== undefined && { message: said(outcome.message) }) },
           content,
           ...(username !== undefined && { applicationUsername: username }),

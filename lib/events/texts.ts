@@ -12,9 +12,11 @@ const keys =
 /** A long run of letters and digits is a receipt or a signature; an id can be one as well and is spared. */
 const blob = /(?=[\w+/=-]*[0-9])(?=[\w+/=-]*[A-Z])(?=[\w+/=-]*[a-z])[\w+/=-]{80,}/g;
 
+/** The text without anything that looks like a secret. */
+export const withoutKeys = (text: string): string => text.replace(keys, removed).replace(blob, removed);
+
 /** Well-formed text of a bounded length without anything that looks like a secret; a lone surrogate cannot be stored. */
-export const safeText = (text: string): string =>
-  cut(wellFormed(cut(text, 20_000)).replace(keys, removed).replace(blob, removed), longestText);
+export const safeText = (text: string): string => cut(withoutKeys(wellFormed(cut(text, 20_000))), longestText);
 
 /** An identifier as it is, unless it is a key or a signed message. */
 export const safeId = (id: string): string => cut(wellFormed(cut(id, longestId)).replace(keys, removed), longestId);

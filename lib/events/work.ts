@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts';
 import type { ServiceError } from '../errors.ts';
+import { loggable } from './loggable.ts';
 import type { Recorder } from './recorder.ts';
 
 /** How a piece of work ended that no caller waits for. */
@@ -24,6 +25,6 @@ export async function recordWork(
     ...(failure && { error: { code: failure.code, status: failure.status, message: failure.message } }),
   });
   await events.record(app, event, raw).catch((cause: unknown) => {
-    console.error(JSON.stringify({ level: 'error', app, eventId: recorder.eventId, cause: String(cause) }));
+    console.error(JSON.stringify({ level: 'error', app, eventId: recorder.eventId, cause: loggable(cause) }));
   });
 }

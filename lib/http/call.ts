@@ -3,9 +3,9 @@ import type { Contract } from '../api/contract.ts';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
+import { loggable } from '../events/loggable.ts';
 import { newRecorder, type Recorder } from '../events/recorder.ts';
 import { sanitize } from '../events/sanitize.ts';
-import { scrub } from '../events/scrub.ts';
 import { credentialsOf } from './authenticate.ts';
 import { type Answer, errorAnswers } from './error-body.ts';
 import { matchPath } from './path.ts';
@@ -125,25 +125,18 @@ const credentialTexts = (event: APIGatewayProxyEvent): string[] =>
   );
 
 /** One line of JSON in the function's log: enough to find the event, nothing of what the caller sent. */
-function logError({ contract, app, event, recorder }: Call, error: ServiceError): void {
+function logError({ contract, app, event, recorder }: Call, { code, message, cause }: ServiceError): void {
   const secrets = new Set(credentialTexts(event));
   sanitize([event.body, event.queryStringParameters], secrets);
-  const loggable = (text: string | undefined) => scrub(text ?? '', secrets);
-  const { cause } = error;
   console.error(
     JSON.stringify({
       level: 'error',
       endpoint: contract.id,
       app: app?.name,
       eventId: recorder.eventId,
-      code: error.code,
-      message: loggable(error.message),
-      cause:
-        cause instanceof Error
-          ? { name: cause.name, message: loggable(cause.message), stack: loggable(cause.stack) }
-          : typeof cause === 'string'
-            ? loggable(cause)
-            : sanitize(cause, secrets),
+      code,
+      message: loggable(message, secrets),
+      cause: loggable(cause, secrets),
     }),
   );
 }

@@ -4,6 +4,7 @@ import { type Hook, hooks } from '../api/notifications.ts';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
+import { loggable } from '../events/loggable.ts';
 import { newRecorder, type Recorder } from '../events/recorder.ts';
 import { recordWork } from '../events/work.ts';
 import type { RawNotification } from '../stores/store.ts';
@@ -29,7 +30,7 @@ export async function receive(event: APIGatewayProxyEvent, deps: Deps): Promise<
     return await take(await opened(event, deps), deps);
   } catch (thrown) {
     const { code, status, message, retryable, cause } = ServiceError.from(thrown);
-    console[retryable ? 'error' : 'warn'](JSON.stringify({ path: event.path, code, message, cause: String(cause) }));
+    console[retryable ? 'error' : 'warn'](JSON.stringify({ path: event.path, code, message, cause: loggable(cause) }));
     return answer(status, JSON.stringify({ ok: false, status, code, message }));
   }
 }

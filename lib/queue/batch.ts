@@ -1,6 +1,7 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type * as v from 'valibot';
 import { ServiceError } from '../errors.ts';
+import { loggable } from '../events/loggable.ts';
 import { parseJson } from '../parse.ts';
 
 interface Batch<S extends v.GenericSchema> {
@@ -31,6 +32,5 @@ export async function handleBatch<S extends v.GenericSchema>(
 }
 
 const logFailure = (messageId: string, { code, message, cause }: ServiceError): void => {
-  const inner = cause instanceof Error ? { name: cause.name, message: cause.message, stack: cause.stack } : cause;
-  console.error(JSON.stringify({ level: 'error', messageId, code, message, cause: inner }));
+  console.error(JSON.stringify({ level: 'error', messageId, code, message, cause: loggable(cause) }));
 };
