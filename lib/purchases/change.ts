@@ -123,7 +123,7 @@ function reasonsOf({ before, after }: Pick<Change, 'before' | 'after'>, happenin
     !before && replaced !== undefined && replaced.known.purchase.productId !== after.known.purchase.productId;
   return reasons.map((reason) => {
     if (reason === 'PURCHASED' && isOtherPlan) return 'PLAN_CHANGED';
-    return reason === 'EXPIRED' && told === 'REVOKED' ? 'REVOKED' : reason;
+    return told === 'REVOKED' && (reason === 'EXPIRED' || reason === 'REFUNDED') ? 'REVOKED' : reason;
   });
 }
 

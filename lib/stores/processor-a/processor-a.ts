@@ -7,9 +7,11 @@ import type { Asking, Store, Validation, ValidationRequest } from '../store.ts';
 import { openAccount } from './account.ts';
 import { answered, clientOf } from './client.ts';
 import { lookAt } from './looks.ts';
+import { noticed } from './notice.ts';
 import type { ProcessorAPlatform } from './origin.ts';
 import { idOfReceipt, observationsOf } from './receipt.ts';
 import { ProcessorASettings } from './settings.ts';
+import { receivedEvent } from './webhook.ts';
 
 /** Processor A through the application's own account. */
 export const processorA: Store = storeOn('processor_a');
@@ -33,6 +35,8 @@ function storeOn(platform: ProcessorAPlatform): Store {
       const seen = await answered(() => lookAt(id, openAccount(platform, asking)));
       return seen ? [seen] : [];
     },
+    receive: async (raw, asking) => receivedEvent(raw, asking),
+    observe: async (message, asking) => await noticed(message, { platform, asking }),
     checkSettings,
   };
 }
