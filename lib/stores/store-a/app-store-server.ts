@@ -23,6 +23,12 @@ export interface AppStoreServer {
     path: string,
     schema: S,
   ): Promise<Answered<v.InferOutput<S>>>;
+  /** The same with a question as JSON, for what Apple wants asked so. */
+  post<S extends v.GenericSchema>(
+    environment: Environment,
+    path: string,
+    question: { readonly body: object; readonly schema: S },
+  ): Promise<Answered<v.InferOutput<S>>>;
 }
 
 /** The API, called with the token. */
@@ -30,12 +36,18 @@ export function appStoreServer(fetch: StoreFetch, token: string): AppStoreServer
   const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
   return {
     async get(environment, path, schema) {
-      const answer = await fetch(`${hosts[environment]}${path}`, { headers });
-      if (answer.status !== 200) return judged(answer);
-      return { kind: 'found', value: understood(schema, answer.text) };
+      return answered(await fetch(`${hosts[environment]}${path}`, { headers }), schema);
+    },
+    async post(environment, path, { body, schema }) {
+      const question = { method: 'POST', body: JSON.stringify(body) } as const;
+      const typed = { ...headers, 'content-type': 'application/json' };
+      return answered(await fetch(`${hosts[environment]}${path}`, { ...question, headers: typed }), schema);
     },
   };
 }
+
+const answered = <S extends v.GenericSchema>(answer: StoreAnswer, schema: S): Answered<v.InferOutput<S>> =>
+  answer.status === 200 ? { kind: 'found', value: understood(schema, answer.text) } : judged(answer);
 
 const Problem = v.object({ errorCode: v.number() });
 

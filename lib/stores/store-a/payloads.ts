@@ -40,6 +40,7 @@ export const RenewalPayload = v.looseObject({
   originalTransactionId: v.string(),
   environment: Environment,
   signedDate: v.number(),
+  autoRenewProductId: Text,
   autoRenewStatus: Count,
   expirationIntent: Count,
   gracePeriodExpiresDate: Count,
@@ -84,6 +85,13 @@ export const HistoryAnswer = v.object({
   hasMore: v.boolean(),
 });
 export type HistoryAnswer = v.InferOutput<typeof HistoryAnswer>;
+
+/** One page of the answer to "Get Notification History". */
+export const NotificationsAnswer = v.object({
+  notificationHistory: v.optional(v.array(v.object({ signedPayload: v.string() })), []),
+  paginationToken: Text,
+  hasMore: v.exactOptional(v.boolean()),
+});
 
 /** The answer to "Get Transaction Info". */
 export const TransactionAnswer = v.object({ signedTransactionInfo: v.string() });

@@ -85,14 +85,15 @@ export function fromSignedStatus(
 }
 
 function outlookOf(renewal: RenewalPayload): Omit<SubscriptionStatus, 'status' | 'transaction'> {
-  const { autoRenewStatus, expirationIntent, gracePeriodExpiresDate, priceIncreaseStatus, appAccountToken } = renewal;
+  const { autoRenewStatus, expirationIntent, gracePeriodExpiresDate, priceIncreaseStatus } = renewal;
   return defined({
     signedAt: renewal.signedDate,
     renewalIntent: autoRenewStatus === undefined ? undefined : autoRenewStatus === 1 ? 'Renew' : 'Lapse',
+    renewalProductId: renewal.autoRenewProductId,
     graceEndsAt: gracePeriodExpiresDate,
     expirationReason: expirationIntent === undefined ? undefined : (expirationReasons[expirationIntent] ?? 'Unknown'),
     priceConsentStatus:
       priceIncreaseStatus === undefined ? undefined : priceIncreaseStatus === 1 ? 'Agreed' : 'Notified',
-    userToken: appAccountToken,
+    userToken: renewal.appAccountToken,
   } as const);
 }

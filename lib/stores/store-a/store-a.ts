@@ -1,7 +1,18 @@
 import type { Store } from '../store.ts';
 import { checkSettings } from './check-settings.ts';
+import { missed } from './missed.ts';
+import { notice } from './notice.ts';
+import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
 import { validate } from './validate.ts';
 
 /** The first mobile app store. */
-export const storeA: Store = { platform: 'store_a', validate, checkSettings, refresh };
+export const storeA: Store = {
+  platform: 'store_a',
+  validate,
+  checkSettings,
+  refresh,
+  receive,
+  observe: notice,
+  missed,
+};

@@ -49,6 +49,8 @@ export interface SubscriptionStatus {
   /** When Apple signed the outlook; unknown for what verifyReceipt tells. */
   readonly signedAt?: Millis;
   readonly renewalIntent?: RenewalIntent;
+  /** The product of the next renewal. */
+  readonly renewalProductId?: string;
   readonly graceEndsAt?: Millis;
   readonly expirationReason?: CancelationReason;
   readonly priceConsentStatus?: PriceConsentStatus;

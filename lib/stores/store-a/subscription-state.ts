@@ -1,10 +1,18 @@
 import { defined } from '../../defined.ts';
+import { prefixed } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
 import type { Line } from './lines.ts';
+import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
 
 type State = Pick<
   Purchase,
-  'expirationDate' | 'endedAt' | 'cancelationReason' | 'isBillingRetryPeriod' | 'renewalIntent' | 'priceConsentStatus'
+  | 'expirationDate'
+  | 'endedAt'
+  | 'cancelationReason'
+  | 'isBillingRetryPeriod'
+  | 'renewalIntent'
+  | 'renewalProductId'
+  | 'priceConsentStatus'
 >;
 
 const [active, expired, billingRetry, gracePeriod, revoked] = [1, 2, 3, 4, 5];
@@ -17,13 +25,20 @@ export function subscriptionState(line: Line): State {
   return { ...outlook(line), ...(taken(line) ?? inForce(line)) };
 }
 
-function outlook({ status }: Line): State {
+function outlook({ latest, status }: Line): State {
   if (!status) return {};
   return defined({
+    renewalProductId: otherPlan(latest, status),
     renewalIntent: status.status === expired ? ('Lapse' as const) : status.renewalIntent,
     priceConsentStatus: status.priceConsentStatus,
     isBillingRetryPeriod: status.status === billingRetry || status.status === gracePeriod,
   });
+}
+
+/** The plan that comes next, where it is not the present one; what has ended has none. */
+function otherPlan({ productId }: StoreTransaction, { status, renewalProductId }: SubscriptionStatus) {
+  if (renewalProductId === undefined || renewalProductId === productId) return undefined;
+  return status === expired || status === revoked ? undefined : prefixed('store_a', renewalProductId);
 }
 
 /** A refund, a revocation or a replacement; of an active subscription none of them can concern the present period. */

@@ -1,0 +1,226 @@
+import { describe, expect, it } from '@jest/globals';
+import { bought, day, oneTimePayload, transactionPayload } from '../../../support/apple-payloads.ts';
+import { appStore, asking, subscriber, unreachable } from '../../../support/fake-apple.ts';
+import { noticed, type Told } from './notified.ts';
+
+const month = 31 * day;
+const at = bought + 10 * day;
+const second = {
+  transactionId: '1002',
+  purchaseDate: bought + month,
+  originalPurchaseDate: bought,
+  expiresDate: bought + 2 * month,
+};
+const refund = { revocationDate: at, revocationReason: 0 };
+
+/** What a notification tells of its purchase when nobody but its signature can be asked. */
+const purchaseOf = async (told: Told) => (await noticed({ at, ...told })).observations[0]?.purchase;
+
+describe('a notification of store_a that Apple cannot be asked about', () => {
+  it.each<[string, Omit<Told, 'type'>, object]>([
+    ['SUBSCRIBED.INITIAL_BUY', { status: 1 }, { expirationDate: bought + month, renewalIntent: 'Renew' }],
+    [
+      'SUBSCRIBED.RESUBSCRIBE',
+      { status: 1, transaction: second },
+      { transactionId: 'store_a:1002', purchaseId: 'store_a:1001' },
+    ],
+    [
+      'DID_RENEW',
+      { status: 1, transaction: second },
+      { transactionId: 'store_a:1002', expirationDate: bought + 2 * month },
+    ],
+    ['DID_RENEW.BILLING_RECOVERY', { status: 1, transaction: second }, { isBillingRetryPeriod: false }],
+    [
+      'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_DISABLED',
+      { status: 1, renewal: { autoRenewStatus: 0 } },
+      { renewalIntent: 'Lapse', renewalIntentChangeDate: at },
+    ],
+    [
+      'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_ENABLED',
+      { status: 1 },
+      { renewalIntent: 'Renew', renewalIntentChangeDate: at },
+    ],
+    [
+      'DID_CHANGE_RENEWAL_PREF.DOWNGRADE',
+      { status: 1, renewal: { autoRenewProductId: 'basic' } },
+      { productId: 'store_a:monthly', renewalProductId: 'store_a:basic' },
+    ],
+    [
+      'DID_CHANGE_RENEWAL_PREF.UPGRADE',
+      { status: 1, transaction: { ...second, productId: 'yearly' }, renewal: { autoRenewProductId: 'yearly' } },
+      { productId: 'store_a:yearly' },
+    ],
+    [
+      'DID_FAIL_TO_RENEW.GRACE_PERIOD',
+      { status: 4, renewal: { gracePeriodExpiresDate: bought + 40 * day, isInBillingRetryPeriod: false } },
+      { isBillingRetryPeriod: true, expirationDate: bought + 40 * day },
+    ],
+    [
+      'DID_FAIL_TO_RENEW',
+      { status: 3, at: bought + month, renewal: { isInBillingRetryPeriod: true } },
+      { isBillingRetryPeriod: true, expirationDate: bought + month, cancelationReason: 'System.BillingError' },
+    ],
+    ['GRACE_PERIOD_EXPIRED', { status: 3, at: bought + 40 * day }, { expirationDate: bought + month }],
+    [
+      'EXPIRED.VOLUNTARY',
+      { status: 2, at: bought + month, renewal: { expirationIntent: 1, autoRenewStatus: 0 } },
+      { cancelationReason: 'Customer', renewalIntent: 'Lapse', expirationDate: bought + month },
+    ],
+    [
+      'EXPIRED.BILLING_RETRY',
+      { status: 2, at: bought + month, renewal: { expirationIntent: 2 } },
+      { cancelationReason: 'System.BillingError' },
+    ],
+    [
+      'EXPIRED.PRICE_INCREASE',
+      { status: 2, at: bought + month, renewal: { expirationIntent: 3 } },
+      { cancelationReason: 'Customer.PriceIncrease' },
+    ],
+    [
+      'EXPIRED.PRODUCT_NOT_FOR_SALE',
+      { status: 2, at: bought + month, renewal: { expirationIntent: 4 } },
+      { cancelationReason: 'System.ProductUnavailable' },
+    ],
+    ['PRICE_INCREASE.PENDING', { status: 1, renewal: { priceIncreaseStatus: 0 } }, { priceConsentStatus: 'Notified' }],
+    ['PRICE_INCREASE.ACCEPTED', { status: 1, renewal: { priceIncreaseStatus: 1 } }, { priceConsentStatus: 'Agreed' }],
+    [
+      'RENEWAL_EXTENDED',
+      { status: 1, transaction: { expiresDate: bought + 45 * day } },
+      { transactionId: 'store_a:1001', expirationDate: bought + 45 * day },
+    ],
+    ['REFUND', { status: 5, transaction: refund }, { endedAt: at, cancelationReason: 'Customer.OtherReason' }],
+    [
+      'REVOKE',
+      { status: 5, transaction: { ...refund, inAppOwnershipType: 'FAMILY_SHARED', revocationType: 'FAMILY_REVOKE' } },
+      { endedAt: at, isSharedPurchase: true, amountMicros: 0 },
+    ],
+    ['REFUND_REVERSED', { status: 1 }, { expirationDate: bought + month, renewalIntent: 'Renew' }],
+    ['OFFER_REDEEMED', { status: 1 }, { expirationDate: bought + month }],
+  ])('tells the state of the purchase: %s', async (type, told, state) => {
+    const { observations } = await noticed({ at, type, transaction: {}, renewal: {}, ...told });
+    expect(observations).toMatchObject([{ asOf: told.at ?? at, purchase: state }]);
+    expect(observations[0]?.refreshToken).toBeUndefined();
+  });
+
+  it('names the next product only while it is another one and there is a next period', async () => {
+    const basic = { autoRenewProductId: 'basic' };
+    const changed = { type: 'DID_CHANGE_RENEWAL_PREF.DOWNGRADE', transaction: {} };
+    expect((await purchaseOf({ ...changed, status: 1, renewal: {} }))?.renewalProductId).toBeUndefined();
+    expect((await purchaseOf({ ...changed, status: 2, renewal: basic }))?.renewalProductId).toBeUndefined();
+    expect((await purchaseOf({ ...changed, status: 4, renewal: basic }))?.renewalProductId).toBe('store_a:basic');
+  });
+
+  it('dates no change of intent that it does not show', async () => {
+    const told = { status: 1, transaction: {}, renewal: {} };
+    expect((await purchaseOf({ ...told, type: 'DID_RENEW' }))?.renewalIntentChangeDate).toBeUndefined();
+    const disabled = 'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_DISABLED';
+    expect((await purchaseOf({ ...told, type: disabled }))?.renewalIntentChangeDate).toBeUndefined();
+  });
+
+  it.each(['Consumable', 'Non-Consumable', 'Non-Renewing Subscription'] as const)('tells of a %s', async (type) => {
+    const transaction = { ...oneTimePayload(type), expiresDate: undefined };
+    const purchase = await purchaseOf({ type: 'ONE_TIME_CHARGE', transaction });
+    expect(purchase).toMatchObject({ transactionId: 'store_a:1001', amountMicros: 4_990_000 });
+    const taken = await purchaseOf({ type: 'REFUND', transaction: { ...transaction, ...refund } });
+    expect(taken).toMatchObject({ endedAt: at });
+  });
+
+  it.each<[string, object]>([
+    ['TEST', {}],
+    ['EXTERNAL_PURCHASE_TOKEN.UNREPORTED', {}],
+    ['RENEWAL_EXTENSION.SUMMARY', {}],
+    ['CONSUMPTION_REQUEST', { transaction: {}, renewal: {}, status: 1 }],
+  ])('tells of no purchase: %s', async (type, told) => {
+    expect(await noticed({ type, ...told })).toEqual({ reason: type === 'TEST' ? 'TEST' : 'OTHER', observations: [] });
+  });
+
+  it.each([1, 3, 4])('adds the refund of a past period to whatever the state is, at status %i', async (status) => {
+    const told = { type: 'REFUND', at: bought + 40 * day, status, transaction: refund, renewal: {} };
+    const { reason, observations } = await noticed(told);
+    expect(reason).toBe('REFUNDED');
+    expect(observations).toMatchObject([
+      {
+        asOf: bought,
+        transactionsAsOf: bought + 40 * day,
+        transactions: [{ transactionId: 'store_a:1001', refundedAt: at }],
+      },
+    ]);
+  });
+
+  it('takes no state from a refusal to refund a past period', async () => {
+    const told = { type: 'REFUND_DECLINED', at: bought + 40 * day, status: 1, transaction: {}, renewal: {} };
+    expect((await noticed(told)).observations).toMatchObject([{ asOf: bought, transactionsAsOf: bought + 40 * day }]);
+  });
+});
+
+describe('a notification of store_a with an API key', () => {
+  const now = transactionPayload({ ...second, signedDate: bought + 50 * day });
+  const store = (status = 1, renewal: object = {}) =>
+    appStore({ Production: subscriber(status, now, { signedDate: bought + 50 * day, ...renewal }) });
+  const keyed = (fetch = store().fetch) => ({ settings: asking().settings, fetch });
+
+  it('is answered with the present state', async () => {
+    const told = { type: 'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_ENABLED', at, status: 1, transaction: {}, renewal: {} };
+    const { fetch, calls } = store(1, { autoRenewStatus: 0 });
+    expect(await noticed(told, keyed(fetch))).toMatchObject({
+      reason: 'WILL_AUTO_RENEW',
+      observations: [
+        {
+          asOf: bought + 50 * day,
+          purchase: { transactionId: 'store_a:1002', renewalIntent: 'Lapse' },
+          refreshToken: { originalTransactionId: '1001', environment: 'Production' },
+        },
+      ],
+    });
+    expect(calls).toEqual(['api.storekit.apple.com/inApps/v1/subscriptions/1001']);
+  });
+
+  it('adds the refund of a past period to the present one', async () => {
+    const told = { type: 'REFUND', at: bought + 40 * day, status: 1, transaction: refund, renewal: {} };
+    const { observations } = await noticed(told, keyed());
+    expect(observations).toMatchObject([
+      { purchase: { transactionId: 'store_a:1002', expirationDate: bought + 2 * month } },
+    ]);
+    expect(observations[0]?.purchase.endedAt).toBeUndefined();
+    expect(observations[0]?.transactions).toMatchObject([
+      { transactionId: 'store_a:1001', refundedAt: at },
+      { transactionId: 'store_a:1002' },
+    ]);
+  });
+
+  it('asks for a one-time purchase by itself', async () => {
+    const payload = oneTimePayload('Non-Consumable', { ...refund, signedDate: bought + 50 * day });
+    const { fetch, calls } = appStore({ Production: { transactions: [payload] } });
+    const transaction = { ...oneTimePayload('Non-Consumable'), expiresDate: undefined };
+    const { observations } = await noticed({ type: 'ONE_TIME_CHARGE', at, transaction }, keyed(fetch));
+    expect(observations).toMatchObject([{ asOf: bought + 50 * day, purchase: { endedAt: at } }]);
+    expect(calls).toEqual(['api.storekit.apple.com/inApps/v1/transactions/1001']);
+  });
+
+  it.each([
+    ['cannot be reached', unreachable],
+    ['does not know the purchase', appStore({}).fetch],
+    ['refuses the key', async () => ({ status: 401, text: 'Unauthenticated', headers: new Headers() })],
+    ['talks nonsense', async () => ({ status: 200, text: '<html>', headers: new Headers() })],
+    [
+      'tells of another time before',
+      appStore({ Production: subscriber(2, { signedDate: bought + 1 }, { signedDate: bought + 1 }) }).fetch,
+    ],
+    [
+      'tells of another purchase',
+      appStore({ Production: subscriber(2, { originalTransactionId: '9', transactionId: '9' }) }).fetch,
+    ],
+  ])('is not lost when Apple %s', async (_what, fetch) => {
+    const told = { type: 'DID_RENEW', at: bought + month, status: 1, transaction: second, renewal: {} };
+    expect(await noticed(told, keyed(fetch))).toMatchObject({
+      reason: 'RENEWED',
+      observations: [{ asOf: bought + month, purchase: { transactionId: 'store_a:1002', renewalIntent: 'Renew' } }],
+    });
+  });
+
+  it('leaves the refresh of a non-renewing subscription to whoever knows its length', async () => {
+    const transaction = { ...oneTimePayload('Non-Renewing Subscription'), expiresDate: undefined };
+    const { observations } = await noticed({ type: 'ONE_TIME_CHARGE', at, transaction }, keyed(unreachable));
+    expect(observations[0]?.refreshToken).toBeUndefined();
+  });
+});
