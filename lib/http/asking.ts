@@ -11,7 +11,7 @@ export async function askingOf(
   platform: Platform,
   { event, deps }: { event: Recorder; deps: Deps },
 ): Promise<Asking> {
-  const { now, emulator, cachedApps, table, accessTokens } = deps;
+  const { now, emulator, cachedApps, table, accessTokens, purchases } = deps;
   return {
     app,
     settings: await cachedApps.storeSettings(app, platform),
@@ -22,6 +22,7 @@ export async function askingOf(
       const grant = await accessTokens.find(app, token, now());
       return grant?.platform === platform ? grant : undefined;
     },
+    refreshTokenOf: async (purchaseId) => (await purchases.refreshable(app, purchaseId))?.refreshToken,
     extraRoots: emulator.roots,
   };
 }

@@ -47,6 +47,8 @@ export interface Asking {
   ) => Promise<T>;
   /** What an access token that this service issued stands for; undefined for one that it did not, or that has ended. */
   readonly grantOf?: (accessToken: string) => Promise<AccessGrant | undefined>;
+  /** What the table keeps for asking about a purchase (prefixed id) again; undefined for one that is not known. */
+  readonly refreshTokenOf?: (purchaseId: string) => Promise<Readonly<Record<string, string>> | undefined>;
   /** DER certificates to trust beside the store's own pinned roots; only the local emulator has any. */
   readonly extraRoots: readonly Uint8Array[];
 }
