@@ -6,9 +6,9 @@ import { fetchedPurchase } from '../../lib/purchases/records.ts';
 
 export const handler = endpoint(getPurchase)(async ({ app, params, query, event }, { now, purchases }) => {
   const purchaseId = neutralId(params.purchaseId);
-  event.tag(purchaseId, '_P');
   const found = await purchases.find(app.name, purchaseId);
   if (!found) throw new ServiceError('ResourceNotFound', 'There is no such purchase.');
+  event.tag(purchaseId, '_P');
   const notifications =
     query.include_notifications === 'true' ? await purchases.notificationsOf(app.name, purchaseId) : undefined;
   return fetchedPurchase(found.purchase, found.entitledUsers, { now: now(), ...(notifications && { notifications }) });

@@ -5,9 +5,9 @@ import { neutralId } from '../../lib/http/vocabulary.ts';
 
 export const handler = endpoint(getRefreshToken)(async ({ app, params, event }, { purchases }) => {
   const purchaseId = neutralId(params.purchaseId);
-  event.tag(purchaseId, '_P');
   const found = await purchases.refreshable(app.name, purchaseId);
   if (!found) throw new ServiceError('ResourceNotFound', 'There is no such purchase.');
+  event.tag(purchaseId, '_P');
   const { refreshToken, refreshedAt } = found;
   return {
     purchaseId,

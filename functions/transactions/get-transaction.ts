@@ -6,8 +6,8 @@ import { transactionRecord } from '../../lib/purchases/records.ts';
 
 export const handler = endpoint(getTransaction)(async ({ app, params, event }, { transactions }) => {
   const transactionId = neutralId(params.transactionId);
-  event.tag(transactionId, '_T');
   const transaction = await transactions.find(app.name, transactionId);
   if (!transaction) throw new ServiceError('ResourceNotFound', 'There is no such transaction.');
+  event.tag(transactionId, '_T');
   return transactionRecord(transaction);
 });

@@ -1,8 +1,8 @@
 /**
- * What the value of a field may be: `id` an identifier; `text` words for people; `word` a short token, date or number;
- * `flag` true or false; `inside` an object or list whose own fields are judged; `map` an object by product id.
+ * What the value of a field may be: `id` an identifier; `text` words for people; `word` a short token; `number`
+ * and `date` what their names say, also as text; `flag` true or false; `inside` an object or list whose own fields are judged; `map` an object by product id.
  */
-export type Kind = 'id' | 'text' | 'word' | 'flag' | 'inside' | 'map';
+export type Kind = 'id' | 'text' | 'word' | 'number' | 'date' | 'flag' | 'inside' | 'map';
 
 /**
  * The closed list of fields that may be kept, and as what. A field that nobody thought of, or a known one that holds
@@ -31,9 +31,6 @@ const kinds: Readonly<Record<Kind, readonly string[]>> = {
   text: ['message', 'reason', 'route', 'title', 'warning'],
   word: [
     'adapter',
-    'amountMicros',
-    'amountUSD',
-    'autoResumeDate',
     'billingPeriod',
     'billingPeriodUnit',
     'cancelationReason',
@@ -41,43 +38,41 @@ const kinds: Readonly<Record<Kind, readonly string[]>> = {
     'countryCode',
     'currency',
     'currentVersion',
-    'date',
-    'enddate',
-    'expirationDate',
-    'expiryDate',
     'group',
     'include_notifications',
-    'introPriceMicros',
     'introPricePeriod',
     'introPricePeriodUnit',
     'isReportedAmount',
-    'lastRenewalDate',
-    'limit',
     'mode',
     'model',
     'offerType',
-    'offset',
     'originalVersion',
     'paymentMode',
     'platform',
     'plugin',
     'price',
     'priceConsentStatus',
-    'priceMicros',
     'productType',
-    'purchaseDate',
-    'quantity',
     'receipts',
     'recurrenceMode',
     'renewalIntent',
-    'renewalIntentChangeDate',
-    'skip',
-    'startdate',
     'status',
     'trialPeriod',
     'trialPeriodUnit',
     'type',
     'version',
+  ],
+  number: ['amountMicros', 'amountUSD', 'introPriceMicros', 'limit', 'offset', 'priceMicros', 'quantity', 'skip'],
+  date: [
+    'autoResumeDate',
+    'date',
+    'enddate',
+    'expirationDate',
+    'expiryDate',
+    'lastRenewalDate',
+    'purchaseDate',
+    'renewalIntentChangeDate',
+    'startdate',
   ],
   flag: [
     'ineligible',

@@ -43,6 +43,8 @@ const stringAs: Readonly<Record<Kind, (text: string, secrets: ReadonlySet<string
   id: safeId,
   text: (text, secrets) => safeText(scrub(text, secrets)),
   word: (text) => (text.length > longestWord ? removed : safeText(text)),
+  number: (text) => (/^-?[\d.,]{1,20}$/.test(text) ? text : removed),
+  date: (text) => (/^[\dTZ:. +-]{1,40}$/.test(text) ? text : removed),
   flag: (text) => (text === 'true' || text === 'false' ? text : removed),
   inside: () => removed,
   map: () => removed,
