@@ -24,7 +24,13 @@ interface Told {
 }
 
 /** Sends an event of the account: its type and the object as it is now. */
-export function tellOf({ tell, request }: Shop, type: string, { purchaseId, at, object, before }: Told): void {
+export function tellOf(
+  { now, tell, request }: Shop,
+  type: string,
+  { purchaseId, object, before, ...told }: Told,
+): void {
+  // A renewal that is asked for early bills the coming period, but is told of now.
+  const at = Math.min(told.at, now());
   const event = {
     id: newId('evt'),
     object: 'event',

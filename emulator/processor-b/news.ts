@@ -3,8 +3,15 @@ import type { Payment } from './records.ts';
 import { disputeView, second, subscriptionView } from './views.ts';
 import type { Value } from './xml.ts';
 
+interface Told {
+  readonly id: string;
+  readonly at: number;
+}
+
 /** Tells of a subscription as it is now. */
-export function tellOf(source: Source, kind: string, { id, at }: { readonly id: string; readonly at: number }): void {
+export function tellOf(source: Source, kind: string, { id, ...told }: Told): void {
+  // A renewal that is asked for early bills the coming period, but is told of now.
+  const at = Math.min(told.at, source.now());
   const subscription = source.books.subscriptions.get(id);
   if (subscription === undefined) throw new Error(`There is no subscription ${id}`);
   const subject = { subscription: subscriptionView(source.books, subscription, at) };

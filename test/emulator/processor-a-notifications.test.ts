@@ -98,6 +98,12 @@ describe('a subscription', () => {
     expect(last && eventIn(last).data.previous_attributes).toMatchObject(previous);
   });
 
+  it('that renews early is told of at once', () => {
+    for (const outgoing of store.live(store.buy(plan), [['renew']])) {
+      expect(eventIn(outgoing).created).toBe(seconds(store.now()));
+    }
+  });
+
   it('is shown as it was when the event happened', () => {
     const id = store.buy(plan);
     const renewed = store.live(id, [['renew']]).at(-1);
