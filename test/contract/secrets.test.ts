@@ -80,6 +80,31 @@ const transactions = [
   canary('transaction'),
 ];
 
+/** What goes as far as the store, which repeats it in its refusal. */
+const reachingStores = [
+  {
+    id: 'premium',
+    type: 'consumable',
+    transaction: { type: 'android-store', id: 'p', purchaseToken: canary('token') },
+  },
+  {
+    id: 'premium',
+    type: 'paid subscription',
+    transaction: { type: 'android-store', id: 'p', purchaseToken: canary('t') },
+  },
+  {
+    id: 'tip_jar',
+    type: 'consumable',
+    transaction: { type: 'processor_b', id: {}, paymentMethodNonce: canary('nonce'), deviceData: canary('device') },
+  },
+  {
+    id: 'premium',
+    type: 'consumable',
+    transaction: { type: 'processor_a-charge', id: 'pi_1', accessToken: canary('ak') },
+  },
+  { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-store', id: '1000000000000001' } },
+];
+
 const common = {
   id: 'premium',
   type: 'consumable',
@@ -93,6 +118,7 @@ const common = {
 };
 
 const bodies: readonly (object | string)[] = [
+  ...reachingStores,
   ...transactions.map((transaction) => ({ ...common, license: secrets, ...secrets, transaction })),
   ...transactions.map((transaction) => ({ ...common, ...misplaced, transaction })),
   { ...common, priceMicros: 1000, currency: 'USD', transaction: { type: 'processor_b', ...secrets } },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { loggable } from '../../../lib/events/loggable.ts';
 import { newRecorder } from '../../../lib/events/recorder.ts';
 import { sanitize } from '../../../lib/events/sanitize.ts';
 
@@ -57,6 +58,47 @@ describe('an event', () => {
       refreshFailures: [],
     });
     expect(event.content.tags).toEqual({ ann: '_A', 'req-1': '_R', error: '_X' });
+  });
+
+  it('keeps no secret of the request in the words of a store that repeats it', () => {
+    const [receipt, nonce] = ['MIIT-the-receipt', 'tokencc_the-nonce'];
+    const recorder = newRecorder({ type: 'receipt.validated', date: 0 });
+    recorder.note({ refreshFailures: [{ platform: 'store_a', reason: `cannot settle ${nonce}` }] });
+    const timing = { startedAt: 0, endedAt: 1 };
+    recorder.externalCall({ type: 'x', url: `https://x/${encodeURIComponent(receipt)}`, method: 'GET', timing });
+    const message = `malformed: ${'x'.repeat(290)}${receipt} for key 0123-of-the-app`;
+    const finished = recorder.finish({
+      request: { body: { transaction: { appStoreReceipt: receipt, odd: [{ deep: nonce }] } } },
+      outcome: { status: 400, ok: false, message },
+      response: { ok: false, message, data: { error: { message }, warning: nonce } },
+      error: { code: 'InvalidPayload', status: 400, message },
+      credentials: ['0123-of-the-app'],
+    });
+    const kept = JSON.stringify(finished);
+    for (const secret of ['MIIT', nonce, '0123-of']) expect(kept).not.toContain(secret);
+    expect(finished.event.outcome.message).toMatch(/^malformed: x+/);
+    expect(finished.event.content.refreshFailures).toEqual([
+      { platform: 'store_a', reason: 'cannot settle [removed]' },
+    ]);
+  });
+
+  it.each([
+    ['an access token', `ak_${'a1B2'.repeat(8)}`],
+    ['a key', `sec_${'a1B2'.repeat(8)}`],
+    ['a signed message', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'],
+    ['a credential', 'Basic YXBwOnNlY19rZXk='],
+    ['a receipt', 'MIITpAYJKoZIhvcNAQcCo0IT'.repeat(20)],
+  ])('keeps %s in no message, wherever it came from, and in no log line', (_what, secret) => {
+    expect(JSON.stringify(sanitize({ message: `got ${secret}.` }))).not.toContain(secret.slice(0, 20));
+    expect(JSON.stringify(loggable(new Error(`got ${secret}.`)))).not.toContain(secret.slice(0, 20));
+    expect(JSON.stringify(loggable({ message: secret, config: { headers: [secret] } }))).not.toContain(secret);
+  });
+
+  it('counts the rows of a list that it leaves out', () => {
+    const recorder = newRecorder({ type: 'receipt.validated', date: 0 });
+    recorder.note({ purchases: Array.from({ length: 130 }, (_, index) => ({ purchaseId: `store_a:${index}` })) });
+    const { content } = recorder.finish({ request: {}, response: {}, outcome: { status: 200, ok: true } }).event;
+    expect([content.purchases.length, content.trimmed]).toEqual([100, { purchases: 30 }]);
   });
 
   it('says where it trimmed', () => {
