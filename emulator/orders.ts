@@ -56,6 +56,8 @@ export const ActionDetails = v.strictObject({
   grace: v.exactOptional(v.boolean()),
   /** The transaction to refund, when it is not the latest. */
   transactionId: v.exactOptional(v.string()),
+  /** How many to refund, when it is not all. */
+  quantity: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   form: v.exactOptional(v.string()),
 });
 export type ActionDetails = v.InferOutput<typeof ActionDetails>;

@@ -20,7 +20,7 @@ export const actionsOn = (books: Books): Readonly<Record<string, Step>> => ({
   'fail-payment': (purchase, moment, { grace }) => failPayment(purchase, moment, grace),
   recover,
   expire: (purchase, { at }) => expire(purchase, at),
-  refund: (purchase, { at }, { transactionId }) => refund(purchase, at, transactionId),
+  refund: (purchase, { at }, details) => refund(purchase, at, details),
   revoke: (purchase, { at }) => revoke(purchase, at),
   pause: (purchase, { at }, { period }) => pause(purchase, at, period),
   resume,

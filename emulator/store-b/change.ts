@@ -63,12 +63,12 @@ export const toldOnce = ({ id, productId }: Purchase, event: keyof typeof produc
 export const toldTest: Notice = { testNotification: { version: '1.0' } };
 
 /** The notification that an order is void. */
-export const toldVoided = ({ token, orderId, isSubscription }: Voided): Notice => ({
+export const toldVoided = ({ token, orderId, isSubscription, quantity }: Voided): Notice => ({
   voidedPurchaseNotification: {
     purchaseToken: token,
     orderId,
     productType: isSubscription ? 1 : 2,
-    refundType: 1,
+    refundType: quantity === undefined ? 1 : 2,
   },
 });
 

@@ -1,5 +1,7 @@
+import type { ActionDetails } from '../orders.ts';
 import { refusal } from '../refusal.ts';
 import { type Change, demand, subscriptionOf, told, toldVoided, withOrder, withSubscription } from './change.ts';
+import { leftOf, refundPart } from './partial-refund.ts';
 import { latestOrder, latestPaidOrder } from './placing.ts';
 import type { PlacedOrder, Purchase, Subscription, Voided } from './records.ts';
 
@@ -35,10 +37,13 @@ export function lapse(purchase: Purchase, at: number): Change {
 }
 
 /** The developer pays an order back: a subscription goes on, anything else is taken away. */
-export function refund(purchase: Purchase, at: number, orderId?: string): Change {
-  const { id, state, amountMicros } = wantedOrder(purchase, orderId);
-  demand(state === 'PROCESSED' && amountMicros > 0, purchase, `has nothing to pay back for ${id}`);
-  if (purchase.subscription === undefined) return revoke(purchase, at);
+export function refund(purchase: Purchase, at: number, { transactionId, quantity }: ActionDetails = {}): Change {
+  const { id, state, amountMicros } = wantedOrder(purchase, transactionId);
+  const isPaid = state === 'PROCESSED' || state === 'PARTIALLY_REFUNDED';
+  demand(isPaid && amountMicros > 0, purchase, `has nothing to pay back for ${id}`);
+  const isSome = quantity !== undefined && quantity !== leftOf(purchase);
+  if (purchase.subscription === undefined) return isSome ? refundPart(purchase, at, quantity) : revoke(purchase, at);
+  demand(!isSome, purchase, 'is a subscription, of which there is one');
   return { purchase: withOrder(purchase, id, { state: 'REFUNDED', changedAt: at }), notices: [] };
 }
 
@@ -56,7 +61,8 @@ export function revoke(purchase: Purchase, at: number): Change {
     isSubscription,
   };
   const paidBack = amountMicros > 0 ? ('REFUNDED' as const) : ('CANCELED' as const);
-  const back = state === 'PROCESSED' ? withOrder(purchase, id, { state: paidBack, changedAt: at }) : purchase;
+  const isPaid = state === 'PROCESSED' || state === 'PARTIALLY_REFUNDED';
+  const back = isPaid ? withOrder(purchase, id, { state: paidBack, changedAt: at }) : purchase;
   const void_ = toldVoided(voided);
   if (!isSubscription) return { purchase: { ...back, isCancelled: true }, notices: [void_], voided };
   const { cancelled: _earlier, ...subscription } = subscriptionOf(back);

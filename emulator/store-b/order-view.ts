@@ -12,8 +12,9 @@ export function orderView(
   { token, product }: { readonly token: string; readonly product: Product },
 ): androidpublisher_v3.Schema$Order {
   const { amountMicros, currency, state } = order;
+  const isPaid = state === 'PROCESSED' || state === 'PARTIALLY_REFUNDED';
   const total = money(amountMicros, currency);
-  const kept = state === 'PROCESSED' ? Math.round((amountMicros * developerPercent) / 100) : 0;
+  const kept = isPaid ? Math.round((restOf(order) * developerPercent) / 100) : 0;
   return {
     orderId: order.id,
     purchaseToken: token,
@@ -40,16 +41,29 @@ export function orderView(
   };
 }
 
+/** What of the price was not paid back in part. */
+const restOf = ({ amountMicros, partialRefunds = [] }: PlacedOrder): number =>
+  partialRefunds.reduce((rest, refund) => rest - refund.amountMicros, amountMicros);
+
 function historyOf(order: PlacedOrder): androidpublisher_v3.Schema$OrderHistory {
-  const { state, createdAt, changedAt, amountMicros, currency } = order;
+  const { state, createdAt, changedAt, currency, partialRefunds = [] } = order;
   const changed = { eventTime: written(changedAt) };
   if (state === 'PENDING') return {};
   if (state === 'CANCELED') return { cancellationEvent: changed };
   if (state === 'PROCESSED') return { processedEvent: changed };
-  const refundDetails = { total: money(amountMicros, currency), tax: money(0, currency) };
+  const details = (micros: number) => ({ total: money(micros, currency), tax: money(0, currency) });
+  const partialRefundEvents = partialRefunds.map((refund) => ({
+    createTime: written(refund.at),
+    processTime: written(refund.at),
+    state: 'PROCESSED_SUCCESSFULLY',
+    refundDetails: details(refund.amountMicros),
+  }));
   return {
     processedEvent: { eventTime: written(createdAt) },
-    refundEvent: { ...changed, refundDetails, refundReason: 'OTHER' },
+    ...(partialRefunds.length > 0 && { partialRefundEvents }),
+    ...(state === 'REFUNDED' && {
+      refundEvent: { ...changed, refundDetails: details(restOf(order)), refundReason: 'OTHER' },
+    }),
   };
 }
 
@@ -73,6 +87,7 @@ export const voidedView = ({
   orderId,
   purchasedAt,
   voidedAt,
+  quantity,
 }: Voided): androidpublisher_v3.Schema$VoidedPurchase => ({
   kind: 'androidpublisher#voidedPurchase',
   purchaseToken: token,
@@ -81,4 +96,5 @@ export const voidedView = ({
   orderId,
   voidedSource: 1,
   voidedReason: 0,
+  ...(quantity !== undefined && { voidedQuantity: quantity }),
 });

@@ -59,4 +59,4 @@ export function latestOrder({ id, orders }: Purchase): PlacedOrder {
 
 /** The latest order that was paid, even if the money went back since. */
 export const latestPaidOrder = ({ orders }: Purchase): PlacedOrder | undefined =>
-  orders.findLast(({ state }) => state === 'PROCESSED' || state === 'REFUNDED');
+  orders.findLast(({ state }) => state !== 'PENDING' && state !== 'CANCELED');

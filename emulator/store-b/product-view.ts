@@ -1,14 +1,12 @@
 import type { androidpublisher_v3 } from '@googleapis/androidpublisher';
 import { obfuscatedAccountId } from './accounts.ts';
 import { written } from './money.ts';
+import { leftOf } from './partial-refund.ts';
 import { latestOrder } from './placing.ts';
 import type { Purchase } from './records.ts';
 
 const accountOf = ({ applicationUsername }: Purchase): { obfuscatedExternalAccountId?: string } =>
   applicationUsername === undefined ? {} : { obfuscatedExternalAccountId: obfuscatedAccountId(applicationUsername) };
-
-/** What is left to be paid back. */
-const refundableQuantity = ({ isCancelled, quantity }: Purchase): number => (isCancelled ? 0 : quantity);
 
 /** A one-time purchase as `purchases.productsv2.getproductpurchasev2` answers it. */
 export function productView(purchase: Purchase): androidpublisher_v3.Schema$ProductPurchaseV2 {
@@ -16,7 +14,7 @@ export function productView(purchase: Purchase): androidpublisher_v3.Schema$Prod
   const productOfferDetails = {
     purchaseOptionId: 'buy',
     quantity,
-    refundableQuantity: refundableQuantity(purchase),
+    refundableQuantity: leftOf(purchase),
     consumptionState: `CONSUMPTION_STATE_${isConsumed ? 'CONSUMED' : 'YET_TO_BE_CONSUMED'}`,
   };
   return {
@@ -45,7 +43,7 @@ export function legacyProductView(purchase: Purchase): androidpublisher_v3.Schem
     ...(sandbox && { purchaseType: 0 }),
     acknowledgementState: isAcknowledged ? 1 : 0,
     ...(quantity > 1 && { quantity }),
-    refundableQuantity: refundableQuantity(purchase),
+    refundableQuantity: leftOf(purchase),
     ...accountOf(purchase),
     regionCode: 'US',
   };

@@ -20,7 +20,7 @@ export type Phase = v.InferOutput<typeof Phase>;
 /** An order of a purchase: of a subscription, one for each period. */
 export const PlacedOrder = v.object({
   id: v.string(),
-  state: v.picklist(['PENDING', 'PROCESSED', 'CANCELED', 'REFUNDED']),
+  state: v.picklist(['PENDING', 'PROCESSED', 'CANCELED', 'REFUNDED', 'PARTIALLY_REFUNDED']),
   createdAt: v.number(),
   changedAt: v.number(),
   productId: v.string(),
@@ -33,6 +33,9 @@ export const PlacedOrder = v.object({
   offerId: v.exactOptional(v.string()),
   /** The period that it pays for. */
   service: v.exactOptional(v.object({ start: v.number(), end: v.number() })),
+  partialRefunds: v.exactOptional(
+    v.pipe(v.array(v.object({ at: v.number(), amountMicros: v.number() })), v.readonly()),
+  ),
 });
 export type PlacedOrder = Readonly<v.InferOutput<typeof PlacedOrder>>;
 
@@ -79,18 +82,22 @@ export const Purchase = v.object({
   /** The developer or the customer took back what is no subscription. */
   isCancelled: v.boolean(),
   quantity: v.number(),
+  /** How many were paid back while the customer kept the purchase. */
+  refundedQuantity: v.exactOptional(v.number()),
   /** Oldest first. */
   orders: v.pipe(v.array(PlacedOrder), v.readonly()),
   subscription: v.exactOptional(Subscription),
 });
 export type Purchase = Readonly<v.InferOutput<typeof Purchase>>;
 
-/** An order that the customer lost what they had bought by. */
+/** An order that the customer lost what they had bought by, or some of it. */
 export const Voided = v.object({
   token: v.string(),
   orderId: v.string(),
   purchasedAt: v.number(),
   voidedAt: v.number(),
   isSubscription: v.boolean(),
+  /** How many were paid back, when it was not the whole order. */
+  quantity: v.exactOptional(v.number()),
 });
 export type Voided = Readonly<v.InferOutput<typeof Voided>>;

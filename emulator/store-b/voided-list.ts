@@ -14,9 +14,10 @@ const Query = v.object({
   type: v.optional(v.picklist(['0', '1']), '0'),
   maxResults: v.optional(v.pipe(Digits, v.minValue(1)), String(mostResults)),
   token: v.optional(Digits, '0'),
+  includeQuantityBasedPartialRefund: v.optional(v.picklist(['true', 'false']), 'false'),
 });
 
-/** `GET purchases/voidedpurchases`: the void orders of the last thirty days; subscriptions only with type 1. */
+/** `GET purchases/voidedpurchases`: the void orders of the last thirty days; subscriptions and partial refunds if asked. */
 export function voidedList(
   { books, now }: Source,
   query: URLSearchParams,
@@ -24,14 +25,18 @@ export function voidedList(
   const parsed = v.safeParse(Query, Object.fromEntries(query));
   if (!parsed.success) throw apiProblem(400, 'invalid', `Invalid value for ${v.getDotPath(parsed.issues[0])}`);
   const { startTime, endTime = now(), type, maxResults, token: start } = parsed.output;
+  const { includeQuantityBasedPartialRefund: withPartial } = parsed.output;
   const earliest = now() - listedMs;
   if (startTime !== undefined && startTime < earliest) {
     throw apiProblem(400, 'invalid', 'startTime cannot be older than 30 days.');
   }
   if (endTime > now()) throw apiProblem(400, 'invalid', 'endTime cannot be in the future.');
   const all = books.voided.filter(
-    ({ voidedAt, isSubscription }) =>
-      voidedAt >= (startTime ?? earliest) && voidedAt <= endTime && (type === '1' || !isSubscription),
+    ({ voidedAt, isSubscription, quantity }) =>
+      voidedAt >= (startTime ?? earliest) &&
+      voidedAt <= endTime &&
+      (type === '1' || !isSubscription) &&
+      (withPartial === 'true' || quantity === undefined),
   );
   const end = start + Math.min(maxResults, mostResults);
   const page = all.slice(start, end);

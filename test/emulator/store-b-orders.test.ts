@@ -153,6 +153,35 @@ describe('a one-time product', () => {
     expect(await post(`purchases/products/coins/tokens/${id}:consume`)).toMatchObject({ status: 400 });
   });
 
+  it("is paid back in part, and stays the customer's", async () => {
+    const { id, orderIds } = await buyCoins({ quantity: 3 });
+    const { body } = await user.act(id, 'refund', { quantity: 1 });
+    expect(body).toMatchObject({
+      state: 'PURCHASED',
+      notifications: [{ voidedPurchaseNotification: { purchaseToken: id, orderId: orderIds[0], refundType: 2 } }],
+    });
+    expect((await user.api(`purchases/products/coins/tokens/${id}`)).body).toMatchObject({
+      purchaseState: 0,
+      quantity: 3,
+      refundableQuantity: 2,
+    });
+    const { total } = (await user.order(orderIds[0])).body;
+    expect((await user.order(orderIds[0])).body).toMatchObject({
+      state: 'PARTIALLY_REFUNDED',
+      orderHistory: { partialRefundEvents: [{ state: 'PROCESSED_SUCCESSFULLY' }] },
+    });
+    expect(await user.act(id, 'refund', { quantity: 3 })).toMatchObject({ status: 422 });
+    const list = async (query: string) => (await user.api(`purchases/voidedpurchases${query}`)).body.voidedPurchases;
+    const mine = expect.objectContaining({ purchaseToken: id });
+    expect((await list('')) ?? []).not.toContainEqual(mine);
+    expect(await list('?includeQuantityBasedPartialRefund=true')).toContainEqual(
+      expect.objectContaining({ purchaseToken: id, voidedQuantity: 1 }),
+    );
+    expect((await user.act(id, 'refund', { quantity: 2 })).body.state).toBe('CANCELLED');
+    expect((await user.order(orderIds[0])).body).toMatchObject({ state: 'REFUNDED', total });
+    expect(await list('')).toContainEqual(mine);
+  });
+
   it.each(['renew', 'cancel', 'pause', 'expire', 'change-plan'])('knows no %s', async (action) => {
     const { id } = await buyCoins();
     expect(await user.act(id, action, { productId: 'other' })).toMatchObject({ status: 422 });
@@ -161,6 +190,8 @@ describe('a one-time product', () => {
   it('has no trial, and a subscription no quantity', async () => {
     expect(await user.buy({ productId: 'key', type: 'non consumable', trial: true })).toMatchObject({ status: 422 });
     expect(await user.buy({ productId: 'many', quantity: 2 })).toMatchObject({ status: 422 });
+    const { id } = (await user.buy({ productId: 'one' })).body;
+    expect(await user.act(id, 'refund', { quantity: 2 })).toMatchObject({ status: 422 });
     expect(await user.buy({ productId: 'both', trial: true, intro: true })).toMatchObject({ status: 422 });
   });
 });
