@@ -1,5 +1,6 @@
 import { startDynamoDbLocal } from '../local/dynamodb-local.ts';
 import type { BenchTable } from './bench-table.ts';
+import { measureEvents } from './event-units.ts';
 
 /**
  * Capacity units that each operation uses in the table, as DynamoDB Local counts them, indexes included: the real handlers
@@ -67,5 +68,6 @@ async function operations(service: Service) {
       transaction: { type: 'ios-store', appStoreReceipt: 'MII=' },
     }),
   );
+  await measureEvents(await service.app([]), measure);
   return rows;
 }

@@ -1,0 +1,46 @@
+import type { IssuedKeys } from '../lib/apps/operator.ts';
+
+type Measure = (operation: string, run: () => Promise<unknown>) => Promise<void>;
+
+/** Capacity units of the events endpoints, with 1,500 validations of one purchase each in the table. */
+export async function measureEvents(keys: IssuedKeys, measure: Measure): Promise<void> {
+  const { basic, call } = await import('../test/support/call.ts');
+  const api = await import('../lib/api/events.ts');
+  const headers = basic(keys.app, keys.secretKey);
+  const id = await recordMany(keys.app);
+  const list = async (query: Record<string, string>) => await call(api.listEvents, { headers, query });
+  await measure('GET events, 100', () => list({}));
+  await measure('GET events, 1000', () => list({ limit: '1000' }));
+  await measure('GET events, 100 after 1000', () => list({ skip: '1000' }));
+  await measure('GET search, 100 events', () => call(api.searchEvents, { headers, params: { tag: 'often' } }));
+  await measure('GET event', () => call(api.getEvent, { headers, params: { id } }));
+  await measure('GET event analysis', () => call(api.getEventAnalysis, { headers, params: { id } }));
+  await measure('GET event analysis with receipts', () =>
+    call(api.getEventAnalysis, { headers, params: { id }, query: { receipts: '1' } }),
+  );
+  await measure('GET event raw', () => call(api.getEventRaw, { headers, params: { id } }));
+}
+
+async function recordMany(app: string): Promise<string> {
+  const { deps } = await import('../lib/deps.ts');
+  const { newRecorder } = await import('../lib/events/recorder.ts');
+  const start = Date.now() - 10_000;
+  let last = '';
+  for (let number = 0; number < 1500; number++) {
+    const recorder = newRecorder({ type: 'receipt.validated', date: start + number, reqId: `request-${number}` });
+    recorder.user('often');
+    recorder.tag(`store_a:${number}`, '_P');
+    const product = { productId: 'store_a:premium', platform: 'store_a' };
+    recorder.note({
+      products: [{ id: 'premium', type: 'paid subscription', currency: 'USD' }],
+      purchases: [{ purchaseId: `store_a:${number}`, ...product }],
+      transactions: [{ transactionId: `store_a:${number}`, purchaseId: `store_a:${number}`, ...product }],
+    });
+    const body = { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-store', id: `${number}` } };
+    const request = { method: 'POST', route: '/v1/validate', body };
+    const { event, raw } = recorder.finish({ request, response: body, outcome: { status: 200, ok: true } });
+    await deps().events.record(app, event, raw);
+    last = event.eventId;
+  }
+  return last;
+}
