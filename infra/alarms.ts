@@ -13,13 +13,35 @@ import { Operation, type Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import type { QueueName, Queues } from './queues.ts';
 
 interface AlarmsProps {
   readonly api: SpecRestApi;
   readonly table: Table;
   /** By contract id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
+  /** By hook id. */
+  readonly receivers: ReadonlyMap<string, LambdaFunction>;
+  /** By worker id. */
+  readonly workers: ReadonlyMap<string, LambdaFunction>;
+  readonly queues: Queues;
 }
+
+/** Who is hurt when a queue stands still, and when messages of it died. */
+const hurtBy: Readonly<Record<QueueName, { readonly late: string; readonly dead: string }>> = {
+  notifications: {
+    late: 'Applications are hurt: what stores tell is taken in late. Look at the errors of process-notification.',
+    dead: 'Buyers are hurt: messages of stores could not be taken in. Mend the cause, then redrive the dead-letter queue.',
+  },
+  refreshes: {
+    late: 'Applications are hurt: purchases are refreshed late. Look at the errors of refresh-purchase and at the stores.',
+    dead: 'Buyers are hurt: purchases could not be refreshed. Mend the cause, then redrive the dead-letter queue.',
+  },
+  webhooks: {
+    late: 'Applications are hurt: their webhooks leave late. Look at the errors of send-webhook.',
+    dead: 'Applications are hurt: webhooks could not be sent for a fault of ours. Mend it, then redrive the dead-letter queue.',
+  },
+};
 
 const period = Duration.minutes(5);
 /** An alarm takes ten metrics at most: the operations that `lib/db/table.ts` calls. */
@@ -36,8 +58,9 @@ const summed = { period, statistic: 'Sum' } as const;
 export class Alarms extends Construct {
   private readonly topic: Topic;
 
-  constructor(scope: Construct, id: string, { api, table, functions }: AlarmsProps) {
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
+    const { api, table, functions } = props;
     this.topic = new Topic(this, 'Topic', { displayName: 'Claimcheck alarms', enforceSSL: true });
     const serverErrors = api.metricServerError(summed);
     const tableThrottles = table.metricThrottledRequestsForOperations({ operations: usedOperations, period });
@@ -55,6 +78,8 @@ export class Alarms extends Construct {
     );
     const validate = functions.get('validate-receipt');
     if (validate) this.validation(validate);
+    this.queues(props.queues);
+    this.consumers(props);
     this.dashboard(
       {
         serverErrors,
@@ -79,6 +104,41 @@ export class Alarms extends Construct {
       1,
       'Buyers are hurt: validations are throttled. Raise the concurrency of the account.',
     );
+  }
+
+  private queues({ work, streamFailures }: Queues): void {
+    for (const [name, { queue, dead }] of Object.entries(work)) {
+      const { late, dead: died } = hurtBy[name as QueueName];
+      const age = queue.metricApproximateAgeOfOldestMessage({ period, statistic: 'Maximum' });
+      // A webhook or a store may be waited for; what has waited longer than the longest wait stands still.
+      this.alarm(`${name}-late`, age, 1_800, late);
+      this.alarm(
+        `${name}-dead`,
+        dead.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' }),
+        1,
+        died,
+      );
+    }
+    const failures = streamFailures.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' });
+    this.alarm(
+      'stream-failures',
+      failures,
+      1,
+      'Applications are hurt: changes were not announced or not counted. The queue names the records; replay or recount them.',
+    );
+  }
+
+  private consumers({ workers, receivers }: AlarmsProps): void {
+    for (const name of ['fan-out', 'aggregate']) {
+      const age = workers.get(name)?.metric('IteratorAge', { period, statistic: 'Maximum' });
+      const late =
+        'Applications are hurt: what changed in the table is announced or counted late. Look at the errors of';
+      if (age) this.alarm(`${name}-late`, age, 900_000, `${late} ${name}.`);
+    }
+    for (const [id, receiver] of receivers) {
+      const refused = 'Applications are hurt: notifications of a store crash their receiver, and come late. Look at';
+      this.alarm(`${id}-errors`, receiver.metricErrors(summed), 3, `${refused} ${id}.`);
+    }
   }
 
   private alarm(id: string, metric: IMetric, threshold: number, alarmDescription: string): void {

@@ -12,11 +12,13 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Contract } from '../lib/api/contract.ts';
+import type { Hook } from '../lib/api/notifications.ts';
 import { gatewayDocument } from './gateway-document.ts';
 
 interface ApiProps {
   readonly contracts: readonly Contract[];
-  /** By contract id. */
+  readonly hooks: readonly Hook[];
+  /** By contract id or hook id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
 }
 
@@ -24,7 +26,7 @@ interface ApiProps {
 export class Api extends Construct {
   readonly api: SpecRestApi;
 
-  constructor(scope: Construct, id: string, { contracts, functions }: ApiProps) {
+  constructor(scope: Construct, id: string, { contracts, hooks, functions }: ApiProps) {
     super(scope, id);
     const accessLog = new LogGroup(this, 'AccessLog', {
       retention: RetentionDays.ONE_MONTH,
@@ -32,7 +34,7 @@ export class Api extends Construct {
     });
     this.api = new SpecRestApi(this, 'RestApi', {
       apiDefinition: ApiDefinition.fromInline(
-        gatewayDocument(contracts, { uriOf: (contractId) => invocationUri(functions, contractId) }),
+        gatewayDocument(contracts, { hooks, uriOf: (functionId) => invocationUri(functions, functionId) }),
       ),
       endpointTypes: [EndpointType.REGIONAL],
       // An account that has never logged an API has no role for it, and refuses a stage with an access log.
@@ -56,9 +58,9 @@ export class Api extends Construct {
   }
 }
 
-function invocationUri(functions: ApiProps['functions'], contractId: string): string {
-  const handler = functions.get(contractId);
-  if (!handler) throw new Error(`There is no function for ${contractId}.`);
+function invocationUri(functions: ApiProps['functions'], functionId: string): string {
+  const handler = functions.get(functionId);
+  if (!handler) throw new Error(`There is no function for ${functionId}.`);
   return `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${handler.functionArn}/invocations`;
 }
 

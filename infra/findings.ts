@@ -11,6 +11,8 @@ const decisions: Readonly<Record<string, string>> = {
     'The policy that API Gateway prescribes for writing access logs.',
   'AwsSolutions-IAM5[Resource::*]':
     'X-Ray has no resources to name: PutTraceSegments and PutTelemetryRecords take only a wildcard.',
+  'AwsSolutions-SQS3':
+    'The place for failed records of the stream is itself where the dead go; every other queue has one, which a test checks.',
   'AwsSolutions-SMG4':
     'Rotating the master key means encrypting the credentials in the table again; docs/operating.md says how.',
 };

@@ -1,9 +1,11 @@
 import type { Contract } from '../lib/api/contract.ts';
+import type { Hook } from '../lib/api/notifications.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 
 interface Integration {
-  /** The ARN that API Gateway calls a function by, from the contract's id. */
-  readonly uriOf: (contractId: string) => string;
+  readonly hooks: readonly Hook[];
+  /** The ARN that API Gateway calls a function by, from the id of the contract or hook. */
+  readonly uriOf: (functionId: string) => string;
 }
 
 type Operations = Readonly<Record<string, object>>;
@@ -12,12 +14,18 @@ type Operations = Readonly<Record<string, object>>;
  * The body of the REST API: routes and integrations only, made from the contracts; aliases call the same function. The
  * schemas are in docs/openapi.json.
  */
-export function gatewayDocument(contracts: readonly Contract[], { uriOf }: Integration) {
+export function gatewayDocument(contracts: readonly Contract[], { hooks, uriOf }: Integration) {
   const paths: Record<string, Operations> = {};
   for (const contract of contracts) {
     for (const path of [contract.path, ...contract.aliases]) {
       const template = gatewayPath(path);
       paths[template] = { ...paths[template], ...operationsOf(contract, uriOf(contract.id)) };
+    }
+  }
+  for (const { id, summary, paths: hookPaths, methods } of hooks) {
+    for (const path of hookPaths) {
+      const operation = operationOf({ path, summary }, uriOf(id));
+      paths[gatewayPath(path)] = Object.fromEntries(methods.map((method) => [method.toLowerCase(), operation]));
     }
   }
   return {
@@ -33,29 +41,30 @@ export const gatewayPath = (path: string): string => path.replace(/:(\w+)/g, '{$
 
 /** The operation, and for contracts that browsers call the preflight beside it. */
 function operationsOf(contract: Contract, uri: string): Operations {
-  const parameters = [...contract.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+  const operation = operationOf(contract, uri);
+  const method = contract.method.toLowerCase();
+  return contract.key === 'secret'
+    ? { [method]: operation }
+    : { [method]: operation, options: { ...preflight, parameters: operation.parameters } };
+}
+
+const operationOf = ({ path, summary }: Pick<Contract, 'path' | 'summary'>, uri: string) => ({
+  summary,
+  parameters: [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
     schema: { type: 'string' },
-  }));
-  const operation = {
-    summary: contract.summary,
-    parameters,
-    responses: { 200: { description: 'OK' } },
-    'x-amazon-apigateway-integration': {
-      type: 'aws_proxy',
-      httpMethod: 'POST',
-      uri,
-      passthroughBehavior: 'when_no_match',
-      timeoutInMillis: 29_000,
-    },
-  };
-  const method = contract.method.toLowerCase();
-  return contract.key === 'secret'
-    ? { [method]: operation }
-    : { [method]: operation, options: { ...preflight, parameters } };
-}
+  })),
+  responses: { 200: { description: 'OK' } },
+  'x-amazon-apigateway-integration': {
+    type: 'aws_proxy',
+    httpMethod: 'POST',
+    uri,
+    passthroughBehavior: 'when_no_match',
+    timeoutInMillis: 29_000,
+  },
+});
 
 /** For browsers: any site, no cookies, the headers that clients send. Credentials are never part of a preflight. */
 const corsHeaders = {

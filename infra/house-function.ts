@@ -43,7 +43,10 @@ export class HouseFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       logGroup,
       role: this.role(logGroup),
-      environment: { ...props.environment },
+      environment: {
+        EVENT_RETENTION_DAYS: String(this.node.tryGetContext('eventRetentionDays') ?? 90),
+        ...props.environment,
+      },
     });
   }
 

@@ -1,12 +1,16 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { contracts } from '../lib/api/index.ts';
+import { hooks } from '../lib/api/notifications.ts';
 import { Alarms } from './alarms.ts';
 import { Api } from './api.ts';
 import { Endpoints } from './endpoints.ts';
 import { explainFindings } from './findings.ts';
+import { Hooks } from './hooks.ts';
 import { MasterKey } from './master-key.ts';
+import { Queues } from './queues.ts';
 import { Table } from './table.ts';
+import { Workers } from './workers.ts';
 
 /** The emulator that stands in for the stores when the stack runs on one machine; never set in a deployment. */
 export interface StoreEmulator {
@@ -21,10 +25,16 @@ export class ServiceStack extends Stack {
     super(scope, id, { description: 'Claimcheck: purchase validation and entitlements' });
     const { table } = new Table(this, 'Data');
     const { secret } = new MasterKey(this, 'Secrets');
-    const { functions } = new Endpoints(this, 'Endpoints', { contracts, table, secret, ...(emulator && { emulator }) });
-    const { api } = new Api(this, 'Api', { contracts, functions });
-    new Alarms(this, 'Alarms', { api, table, functions });
+    const queues = new Queues(this, 'Queues');
+    const resources = { table, secret, queues, ...(emulator && { emulator }) };
+    const { functions } = new Endpoints(this, 'Endpoints', { contracts, ...resources });
+    const receivers = new Hooks(this, 'Hooks', resources).functions;
+    const workers = new Workers(this, 'Workers', resources).functions;
+    const { api } = new Api(this, 'Api', { contracts, hooks, functions: new Map([...functions, ...receivers]) });
+    new Alarms(this, 'Alarms', { api, table, functions, receivers, workers, queues });
     new CfnOutput(this, 'ApiUrl', { value: api.url ?? '', description: 'The base URL for clients' });
+    const webhooks = queues.work.webhooks.queue;
+    new CfnOutput(this, 'WebhooksQueueUrl', { value: webhooks.queueUrl, description: 'cli --webhooks-queue' });
     new CfnOutput(this, 'TableName', { value: table.tableName, description: 'cli --table' });
     new CfnOutput(this, 'MasterKeyId', { value: secret.secretArn, description: 'cli --master-key' });
     explainFindings(this);

@@ -5,7 +5,9 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { bundlesFolder } from '../../infra/build-functions.ts';
 import { ServiceStack } from '../../infra/service-stack.ts';
+import { workers } from '../../infra/workers.ts';
 import { contracts } from '../../lib/api/index.ts';
+import { hooks } from '../../lib/api/notifications.ts';
 import { indexes } from '../../lib/db/keys.ts';
 
 // The stack names the folder of the bundles; what is in it is not looked at here.
@@ -39,9 +41,12 @@ describe('the stack', () => {
     expect(() => app.synth()).not.toThrow();
   });
 
-  it('has one function a contract, and one route for each path and alias', () => {
-    template().resourceCountIs('AWS::Lambda::Function', contracts.length);
-    const documented = contracts.flatMap(({ path, aliases }) => [path, ...aliases]);
+  it('has one function a contract, hook and worker, and one route for each path and alias', () => {
+    template().resourceCountIs('AWS::Lambda::Function', contracts.length + hooks.length + workers.length);
+    const documented = [
+      ...contracts.flatMap(({ path, aliases }) => [path, ...aliases]),
+      ...hooks.flatMap(({ paths }) => paths),
+    ];
     expect(Object.keys(routes()).sort()).toEqual(
       [...new Set(documented.map((path) => path.replace(/:(\w+)/g, '{$1}')))].sort(),
     );
@@ -77,19 +82,35 @@ describe('the stack', () => {
   it('lets only the functions that need it change purchases or open secrets', () => {
     const policies = propertiesOf('AWS::IAM::Policy').map((policy) => JSON.stringify(policy));
     const count = (word: string) => policies.filter((policy) => policy.includes(word)).length;
-    expect(count('dynamodb:UpdateItem')).toBe(contracts.filter(({ needs }) => needs.includes('write')).length);
-    expect(count('secretsmanager:GetSecretValue')).toBe(
-      contracts.filter(({ needs }) => needs.includes('stores')).length,
-    );
+    const all = [...contracts, ...workers].map(({ needs }) => needs as readonly string[]);
+    expect(count('dynamodb:UpdateItem')).toBe(all.filter((needs) => needs.includes('write')).length);
+    const opens = all.filter((needs) => needs.includes('stores') || needs.includes('secrets'));
+    expect(count('secretsmanager:GetSecretValue')).toBe(opens.length + hooks.length);
     for (const policy of policies) expect(policy).not.toMatch(/dynamodb:(\*|Scan|DeleteTable)/);
   });
 
   it('puts no secret and no emulator into a function of a deployment', () => {
     for (const { Environment } of propertiesOf('AWS::Lambda::Function')) {
       const { Variables } = Environment as { Variables: Record<string, unknown> };
-      expect(Object.keys(Variables).sort()).toEqual(['MASTER_KEY_ID', 'TABLE_NAME']);
+      const names = Object.keys(Variables).filter(
+        (name) => !/^(?:NOTIFICATIONS|REFRESHES|WEBHOOKS)_QUEUE_URL$/.test(name),
+      );
+      expect(names.sort()).toEqual(['EVENT_RETENTION_DAYS', 'MASTER_KEY_ID', 'TABLE_NAME']);
       expect(Variables.MASTER_KEY_ID).toEqual({ Ref: expect.stringMatching(/MasterKey/) });
     }
+  });
+
+  it('gives every queue a place for what cannot be handled, and time enough for its worker', () => {
+    const queues = Object.values(template().findResources('AWS::SQS::Queue')).map(({ Properties }) => Properties);
+    expect(queues).toHaveLength(7);
+    const working = queues.filter(({ RedrivePolicy }) => RedrivePolicy);
+    expect(working).toHaveLength(3);
+    for (const { source, timeoutSeconds } of workers) {
+      if ('queue' in source) expect(360).toBeGreaterThanOrEqual(6 * Math.min(60, timeoutSeconds));
+    }
+    const sources = propertiesOf('AWS::Lambda::EventSourceMapping');
+    expect(sources).toHaveLength(workers.filter(({ source }) => !('every' in source)).length);
+    for (const { FunctionResponseTypes } of sources) expect(FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
   });
 
   it('names a parameter alike wherever it stands in the same place, as API Gateway demands', () => {

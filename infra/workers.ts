@@ -1,0 +1,119 @@
+import { Duration } from 'aws-cdk-lib';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
+import { FilterCriteria, type Function as LambdaFunction, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Construct } from 'constructs';
+import { environmentOf, grant, type Need, type Resources } from './access.ts';
+import { HouseFunction } from './house-function.ts';
+import type { QueueName } from './queues.ts';
+
+/** What makes a worker work. */
+type Source =
+  | { readonly queue: QueueName }
+  /** Records of the table whose image fits one of the patterns. */
+  | { readonly stream: readonly object[]; readonly window?: Duration; readonly waits?: Duration }
+  | { readonly every: Duration };
+
+interface Worker {
+  /** Its file in functions/workers. */
+  readonly id: string;
+  readonly summary: string;
+  readonly source: Source;
+  readonly needs: readonly Need[];
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+}
+
+/** Every worker. A queue shows a message again after six times its worker's time: see queues.ts. */
+export const workers: readonly Worker[] = [
+  {
+    id: 'process-notification',
+    summary: 'Takes in what stores tell',
+    source: { queue: 'notifications' },
+    needs: ['write', 'stores', 'notifications'],
+    timeoutSeconds: 60,
+    memoryMb: 1024,
+  },
+  {
+    id: 'refresh-purchase',
+    summary: 'Asks the stores for purchases whose time has come',
+    source: { queue: 'refreshes' },
+    needs: ['write', 'stores'],
+    timeoutSeconds: 60,
+    memoryMb: 1024,
+  },
+  {
+    id: 'sweep',
+    summary: 'Sends on what is due',
+    source: { every: Duration.minutes(1) },
+    needs: ['write', 'due', 'refreshes'],
+    timeoutSeconds: 55,
+    memoryMb: 512,
+  },
+  {
+    id: 'reconcile',
+    summary: 'Asks the stores what they could not deliver',
+    source: { every: Duration.hours(1) },
+    needs: ['write', 'stores', 'indexes', 'notifications'],
+    timeoutSeconds: 900,
+    memoryMb: 1024,
+  },
+];
+
+/** The functions that nobody calls over HTTP, with what calls them. */
+export class Workers extends Construct {
+  /** By worker id. */
+  readonly functions: ReadonlyMap<string, LambdaFunction>;
+
+  constructor(scope: Construct, id: string, resources: Resources) {
+    super(scope, id);
+    this.functions = new Map(workers.map((worker) => [worker.id, this.worker(worker, resources)]));
+  }
+
+  private worker(worker: Worker, resources: Resources): LambdaFunction {
+    const { id, summary, needs, timeoutSeconds, memoryMb } = worker;
+    const { handler } = new HouseFunction(this, id, {
+      handler: `workers/${id}.handler`,
+      description: summary,
+      timeoutSeconds,
+      memoryMb,
+      environment: environmentOf(needs, resources),
+    });
+    grant(handler, needs, resources);
+    this.connect(worker, handler, resources);
+    return handler;
+  }
+
+  private connect({ id, source }: Worker, handler: LambdaFunction, { table, queues }: Resources): void {
+    if ('queue' in source) {
+      const options = { batchSize: 10, reportBatchItemFailures: true };
+      handler.addEventSource(new SqsEventSource(queues.work[source.queue].queue, options));
+    } else if ('stream' in source) {
+      handler.addEventSource(new DynamoEventSource(table as ITable, streamOptions(source, queues.streamFailures)));
+    } else {
+      new Rule(this, `${id}-schedule`, {
+        schedule: Schedule.rate(source.every),
+        targets: [new FunctionTarget(handler, { retryAttempts: 0 })],
+      });
+    }
+  }
+}
+
+/** A batch that fails is cut in two, tried again, and set aside in the end: it must not block the records behind it. */
+const streamOptions = (
+  { stream, window, waits }: Extract<Source, { readonly stream: readonly object[] }>,
+  failures: Resources['queues']['streamFailures'],
+) => ({
+  startingPosition: StartingPosition.TRIM_HORIZON,
+  batchSize: 100,
+  bisectBatchOnError: true,
+  reportBatchItemFailures: true,
+  retryAttempts: 20,
+  maxRecordAge: Duration.hours(20),
+  onFailure: new SqsDlq(failures),
+  filters: stream.map((pattern) => FilterCriteria.filter(pattern as Record<string, unknown>)),
+  ...(window && { tumblingWindow: window }),
+  ...(waits && { maxBatchingWindow: waits }),
+});
