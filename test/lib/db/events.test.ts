@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { EventSearchResult } from '../../../lib/api/event-records.ts';
+import { type Events, eventsOf } from '../../../lib/db/events.ts';
+import { eventIndexKeys } from '../../../lib/db/keys.ts';
+import type { Table } from '../../../lib/db/table.ts';
+import { searchResult } from '../../../lib/events/analysis.ts';
+import type { EventRecord } from '../../../lib/events/event.ts';
+import { fittingRows } from '../../../lib/events/fitting.ts';
+import { newRecorder } from '../../../lib/events/recorder.ts';
+import { freshName, start } from '../../support/given.ts';
+import { testTable } from '../../support/table.ts';
+
+let table: Table;
+let events: Events;
+beforeAll(async () => {
+  table = await testTable();
+  events = eventsOf(table, 90, () => start);
+});
+
+const eventAt = (date: number, eventId: string = randomUUID()): EventRecord =>
+  newRecorder({ type: 'receipt.validated', date, eventId }).finish({
+    request: {},
+    response: {},
+    outcome: { status: 200, ok: true },
+  }).event;
+
+/** An id whose event is listed in the shard. */
+function idInShard(shard: number): string {
+  for (;;) {
+    const id = randomUUID();
+    if (eventIndexKeys('a', id, start).createdPk === `a#E#${shard}`) return id;
+  }
+}
+
+describe('the list of events', () => {
+  it('is in order however unevenly the shards are filled, and gives every event on exactly one page', async () => {
+    const shards = fc.array(fc.integer({ min: 0, max: 7 }), { maxLength: 40 });
+    // Most events in one shard: the shares of the others do not tell how far to read.
+    const skewed = fc.tuple(fc.integer({ min: 0, max: 7 }), fc.integer({ min: 0, max: 60 }), shards);
+    const page = fc.integer({ min: 1, max: 25 });
+    await fc.assert(
+      fc.asyncProperty(skewed, page, async ([busy, count, others], limit) => {
+        const app = freshName();
+        const ids = [...Array<number>(count).fill(busy), ...others].map(idInShard);
+        await Promise.all(ids.map((id, index) => events.record(app, eventAt(start + index, id))));
+        const pages: string[] = [];
+        for (let skip = 0; skip <= ids.length; skip += limit) {
+          const some = await events.list(app, { limit, skip });
+          expect(some.length).toBe(Math.min(limit, ids.length - skip));
+          pages.push(...some.map(({ eventId }) => eventId));
+        }
+        expect(pages).toEqual(ids.reverse());
+      }),
+      { numRuns: 12 },
+    );
+  }, 60_000);
+
+  it('of 1,000 of many reads little more of the index than it shows', async () => {
+    const app = freshName();
+    const all = Array.from({ length: 1600 }, (_, index) => eventAt(start + index));
+    await Promise.all(all.map((event) => events.record(app, event)));
+    const before = table.consumed.read;
+    expect(await events.list(app, { limit: 1000, skip: 0 })).toHaveLength(1000);
+    // Half a unit for each event, and about 32 for the entries of the index.
+    expect(table.consumed.read - before).toBeLessThan(550);
+  }, 60_000);
+});
+
+describe('an answer with rows too large for a function to give', () => {
+  const row = (rows: number): EventSearchResult => {
+    const event = eventAt(start);
+    const transactions = Array.from({ length: rows }, (_, index) => ({ transactionId: `${index}`.padStart(400, 'x') }));
+    return searchResult('app', { ...event, content: { ...event.content, transactions } });
+  };
+
+  it('shortens their lists until they fit, and says by how many rows', () => {
+    const fitted = fittingRows(Array.from({ length: 1000 }, () => row(100)));
+    expect(fitted).toHaveLength(1000);
+    expect(Buffer.byteLength(JSON.stringify(fitted))).toBeLessThan(5_000_001);
+    const [first] = fitted;
+    const kept = first?.content.transactions.length ?? 0;
+    expect(first?.content.trimmed).toEqual({ transactions: 100 - kept });
+    expect(kept).toBeGreaterThan(0);
+  });
+
+  it('leaves rows that fit as they are', () => {
+    const rows = [row(3), row(100)];
+    expect(fittingRows(rows)).toEqual(rows);
+  });
+});
