@@ -1,4 +1,5 @@
 import type { Answer, StoreCall } from '../http-messages.ts';
+import { type Account, keyIn, onceOnly, wrongKey } from './account.ts';
 import { answerOf, apiError, errorAnswer, missing } from './api-error.ts';
 import {
   cancelSubscription,
@@ -14,14 +15,6 @@ import { type Form, formOf, onlyKnown, textsOf } from './form.ts';
 import { listPage } from './lists.ts';
 import { type Change, createCustomer, createPortalSession, createSession, expireSession } from './sales-api.ts';
 import type { Shop } from './shop.ts';
-
-/** The account whose API is called. */
-export interface Account {
-  readonly shop: Shop;
-  readonly secretKey: string;
-  /** What was answered to calls with an idempotency key, by that key. */
-  readonly answered: Map<string, { readonly call: string; readonly answer: Answer }>;
-}
 
 type Create = (shop: Shop, change: Change) => object;
 
@@ -60,33 +53,6 @@ export function answerApi(account: Account, call: StoreCall): Answer {
   } catch (thrown) {
     return errorAnswer(thrown);
   }
-}
-
-/** The key of the account that is called. */
-export function keyIn({ headers }: StoreCall): string {
-  const [scheme = '', credentials = ''] = (headers.authorization ?? '').split(' ');
-  return scheme === 'Basic' ? Buffer.from(credentials, 'base64').toString().replace(/:$/, '') : credentials;
-}
-
-const wrongKey = (given: string) =>
-  apiError(401, given ? `Invalid API Key provided: ${given.slice(0, 8)}****` : 'You did not provide an API key.');
-
-/** The same key gives the same answer again; with other parameters it is an error. */
-function onceOnly({ answered }: Account, call: StoreCall, answer: () => Answer): Answer {
-  const key = call.headers['idempotency-key'];
-  if (call.method !== 'POST' || typeof key !== 'string') return answer();
-  const content = `${call.path}\n${call.body.toString('utf8')}`;
-  const earlier = answered.get(key);
-  if (earlier === undefined) {
-    const first = answer();
-    answered.set(key, { call: content, answer: first });
-    return first;
-  }
-  if (earlier.call !== content) {
-    const message = 'Keys for idempotent requests can only be used with the same parameters they were first used with.';
-    throw apiError(400, message, { type: 'idempotency_error' });
-  }
-  return { ...earlier.answer, headers: { ...earlier.answer.headers, 'idempotent-replayed': 'true' } };
 }
 
 function resultOf(shop: Shop, call: StoreCall): unknown {

@@ -3,17 +3,16 @@ import * as v from 'valibot';
 import type { EmulatedStore, StoreContext, StoreDefinition } from '../emulated-store.ts';
 import { type Answer, type StoreCall, text } from '../http-messages.ts';
 import { playDue as playAllDue } from '../play-due.ts';
-import { type Account, answerApi, keyIn } from './api.ts';
+import { type Account, keyIn } from './account.ts';
+import { actionsIn } from './actions.ts';
+import { answerApi } from './api.ts';
 import { rateLimited, unavailable } from './api-error.ts';
 import { openBooks, type SavedBooks, savedBooks } from './books.ts';
 import { payCheckout } from './checkout.ts';
-import { cancel, dueAt, end, failPayment, playDue, recover, renew, type Step, uncancel } from './life.ts';
-import { refund, revoke } from './money-back.ts';
+import { dueAt, playDue } from './life.ts';
 import { checkoutPage, portalPage } from './pages.ts';
-import { pause, resume } from './pausing.ts';
-import { changePlan } from './plan-change.ts';
 import { purchaseIds, summaryOf, takeOrder, validateBody } from './purchases.ts';
-import { type Shop, subscriptionNamed } from './shop.ts';
+import type { Shop } from './shop.ts';
 import { webhookOf } from './webhook.ts';
 
 const Rows = v.array(v.tuple([v.string(), v.unknown()]));
@@ -71,31 +70,6 @@ function openAccount({ now, saved, tell }: StoreContext): EmulatedStore {
         until,
       ),
     save: () => ({ secretKey, webhookSecret, books: savedBooks(books) }),
-  };
-}
-
-const steps: Readonly<Record<string, Step>> = {
-  renew,
-  cancel,
-  uncancel,
-  'fail-payment': failPayment,
-  recover,
-  expire: end,
-  pause,
-  resume,
-  'change-plan': changePlan,
-};
-
-function actionsIn(shop: Shop): EmulatedStore['actions'] {
-  const lives = Object.entries(steps).map(([name, step]) => {
-    const act: EmulatedStore['actions'][string] = (id, details) =>
-      step(shop, subscriptionNamed(shop, id), shop.now(), details);
-    return [name, act] as const;
-  });
-  return {
-    ...Object.fromEntries(lives),
-    refund: (purchaseId, details) => refund(shop, { purchaseId, at: shop.now(), details }),
-    revoke: (purchaseId, details) => revoke(shop, { purchaseId, at: shop.now(), details }),
   };
 }
 
