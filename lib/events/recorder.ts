@@ -11,7 +11,7 @@ import {
   type TagType,
 } from './event.ts';
 import { sanitize } from './sanitize.ts';
-import { scrub } from './scrub.ts';
+import { type Scrub, scrubOf } from './scrub.ts';
 import { looksSecret, safeText, tagText } from './texts.ts';
 
 /** Collects what one request was about while it is handled. */
@@ -82,10 +82,13 @@ export function newRecorder({ type, date, reqId, eventId = randomUUID() }: Recor
       if (!outcome.ok) tags.set('error', '_X');
       const secrets = new Set(credentials);
       const { method, route, ...parts } = request;
-      const asked = Object.fromEntries(Object.entries(parts).map(([part, value]) => [part, sanitize(value, secrets)]));
-      const said = (message: string) => safeText(scrub(message, secrets));
+      const asked = Object.fromEntries(
+        Object.entries(parts).map(([part, value]) => [part, sanitize(value, { secrets })]),
+      );
+      const scrub = scrubOf(secrets);
+      const said = (message: string) => safeText(scrub(message));
       const content = boundedContent({
-        ...sanitizedLists(lists, secrets),
+        ...sanitizedLists(lists, scrub),
         ...(Object.keys(leftOut).length > 0 && { trimmed: leftOut }),
         tags: Object.fromEntries(tags),
         ...(versions && { appDownload: versions }),
@@ -103,9 +106,9 @@ export function newRecorder({ type, date, reqId, eventId = randomUUID() }: Recor
         },
         raw: boundedRaw({
           request: { method, route, ...asked },
-          response: { status: outcome.status, body: sanitize(response, secrets) },
+          response: { status: outcome.status, body: sanitize(response, { scrub }) },
           ...(error && { error: { ...error, message: said(error.message) } }),
-          externalRequests: calls.map((call) => ({ ...call, url: scrub(call.url, secrets) })),
+          externalRequests: calls.map((call) => ({ ...call, url: scrub(call.url) })),
         }),
       };
     },
@@ -114,5 +117,5 @@ export function newRecorder({ type, date, reqId, eventId = randomUUID() }: Recor
 
 type Rows = Record<EventList, Record<string, unknown>[]>;
 
-const sanitizedLists = (lists: Record<EventList, object[]>, secrets: Set<string>): Rows =>
-  Object.fromEntries(eventLists.map((list) => [list, lists[list].map((row) => sanitize(row, secrets))])) as Rows;
+const sanitizedLists = (lists: Record<EventList, object[]>, scrub: Scrub): Rows =>
+  Object.fromEntries(eventLists.map((list) => [list, lists[list].map((row) => sanitize(row, { scrub }))])) as Rows;

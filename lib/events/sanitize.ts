@@ -1,5 +1,5 @@
 import { isKnownSecret, type Kind, kindOf } from './may-stay.ts';
-import { scrub } from './scrub.ts';
+import type { Scrub } from './scrub.ts';
 import { removed, safeId, safeText, trimmed } from './texts.ts';
 
 const longestList = 20;
@@ -7,18 +7,21 @@ const longestWord = 64;
 const mostMembers = 100;
 const deepest = 8;
 
-interface Place {
-  readonly kind: Kind;
-  readonly depth: number;
-  readonly secrets: Set<string>;
+interface Sanitizing {
+  /** Takes each text that is removed, so that messages that repeat it can be scrubbed. */
+  readonly secrets?: Set<string>;
+  /** What texts for people go through. A request's own are not: they repeat no secret, and there may be thousands. */
+  readonly scrub?: Scrub;
 }
 
-/**
- * The value with only what may stay: other fields and misplaced texts removed, long texts and lists trimmed with a mark.
- * Each text that is removed is added to `secrets`, and none of `secrets` stays in a message.
- */
-export function sanitize(value: unknown, secrets = new Set<string>()): unknown {
-  return sanitizeAt(value, { kind: 'inside', depth: 0, secrets });
+interface Place extends Required<Sanitizing> {
+  readonly kind: Kind;
+  readonly depth: number;
+}
+
+/** The value with only what may stay: other fields and misplaced texts removed, long texts and lists trimmed with a mark. */
+export function sanitize(value: unknown, { secrets = new Set(), scrub = (text) => text }: Sanitizing = {}): unknown {
+  return sanitizeAt(value, { kind: 'inside', depth: 0, secrets, scrub });
 }
 
 function sanitizeAt(value: unknown, place: Place): unknown {
@@ -33,15 +36,15 @@ function sanitizeAt(value: unknown, place: Place): unknown {
   return place.kind === 'map' ? sanitizeMembers(value, deeper) : sanitizeFields(value, deeper);
 }
 
-function sanitizeString(text: string, { kind, secrets }: Place): string {
-  const kept = stringAs[kind](text, secrets);
+function sanitizeString(text: string, { kind, secrets, scrub }: Place): string {
+  const kept = stringAs[kind](text, scrub);
   if (kept === removed) secrets.add(text);
   return kept;
 }
 
-const stringAs: Readonly<Record<Kind, (text: string, secrets: ReadonlySet<string>) => string>> = {
+const stringAs: Readonly<Record<Kind, (text: string, scrub: Scrub) => string>> = {
   id: safeId,
-  text: (text, secrets) => safeText(scrub(text, secrets)),
+  text: (text, scrub) => safeText(scrub(text)),
   word: (text) => (text.length > longestWord ? removed : safeText(text)),
   number: (text) => (/^-?[\d.,]{1,20}$/.test(text) ? text : removed),
   date: (text) => (/^[\dTZ:. +-]{1,40}$/.test(text) ? text : removed),
@@ -84,7 +87,7 @@ function sanitizeList(list: readonly unknown[], place: Place): unknown[] {
   return [...kept, `${trimmed} ${list.length - longestList} more`];
 }
 
-const mostSecrets = 2000;
+const mostSecrets = 1000;
 
 /** Every text inside what is left out is a secret. Level by level, for what is left out may be nested without end. */
 function tellAll(left: unknown, secrets: Set<string>): void {

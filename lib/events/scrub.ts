@@ -2,16 +2,17 @@ import { removed } from './texts.ts';
 
 const shortest = 8;
 
-/** The text without any of the secrets, as they are or percent-encoded; what is shorter than a secret can be stays. */
-export function scrub(text: string, secrets: Iterable<string>): string {
-  let scrubbed = text;
-  for (const secret of secrets) {
-    if (secret.length < shortest) continue;
-    scrubbed = scrubbed.replaceAll(secret, removed);
-    const encoded = percentEncoded(secret);
-    if (encoded !== secret) scrubbed = scrubbed.replaceAll(encoded, removed);
-  }
-  return scrubbed;
+/** Takes secrets out of texts. */
+export type Scrub = (text: string) => string;
+
+/** Takes out the secrets, as they are or percent-encoded; what is shorter than a secret can be stays. */
+export function scrubOf(secrets: Iterable<string>): Scrub {
+  const forms = [...secrets]
+    .filter((secret) => secret.length >= shortest)
+    .flatMap((secret) => [secret, percentEncoded(secret)]);
+  // The longest first: a secret that is part of another must not leave the rest of it.
+  const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length);
+  return (text) => longestFirst.reduce((scrubbed, form) => scrubbed.replaceAll(form, removed), text);
 }
 
 /** A lone surrogate has no percent encoding, and no URL holds one. */

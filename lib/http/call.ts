@@ -127,7 +127,7 @@ const credentialTexts = (event: APIGatewayProxyEvent): string[] =>
 /** One line of JSON in the function's log: enough to find the event, nothing of what the caller sent. */
 function logError({ contract, app, event, recorder }: Call, { code, message, cause }: ServiceError): void {
   const secrets = new Set(credentialTexts(event));
-  sanitize([event.body, event.queryStringParameters], secrets);
+  sanitize([event.body, event.queryStringParameters], { secrets });
   console.error(
     JSON.stringify({
       level: 'error',
