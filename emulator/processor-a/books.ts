@@ -33,6 +33,8 @@ export interface Books {
   readonly wishes: Map<string, Wish>;
   /** Subscriptions that renew by themselves. */
   readonly renewing: Set<string>;
+  /** Subscriptions whose trial ends without its customer having been reminded yet. */
+  readonly toRemind: Set<string>;
 }
 
 const kinds: readonly Kind[] = [
@@ -56,6 +58,7 @@ export interface SavedBooks {
   readonly lineItems: readonly (readonly [string, unknown])[];
   readonly wishes: readonly (readonly [string, unknown])[];
   readonly renewing: readonly string[];
+  readonly toRemind: readonly string[];
 }
 
 /** Empty books, or those of an earlier run, which this emulator wrote itself. */
@@ -66,15 +69,17 @@ export function openBooks(saved?: SavedBooks): Books {
     lineItems: new Map(saved?.lineItems as Iterable<[string, readonly Stripe.LineItem[]]>),
     wishes: new Map(saved?.wishes as Iterable<[string, Wish]>),
     renewing: new Set(saved?.renewing),
+    toRemind: new Set(saved?.toRemind),
   };
 }
 
 /** The books as `openBooks` takes them again. */
-export const savedBooks = ({ objects, lineItems, wishes, renewing }: Books): SavedBooks => ({
+export const savedBooks = ({ objects, lineItems, wishes, renewing, toRemind }: Books): SavedBooks => ({
   objects: Object.fromEntries(kinds.map((kind) => [kind, [...objects[kind]]])),
   lineItems: [...lineItems],
   wishes: [...wishes],
   renewing: [...renewing],
+  toRemind: [...toRemind],
 });
 
 /** Writes an object down, new or changed, and gives it back. */

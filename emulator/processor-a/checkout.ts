@@ -71,6 +71,7 @@ function subscribe(shop: Shop, { price, line, wish, customer, at }: Paying) {
   const subscription = bill(shop, begun, { at, reason: 'subscription_create', lines, paid: true });
   enter(shop.books, 'subscriptions', subscription);
   if (wish.autoRenew) shop.books.renewing.add(id);
+  if (isTrial) shop.books.toRemind.add(id);
   tellOf(shop, 'customer.subscription.created', { purchaseId: id, at, object: subscription });
   return { subscription: id, invoice: idOf(subscription.latest_invoice), payment_intent: null };
 }

@@ -2,7 +2,6 @@ import type Stripe from 'stripe';
 import type { ActionDetails } from '../orders.ts';
 import { failAgain, nextPeriod, payOpen } from './billing.ts';
 import { seconds } from './catalogue.ts';
-import { resume } from './pausing.ts';
 import { demand, type Shop, settle, settleAs } from './shop.ts';
 import { itemOf } from './subscription-objects.ts';
 
@@ -84,19 +83,3 @@ export const recover: Step = (shop, subscription, at) => {
   payOpen(shop, subscription, at);
   return settle(shop, { ...subscription, status: 'active' }, at);
 };
-
-/** When something happens to a subscription by itself: it ends, resumes or renews. */
-export function dueAt({ books }: Shop, subscription: Stripe.Subscription): number | undefined {
-  if (!isRunning(subscription)) return undefined;
-  const { cancel_at, pause_collection, id } = subscription;
-  const plays = books.renewing.has(id) && pause_collection === null ? itemOf(subscription).current_period_end : null;
-  const moments = [cancel_at, pause_collection?.resumes_at ?? null, plays].filter((moment) => moment !== null);
-  return moments.length === 0 ? undefined : Math.min(...moments) * 1000;
-}
-
-/** What happens by itself at that moment. */
-export function playDue(shop: Shop, subscription: Stripe.Subscription, at: number): void {
-  const { cancel_at, pause_collection } = subscription;
-  const step = cancel_at === seconds(at) ? end : pause_collection?.resumes_at === seconds(at) ? resume : renew;
-  step(shop, subscription, at, {});
-}

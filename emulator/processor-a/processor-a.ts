@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import type { EmulatedStore, StoreContext, StoreDefinition } from '../emulated-store.ts';
 import { type Answer, type StoreCall, text } from '../http-messages.ts';
-import { playDue as playAllDue } from '../play-due.ts';
 import { type Account, keyIn } from './account.ts';
 import { actionsIn } from './actions.ts';
 import { answerApi } from './api.ts';
 import { rateLimited, unavailable } from './api-error.ts';
 import { openBooks, type SavedBooks, savedBooks } from './books.ts';
 import { payCheckout } from './checkout.ts';
-import { dueAt, playDue } from './life.ts';
+import { playUntil } from './due.ts';
+
 import { checkoutPage, portalPage } from './pages.ts';
 import { purchaseIds, summaryOf, takeOrder, validateBody } from './purchases.ts';
 import type { Shop } from './shop.ts';
@@ -24,6 +24,7 @@ const Saved = v.object({
     lineItems: Rows,
     wishes: Rows,
     renewing: v.array(v.string()),
+    toRemind: v.optional(v.array(v.string()), []),
   }),
 });
 
@@ -60,15 +61,7 @@ function openAccount({ now, saved, tell }: StoreContext): EmulatedStore {
     payCheckout: (id) => (books.objects['checkout/sessions'].has(id) ? payCheckout(shop, id) : undefined),
     products: () => [...books.objects.products.values()].map((product) => ({ ...product })),
     purchases: () => purchaseIds(books).flatMap((id) => summaryOf(books, id) ?? []),
-    playUntil: (until) =>
-      playAllDue(
-        {
-          items: () => books.objects.subscriptions.values(),
-          dueAt: (subscription) => dueAt(shop, subscription),
-          play: (due, at) => playDue(shop, due, at),
-        },
-        until,
-      ),
+    playUntil: (until) => playUntil(shop, until),
     save: () => ({ secretKey, webhookSecret, books: savedBooks(books) }),
   };
 }

@@ -77,7 +77,7 @@ it('tells of a catalogue that changes', async () => {
   });
 });
 
-it('tells of a checkout that expired', async () => {
+it.each(['by a call', 'by itself after a day'])('tells of a checkout that expired %s', async (how) => {
   await boughtFrom(user);
   const [price] = (await stripe.prices.list({ product: 'plan' })).data;
   const session = await stripe.checkout.sessions.create({
@@ -85,7 +85,8 @@ it('tells of a checkout that expired', async () => {
     line_items: [{ price: price?.id ?? '', quantity: 1 }],
     success_url: 'https://a.example/ok',
   });
-  await stripe.checkout.sessions.expire(session.id);
+  if (how === 'by a call') await stripe.checkout.sessions.expire(session.id);
+  else await user.advance('P1D');
   expect(await events(1)).toMatchObject([
     { type: 'checkout.session.expired', data: { object: { id: session.id, status: 'expired', url: null } } },
   ]);

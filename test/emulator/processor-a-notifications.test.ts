@@ -75,6 +75,16 @@ describe('a subscription', () => {
     expect(typesOf(store.live(store.buy(plan), steps))).toEqual(types);
   });
 
+  test.each<[string, string, readonly Step[], readonly string[]]>([
+    ['not long before', 'P7D', ['P3D'], []],
+    ['three days before', 'P7D', ['P4D'], ['customer.subscription.trial_will_end']],
+    ['once', 'P7D', ['P4D', 'P1D'], []],
+    ['at once when it is short', 'P2D', ['PT1S'], ['customer.subscription.trial_will_end']],
+    ['not when it is over', 'P7D', [['renew'], 'P5D'], []],
+  ])('is reminded of the end of its trial %s', (_what, trial, steps, types) => {
+    expect(typesOf(store.live(store.buy({ ...plan, trial }), steps))).toEqual(types);
+  });
+
   test.each<[string, readonly Step[], object]>([
     [
       'the period that it was in',
