@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { currentTime, moveClock } from './control-clock.ts';
+import { addOrder, clearOrders, listNotifications, notifyAt, release } from './control-notifications.ts';
 import { act, buy, pay, show } from './control-purchases.ts';
 import { type Emulator, storeOf } from './emulator.ts';
 import { Fault } from './faults.ts';
@@ -16,6 +17,9 @@ const routes: Readonly<Record<string, Readonly<Record<string, Respond>>>> = {
   '/control/clock': { GET: currentTime, POST: moveClock },
   '/control/faults': { POST: addFault, DELETE: clearFaults },
   '/control/checkouts/*/pay': { POST: pay },
+  '/control/notifications': { GET: listNotifications, POST: addOrder, DELETE: clearOrders },
+  '/control/notifications/release': { POST: release },
+  '/control/notifications/*': { PUT: notifyAt },
   '/control/purchases': { POST: buy },
   '/control/purchases/*': { GET: show },
   '/control/purchases/*/*': { POST: act },

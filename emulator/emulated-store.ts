@@ -1,6 +1,7 @@
 import type { Answer, StoreCall } from './http-messages.ts';
 import type { ActionDetails, Order } from './orders.ts';
 import type { OutgoingNotification } from './outgoing-notification.ts';
+import type { Posting } from './posting.ts';
 
 /** A store of the emulator: its line in the registry. */
 export interface StoreDefinition {
@@ -20,6 +21,15 @@ export interface StoreContext {
   readonly saved: unknown;
   /** To be called with every server notification that the real store would send at this point. */
   readonly tell: (message: StoreMessage) => void;
+  readonly outgoing: Outgoing;
+}
+
+/** What a store sees of how its notifications fare. */
+export interface Outgoing {
+  /** Where they are posted to; undefined when nobody wants them. */
+  readonly url: () => string | undefined;
+  /** Those that wait or were sent lately, every copy of them, the oldest first. */
+  readonly postings: () => readonly Posting[];
 }
 
 /** A server notification of a store. */
@@ -27,6 +37,8 @@ export interface StoreMessage {
   readonly purchaseId: string;
   /** When the change happened, on the emulated clock. */
   readonly at: number;
+  /** The payment that it is about, when that is not the latest of the purchase. */
+  readonly transactionId?: string;
   /** The notification in the store's own words, for example its type and subtype. */
   readonly native: Readonly<Record<string, unknown>>;
 }

@@ -2,6 +2,7 @@ import type { Clock } from './clock.ts';
 import type { EmulatedStore } from './emulated-store.ts';
 import type { Faults } from './faults.ts';
 import type { Journal } from './journal.ts';
+import type { Outbox } from './outbox.ts';
 import { refusal } from './refusal.ts';
 
 /** Everything that the emulator holds while it runs. */
@@ -10,6 +11,7 @@ export interface Emulator {
   readonly stores: readonly OpenStore[];
   readonly faults: Faults;
   readonly journal: Journal;
+  readonly outbox: Outbox;
 }
 
 /** A store of the registry that is open. */
@@ -28,7 +30,9 @@ export function storeOf({ stores }: Emulator, platform: string, status: 400 | 40
 }
 
 /** Plays what happened by itself since the last call, in every store, and tells whether that was anything. */
-export function catchUp({ stores, clock }: Emulator): boolean {
+export function catchUp({ stores, clock, outbox }: Emulator): boolean {
   const now = clock.now();
-  return stores.map((store) => store.playUntil(now)).includes(true);
+  const happened = stores.map((store) => store.playUntil(now)).includes(true);
+  outbox.sendDue();
+  return happened;
 }

@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type Clock, movableClock } from './clock.ts';
+import { postable } from './control-notifications.ts';
+import type { Outgoing, StoreMessage } from './emulated-store.ts';
 import { type Emulator, type OpenStore, storeOf } from './emulator.ts';
 import { noFaults } from './faults.ts';
 import { emptyJournal } from './journal.ts';
+import { openOutbox } from './outbox.ts';
 import { emulatorServer } from './server.ts';
 import { readState, type State, stateFile, unreadableState } from './state-file.ts';
 import { stores } from './stores.ts';
@@ -26,6 +29,8 @@ export interface RunningEmulator {
   readonly settings: (platform: string) => Readonly<Record<string, unknown>>;
   /** The root, in DER, that vouches for what the emulated stores sign. */
   readonly rootCertificate: Buffer;
+  /** Has the store post its notifications to the URL. */
+  readonly notifyAt: (platform: string, url: string) => void;
   /** Stops answering, and writes the state file. */
   readonly close: () => Promise<void>;
 }
@@ -33,52 +38,82 @@ export interface RunningEmulator {
 /** Starts all stores of the registry on one port. Rejects when the port is taken or the state file is another's. */
 export async function startEmulator(options: EmulatorOptions): Promise<RunningEmulator> {
   const { port, host = '127.0.0.1', clock = movableClock(), stateFile: path } = options;
-  const emulator = path === undefined ? await openEmulator(clock, {}) : await reopenEmulator(clock, path);
+  const changes: Changes = { changed: () => {} };
+  const emulator = path === undefined ? await openEmulator(clock, changes) : await reopenEmulator(clock, changes, path);
   const file = path === undefined ? undefined : stateFile(path, () => stateOf(emulator));
-  const server = emulatorServer(emulator, () => file?.writeSoon());
+  changes.changed = () => file?.writeSoon();
+  const server = emulatorServer(emulator, changes.changed);
   server.listen(port, host);
   await once(server, 'listening');
+  emulator.outbox.sendDue();
   const address = server.address() as AddressInfo;
   return {
     url: `http://${host}:${address.port}`,
     clock,
     settings: (platform) => storeOf(emulator, platform).settings,
     rootCertificate: rootOf(emulator),
+    notifyAt: (platform, target) => emulator.outbox.notifyAt(storeOf(emulator, platform).platform, postable(target)),
     close: async () => {
       server.close();
       server.closeAllConnections();
+      await emulator.outbox.close();
       await file?.flush();
     },
   };
 }
 
-async function reopenEmulator(clock: Clock, path: string): Promise<Emulator> {
+/** Whom to tell that there is something to write down; nobody until the state file is open. */
+interface Changes {
+  changed: () => void;
+}
+
+async function reopenEmulator(clock: Clock, changes: Changes, path: string): Promise<Emulator> {
   const saved = await readState(path);
-  if (saved === undefined) return await openEmulator(clock, {});
+  if (saved === undefined) return await openEmulator(clock, changes);
   clock.set(Date.now() + saved.clockOffsetMs);
-  return await openEmulator(clock, saved.stores).catch((cause: unknown) => {
+  return await openEmulator(clock, changes, saved).catch((cause: unknown) => {
     throw unreadableState(path, cause);
   });
 }
 
-async function openEmulator(clock: Clock, saved: State['stores']): Promise<Emulator> {
+async function openEmulator(clock: Clock, changes: Changes, saved?: State): Promise<Emulator> {
   const journal = emptyJournal();
-  const open = stores.map(async ({ open, ...definition }): Promise<OpenStore> => {
+  const open: OpenStore[] = [];
+  const storeNamed = (platform: string): OpenStore | undefined => open.find((one) => one.platform === platform);
+  const tell = (platform: string, message: StoreMessage): void => {
+    journal.add({ platform, ...message });
+    const notification = storeNamed(platform)?.notification?.(message);
+    if (notification !== undefined) outbox.add(platform, message, notification);
+  };
+  const outgoing = (platform: string): Outgoing => ({
+    url: () => outbox.urls()[platform],
+    postings: () => outbox.postings().filter((posting) => posting.platform === platform),
+  });
+  const opened = stores.map(async ({ open, ...definition }): Promise<OpenStore> => {
     const { platform } = definition;
     const store = await open({
       now: clock.now,
-      saved: saved[platform],
-      tell: (message) => journal.add({ platform, ...message }),
+      saved: saved?.stores[platform],
+      tell: (message) => tell(platform, message),
+      outgoing: outgoing(platform),
     });
     return { ...definition, ...store };
   });
-  return { clock, journal, faults: noFaults(), stores: await Promise.all(open) };
+  open.push(...(await Promise.all(opened)));
+  const outbox = openOutbox({
+    clock,
+    saved: saved?.outbox,
+    notificationOf: (platform, message) => storeNamed(platform)?.notification?.(message),
+    changed: () => changes.changed(),
+  });
+  return { clock, journal, outbox, faults: noFaults(), stores: open };
 }
 
-const stateOf = ({ clock, stores }: Emulator): State => ({
+const stateOf = ({ clock, stores, outbox }: Emulator): State => ({
   version: 1,
   clockOffsetMs: clock.now() - Date.now(),
   stores: Object.fromEntries(stores.map((store) => [store.platform, store.save()])),
+  outbox: outbox.save(),
 });
 
 function rootOf({ stores }: Emulator): Buffer {

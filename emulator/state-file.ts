@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as v from 'valibot';
+import { SavedOutbox } from './posting.ts';
 
 const State = v.object({
   version: v.literal(1),
@@ -8,6 +9,7 @@ const State = v.object({
   clockOffsetMs: v.number(),
   /** What each store saved, by platform. */
   stores: v.record(v.string(), v.unknown()),
+  outbox: v.exactOptional(SavedOutbox),
 });
 export type State = v.InferOutput<typeof State>;
 

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import * as v from 'valibot';
-import { Account, type Environment, Product, Purchase, type Transaction } from './records.ts';
+import { Account, type Environment, latest, Product, Purchase, type Transaction } from './records.ts';
 
 /** All that the store knows of its customers, with the indexes that its API needs. */
 export interface Books {
@@ -75,6 +75,15 @@ export function findTransaction(books: Books, environment: Environment, transact
   const transaction = purchase?.transactions.find((candidate) => candidate.transactionId === transactionId);
   if (!purchase || !account || !transaction || account.environment !== environment) return undefined;
   return { account, purchase, transaction };
+}
+
+/** The latest transaction of the customer whose download of the application has this id. */
+export function findDownload(books: Books, environment: Environment, appTransactionId: string): Found | undefined {
+  const account = [...books.accounts.values()].find(
+    (one) => one.appTransactionId === appTransactionId && one.environment === environment,
+  );
+  const purchase = account && purchasesOf(books, account.id).at(-1);
+  return purchase && { account, purchase, transaction: latest(purchase) };
 }
 
 /** Everything that the account owns, oldest purchase first. */

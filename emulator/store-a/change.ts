@@ -13,6 +13,8 @@ export interface Moment {
 export interface Notice {
   readonly notificationType: string;
   readonly subtype?: string;
+  /** The transaction that it is about, when that is not the latest. */
+  readonly transactionId?: string;
 }
 
 /** A purchase after something happened to it, and the notifications that the store sends of it. */

@@ -5,7 +5,7 @@ import { latest, type Purchase, type Transaction } from './records.ts';
 export function refund(purchase: Purchase, { at }: Moment, transactionId = latest(purchase).transactionId): Change {
   const refunded = purchase.transactions.find((one) => one.transactionId === transactionId);
   demand(refunded !== undefined, purchase, `has no transaction ${transactionId}`);
-  const notices: Notice[] = [notice('REFUND')];
+  const notices: Notice[] = [{ ...notice('REFUND'), transactionId }];
   const ends = refunded === latest(purchase) && purchase.subscription?.willRenew === true;
   if (ends) notices.push(notice('DID_CHANGE_RENEWAL_STATUS', 'AUTO_RENEW_DISABLED'));
   return { purchase: takeBack(purchase, refunded, { date: at, reason: 0, type: 'REFUND_FULL' }), notices };

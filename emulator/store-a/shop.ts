@@ -67,8 +67,9 @@ export function refuseShare({ id, sharedFrom }: Purchase): void {
 function settle(shop: Shop, { purchase, notices }: Change, at: number): string {
   enter(shop.books, purchase);
   const { environment } = accountOf(shop.books, purchase);
-  for (const notice of notices) {
-    shop.tell({ purchaseId: purchase.id, at, native: { ...notice, environment } });
+  for (const { transactionId, ...notice } of notices) {
+    const about = transactionId === undefined ? {} : { transactionId };
+    shop.tell({ purchaseId: purchase.id, at, ...about, native: { ...notice, environment } });
   }
   return purchase.id;
 }

@@ -1,14 +1,16 @@
+import type { Outgoing } from '../emulated-store.ts';
 import type { Books, Found } from './books.ts';
 import type { Keys } from './keys.ts';
 import { appTransactionPayload, renewalPayload, transactionPayload } from './payloads.ts';
 import type { Account, Purchase } from './records.ts';
 import { signData } from './signed-data.ts';
 
-/** What answers are made of: the books, the keys to sign with and the time. */
+/** What answers are made of: the books, the keys to sign with, the time and the notifications on their way. */
 export interface Source {
   readonly books: Books;
   readonly keys: Keys;
   readonly now: () => number;
+  readonly outgoing: Outgoing;
 }
 
 /** A transaction as the store signs it, for its API and for the device. */

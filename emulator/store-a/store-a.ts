@@ -7,6 +7,7 @@ import { app } from './app.ts';
 import { dueAt } from './billing.ts';
 import { accountOf, openBooks, SavedBooks, savedBooks } from './books.ts';
 import { createKeys, Keys } from './keys.ts';
+import { notificationOf } from './notification.ts';
 import { latest, type Purchase } from './records.ts';
 import { happen, refuseShare, type Shop, shareWith, takeOrder } from './shop.ts';
 import type { Source } from './source.ts';
@@ -24,18 +25,18 @@ export const storeA: StoreDefinition = {
   open: openStoreA,
 };
 
-async function openStoreA({ now, saved, tell }: StoreContext): Promise<EmulatedStore> {
+async function openStoreA({ now, saved, tell, outgoing }: StoreContext): Promise<EmulatedStore> {
   const earlier = saved === undefined ? undefined : v.parse(Saved, saved);
   const keys = earlier?.keys ?? (await createKeys());
   const books = openBooks(earlier?.books);
   const shop: Shop = { books, now, tell };
-  const source: Source = { books, keys, now };
+  const source: Source = { books, keys, now, outgoing };
   const find = (purchaseId: string): Purchase => purchaseNamed(shop, purchaseId);
   const own = (): Purchase[] => [...books.purchases.values()].filter(({ sharedFrom }) => sharedFrom === undefined);
   return {
     settings: settingsOf(keys),
     rootCertificate: Buffer.from(keys.signedData.chain[2], 'base64'),
-    answer: (call) => answerCall(source, call),
+    answer: (call) => answerCall({ ...source, tell }, call),
     troubles: { down: unavailable, 'rate-limited': () => rateLimited(now()) },
     buy: (order) => takeOrder(shop, order),
     actions: { ...purchaseActions(shop), share: (id, details) => shareWith(shop, find(id), details) },
@@ -48,6 +49,7 @@ async function openStoreA({ now, saved, tell }: StoreContext): Promise<EmulatedS
         form,
       );
     },
+    notification: (message) => notificationOf(source, message),
     products: () => [...books.products.values()],
     purchases: () => [...books.purchases.values()].map((purchase) => summaryOf(books, purchase)),
     playUntil: (until) =>

@@ -1,6 +1,5 @@
 import { type Answer, json, type StoreCall, text } from '../http-messages.ts';
-import { answerServerApi } from './server-api.ts';
-import type { Source } from './source.ts';
+import { answerServerApi, type Developing } from './server-api.ts';
 import { answerVerifyReceipt } from './verify-receipt.ts';
 
 const rateLimitMs = 30_000;
@@ -16,7 +15,7 @@ const hosts = {
 export const hostNames = Object.keys(hosts) as readonly (keyof typeof hosts)[];
 
 /** Answers whatever is asked of one of the store's hosts. */
-export function answerCall(source: Source, call: StoreCall): Answer {
+export function answerCall(source: Developing, call: StoreCall): Answer {
   const name = hostNames.find((host) => host === call.host);
   if (name === undefined) return text(404, 'Not Found\n');
   const { environment, answer } = hosts[name];

@@ -23,6 +23,7 @@ export async function postingStore(definition: StoreDefinition, saved?: unknown)
     now: () => now,
     saved,
     tell: (message) => posted.push(built(store, message)),
+    outgoing: { url: () => undefined, postings: () => [] },
   });
   const advance = (period: string): void => {
     now = addPeriod(now, period);

@@ -1,0 +1,51 @@
+import * as v from 'valibot';
+import { Period } from './calendar.ts';
+
+/** How the next notifications are to be delivered, by the body of `POST /control/notifications`. */
+export const DeliveryOrder = v.strictObject({
+  /** Absent for the notifications of every store. */
+  platform: v.exactOptional(v.string()),
+  /** For how many notifications; absent until the orders are cleared. */
+  next: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  /** How many copies are sent. */
+  times: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(5))),
+  /** How long after the change they are sent, on the emulated clock. */
+  delayed: v.exactOptional(Period),
+  /** Kept until they are released. */
+  held: v.exactOptional(v.boolean()),
+});
+export type DeliveryOrder = Readonly<v.InferOutput<typeof DeliveryOrder>>;
+
+/** The orders that still apply, the earliest first. */
+export interface DeliveryOrders {
+  readonly add: (order: DeliveryOrder) => void;
+  /** The order for a notification that is sent now, which counts as one of its `next`. */
+  readonly take: (platform: string) => DeliveryOrder;
+  readonly all: () => readonly DeliveryOrder[];
+  readonly clear: () => void;
+}
+
+/** No orders yet: everything is sent once and at once. */
+export function noDeliveryOrders(): DeliveryOrders {
+  let orders: readonly DeliveryOrder[] = [];
+  return {
+    all: () => orders,
+    add: (order) => {
+      orders = [...orders, order];
+    },
+    take: (platform) => {
+      const order = orders.find((one) => (one.platform ?? platform) === platform);
+      if (order === undefined) return {};
+      orders = orders.flatMap((one) => (one === order ? oneLess(one) : [one]));
+      return order;
+    },
+    clear: () => {
+      orders = [];
+    },
+  };
+}
+
+function oneLess(order: DeliveryOrder): DeliveryOrder[] {
+  if (order.next === undefined) return [order];
+  return order.next > 1 ? [{ ...order, next: order.next - 1 }] : [];
+}

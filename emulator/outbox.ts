@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { addPeriod } from './calendar.ts';
+import type { Clock } from './clock.ts';
+import { type DeliveryOrders, noDeliveryOrders } from './delivery-orders.ts';
+import type { StoreMessage } from './emulated-store.ts';
+import type { OutgoingNotification } from './outgoing-notification.ts';
+import type { Posting, SavedOutbox } from './posting.ts';
+import { inOrder, type ReleaseOrder } from './release-order.ts';
+import { type Sending, sender } from './sender.ts';
+
+/** Where the notifications of all stores wait, leave and are remembered. */
+export interface Outbox {
+  readonly orders: DeliveryOrders;
+  readonly urls: () => Readonly<Record<string, string>>;
+  /** Sets where the store posts to; undefined has it post nothing. */
+  readonly notifyAt: (platform: string, url: string | undefined) => void;
+  /** Takes a notification in, unless nobody wants those of its store. */
+  readonly add: (platform: string, message: StoreMessage, notification: OutgoingNotification) => void;
+  /** All that waits or was sent lately, the oldest first. */
+  readonly postings: () => readonly Posting[];
+  /** Sends what is held, one after the other, and tells how many that are. */
+  readonly release: (order: ReleaseOrder & { readonly platform?: string }) => number;
+  /** Attempts what is due. */
+  readonly sendDue: () => void;
+  readonly save: () => SavedOutbox;
+  /** Breaks off the attempts that are under way; they are due again at the next start. */
+  readonly close: () => Promise<void>;
+}
+
+interface OutboxOptions {
+  readonly clock: Clock;
+  readonly saved?: SavedOutbox | undefined;
+  /** How a store posts a notification, for those that an earlier run took in. */
+  readonly notificationOf: (platform: string, message: StoreMessage) => OutgoingNotification | undefined;
+  /** Called when attempts made the outbox another. */
+  readonly changed: () => void;
+}
+
+/** An outbox that sends what an earlier run left waiting. */
+export function openOutbox({ clock, saved, notificationOf, changed }: OutboxOptions): Outbox {
+  const urls = new Map(Object.entries(saved?.urls ?? {}));
+  const orders = noDeliveryOrders();
+  const postman = sender({ clock, changed });
+  for (const posting of saved?.postings ?? []) {
+    const notification = notificationOf(posting.platform, posting);
+    if (notification !== undefined) postman.add({ posting, notification });
+  }
+  return {
+    orders,
+    urls: () => Object.fromEntries(urls),
+    notifyAt: (platform, url) => {
+      if (url === undefined) urls.delete(platform);
+      else urls.set(platform, url);
+    },
+    add: (platform, message, notification) => {
+      const url = urls.get(platform);
+      if (url === undefined) return;
+      const { times = 1, ...when } = orders.take(platform);
+      const now = clock.now();
+      const posting = {
+        ...newPosting(message, { held: when.held === true, dueAt: when.delayed ? addPeriod(now, when.delayed) : now }),
+        platform,
+        url,
+        body: notification.body,
+      };
+      for (let copy = 0; copy < times; copy += 1)
+        postman.add({ posting: { ...posting, id: randomUUID() }, notification });
+      postman.sendDue();
+    },
+    postings: () => postman.all().map(({ posting }) => posting),
+    release: ({ platform, ...order }) => {
+      const held = postman.all().filter(({ posting }) => posting.state === 'held' && isOf(platform, posting));
+      postman.sendInTurn(inOrder(held, order));
+      return held.length;
+    },
+    sendDue: postman.sendDue,
+    save: () => ({ urls: Object.fromEntries(urls), postings: postman.all().map(({ posting }) => posting) }),
+    close: postman.close,
+  };
+}
+
+const isOf = (platform: string | undefined, posting: Sending['posting']): boolean =>
+  platform === undefined || posting.platform === platform;
+
+const newPosting = (
+  { purchaseId, at, native, transactionId }: StoreMessage,
+  { held, dueAt }: { readonly held: boolean; readonly dueAt: number },
+) => ({
+  purchaseId,
+  at,
+  native,
+  ...(transactionId !== undefined && { transactionId }),
+  state: held ? ('held' as const) : ('waiting' as const),
+  dueAt,
+  attempts: [],
+});

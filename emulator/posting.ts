@@ -1,0 +1,46 @@
+import * as v from 'valibot';
+
+const Attempt = v.object({
+  /** On the emulated clock. */
+  at: v.number(),
+  /** What the service answered. */
+  status: v.exactOptional(v.number()),
+  /** Why there was no answer. */
+  failure: v.exactOptional(v.picklist(['timeout', 'no-connection'])),
+});
+export type Attempt = Readonly<v.InferOutput<typeof Attempt>>;
+
+/** One copy of a notification on its way to the service, as it is kept and shown. */
+export const Posting = v.object({
+  id: v.string(),
+  platform: v.string(),
+  purchaseId: v.string(),
+  /** When the change happened, on the emulated clock. */
+  at: v.number(),
+  native: v.record(v.string(), v.unknown()),
+  transactionId: v.exactOptional(v.string()),
+  url: v.string(),
+  /** The same in every copy and in every attempt. */
+  body: v.string(),
+  state: v.picklist(['held', 'waiting', 'delivered', 'failed']),
+  /** When the next attempt is due, on the emulated clock, while it is waiting. */
+  dueAt: v.number(),
+  attempts: v.pipe(v.array(Attempt), v.readonly()),
+});
+export type Posting = Readonly<v.InferOutput<typeof Posting>>;
+
+/** The outbox as it is kept over a restart: where notifications go, and all that are on their way or remembered. */
+export const SavedOutbox = v.object({ urls: v.record(v.string(), v.string()), postings: v.array(Posting) });
+export type SavedOutbox = v.InferOutput<typeof SavedOutbox>;
+
+/** A posting as the control API shows it. */
+export function shownPosting({ body: _long, dueAt, at, attempts, ...posting }: Posting): object {
+  return {
+    ...posting,
+    at: written(at),
+    attempts: attempts.map((attempt) => ({ ...attempt, at: written(attempt.at) })),
+    ...(posting.state === 'waiting' && { dueAt: written(dueAt) }),
+  };
+}
+
+const written = (at: number): string => new Date(at).toISOString();

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import type { StoreMessage } from '../emulated-store.ts';
+import type { OutgoingNotification } from '../outgoing-notification.ts';
+import { app } from './app.ts';
+import { accountOf } from './books.ts';
+import { Environment, latest } from './records.ts';
+import { signData } from './signed-data.ts';
+import { type Source, signedRenewal, signedTransaction } from './source.ts';
+import { statusCodes } from './statuses.ts';
+
+const hourMs = 3_600_000;
+
+/** Each after the attempt before; in the sandbox there is one attempt. */
+const retryDelaysMs = { Production: [1, 12, 24, 48, 72].map((hours) => hours * hourMs), Sandbox: [] } as const;
+
+/** What a notification says of itself; a test knows its id before it is sent. */
+const Native = v.object({
+  notificationType: v.string(),
+  subtype: v.exactOptional(v.string()),
+  environment: Environment,
+  notificationUUID: v.exactOptional(v.string()),
+});
+
+/** How the store posts a notification: signed once, so that every attempt and every copy has the same id. */
+export function notificationOf(source: Source, message: StoreMessage): OutgoingNotification {
+  const { environment, ...native } = v.parse(Native, message.native);
+  const isProduction = environment === 'Production';
+  // What the store says of the moment at which it happened, also when the clock has passed it in one go.
+  const then: Source = { ...source, now: () => message.at };
+  const payload = {
+    notificationUUID: randomUUID(),
+    ...native,
+    version: '2.0',
+    signedDate: message.at,
+    data: {
+      ...(isProduction && { appAppleId: app.appAppleId }),
+      bundleId: app.bundleId,
+      bundleVersion: app.version,
+      environment,
+      ...(native.notificationType !== 'TEST' && aboutPurchase(then, message)),
+    },
+  };
+  return {
+    body: JSON.stringify({ signedPayload: signData(source.keys.signedData, payload) }),
+    headersAt: () => ({ 'content-type': 'application/json', 'user-agent': 'App Store Server Notifications/2.0' }),
+    retryDelaysMs: retryDelaysMs[environment],
+    isDelivered: (status) => status >= 200 && status <= 206,
+  };
+}
+
+function aboutPurchase(source: Source, { purchaseId, transactionId }: StoreMessage): object {
+  const { books } = source;
+  const purchase = books.purchases.get(purchaseId);
+  if (purchase === undefined) throw new Error(`There is no purchase ${purchaseId} to notify of`);
+  const transaction = purchase.transactions.find((one) => one.transactionId === transactionId) ?? latest(purchase);
+  const found = { account: accountOf(books, purchase), purchase, transaction };
+  return {
+    signedTransactionInfo: signedTransaction(source, found),
+    ...(purchase.subscription && {
+      signedRenewalInfo: signedRenewal(source, found),
+      status: statusCodes[purchase.subscription.state],
+    }),
+  };
+}
