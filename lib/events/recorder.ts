@@ -77,42 +77,51 @@ export function newRecorder({ type, date, reqId, eventId = randomUUID() }: Recor
     externalCall(call) {
       calls.push(call);
     },
-    finish({ request, outcome, response, error, credentials = [] }) {
+    finish(end) {
       if (reqId && !looksSecret(reqId)) tags.set(tagText(reqId), '_R');
-      if (!outcome.ok) tags.set('error', '_X');
-      const secrets = new Set(credentials);
-      const { method, route, ...parts } = request;
-      const asked = Object.fromEntries(
-        Object.entries(parts).map(([part, value]) => [part, sanitize(value, { secrets })]),
-      );
-      const scrub = scrubOf(secrets);
-      const said = (message: string) => safeText(scrub(message));
+      if (!end.outcome.ok) tags.set('error', '_X');
+      const { asked, scrub } = sanitizedRequest(end);
       const content = boundedContent({
         ...sanitizedLists(lists, scrub),
         ...(Object.keys(leftOut).length > 0 && { trimmed: leftOut }),
         tags: Object.fromEntries(tags),
         ...(versions && { appDownload: versions }),
       });
+      const known = { eventId, reqId: reqId ?? eventId, type, date, content };
       return {
-        event: {
-          eventId,
-          reqId: reqId ?? eventId,
-          type,
-          date,
-          ...(route && { route: method ? `${method} ${route}` : route }),
-          outcome: { ...outcome, ...(outcome.message !== undefined && { message: said(outcome.message) }) },
-          content,
-          ...(username !== undefined && { applicationUsername: username }),
-        },
-        raw: boundedRaw({
-          request: { method, route, ...asked },
-          response: { status: outcome.status, body: sanitize(response, { scrub }) },
-          ...(error && { error: { ...error, message: said(error.message) } }),
-          externalRequests: calls.map((call) => ({ ...call, url: scrub(call.url) })),
-        }),
+        event: { ...known, ...ending(end, scrub), ...(username !== undefined && { applicationUsername: username }) },
+        raw: rawOf(end, { asked, calls, scrub }),
       };
     },
   };
+}
+
+/** The request without its secrets, and what takes them out of everything else. */
+function sanitizedRequest({ request, credentials = [] }: Ending) {
+  const secrets = new Set(credentials);
+  const { method, route, ...parts } = request;
+  const inner = Object.entries(parts).map(([part, value]) => [part, sanitize(value, { secrets })]);
+  return { asked: { method, route, ...Object.fromEntries(inner) } as object, scrub: scrubOf(secrets) };
+}
+
+function ending({ request: { method, route }, outcome }: Ending, scrub: Scrub): Pick<EventRecord, 'route' | 'outcome'> {
+  const { message } = outcome;
+  return {
+    ...(route && { route: typeof method === 'string' ? `${method} ${route}` : route }),
+    outcome: { ...outcome, ...(message !== undefined && { message: safeText(scrub(message)) }) },
+  };
+}
+
+function rawOf(
+  { outcome, response, error }: Ending,
+  { asked, calls, scrub }: { asked: object; calls: readonly ExternalCall[]; scrub: Scrub },
+): RawEvent {
+  return boundedRaw({
+    request: { ...asked },
+    response: { status: outcome.status, body: sanitize(response, { scrub }) },
+    ...(error && { error: { ...error, message: safeText(scrub(error.message)) } }),
+    externalRequests: calls.map((call) => ({ ...call, url: scrub(call.url) })),
+  });
 }
 
 type Rows = Record<EventList, Record<string, unknown>[]>;

@@ -38,7 +38,7 @@ function sanitizeAt(value: unknown, place: Place): unknown {
 
 function sanitizeString(text: string, { kind, secrets, scrub }: Place): string {
   const kept = stringAs[kind](text, scrub);
-  if (kept === removed) secrets.add(text);
+  if (kept === removed) tellAll(text, secrets);
   return kept;
 }
 
@@ -60,9 +60,13 @@ function sanitizeFields(value: object, place: Place): Record<string, unknown> {
     const kind = kindOf(field);
     if (kind) return [[field, sanitizeAt(inner, { ...place, kind })] as const];
     tellAll(inner, place.secrets);
-    if (isKnownSecret(field)) return [[field, removed] as const];
-    place.secrets.add(field);
-    return [];
+    if (!isKnownSecret(field)) {
+      tellAll(field, place.secrets);
+      return [];
+    }
+    // However many other texts were removed before it.
+    if (typeof inner === 'string') place.secrets.add(inner);
+    return [[field, removed] as const];
   });
   const unlisted = fields.filter(([field]) => !kindOf(field) && !isKnownSecret(field)).length;
   return { ...Object.fromEntries(listed), ...(unlisted > 0 && { [removed]: unlisted }) };
@@ -93,9 +97,10 @@ const mostSecrets = 1000;
 function tellAll(left: unknown, secrets: Set<string>): void {
   let level: unknown[] = [left];
   while (level.length > 0 && secrets.size < mostSecrets) {
-    for (const value of level) if (typeof value === 'string') secrets.add(value);
     const inner = level.filter((value) => typeof value === 'object' && value !== null) as object[];
-    for (const name of inner.flatMap(namesOf)) if (!kindOf(name) && !isKnownSecret(name)) secrets.add(name);
+    const names = inner.flatMap(namesOf).filter((name) => !kindOf(name) && !isKnownSecret(name));
+    const texts = level.filter((value) => typeof value === 'string');
+    for (const text of [...texts, ...names].slice(0, mostSecrets)) secrets.add(text);
     level = inner.flatMap((value) => Object.values(value) as unknown[]);
   }
 }
