@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from '../../lib/api/events.ts';
+import { validateReceipt } from '../../lib/api/validation.ts';
 import type { IssuedKeys } from '../../lib/apps/operator.ts';
 import { eventsOf } from '../../lib/db/events.ts';
 import type { Table } from '../../lib/db/table.ts';
@@ -240,6 +241,22 @@ describe('a large event', () => {
     const { body: raw } = await call(getEventRaw, { headers: secret(keys), params: { id } });
     expect(raw.request).toMatchObject({ route: '/v1/validate', body: '[trimmed]' });
     expect(raw.response.body.data.transaction).toEqual({ type: 'ios-store', transactionId: '1' });
+  });
+
+  it('of a validation with 2 MB of secrets is stored, trimmed with a mark', async () => {
+    const keys = await givenApp(table);
+    const products = Array.from({ length: 20_000 }, (_, number) => ({
+      id: `p${number}`,
+      receipt: `${randomUUID()}${randomUUID()}`,
+    }));
+    const body = { id: 'p1', type: 'consumable', transaction: { type: 'android-store' }, products };
+    await call(validateReceipt, { headers: secret(keys), body });
+    const [id] = (await listed(keys)).ids;
+    const { body: raw } = await call(getEventRaw, { headers: secret(keys), params: { id } });
+    expect(raw.request.body.products).toEqual([
+      ...products.slice(0, 20).map((product) => ({ id: product.id, receipt: '[removed]' })),
+      '[trimmed] 19980 more',
+    ]);
   });
 
   it('of 500 calls to stores shows the first ones and how many there were', async () => {
