@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { centralBankAnswer, centralBankHost } from './central-bank/central-bank.ts';
 import { controlAnswer } from './control.ts';
 import { catchUp, type Emulator } from './emulator.ts';
 import { faultyAnswer } from './faults.ts';
@@ -26,6 +27,7 @@ async function answerTo(emulator: Emulator, call: Call, signal: AbortSignal): Pr
   if (call.path === '/control' || call.path.startsWith('/control/')) return json(200, controlAnswer(emulator, call));
   const [, host = '', ...rest] = call.path.split('/');
   const storeCall = { ...call, host, path: `/${rest.join('/')}` };
+  if (host === centralBankHost) return centralBankAnswer(storeCall, emulator.clock.now());
   const there = emulator.stores.filter(({ hosts }) => hosts.includes(host));
   const store = there.find(({ isMeant }) => isMeant?.(storeCall)) ?? there[0];
   if (store === undefined) throw refusal(404, `No store has the host ${host}.`);

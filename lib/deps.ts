@@ -3,6 +3,7 @@ import { cipherOf } from './apps/cipher.ts';
 import { type AccessTokens, accessTokensOf } from './db/access-tokens.ts';
 import { type Aliases, aliasesOf } from './db/aliases.ts';
 import { type Apps, appsOf } from './db/apps.ts';
+import { type DayRatesHistory, dayRatesOf } from './db/day-rates.ts';
 import { type DueItems, dueItemsOf } from './db/due.ts';
 import { type Events, eventsOf } from './db/events.ts';
 import { type Messages, messagesOf } from './db/messages.ts';
@@ -11,6 +12,7 @@ import { type Purchases, purchasesOf } from './db/purchases.ts';
 import { openTable, type Table } from './db/table.ts';
 import { type Transactions, transactionsOf } from './db/transactions.ts';
 import { ServiceError } from './errors.ts';
+import { cachedRates, type Rates } from './exchange-rates/cached-rates.ts';
 import type { IncomingNotification } from './incoming/incoming-notification.ts';
 import type { Platform } from './purchases/platform.ts';
 import type { Millis } from './purchases/purchase.ts';
@@ -32,6 +34,8 @@ export interface Deps {
   readonly accessTokens: AccessTokens;
   readonly priceLists: PriceLists;
   readonly messages: Messages;
+  readonly dayRates: DayRatesHistory;
+  readonly rates: Rates;
   readonly dueItems: DueItems;
   readonly notificationsQueue: Queue<IncomingNotification>;
   readonly refreshesQueue: Queue<RefreshOrder>;
@@ -54,6 +58,7 @@ function build(environment: NodeJS.ProcessEnv): Deps {
   const table = openTable(required(environment, 'TABLE_NAME'));
   const cipher = cipherOf(() => fetchMasterSecret(required(environment, 'MASTER_KEY_ID')));
   const apps = appsOf(table, cipher);
+  const dayRates = dayRatesOf(table);
   const { STORES_URL: url, STORES_ROOT: root } = environment;
   return {
     now,
@@ -67,6 +72,8 @@ function build(environment: NodeJS.ProcessEnv): Deps {
     accessTokens: accessTokensOf(table),
     priceLists: priceListsOf(table),
     messages: messagesOf(table),
+    dayRates,
+    rates: cachedRates(dayRates, now),
     dueItems: dueItemsOf(table),
     notificationsQueue: queueOf(() => required(environment, 'NOTIFICATIONS_QUEUE_URL')),
     refreshesQueue: queueOf(() => required(environment, 'REFRESHES_QUEUE_URL')),

@@ -20,6 +20,7 @@ import type { Millis } from '../purchases/purchase.ts';
  * Access token (SHA-256)      a#A#<hash>           A
  * Price list of a processor   a#L#<platform>       L
  * Its last change there       a#L#<platform>       X
+ * Reference rates of a day    FX                   <YYYY-MM-DD>
  * Event: context and content  a#E#<eventId>        E                     byCreated a#E#<shard>
  * Event: raw, compressed      a#E#<eventId>        R
  * Event tag                   a#G#<tag>            <date>#<eventId>
@@ -176,3 +177,6 @@ export const tagKey = (app: string, tag: string, date: Millis, eventId: string):
   sk: `${sortable(date)}#${eventId}`,
 });
 export const eventIdOfTag = (tagSk: string): string => tagSk.slice(tagSk.indexOf('#') + 1);
+
+export const ratesPartition = 'FX';
+export const ratesKey = (day: string): Key => ({ pk: ratesPartition, sk: day });

@@ -1,18 +1,32 @@
+import { fractionOf } from './usd-rate.ts';
+
 interface Amount {
   readonly amountMicros?: number;
   readonly currency?: string;
+  /** Kept when the amount was taken in. */
+  readonly usdRate?: string;
 }
 
-/** The amount in US dollars, or null when there is no amount or no exchange rate for its currency. */
-export function amountUSD({ amountMicros, currency }: Amount): number | null {
-  if (amountMicros === undefined || currency !== 'USD') return null;
-  return centsHalfEven(amountMicros) / 100;
+const microsInCent = 10_000n;
+
+/**
+ * The amount in US dollars: dollars exactly, what was converted in whole cents, a half to the even neighbour. Null when there
+ * is no amount or no exchange rate for its currency.
+ */
+export function amountUSD({ amountMicros, currency, usdRate }: Amount): number | null {
+  if (amountMicros === undefined || currency === undefined) return null;
+  if (currency === 'USD') return amountMicros / 1_000_000;
+  if (usdRate === undefined) return null;
+  const [dollars, units] = fractionOf(usdRate);
+  const cents = halfEven(BigInt(Math.round(amountMicros)) * dollars, units * microsInCent);
+  return Number(cents) / 100;
 }
 
-/** Whole cents of an amount in micros; a half goes to the even neighbour. */
-function centsHalfEven(micros: number): number {
-  const cents = Math.floor(micros / 10_000);
-  const rest = micros - cents * 10_000;
-  if (rest === 5_000) return cents % 2 === 0 ? cents : cents + 1;
-  return rest > 5_000 ? cents + 1 : cents;
+/** The quotient as a whole number; the divisor is positive. */
+function halfEven(dividend: bigint, divisor: bigint): bigint {
+  const truncated = dividend / divisor;
+  const floor = dividend < truncated * divisor ? truncated - 1n : truncated;
+  const rest = 2n * (dividend - floor * divisor);
+  if (rest === divisor) return floor % 2n === 0n ? floor : floor + 1n;
+  return rest > divisor ? floor + 1n : floor;
 }

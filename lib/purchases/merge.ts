@@ -1,3 +1,4 @@
+import { keptRate, type Priced, rateOf } from '../money/priced.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { Observation } from './observation.ts';
 import type { Millis, Purchase } from './purchase.ts';
@@ -53,7 +54,7 @@ function isLater(one: Known, other: Known): boolean {
 /** The purchase without what `completed` may have filled in. */
 function told(purchase: Purchase): object {
   const { productType, purchaseDate, renewalIntentChangeDate, lastRenewalDate, currency, amountMicros, ...rest } =
-    purchase;
+    unrated(purchase);
   return rest;
 }
 
@@ -61,7 +62,7 @@ function mergeTransactions(one: readonly KnownTransaction[], other: readonly Kno
   const byId = new Map(one.map((known) => [known.transaction.transactionId, known]));
   for (const candidate of other) {
     const present = byId.get(candidate.transaction.transactionId);
-    if (!present || rank(candidate) > rank(present)) byId.set(candidate.transaction.transactionId, candidate);
+    byId.set(candidate.transaction.transactionId, present ? better(present, candidate) : candidate);
   }
   return [...byId.values()].sort(
     (a, b) =>
@@ -70,11 +71,21 @@ function mergeTransactions(one: readonly KnownTransaction[], other: readonly Kno
   );
 }
 
+/** Of two reports of a transaction the one that counts, with the best rate that either has for its amount. */
+function better(one: KnownTransaction, other: KnownTransaction): KnownTransaction {
+  const [winner, loser] = rank(other) > rank(one) ? [other, one] : [one, other];
+  const rate = keptRate(winner.transaction, loser.transaction);
+  return { ...winner, transaction: { ...unrated(winner.transaction), ...rate } };
+}
+
 /** The store's amount beats the client's, any amount beats none; then the later look, then the content. */
 function rank({ asOf, transaction }: KnownTransaction): string {
   const amount = transaction.amountMicros === undefined ? 0 : transaction.isReportedAmount ? 1 : 2;
-  return `${amount}#${String(asOf).padStart(16, '0')}#${canonical(transaction)}`;
+  return `${amount}#${String(asOf).padStart(16, '0')}#${canonical(unrated(transaction))}`;
 }
+
+/** Without the rate, which depends on the currency and the date and on no look. */
+const unrated = <T extends Priced>({ usdRate, usdRateDate, ...record }: T): Omit<T, keyof Priced> => record;
 
 /** Fills in what the winning look need not repeat: type, first date, date of the change of intent, last renewal, amount. */
 function completed(
@@ -90,7 +101,7 @@ function completed(
   const productType = purchase.productType ?? known.purchase.productType;
   const lastRenewalDate = purchase.lastRenewalDate ?? renewalDate(latest, purchaseDate);
   return {
-    ...purchase,
+    ...unrated(purchase),
     ...(productType !== undefined && { productType }),
     ...(purchaseDate !== undefined && { purchaseDate }),
     ...(changeDate !== undefined && { renewalIntentChangeDate: changeDate }),
@@ -98,6 +109,7 @@ function completed(
     ...(expirationDate !== undefined && { expirationDate }),
     ...(latest?.currency !== undefined && { currency: latest.currency }),
     ...(latest?.amountMicros !== undefined && { amountMicros: latest.amountMicros }),
+    ...(latest && rateOf(latest)),
   };
 }
 

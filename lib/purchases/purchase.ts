@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { Day, UsdRate } from '../money/usd-rate.ts';
 import { Platform } from './platform.ts';
 
 /** A moment in epoch milliseconds. */
@@ -73,6 +74,9 @@ export const Purchase = v.object({
   quantity: v.exactOptional(v.number()),
   currency: v.exactOptional(v.string()),
   amountMicros: v.exactOptional(v.number()),
+  /** What the amount of the latest transaction is converted with. */
+  usdRate: v.exactOptional(UsdRate),
+  usdRateDate: v.exactOptional(Day),
   isSharedPurchase: v.exactOptional(v.boolean()),
   isPaused: v.exactOptional(v.boolean()),
   autoResumeDate: v.exactOptional(v.number()),

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { Day, UsdRate } from '../money/usd-rate.ts';
 import { Platform } from '../purchases/platform.ts';
 
 /**
@@ -21,6 +22,9 @@ export const Transaction = v.object({
   currency: v.exactOptional(v.string()),
   /** The total that was paid for the quantity. */
   amountMicros: v.exactOptional(v.number()),
+  /** What the amount is converted with; set when the transaction is written, by its currency and purchase date. */
+  usdRate: v.exactOptional(UsdRate),
+  usdRateDate: v.exactOptional(Day),
   /** True when the amount is the client's word (`priceMicros` of the request) and not the store's. */
   isReportedAmount: v.exactOptional(v.boolean()),
   /** When the store gave the money back. */

@@ -1,0 +1,38 @@
+import * as v from 'valibot';
+import { Day, Decimal } from './usd-rate.ts';
+
+/** A currency's code as ISO 4217 has it. */
+export const CurrencyCode = v.pipe(v.string(), v.regex(/^[A-Z]{3}$/));
+
+/** The reference rates of one day: what one euro bought of each currency, the US dollar always among them. */
+export const DayRates = v.object({
+  date: Day,
+  perEuro: v.objectWithRest({ USD: Decimal }, Decimal),
+});
+export type DayRates = v.InferOutput<typeof DayRates>;
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** The UTC day of a moment, moved by whole days. */
+export const dayOf = (date: number, moved = 0): string => new Date(date + moved * dayMs).toISOString().slice(0, 10);
+
+/**
+ * How many days before a purchase its rates may have come out. The bank pauses for five days at most, so this bears a week in
+ * which the rates could not be fetched.
+ */
+const oldestDays = 10;
+
+/**
+ * The first and the last day whose rates are good for a purchase. Rates come out in the afternoon of their day, so those in
+ * force are of a day before: a purchase converts the same whether it is taken in before or after that afternoon.
+ */
+export const goodDays = (purchaseDate: number): readonly [first: string, last: string] => [
+  dayOf(purchaseDate, -oldestDays),
+  dayOf(purchaseDate, -1),
+];
+
+/** Whether rates of this day are good for the purchase, and not the estimate that ships with the code. */
+export function isGood(date: string, purchaseDate: number): boolean {
+  const [first, last] = goodDays(purchaseDate);
+  return date >= first && date <= last;
+}
