@@ -10,7 +10,7 @@ const envelope = new RegExp(
     `<gesmes:Sender>${space}<gesmes:name>[^<>]*</gesmes:name>${space}</gesmes:Sender>${space}` +
     `<Cube>([\\s\\S]*)</Cube>${space}</gesmes:Envelope>${space}$`,
 );
-const dayCube = new RegExp(`${space}<Cube time=${quoted('([^"\'<>]*)')}>([^]*?)</Cube>${space}`, 'y');
+const dayCube = new RegExp(`${space}<Cube time=${quoted('([^"\'<>]*)')}>([\\s\\S]*?)</Cube>${space}`, 'y');
 const rateCube = new RegExp(
   `${space}<Cube currency=${quoted('([^"\'<>]*)')} rate=${quoted('([^"\'<>]*)')}${space}/>${space}`,
   'y',

@@ -23,7 +23,7 @@ describe('readReferenceRates', () => {
   it('reads several days on one line with the other quotes', () => {
     const days =
       '<Cube time="2024-12-30"><Cube currency="USD" rate="1.0444"/></Cube><Cube time="2024-12-27"><Cube currency="USD" rate="1.0435"/></Cube>';
-    const xml = sample.replace(/<Cube>[^]*<\/Cube>/, `<Cube>${days}</Cube>`);
+    const xml = sample.replace(/<Cube>[\s\S]*<\/Cube>/, `<Cube>${days}</Cube>`);
     expect(readReferenceRates(xml).map(({ date }) => date)).toEqual(['2024-12-30', '2024-12-27']);
   });
 
@@ -40,7 +40,7 @@ describe('readReferenceRates', () => {
     ['a currency told twice', sample.replace('JPY', 'USD')],
     ['a currency that is none', sample.replace('JPY', '__proto__')],
     ['an element more', sample.replace("<Cube currency='JPY'", "<Note/><Cube currency='JPY'")],
-    ['no days', sample.replace(/<Cube time[^]*<\/Cube>\s*<\/Cube>/, '</Cube>')],
+    ['no days', sample.replace(/<Cube time[\s\S]*<\/Cube>\s*<\/Cube>/, '</Cube>')],
   ])('refuses %s', (_what, xml) => {
     expect(() => readReferenceRates(xml)).toThrow('The exchange rates could not be read.');
   });
