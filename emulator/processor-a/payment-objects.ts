@@ -37,7 +37,7 @@ export function newPaymentIntent(bill: Bill, id: string, charge: string, paid: b
     customer_account: null,
     description: null,
     excluded_payment_method_types: null,
-    last_payment_error: null,
+    last_payment_error: paid ? null : declined(charge),
     latest_charge: charge,
     livemode,
     managed_payments: null,
@@ -62,6 +62,14 @@ export function newPaymentIntent(bill: Bill, id: string, charge: string, paid: b
     transfer_group: null,
   };
 }
+
+const declined = (charge: string): Stripe.PaymentIntent.LastPaymentError => ({
+  type: 'card_error',
+  code: 'card_declined',
+  decline_code: 'generic_decline',
+  message: 'Your card was declined.',
+  charge,
+});
 
 /** The charge of a payment. */
 export function newCharge(bill: Bill, id: string, intent: string, paid: boolean): Stripe.Charge {

@@ -139,6 +139,15 @@ describe('a subscription', () => {
   });
 });
 
+it('says why a payment failed', () => {
+  const [failed] = store.live(store.buy(plan), [['fail-payment']]);
+  expect(failed && eventIn(failed).data.object).toMatchObject({
+    object: 'payment_intent',
+    status: 'requires_payment_method',
+    last_payment_error: { type: 'card_error', code: 'card_declined' },
+  });
+});
+
 describe('a signature', () => {
   it('is made anew for each attempt', () => {
     store.buy(plan);

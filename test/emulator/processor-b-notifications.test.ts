@@ -25,17 +25,18 @@ async function webhookIn({ body }: OutgoingNotification, changes: object = {}) {
 const kindsOf = async (posted: readonly OutgoingNotification[]) =>
   (await Promise.all(posted.map((outgoing) => webhookIn(outgoing)))).map(({ kind }) => kind);
 
-function ask(path: string, body: object): void {
+function ask(path: string, body?: object): string {
   const { merchantId, publicKey, privateKey } = store.settings;
-  const { status } = store.answer({
-    method: 'POST',
+  const { status, body: answer } = store.answer({
+    method: body ? 'POST' : 'GET',
     host: 'api.sandbox.braintreegateway.com',
     path: `/merchants/${merchantId}/${path}`,
     query: new URLSearchParams(),
     headers: { authorization: `Basic ${Buffer.from(`${publicKey}:${privateKey}`).toString('base64')}` },
-    body: Buffer.from(JSON.stringify(body)),
+    body: Buffer.from(body ? JSON.stringify(body) : ''),
   });
-  expect(status).toBe(201);
+  expect(status).toBe(body ? 201 : 200);
+  return answer;
 }
 
 /** Buys a subscription with a nonce, as the service does; gives the nonce. */
@@ -121,6 +122,14 @@ describe('a single payment', () => {
         dispute: { status, kind: 'chargeback', amount: '4.99', transaction: { id: purchaseId, amount: '4.99' } },
       });
     }
+  });
+
+  it('shows its dispute', () => {
+    const nonce = pay();
+    const shown = () => ask(`transactions/${store.find(nonce)?.purchaseId}`);
+    expect(shown()).toContain('<disputes type="array"></disputes>');
+    store.live(nonce, [['revoke']]);
+    expect(shown()).toMatch(/<disputes type="array"><dispute><id>\w{16}<\/id>.*<status>lost<\/status>/);
   });
 
   it('is disputed once, and not after it was given back', () => {
