@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { Account, Product, Purchase } from './records.ts';
+import { Account, ClawbackMessage, Product, Purchase } from './records.ts';
 
 /** All that the store knows of its customers. */
 export interface Books {
   readonly products: Map<string, Product>;
   readonly accounts: Map<string, Account>;
   readonly purchases: Map<string, Purchase>;
+  /** By the line item that was paid back. */
+  readonly clawbacks: Map<string, ClawbackMessage>;
 }
 
 /** The books as they are kept over a restart. */
@@ -14,6 +16,7 @@ export const SavedBooks = v.object({
   products: v.array(Product),
   accounts: v.array(Account),
   purchases: v.array(Purchase),
+  clawbacks: v.exactOptional(v.array(ClawbackMessage)),
 });
 type SavedBooks = v.InferOutput<typeof SavedBooks>;
 
@@ -25,6 +28,7 @@ export const openBooks = (saved?: SavedBooks): Books => ({
   products: byId(saved?.products),
   accounts: byId(saved?.accounts),
   purchases: byId(saved?.purchases),
+  clawbacks: new Map(saved?.clawbacks?.map((message) => [message.lineItemId, message])),
 });
 
 /** The books as `openBooks` takes them again. */
@@ -32,6 +36,7 @@ export const savedBooks = (books: Books): SavedBooks => ({
   products: [...books.products.values()],
   accounts: [...books.accounts.values()],
   purchases: [...books.purchases.values()],
+  clawbacks: [...books.clawbacks.values()],
 });
 
 /** The account of the customer, made at the first order; without a name each order is another customer's. */

@@ -80,3 +80,19 @@ export const Purchase = v.object({
   consumed: v.record(v.string(), v.object({ newQuantity: v.number() })),
 });
 export type Purchase = Readonly<v.InferOutput<typeof Purchase>>;
+
+/** A message in the publisher's queue of clawback events; what was deleted is remembered, so that it is not told again. */
+export const ClawbackMessage = v.object({
+  messageId: v.string(),
+  /** The payment that was paid back. */
+  lineItemId: v.string(),
+  /** The event in base64. */
+  text: v.string(),
+  insertedAt: v.number(),
+  visibleAt: v.number(),
+  dequeueCount: v.number(),
+  /** Changes each time the message is taken. */
+  popReceipt: v.exactOptional(v.string()),
+  isDeleted: v.boolean(),
+});
+export type ClawbackMessage = Readonly<v.InferOutput<typeof ClawbackMessage>>;

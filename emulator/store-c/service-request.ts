@@ -14,7 +14,7 @@ export function requested<S extends v.GenericSchema>(schema: S, { body }: StoreC
 }
 
 /** The application that the call's access token was given to. */
-function callerOf(source: Source, { headers }: StoreCall): string {
+export function callerOf(source: Source, { headers }: StoreCall): string {
   const [, token] = /^Bearer (.+)$/i.exec(headers.authorization ?? '') ?? [];
   if (token === undefined) throw unauthorized('PartnerAadTicketRequired');
   const clientId = applicationOf(source, token, 'services');

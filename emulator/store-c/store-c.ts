@@ -15,7 +15,7 @@ import { validateBody } from './validate-body.ts';
 
 const Saved = v.object({ keys: Keys, books: SavedBooks });
 
-/** The Microsoft Store: Entra tokens, StoreID keys, collections, recurrences and clawback. It sends no notifications. */
+/** The Microsoft Store: Entra tokens, StoreID keys, collections, recurrences and clawback, by query and by queue. It posts nothing. */
 export const storeC: StoreDefinition = {
   platform: 'store_c',
   aliases: ['windows'],

@@ -1,5 +1,6 @@
 import { type Answer, json, type StoreCall, text } from '../http-messages.ts';
 import { queryOrders } from './clawback.ts';
+import { answerQueue, clawbackToken, queueHost } from './clawback-queue.ts';
 import { queryV6, queryV8, queryV9 } from './collections.ts';
 import { consumeV6, consumeV8 } from './consume.ts';
 import { answerEntra } from './entra.ts';
@@ -32,17 +33,19 @@ const services: Readonly<Record<string, Readonly<Record<string, Respond>>>> = {
   },
 };
 
+const tokenPath = '/v8.0/b2b/clawback/sastoken';
 const entra = 'login.microsoftonline.com';
 const change = /^\/v8\.0\/b2b\/recurrences\/([^/]+)\/change$/i;
 
 /** The host names of the store. */
-export const hostNames = [entra, ...Object.keys(services)];
+export const hostNames = [entra, queueHost, ...Object.keys(services)];
 
 /** Answers whatever is asked of one of the store's hosts. */
 export function answerCall(source: Source, call: StoreCall): Answer {
   if (call.host === entra) return answerEntra(source, call);
+  if (call.host === queueHost) return answerQueue(source, call);
   const respond = responder(call);
-  if (respond === undefined || call.method !== 'POST') return text(404, 'Not Found');
+  if (respond === undefined) return text(404, 'Not Found');
   try {
     return respond(source, call);
   } catch (thrown) {
@@ -50,7 +53,11 @@ export function answerCall(source: Source, call: StoreCall): Answer {
   }
 }
 
-function responder({ host, path }: StoreCall): Respond | undefined {
+function responder({ host, path, method }: StoreCall): Respond | undefined {
+  if (method === 'GET') {
+    return host === 'purchase.mp.microsoft.com' && path.toLowerCase() === tokenPath ? clawbackToken : undefined;
+  }
+  if (method !== 'POST') return undefined;
   const [, id] = (host === 'purchase.mp.microsoft.com' && change.exec(path)) || [];
   if (id !== undefined) return (source, call) => changeRecurrence(source, call, decodeURIComponent(id));
   return services[host]?.[path.toLowerCase()];
