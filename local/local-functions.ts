@@ -29,31 +29,47 @@ interface Platform {
 export interface LocalFunctions {
   /** The function that a URI of API Gateway names. Throws when there is none. */
   readonly named: (uri: string) => LocalFunction;
+  /** Throws when there is none. */
+  readonly byArn: (arn: string) => LocalFunction;
+  /** By the value of `{ Ref: … }`. Throws when there is none. */
+  readonly byName: (name: string) => LocalFunction;
   /** Every variable that the template gives to any function. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Ends every instance at once, whatever it is doing, as a crash would. */
+  kill(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Makes the template's functions callable; none starts before its first call. */
 export function localFunctions({ template, codeFolder }: Assembly, names: Names, platform: Platform): LocalFunctions {
   const found = resourcesOf(template, 'AWS::Lambda::Function', { properties: LambdaFunction, names });
-  const functions = new Map(
+  const byId = new Map(
     [...found].map(([id, properties]) => {
       const code = codeOf(properties, codeFolder(properties.Code.S3Key));
-      return [names.attribute(id, 'Arn'), localFunction(definition(id, properties, { ...platform, code }))] as const;
+      return [id, localFunction(definition(id, properties, { ...platform, code }))] as const;
     }),
   );
+  const byName = keyedBy(byId, (id) => names.ref(id));
+  const byArn = keyedBy(byId, (id) => names.attribute(id, 'Arn'));
+  const endAll = async (): Promise<void> => {
+    await Promise.all([...byId.values()].map((one) => one.close()));
+  };
   return {
-    named(uri) {
-      const arn = /\/functions\/(.+)\/invocations$/.exec(uri)?.[1] ?? '';
-      const one = functions.get(arn);
-      if (!one) throw new Error(`The template has no function for ${uri}.`);
-      return one;
-    },
+    named: (uri) => byArn(/\/functions\/(.+)\/invocations$/.exec(uri)?.[1] ?? uri),
+    byArn,
+    byName,
     environment: Object.assign({}, ...[...found.values()].map(({ Environment }) => Environment.Variables)),
-    close: async () => {
-      await Promise.all([...functions.values()].map((one) => one.close()));
-    },
+    kill: endAll,
+    close: endAll,
+  };
+}
+
+function keyedBy(functions: ReadonlyMap<string, LocalFunction>, keyOf: (id: string) => string) {
+  const byKey = new Map([...functions].map(([id, one]) => [keyOf(id), one] as const));
+  return (key: string): LocalFunction => {
+    const one = byKey.get(key);
+    if (!one) throw new Error(`The template has no function ${key}.`);
+    return one;
   };
 }
 

@@ -3,7 +3,8 @@ import type { Template } from './template.ts';
 
 /** The region that functions on this machine believe to be in. */
 export const region = 'eu-west-1';
-const account = '000000000000';
+/** The account that they believe to be in. */
+export const account = '000000000000';
 
 const pseudoParameters: Readonly<Record<string, string>> = {
   'AWS::AccountId': account,
@@ -18,16 +19,27 @@ const servicesKnownByArn: Readonly<Record<string, string>> = {
   'AWS::SNS::Topic': 'sns',
 };
 
-/** Names for the resources of a template; `run` sets the tables of one run apart from those of another. */
-export function localNames({ Resources }: Template, run: string): Names {
-  const arn = (id: string, service = 'local') => `arn:aws:${service}:${region}:${account}:${id}`;
+interface Run {
+  /** Sets the tables and queues of one run apart from those of another. */
+  readonly run: string;
+  /** The URL of a queue by its name. */
+  readonly queueUrl: (name: string) => string;
+}
+
+/** Names for the resources of a template. */
+export function localNames({ Resources }: Template, { run, queueUrl }: Run): Names {
+  const arn = (name: string, service = 'local') => `arn:aws:${service}:${region}:${account}:${name}`;
+  const typeOf = (id: string): string => Resources[id]?.Type ?? '';
+  const isQueue = (id: string): boolean => typeOf(id) === 'AWS::SQS::Queue';
   return {
     ref(id) {
-      const service = servicesKnownByArn[Resources[id]?.Type ?? ''];
+      const service = servicesKnownByArn[typeOf(id)];
+      if (isQueue(id)) return queueUrl(`${run}-${id}`);
       return pseudoParameters[id] ?? (service ? arn(id, service) : `${run}-${id}`);
     },
     attribute(id, name) {
       if (!Resources[id]) throw new Error(`The template refers to ${id}, which it does not hold.`);
+      if (isQueue(id)) return name === 'Arn' ? arn(`${run}-${id}`, 'sqs') : `${run}-${id}`;
       return name === 'Arn' ? arn(id) : `${id}.${name}`;
     },
   };

@@ -1,9 +1,12 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createTables } from './create-tables.ts';
+import { connectSources } from './event-sources.ts';
 import { type GatewayDocument, gatewayDocumentOf } from './gateway/document.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import { type LocalFunctions, localFunctions } from './local-functions.ts';
 import { localNames, region } from './local-names.ts';
+import { type QueueServer, startQueues } from './queues.ts';
+import { runSchedules } from './schedules.ts';
 import { generateSecrets, type SecretValues, startSecretsManager } from './secrets-manager.ts';
 import type { SharedClock } from './shared-clock.ts';
 import type { Assembly } from './synthesize.ts';
@@ -21,6 +24,7 @@ interface Machine {
 export interface RunningStack {
   readonly secrets: SecretValues;
   readonly functions: LocalFunctions;
+  readonly queues: QueueServer;
   readonly document: GatewayDocument;
   /** What functions find in their environment; commands from outside can use it too. */
   readonly environment: Readonly<Record<string, string>>;
@@ -33,28 +37,46 @@ export async function runStack(
   { running, clock, databaseEndpoint, worker, log }: Machine,
 ): Promise<RunningStack> {
   const { template } = assembly;
-  const names = localNames(template, run);
+  const queues = await running.hold(startQueues());
+  const names = localNames(template, { run, queueUrl: queues.urlOf });
+  await queues.open(template, names);
   const secrets = generateSecrets(template, names, present);
   const secretsManager = await running.hold(startSecretsManager(secrets));
-  const platform = platformEnvironment(databaseEndpoint, secretsManager.endpoint);
+  const platform = platformEnvironment({
+    database: databaseEndpoint,
+    queues: queues.endpoint,
+    secrets: secretsManager.endpoint,
+  });
   useEnvironment(platform);
-  await createTables(template, names, new DynamoDBClient({}));
+  const database = new DynamoDBClient({});
+  await createTables(template, names, database);
   const functions = await running.hold(localFunctions(assembly, names, { worker, clock, environment: platform, log }));
+  const machine = { names, functions, database, databaseEndpoint, clock, log };
+  await running.hold(connectSources(template, { ...machine, queues }));
+  await running.hold(runSchedules(template, names, machine));
   return {
     secrets,
     functions,
+    queues,
     document: gatewayDocumentOf(template, names),
     environment: { ...platform, ...functions.environment },
   };
 }
 
+interface Endpoints {
+  readonly database: string;
+  readonly queues: string;
+  readonly secrets: string;
+}
+
 /** What Lambda, or here its stand-in, adds to the environment of every function. */
-const platformEnvironment = (database: string, secretsManager: string): Readonly<Record<string, string>> => ({
+const platformEnvironment = (endpoints: Endpoints): Readonly<Record<string, string>> => ({
   AWS_REGION: region,
   AWS_ACCESS_KEY_ID: 'local',
   AWS_SECRET_ACCESS_KEY: 'local',
-  AWS_ENDPOINT_URL_DYNAMODB: database,
-  AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager,
+  AWS_ENDPOINT_URL_DYNAMODB: endpoints.database,
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoints.secrets,
+  AWS_ENDPOINT_URL_SQS: endpoints.queues,
   AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
 });
 

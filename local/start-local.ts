@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningEmulator, startEmulator } from '../emulator/start-emulator.ts';
+import { hooks } from '../lib/api/notifications.ts';
 import type { IssuedKeys } from '../lib/apps/operator.ts';
 import { compileWorker } from './compile-worker.ts';
 import { demoApp } from './demo-app.ts';
@@ -30,6 +31,10 @@ export interface LocalService extends IssuedKeys {
   readonly emulatorUrl: string;
   /** With which commands from outside reach the service's table and secrets. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Ends every running instance of a function, as a crash would; the platform then tries again. */
+  killFunctions(): Promise<void>;
+  /** Messages that no worker has done with. */
+  queued(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -60,11 +65,20 @@ async function start(options: Options, running: Lifetimes): Promise<LocalService
   const stack = await runStack(assembly, state, { running, clock, databaseEndpoint, worker, log });
   const demo = await openDemo(stack, emulator, state);
   if (folder !== undefined) await keepState(folder, { ...state, secrets: stack.secrets, demo });
-  const { document, functions, environment } = stack;
+  const { document, functions, queues, environment } = stack;
   const gateway = await running.hold(
     startGateway({ port, document, functionOf: functions.named, now: clock.now, log }),
   );
-  return { ...demo, baseUrl: gateway.url, emulatorUrl: emulator.url, environment, close: running.end };
+  for (const { platform } of hooks) emulator.notifyAt(platform, `${gateway.url}/v3/webhook/${platform}/${demo.app}`);
+  return {
+    ...demo,
+    baseUrl: gateway.url,
+    emulatorUrl: emulator.url,
+    environment,
+    killFunctions: functions.kill,
+    queued: queues.left,
+    close: running.end,
+  };
 }
 
 const emulatorOptions = ({ emulatorPort = 0, folder }: Options, clock: SharedClock) => ({

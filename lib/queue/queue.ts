@@ -24,7 +24,7 @@ export function queueOf<T extends object>(url: () => string): Queue<T> {
   return {
     async send(messages, sending = {}) {
       if (messages.length === 0) return;
-      client ??= import('@aws-sdk/client-sqs').then(({ SQSClient }) => new SQSClient({}));
+      client ??= import('@aws-sdk/client-sqs').then(({ SQSClient }) => new SQSClient({ useQueueUrlAsEndpoint: false }));
       const [opened, { SendMessageBatchCommand }] = await Promise.all([client, import('@aws-sdk/client-sqs')]);
       for (const bodies of batches(messages.map((message) => JSON.stringify(message)))) {
         const answer = await opened

@@ -1,0 +1,83 @@
+import { CreateQueueCommand, GetQueueAttributesCommand, type QueueAttributeName, SQSClient } from '@aws-sdk/client-sqs';
+import { buildApp } from 'fauxqs';
+import * as v from 'valibot';
+import { freePort } from './free-port.ts';
+import type { Names } from './intrinsics.ts';
+import { account, region } from './local-names.ts';
+import { resourcesOf, type Template } from './template.ts';
+
+const Queue = v.object({
+  VisibilityTimeout: v.optional(v.number(), 30),
+  RedrivePolicy: v.optional(v.object({ deadLetterTargetArn: v.string(), maxReceiveCount: v.number() })),
+});
+
+/** A queue server that speaks the protocol of SQS. It keeps messages in memory only, and delays them by real time. */
+export interface QueueServer {
+  readonly endpoint: string;
+  readonly client: SQSClient;
+  /** The URL by which clients name a queue. */
+  readonly urlOf: (name: string) => string;
+  /** Makes the template's queues. */
+  open(template: Template, names: Names): Promise<void>;
+  /** How many messages are in all queues, dead ones included, whether they wait or are being handled. */
+  left(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Starts the server on a free port of this machine. */
+export async function startQueues(): Promise<QueueServer> {
+  const port = await freePort();
+  const endpoint = `http://127.0.0.1:${port}`;
+  const server = buildApp({ logger: false, defaultRegion: region });
+  await server.listen({ port, host: '127.0.0.1' });
+  const client = new SQSClient({
+    endpoint,
+    region,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  // What the server calls a queue; nobody connects to that host, as clients are given the endpoint.
+  const urlOf = (name: string) => `http://sqs.${region}.localhost:${port}/${account}/${name}`;
+  const opened: string[] = [];
+  return {
+    endpoint,
+    client,
+    urlOf,
+    open: async (template, names) => {
+      for (const name of await createQueues(client, template, names)) opened.push(name);
+    },
+    left: async () => {
+      const counts = await Promise.all(opened.map(async (name) => await countOf(client, urlOf(name))));
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+    close: async () => {
+      client.destroy();
+      await server.close();
+    },
+  };
+}
+
+async function createQueues(client: SQSClient, template: Template, names: Names): Promise<string[]> {
+  const queues = resourcesOf(template, 'AWS::SQS::Queue', { properties: Queue, names });
+  return await Promise.all(
+    [...queues].map(async ([id, { VisibilityTimeout, RedrivePolicy }]) => {
+      const QueueName = names.attribute(id, 'QueueName');
+      const Attributes = {
+        VisibilityTimeout: String(VisibilityTimeout),
+        ...(RedrivePolicy && { RedrivePolicy: JSON.stringify(RedrivePolicy) }),
+      };
+      await client.send(new CreateQueueCommand({ QueueName, Attributes }));
+      return QueueName;
+    }),
+  );
+}
+
+const counts: readonly QueueAttributeName[] = [
+  'ApproximateNumberOfMessages',
+  'ApproximateNumberOfMessagesDelayed',
+  'ApproximateNumberOfMessagesNotVisible',
+];
+
+async function countOf(client: SQSClient, QueueUrl: string): Promise<number> {
+  const { Attributes } = await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...counts] }));
+  return counts.reduce((sum, name) => sum + Number(Attributes?.[name] ?? 0), 0);
+}

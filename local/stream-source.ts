@@ -1,0 +1,66 @@
+import { DescribeStreamCommand, type Shard } from '@aws-sdk/client-dynamodb-streams';
+import type { Closable } from './lifetimes.ts';
+import { readShard, type StreamReading } from './stream-shard.ts';
+
+const discoverEveryMs = 2_000;
+
+/** Reads a stream until it is closed, as Lambda's event source mapping does: each shard in order, after its parent. */
+export function readStream(reading: Omit<StreamReading, 'signal'>): Closable {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const running = follow({ ...reading, signal });
+  return {
+    close: async () => {
+      ending.abort();
+      await running;
+    },
+  };
+}
+
+async function follow(reading: StreamReading): Promise<void> {
+  const started = new Map<string, Promise<void>>();
+  const finished = new Set<string>();
+  while (!reading.signal.aborted) {
+    const shards = await shardsOf(reading).catch(() => []);
+    const known = new Set(shards.map(({ ShardId }) => ShardId));
+    for (const { ShardId: id, ParentShardId: parent } of shards) {
+      const waits = parent !== undefined && known.has(parent) && !finished.has(parent);
+      if (id === undefined || started.has(id) || waits) continue;
+      started.set(id, readToTheEnd(id, reading, finished));
+    }
+    await pause(discoverEveryMs, reading.signal);
+  }
+  await Promise.all(started.values());
+}
+
+/** A shard that cannot be read is begun again: what it held was perhaps not handled. */
+async function readToTheEnd(id: string, reading: StreamReading, finished: Set<string>): Promise<void> {
+  while (!reading.signal.aborted && !finished.has(id)) {
+    try {
+      await readShard(id, reading);
+      finished.add(id);
+    } catch (thrown) {
+      if (reading.signal.aborted) return;
+      reading.log(`${thrown instanceof Error ? thrown.stack : thrown}\n`);
+      await pause(1_000, reading.signal);
+    }
+  }
+}
+
+async function shardsOf({ streams, streamArn }: StreamReading): Promise<Shard[]> {
+  const shards: Shard[] = [];
+  let from: string | undefined;
+  do {
+    const page = { StreamArn: streamArn, ...(from !== undefined && { ExclusiveStartShardId: from }) };
+    const { StreamDescription } = await streams.send(new DescribeStreamCommand(page));
+    shards.push(...(StreamDescription?.Shards ?? []));
+    from = StreamDescription?.LastEvaluatedShardId;
+  } while (from !== undefined);
+  return shards;
+}
+
+const pause = async (ms: number, signal: AbortSignal): Promise<void> =>
+  await new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => resolve(clearTimeout(timer)), { once: true });
+  });
