@@ -60,6 +60,14 @@ export const workers: readonly Worker[] = [
     timeoutSeconds: 900,
     memoryMb: 1024,
   },
+  {
+    id: 'exchange-rates',
+    summary: "Keeps the central bank's daily reference rates",
+    source: { every: Duration.hours(6) },
+    needs: ['write', 'stores'],
+    timeoutSeconds: 120,
+    memoryMb: 512,
+  },
 ];
 
 /** The functions that nobody calls over HTTP, with what calls them. */

@@ -60,12 +60,13 @@ function build(environment: NodeJS.ProcessEnv): Deps {
   const apps = appsOf(table, cipher);
   const dayRates = dayRatesOf(table);
   const { STORES_URL: url, STORES_ROOT: root } = environment;
+  const rates = cachedRates(dayRates, now);
   return {
     now,
     table,
     apps,
     cachedApps: cachedApps(apps, now),
-    purchases: purchasesOf(table, cipher),
+    purchases: purchasesOf(table, cipher, rates),
     transactions: transactionsOf(table),
     aliases: aliasesOf(table),
     events: eventsOf(table, retentionDays(environment), now),
@@ -73,7 +74,7 @@ function build(environment: NodeJS.ProcessEnv): Deps {
     priceLists: priceListsOf(table),
     messages: messagesOf(table),
     dayRates,
-    rates: cachedRates(dayRates, now),
+    rates,
     dueItems: dueItemsOf(table),
     notificationsQueue: queueOf(() => required(environment, 'NOTIFICATIONS_QUEUE_URL')),
     refreshesQueue: queueOf(() => required(environment, 'REFRESHES_QUEUE_URL')),

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import type { Cipher } from '../apps/cipher.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
+import type { Rates } from '../exchange-rates/cached-rates.ts';
+import { pricedLook } from '../exchange-rates/priced-look.ts';
 import { NotificationReason } from '../notifications/reasons.ts';
 import { parse, parseJson } from '../parse.ts';
 import { type Change, changeOf, type Happening, type StoredPurchase } from '../purchases/change.ts';
@@ -83,7 +85,7 @@ export interface Refreshable {
   readonly refreshedAt?: Millis;
 }
 
-export function purchasesOf(table: Table, cipher: Cipher): Purchases {
+export function purchasesOf(table: Table, cipher: Cipher, rates: Rates): Purchases {
   return {
     async find(app, purchaseId) {
       const item = await table.get(purchaseKey(app, purchaseId));
@@ -121,14 +123,18 @@ export function purchasesOf(table: Table, cipher: Cipher): Purchases {
     },
     async record(app, purchaseId, { observed, message, ...happened }) {
       const seen = observed && (await sealed(cipher, app, observed));
-      const happening = { ...happened, ...(seen && { observed: seen }) };
       const marker = message && partKey(app, message, purchaseId);
       return await againOnConflict(async () => {
         const [before, handled] = await Promise.all([load(table, app, purchaseId), marker && table.get(marker)]);
         if (handled) return before && { stored: before };
         const replaced = before || !observed?.replaces ? undefined : await load(table, app, observed.replaces);
-        const change = changeOf(before, { ...happening, ...(replaced && { replaced }) });
-        const mark = marker ? [handledWrite(table.name, marker, happening.now)] : [];
+        const look = seen && (await pricedLook(seen, before?.known.transactions ?? [], rates));
+        const change = changeOf(before, {
+          ...happened,
+          ...(look && { observed: look }),
+          ...(replaced && { replaced }),
+        });
+        const mark = marker ? [handledWrite(table.name, marker, happened.now)] : [];
         if (!change && mark.length > 0) await table.transact(mark);
         if (!change) return before && { stored: before };
         for (const writes of changeWrites(table.name, app, { change, together: mark })) await table.transact(writes);

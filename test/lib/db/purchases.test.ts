@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { dayRatesOf } from '../../../lib/db/day-rates.ts';
 import { purchasePartition } from '../../../lib/db/keys.ts';
 import { type Happened, type Purchases, purchasesOf } from '../../../lib/db/purchases.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import { transactionsOf } from '../../../lib/db/transactions.ts';
+import { cachedRates } from '../../../lib/exchange-rates/cached-rates.ts';
 import type { Observation } from '../../../lib/purchases/observation.ts';
 import { day, freshName, paid, seenPurchase, start, testCipher } from '../../support/given.ts';
 import { testTable } from '../../support/table.ts';
@@ -11,7 +13,11 @@ let table: Table;
 let purchases: Purchases;
 beforeAll(async () => {
   table = await testTable();
-  purchases = purchasesOf(table, testCipher);
+  purchases = purchasesOf(
+    table,
+    testCipher,
+    cachedRates(dayRatesOf(table), () => start),
+  );
 });
 
 const id = 'store_a:1';
