@@ -4,6 +4,7 @@ import { dueStep, expire, failPayment } from './billing.ts';
 import type { Books } from './books.ts';
 import { productOf, stock } from './catalogue.ts';
 import { type Change, type Moment, subscriptionOf } from './change.ts';
+import { declineRefund, extend, redeemOffer, requestRefund, reverseRefund } from './favours.ts';
 import { changePlan } from './plan-change.ts';
 import { latest, type Product, type Purchase } from './records.ts';
 import { recover, renew } from './renewal.ts';
@@ -32,6 +33,11 @@ export const actionsOn = (books: Books): Readonly<Record<string, Action>> => ({
   ),
   'raise-price': { step: (purchase, _moment, { priceMicros }) => raisePrice(purchase, priceMicros) },
   'accept-price': { step: acceptPrice },
+  extend: both((purchase, moment, { period }) => extend(purchase, moment, period)),
+  'redeem-offer': { step: (purchase, moment, { priceMicros }) => redeemOffer(purchase, moment, priceMicros) },
+  'request-refund': { step: requestRefund },
+  'decline-refund': { step: declineRefund },
+  'reverse-refund': { step: (purchase, moment, { transactionId }) => reverseRefund(purchase, moment, transactionId) },
 });
 
 /** What happens to a purchase by itself when it is due. */

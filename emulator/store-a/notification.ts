@@ -39,6 +39,7 @@ export function notificationOf(source: Source, message: StoreMessage): OutgoingN
       bundleVersion: app.version,
       environment,
       ...(native.notificationType !== 'TEST' && aboutPurchase(then, message)),
+      ...(native.notificationType === 'CONSUMPTION_REQUEST' && { consumptionRequestReason: 'UNINTENDED_PURCHASE' }),
     },
   };
   return {

@@ -37,4 +37,7 @@ function paidOffer(intro: NonNullable<Order['intro']>, product: Product, order: 
 const hadOffer = (books: Books, buyer: Account, { group }: Product): boolean =>
   purchasesOf(books, buyer.id)
     .flatMap(({ transactions }) => transactions)
-    .some(({ offer, productId }) => offer !== undefined && productNamed(books, productId).group === group);
+    .some(
+      ({ offer, productId }) =>
+        offer !== undefined && offer.code === undefined && productNamed(books, productId).group === group,
+    );

@@ -13,6 +13,7 @@ const types = {
 } as const;
 
 const introductoryOffer = 1;
+const offerCode = 3;
 
 /** The payload of a signed transaction (JWSTransactionDecodedPayload). */
 export function transactionPayload(books: Books, { account, purchase, transaction }: Found, now: number): object {
@@ -36,7 +37,7 @@ export function transactionPayload(books: Books, { account, purchase, transactio
     signedDate: now,
     ...revocation(transaction),
     ...(isUpgraded && { isUpgraded }),
-    ...offer(transaction),
+    ...offer(transaction.offer),
     environment: account.environment,
     transactionReason: transaction.reason,
     ...storefrontOf(transaction.currency),
@@ -48,7 +49,7 @@ export function transactionPayload(books: Books, { account, purchase, transactio
 
 /** The payload of a subscription's signed renewal information (JWSRenewalInfoDecodedPayload). */
 export function renewalPayload({ account, purchase }: Omit<Found, 'transaction'>, now: number): object {
-  const { state, willRenew, renewal, expirationIntent, graceUntil, priceIncrease, recentStart } =
+  const { state, willRenew, renewal, expirationIntent, graceUntil, priceIncrease, comingOffer, recentStart } =
     subscriptionOf(purchase);
   return {
     ...(expirationIntent !== undefined && { expirationIntent }),
@@ -59,11 +60,12 @@ export function renewalPayload({ account, purchase }: Omit<Found, 'transaction'>
     ...(paidUntil(purchase) <= now && { isInBillingRetryPeriod: state === 'BILLING_RETRY' }),
     ...(priceIncrease && { priceIncreaseStatus: priceIncrease.accepted ? 1 : 0 }),
     ...(graceUntil !== undefined && { gracePeriodExpiresDate: graceUntil }),
+    ...(willRenew && offer(comingOffer)),
     signedDate: now,
     environment: account.environment,
     recentSubscriptionStartDate: recentStart,
     renewalDate: paidUntil(purchase),
-    renewalPrice: milliunits(priceIncrease?.priceMicros ?? renewal.priceMicros),
+    renewalPrice: milliunits(comingOffer?.priceMicros ?? priceIncrease?.priceMicros ?? renewal.priceMicros),
     currency: renewal.currency,
     appTransactionId: account.appTransactionId,
     ...(purchase.sharedFrom === undefined && accountToken(account)),
@@ -95,8 +97,16 @@ export const accountToken = ({ applicationUsername }: Account): { appAccountToke
 
 const milliunits = (micros: number): number => Math.round(micros / 1000);
 
-const offer = ({ offer }: Transaction): object =>
-  offer ? { offerType: introductoryOffer, offerDiscountType: offer.discountType, offerPeriod: offer.period } : {};
+function offer(offer: Transaction['offer']): object {
+  if (offer === undefined) return {};
+  const { code, discountType, period } = offer;
+  return {
+    offerType: code === undefined ? introductoryOffer : offerCode,
+    ...(code !== undefined && { offerIdentifier: code }),
+    offerDiscountType: discountType,
+    offerPeriod: period,
+  };
+}
 
 function revocation({ revocation }: Transaction): object {
   if (revocation === undefined) return {};

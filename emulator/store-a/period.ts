@@ -28,10 +28,12 @@ export function periodTransaction(period: PaidPeriod, moment: Moment): Transacti
     expiresDate: addPeriod(anchor.date, anchor.period, anchor.periods),
     quantity,
     reason,
-    ...(offer && { priceMicros: offer.priceMicros, offer: { discountType: offer.discountType, period: offer.period } }),
+    ...(offer && { priceMicros: offer.priceMicros, offer: offerOf(offer) }),
     changedAt: moment.at,
   };
 }
+
+const offerOf = ({ priceMicros: _paid, ...offer }: BoughtOffer): NonNullable<Transaction['offer']> => offer;
 
 /** The first of a row of periods. */
 export const firstAnchor = (date: number, period: Period): Subscription['anchor'] => ({ date, period, periods: 1 });

@@ -32,7 +32,7 @@ export function changePlan(purchase: Purchase, product: Product, moment: Moment)
 }
 
 function renewingAs(purchase: Purchase, { id, priceMicros, currency }: Product): Purchase {
-  const { priceIncrease: _forgotten, ...subscription } = subscriptionOf(purchase);
+  const { priceIncrease: _forgotten, comingOffer: _lost, ...subscription } = subscriptionOf(purchase);
   const renewal = { productId: id, priceMicros: purchase.sharedFrom === undefined ? priceMicros : 0, currency };
   return { ...purchase, subscription: { ...subscription, willRenew: true, renewal } };
 }

@@ -30,6 +30,8 @@ export type Account = Readonly<v.InferOutput<typeof Account>>;
 const Offer = v.object({
   discountType: v.picklist(['FREE_TRIAL', 'PAY_AS_YOU_GO', 'PAY_UP_FRONT']),
   period: Period,
+  /** Names the offer that a code was redeemed for; absent for the introductory one. */
+  code: v.exactOptional(v.string()),
 });
 
 const Revocation = v.object({
@@ -51,7 +53,7 @@ export const Transaction = v.object({
   currency: v.string(),
   quantity: v.number(),
   reason: v.picklist(['PURCHASE', 'RENEWAL']),
-  /** The introductory offer that applied. */
+  /** The offer that applied. */
   offer: v.exactOptional(Offer),
   isUpgraded: v.exactOptional(v.literal(true)),
   revocation: v.exactOptional(Revocation),
@@ -75,6 +77,8 @@ export const Subscription = v.object({
   expirationIntent: v.exactOptional(v.picklist([1, 2, 3, 5])),
   graceUntil: v.exactOptional(v.number()),
   priceIncrease: v.exactOptional(v.object({ accepted: v.boolean(), priceMicros: v.number() })),
+  /** The offer that applies to the next renewal. */
+  comingOffer: v.exactOptional(v.object({ ...Offer.entries, priceMicros: v.number() })),
   /** The start of the current run of periods. */
   recentStart: v.number(),
 });

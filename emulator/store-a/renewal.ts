@@ -58,7 +58,8 @@ type NextPeriod = Pick<PaidPeriod, 'start' | 'reason' | 'offer'>;
 
 function withPeriod(purchase: Purchase, next: NextPeriod, moment: Moment): Purchase {
   const before = subscriptionOf(purchase);
-  const period = next.offer?.period ?? periodOf(moment.product(before.renewal.productId));
+  const offer = next.offer ?? (next.reason === 'RENEWAL' ? before.comingOffer : undefined);
+  const period = offer?.period ?? periodOf(moment.product(before.renewal.productId));
   const priceMicros = before.priceIncrease?.accepted ? before.priceIncrease.priceMicros : before.renewal.priceMicros;
   const subscription: Subscription = {
     state: 'ACTIVE',
@@ -69,6 +70,6 @@ function withPeriod(purchase: Purchase, next: NextPeriod, moment: Moment): Purch
     recentStart: next.start - paidUntil(purchase) < 60 * dayMs ? before.recentStart : next.start,
   };
   const { anchor, renewal: price } = subscription;
-  const transaction = periodTransaction({ ...next, anchor, price, quantity: latest(purchase).quantity }, moment);
+  const transaction = periodTransaction({ ...next, offer, anchor, price, quantity: latest(purchase).quantity }, moment);
   return { ...withTransaction(purchase, transaction), subscription };
 }

@@ -24,6 +24,9 @@ const simple = [
   'refund',
   'raise-price',
   'accept-price',
+  'extend',
+  'redeem-offer',
+  'reverse-refund',
 ];
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...simple).map((action): Step => [action]) },

@@ -72,6 +72,11 @@ describe('a notification', () => {
     ['revocation', [['revoke']], ['REVOKE']],
     ['price increase', [['raise-price']], ['PRICE_INCREASE/PENDING']],
     ['consent to it', [['raise-price'], ['accept-price']], ['PRICE_INCREASE/ACCEPTED']],
+    ['extension', [['extend']], ['RENEWAL_EXTENDED']],
+    ['redeemed offer', [['redeem-offer']], ['OFFER_REDEEMED']],
+    ['request for the money back', [['request-refund']], ['CONSUMPTION_REQUEST']],
+    ['refusal of it', [['request-refund'], ['decline-refund']], ['REFUND_DECLINED']],
+    ['refund taken back', [['refund'], ['reverse-refund']], ['REFUND_REVERSED']],
     [
       'upgrade',
       [['change-plan', { productId: 'dearer', priceMicros: 9_990_000 }]],
