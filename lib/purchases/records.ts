@@ -7,7 +7,7 @@ import { bare } from './platform.ts';
 import { isExpired, isSubscription, type Millis, type Purchase } from './purchase.ts';
 
 /** `YYYY-MM-DDTHH:MM:SS.000Z`: receivers compare dates as text and some accept whole seconds only. */
-const isoSeconds = (date: Millis): string => `${new Date(date).toISOString().slice(0, 19)}.000Z`;
+export const isoSeconds = (date: Millis): string => `${new Date(date).toISOString().slice(0, 19)}.000Z`;
 
 /** The fields that both projections copy as they are. */
 const copied = [

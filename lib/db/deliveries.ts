@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { type ErrorCode, ServiceError } from '../errors.ts';
+import { parse } from '../parse.ts';
+import type { Millis } from '../purchases/purchase.ts';
+import { Delivery } from '../webhooks/delivery.ts';
+import { EndpointState } from '../webhooks/endpoint-state.ts';
+import * as keys from './keys.ts';
+import type { Table, Update } from './table.ts';
+import { updateOf } from './update-of.ts';
+
+/** Webhooks on their way to the applications' servers, and which of these take none. */
+export interface Deliveries {
+  /** Twice is once: one that exists stays as it is. */
+  create(delivery: Delivery): Promise<void>;
+  find(app: string, deliveryId: string): Promise<Delivery | undefined>;
+  /** Writes what became of a delivery; false when another worker was there first. */
+  replace(before: Delivery, after: Delivery, now: Millis): Promise<boolean>;
+  /** Those that failed and wait, and those that are dead, oldest first. */
+  undelivered(app: string): Promise<Delivery[]>;
+  endpoint(app: string, url: string): Promise<EndpointState>;
+  setEndpoint(app: string, url: string, state: EndpointState): Promise<void>;
+}
+
+/** Longer than the attempts take, and long enough for an operator to see what died. */
+const remembersMs = 30 * 24 * 60 * 60 * 1000;
+const ttl = (now: Millis): number => Math.floor((now + remembersMs) / 1000);
+
+export function deliveriesOf(table: Table): Deliveries {
+  const endpointKey = (app: string, url: string) =>
+    keys.endpointKey(app, createHash('sha256').update(url).digest('hex').slice(0, 32));
+  return {
+    async create(delivery) {
+      const { app, deliveryId, createdAt } = delivery;
+      const fields = { ...delivery, ttl: ttl(createdAt) };
+      await holds(
+        table,
+        updateOf(keys.deliveryKey(app, deliveryId), fields, { expression: 'attribute_not_exists(pk)' }),
+      );
+    },
+    async find(app, deliveryId) {
+      const item = await table.get(keys.deliveryKey(app, deliveryId));
+      return item && parse(Delivery, item, 'DatabaseError');
+    },
+    replace: async (before, after, now) => await holds(table, replacement(before, after, now)),
+    async undelivered(app) {
+      const listed = await table.query({ partition: keys.deliveriesPartition(app), index: 'byCreated' });
+      const items = await table.batchGet(listed.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
+      return items.map((item) => parse(Delivery, item, 'DatabaseError')).filter(({ state }) => state !== 'delivered');
+    },
+    async endpoint(app, url) {
+      return parse(EndpointState, (await table.get(endpointKey(app, url))) ?? {}, 'DatabaseError');
+    },
+    async setEndpoint(app, url, { offAt, downUntil, failures }) {
+      const until = downUntil === undefined || offAt !== undefined ? undefined : ttl(downUntil);
+      await table.update(updateOf(endpointKey(app, url), { offAt, downUntil, failures, ttl: until }));
+    },
+  };
+}
+
+/** Only what has failed is in the indexes: nearly all deliveries succeed at once, and cost one write and one update. */
+function replacement(before: Delivery, after: Delivery, now: Millis): Update {
+  const { app, deliveryId, createdAt, dueAt } = after;
+  const key = keys.deliveryKey(app, deliveryId);
+  const isListed = after.state !== 'delivered';
+  const due = dueAt === undefined ? undefined : keys.dueIndexKeys(key, dueAt);
+  const listing = isListed ? keys.deliveryIndexKeys(app, deliveryId, createdAt) : undefined;
+  const { state, attempts, nextAt, lastStatus, failure } = after;
+  return updateOf(
+    key,
+    {
+      ...{ state, attempts, nextAt, dueAt, lastStatus, failure, ttl: ttl(now) },
+      ...{ duePk: due?.duePk, dueSk: due?.dueSk, createdPk: listing?.createdPk, createdSk: listing?.createdSk },
+    },
+    {
+      expression: 'attempts = :attempts AND #state = :state',
+      names: { '#state': 'state' },
+      values: { ':attempts': before.attempts, ':state': before.state },
+    },
+  );
+}
+
+/** Whether the update's condition held. */
+async function holds(table: Table, update: Update): Promise<boolean> {
+  try {
+    await table.update(update);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof ServiceError && thrown.code === ('Conflict' satisfies ErrorCode)) return false;
+    throw thrown;
+  }
+}

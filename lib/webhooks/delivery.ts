@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import * as v from 'valibot';
+import { NotificationReason } from '../notifications/reasons.ts';
+
+/** What a webhook tells of, as the body names it; dates are epoch milliseconds. */
+export const WebhookNotification = v.object({
+  id: v.string(),
+  reason: NotificationReason,
+  date: v.number(),
+  productId: v.exactOptional(v.string()),
+  purchaseId: v.exactOptional(v.string()),
+  transactionId: v.exactOptional(v.string()),
+});
+export type WebhookNotification = v.InferOutput<typeof WebhookNotification>;
+
+/** One webhook on its way to one URL: to be sent until it is delivered or dead. */
+export const Delivery = v.object({
+  app: v.string(),
+  /** Also the `webhook-id`, the same for every attempt. */
+  deliveryId: v.string(),
+  type: v.picklist(['purchases.updated', 'test']),
+  url: v.string(),
+  username: v.exactOptional(v.string()),
+  notification: WebhookNotification,
+  state: v.picklist(['waiting', 'delivered', 'dead']),
+  /** Attempts that have failed. */
+  attempts: v.number(),
+  createdAt: v.number(),
+  /** Not to be sent before; absent when it can be sent at once. */
+  nextAt: v.exactOptional(v.number()),
+  /** When the sweep looks after it. */
+  dueAt: v.exactOptional(v.number()),
+  /** What the application's server answered last. */
+  lastStatus: v.exactOptional(v.number()),
+  /** Why the last attempt failed, or why there will be none. */
+  failure: v.exactOptional(v.string()),
+});
+export type Delivery = v.InferOutput<typeof Delivery>;
+
+/** A message of the webhook queue. The sweep does not know the attempt; then the item decides. */
+export const WebhookOrder = v.object({
+  app: v.string(),
+  deliveryId: v.string(),
+  attempt: v.exactOptional(v.number()),
+});
+export type WebhookOrder = v.InferOutput<typeof WebhookOrder>;
+
+type NewDelivery = Pick<Delivery, 'app' | 'type' | 'url' | 'username' | 'notification' | 'createdAt'>;
+
+/** The delivery of a notification to a user's URL; its id is the same however often it is made. */
+export function newDelivery(delivery: NewDelivery): Delivery {
+  const { notification, username = '', url } = delivery;
+  const name = JSON.stringify([notification.id, username, url]);
+  const deliveryId = createHash('sha256').update(name).digest('hex').slice(0, 32);
+  return { ...delivery, deliveryId, state: 'waiting', attempts: 0 };
+}

@@ -1,0 +1,135 @@
+import { lookup } from 'node:dns/promises';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { ServiceError } from '../errors.ts';
+import { type AddressRule, isPublicAddress } from './public-address.ts';
+import { hostOf, webhookUrl } from './webhook-url.ts';
+
+export interface Address {
+  readonly address: string;
+  readonly family: number;
+}
+
+interface Message {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What became of a POST. */
+export type Posted =
+  | {
+      readonly status: number;
+      readonly retryAfter?: string;
+      /** The start of the answer's body. */
+      readonly start: string;
+    }
+  | {
+      /** `forbidden`: the URL leads where webhooks must not go. */
+      readonly failure: 'timeout' | 'no-connection' | 'forbidden';
+      readonly message: string;
+    };
+
+/** Posts to a server of which nothing is known; never throws. */
+export type Post = (message: Message) => Promise<Posted>;
+
+interface Guard extends AddressRule {
+  readonly resolve?: (host: string) => Promise<readonly Address[]>;
+  /** Of everything: the name, the connection, the answer. */
+  readonly timeoutMs?: number;
+}
+
+const largestStart = 4_096;
+const resolveHost = async (host: string): Promise<readonly Address[]> => await lookup(host, { all: true });
+
+/**
+ * A POST that can reach public servers only: every address of the name is checked and the connection goes to a checked
+ * one, so that a name that resolves differently the second time gains nothing. Redirects are not followed.
+ */
+export function guardedPost({ resolve = resolveHost, timeoutMs = 15_000, ...rule }: Guard): Post {
+  return async (message) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      const url = webhookUrl(message.url, rule);
+      const addresses = await inTime(addressesOf(hostOf(url), resolve), signal);
+      if (addresses.length === 0 || !addresses.every(({ address }) => isPublicAddress(address, rule)))
+        throw new ServiceError('InvalidPayload', 'The webhook URL has an address that is not public.');
+      return await send(message, { url, addresses, signal });
+    } catch (thrown) {
+      if (thrown instanceof ServiceError) return { failure: 'forbidden', message: thrown.message };
+      if (signal.aborted) return { failure: 'timeout', message: `There was no answer within ${timeoutMs / 1000} s.` };
+      return { failure: 'no-connection', message: `There was no connection (${codeOf(thrown)}).` };
+    }
+  };
+}
+
+async function addressesOf(host: string, resolve: NonNullable<Guard['resolve']>): Promise<readonly Address[]> {
+  const family = isIP(host);
+  return family ? [{ address: host, family }] : await resolve(host);
+}
+
+interface Target {
+  readonly url: URL;
+  readonly addresses: readonly Address[];
+  readonly signal: AbortSignal;
+}
+
+async function send({ headers, body }: Message, { url, addresses, signal }: Target): Promise<Posted> {
+  const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const length = { 'content-length': String(Buffer.byteLength(body)) };
+  return await new Promise((resolve, reject) => {
+    // A connection of its own: a shared one could lead to an address that was checked for another name.
+    request(url, {
+      method: 'POST',
+      agent: false,
+      signal,
+      lookup: lookupIn(addresses),
+      headers: { ...headers, ...length },
+    })
+      .on('error', reject)
+      .on('response', (answer: IncomingMessage) => {
+        const { statusCode = 0, headers: got } = answer;
+        const retryAfter = got['retry-after'];
+        void startOf(answer).then((start) => resolve({ status: statusCode, ...(retryAfter && { retryAfter }), start }));
+      })
+      .end(body);
+  });
+}
+
+const lookupIn =
+  (addresses: readonly Address[]): LookupFunction =>
+  (_host, { all }, callback) => {
+    const [first] = addresses;
+    if (all) callback(null, [...addresses]);
+    else callback(null, first?.address ?? '', first?.family);
+  };
+
+/** The first bytes of a body; the status stands even when the rest never comes. */
+async function startOf(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= largestStart) break;
+    }
+  } catch {
+    // What came before the connection broke is shown.
+  }
+  answer.destroy();
+  return Buffer.concat(chunks).subarray(0, largestStart).toString('utf8');
+}
+
+async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return await Promise.race([
+    work,
+    new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    }),
+  ]);
+}
+
+const codeOf = (thrown: unknown): string =>
+  thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : 'no code';

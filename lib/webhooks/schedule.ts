@@ -1,0 +1,51 @@
+import type { Millis } from '../purchases/purchase.ts';
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+/** How long after each failed attempt the next one comes, at least; after the last the delivery is dead. */
+export const waitsMs: readonly Millis[] = [
+  5 * second,
+  5 * minute,
+  30 * minute,
+  2 * hour,
+  5 * hour,
+  10 * hour,
+  14 * hour,
+  20 * hour,
+  24 * hour,
+];
+
+/** A delivery that was held back because its URL is down is dead after as long as the attempts would have taken. */
+export const givesUpMs: Millis = waitsMs.reduce((sum, wait) => sum + wait, hour);
+
+/** Waits up to this long are delays of the queue. */
+export const longestQueueDelayMs: Millis = 15 * minute;
+
+const jitter = 0.1;
+const longestRetryAfterMs = 24 * hour;
+
+interface Failed {
+  /** Attempts that failed, this one included. */
+  readonly attempts: number;
+  /** Milliseconds that the server asked for. */
+  readonly retryAfterMs?: Millis;
+  /** From 0 to 1: spreads what failed together. */
+  readonly random: number;
+}
+
+/** How long to wait for the next attempt; undefined after the last. The server may ask for longer, up to a day. */
+export function waitAfter({ attempts, retryAfterMs = 0, random }: Failed): Millis | undefined {
+  const wait = waitsMs[attempts - 1];
+  if (wait === undefined) return undefined;
+  return Math.ceil(Math.max(wait, Math.min(retryAfterMs, longestRetryAfterMs)) * (1 + jitter * random));
+}
+
+/** `Retry-After` in milliseconds: a number of seconds or a date; undefined for anything else. */
+export function retryAfterMs(header: string | undefined, now: Millis): Millis | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,9}$/.test(text)) return Number(text) * second;
+  const date = /^[A-Z][a-z]{2,8},? /.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
