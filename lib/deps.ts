@@ -4,6 +4,7 @@ import { type AccessTokens, accessTokensOf } from './db/access-tokens.ts';
 import { type Aliases, aliasesOf } from './db/aliases.ts';
 import { type Apps, appsOf } from './db/apps.ts';
 import { type DayRatesHistory, dayRatesOf } from './db/day-rates.ts';
+import { type Deliveries, deliveriesOf } from './db/deliveries.ts';
 import { type DueItems, dueItemsOf } from './db/due.ts';
 import { type Events, eventsOf } from './db/events.ts';
 import { type Messages, messagesOf } from './db/messages.ts';
@@ -20,6 +21,8 @@ import { type Queue, queueOf } from './queue/queue.ts';
 import type { RefreshOrder } from './refresh/refresh.ts';
 import { stores } from './stores/index.ts';
 import type { Store } from './stores/store.ts';
+import type { WebhookOrder } from './webhooks/delivery.ts';
+import type { Post } from './webhooks/post.ts';
 
 /** What handlers work with. Built once per container, at the first request. */
 export interface Deps {
@@ -39,6 +42,10 @@ export interface Deps {
   readonly dueItems: DueItems;
   readonly notificationsQueue: Queue<IncomingNotification>;
   readonly refreshesQueue: Queue<RefreshOrder>;
+  readonly webhooksQueue: Queue<WebhookOrder>;
+  readonly deliveries: Deliveries;
+  /** Posts to an application's server. */
+  readonly post: Post;
   /** The adapter of a platform. Throws `InvalidPayload` for one that this service does not sell on. */
   store(platform: Platform): Promise<Store>;
   /** The emulator that stands in for the stores, on one machine only. */
@@ -78,6 +85,9 @@ function build(environment: NodeJS.ProcessEnv): Deps {
     dueItems: dueItemsOf(table),
     notificationsQueue: queueOf(() => required(environment, 'NOTIFICATIONS_QUEUE_URL')),
     refreshesQueue: queueOf(() => required(environment, 'REFRESHES_QUEUE_URL')),
+    webhooksQueue: queueOf(() => required(environment, 'WEBHOOKS_QUEUE_URL')),
+    deliveries: deliveriesOf(table),
+    post: lazyPost({ allowsLoopback: Boolean(url) }),
     store: loadStore,
     emulator: { ...(url && { url }), roots: root ? [Buffer.from(root, 'base64')] : [] },
   };
@@ -95,6 +105,15 @@ async function loadStore(platform: Platform): Promise<Store> {
   const load = stores[platform];
   if (!load) throw new ServiceError('InvalidPayload', `Purchases of ${platform} cannot be validated.`);
   return await load();
+}
+
+/** Loaded lazily: only the function that sends webhooks posts. */
+function lazyPost(rule: { readonly allowsLoopback: boolean }): Post {
+  let loaded: Promise<Post> | undefined;
+  return async (message) => {
+    loaded ??= import('./webhooks/post.ts').then(({ guardedPost }) => guardedPost(rule));
+    return await (await loaded)(message);
+  };
 }
 
 /** Loaded lazily: only functions that meet a secret pay for the client. */

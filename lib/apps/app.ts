@@ -16,6 +16,16 @@ export const KeyDigest = v.object({
 });
 export type KeyDigest = v.InferOutput<typeof KeyDigest>;
 
+/** Where the application's server takes webhooks, and how it likes them. */
+export const WebhookSettings = v.object({
+  urls: v.array(v.string()),
+  /** Where set, sandbox purchases go there and nowhere else. */
+  sandboxUrls: v.array(v.string()),
+  /** Whether the body carries the secret key; a server that checks signatures does not need it. */
+  sendsPassword: v.boolean(),
+});
+export type WebhookSettings = v.InferOutput<typeof WebhookSettings>;
+
 /** An application: the client of this service whose users buy. */
 export const App = v.object({
   name: AppName,
@@ -24,6 +34,7 @@ export const App = v.object({
   strategy: Strategy,
   /** The words of answers to the secret key and of webhooks; callers on brand paths are answered in brand words anyway. */
   vocabulary: v.picklist(['neutral', 'brand']),
+  webhook: v.exactOptional(WebhookSettings),
   createdAt: v.number(),
   deletedAt: v.exactOptional(v.number()),
 });

@@ -4,6 +4,7 @@ import { parse } from '../parse.ts';
 import type { Platform } from '../purchases/platform.ts';
 import * as keys from './keys.ts';
 import type { Table } from './table.ts';
+import { updateOf } from './update-of.ts';
 
 /** Applications and their settings for the stores. */
 export interface Apps {
@@ -13,9 +14,21 @@ export interface Apps {
   create(app: App, secretKey: string): Promise<void>;
   /** Replaces the application, and its encrypted secret key when one is given. */
   replace(app: App, secretKey?: string): Promise<void>;
+  /** Sets where webhooks go, and the secret that signs them when one is given. */
+  setWebhook(app: App, signingSecret?: string): Promise<void>;
+  /** The application with what its webhooks carry, decrypted. */
+  webhookSender(name: string): Promise<WebhookSender | undefined>;
   /** The settings for a store, decrypted, or undefined when none are set. */
   storeSettings(app: string, platform: Platform): Promise<unknown>;
   setStoreSettings(app: string, platform: Platform, settings: unknown): Promise<void>;
+}
+
+/** An application as the sender of its webhooks. */
+export interface WebhookSender {
+  readonly app: App;
+  readonly secretKey: string;
+  /** Absent until webhooks are set. */
+  readonly signingSecret?: string;
 }
 
 export function appsOf(table: Table, cipher: Cipher): Apps {
@@ -36,8 +49,26 @@ export function appsOf(table: Table, cipher: Cipher): Apps {
     },
     async replace(app, secretKey) {
       const before = await table.get(keys.appKey(app.name));
-      const Item = secretKey ? await appItem(cipher, app, secretKey) : { ...before, ...app };
+      const sealed = secretKey && (await appItem(cipher, app, secretKey));
+      const Item = { ...before, ...app, ...sealed };
       await table.transact([{ Put: { TableName: table.name, Item, ConditionExpression: 'attribute_exists(pk)' } }]);
+    },
+    async setWebhook(app, signingSecret) {
+      const sealed = signingSecret && (await cipher.encrypt(signingSecret, signingContext(app.name)));
+      const fields = { webhook: app.webhook, ...(sealed && { signingSecret: sealed }) };
+      await table.update(updateOf(keys.appKey(app.name), fields, { expression: 'attribute_exists(pk)' }));
+    },
+    async webhookSender(name) {
+      const item = await table.get(keys.appKey(name));
+      if (!item) return undefined;
+      const { secretKey, signingSecret } = item;
+      return {
+        app: parse(App, item, 'DatabaseError'),
+        secretKey: await cipher.decrypt(String(secretKey), secretKeyContext(name)),
+        ...(typeof signingSecret === 'string' && {
+          signingSecret: await cipher.decrypt(signingSecret, signingContext(name)),
+        }),
+      };
     },
     async storeSettings(app, platform) {
       const item = await table.get(keys.storeSettingsKey(app, platform));
@@ -50,12 +81,15 @@ export function appsOf(table: Table, cipher: Cipher): Apps {
   };
 }
 
+const secretKeyContext = (app: string): string => `${app}/secret-key`;
+const signingContext = (app: string): string => `${app}/signing-secret`;
+
 /** The secret key goes into webhooks, so it is kept, encrypted; for checking credentials there is only its digest. */
 async function appItem(cipher: Cipher, app: App, secretKey: string) {
   return {
     ...keys.appKey(app.name),
     ...keys.appIndexKeys(app.name),
     ...app,
-    secretKey: await cipher.encrypt(secretKey, `${app.name}/secret-key`),
+    secretKey: await cipher.encrypt(secretKey, secretKeyContext(app.name)),
   };
 }

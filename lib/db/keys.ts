@@ -18,6 +18,8 @@ import type { Millis } from '../purchases/purchase.ts';
  * Done once (a charge)        a#O#<platform>#<sha> O
  * Handled store message       a#K#<platform>#<key> K, with several purchases also K#<purchaseId>
  * Access token (SHA-256)      a#A#<hash>           A
+ * Webhook delivery            a#D#<deliveryId>     D                     byCreated a#D and due, once it has failed
+ * URL that takes no webhooks  a#H#<sha of URL>     H
  * Price list of a processor   a#L#<platform>       L
  * Its last change there       a#L#<platform>       X
  * Reference rates of a day    FX                   <YYYY-MM-DD>
@@ -68,7 +70,7 @@ export const duePartitions: readonly string[] = Array.from({ length: dueShards }
 /** Where the sweep finds an item from `dueAt` on. */
 export const dueIndexKeys = ({ pk }: Key, dueAt: Millis) => ({
   duePk: duePartitions[shardOf(pk, dueShards)],
-  dueSk: `${sortable(dueAt)}#${pk}`,
+  dueSk: sortable(dueAt),
 });
 /** What the key of an item in the index `due` names; undefined for an item that is of neither kind. */
 export function dueOf({ pk, sk }: Key): Due | undefined {
@@ -78,7 +80,7 @@ export function dueOf({ pk, sk }: Key): Due | undefined {
   return kind === 'D' ? { kind: 'delivery', app, deliveryId: id } : undefined;
 }
 /** Sorts after every item that is due by then. */
-export const dueUntil = (now: Millis): string => `${sortable(now + 1)}`;
+export const dueUntil = (now: Millis): string => sortable(now + 1);
 
 export const appsPartition = 'APPS';
 export const appIndexKeys = (app: string) => ({ createdPk: appsPartition, createdSk: app });
@@ -159,6 +161,14 @@ export const onceKey = (app: string, platform: string, digest: string): Key => (
 export const accessTokenKey = (app: string, digest: string): Key => ({ pk: `${app}#A#${digest}`, sk: 'A' });
 export const priceListKey = (app: string, platform: string): Key => ({ pk: `${app}#L#${platform}`, sk: 'L' });
 export const priceChangeKey = (app: string, platform: string): Key => ({ pk: `${app}#L#${platform}`, sk: 'X' });
+
+export const deliveryKey = (app: string, deliveryId: string): Key => ({ pk: `${app}#D#${deliveryId}`, sk: 'D' });
+export const deliveriesPartition = (app: string): string => `${app}#D`;
+export const deliveryIndexKeys = (app: string, deliveryId: string, createdAt: Millis) => ({
+  createdPk: deliveriesPartition(app),
+  createdSk: `${sortable(createdAt)}#${deliveryId}`,
+});
+export const endpointKey = (app: string, digest: string): Key => ({ pk: `${app}#H#${digest}`, sk: 'H' });
 
 export const eventKey = (app: string, eventId: string): Key => ({ pk: `${app}#E#${eventId}`, sk: 'E' });
 export const rawEventKey = (app: string, eventId: string): Key => ({ pk: `${app}#E#${eventId}`, sk: 'R' });
