@@ -26,7 +26,7 @@ async function operations(service: Service) {
   const api = await import('../lib/api/customers.ts');
   const { getPurchase } = await import('../lib/api/purchases.ts');
   const { deps } = await import('../lib/deps.ts');
-  const keys = await service.app(['store_a']);
+  const keys = await service.app(['store_a'], {}, 'com.example.app');
   const secret = basic(keys.app, keys.secretKey);
   const rows: Record<string, string | number>[] = [];
   const measure = async (operation: string, run: () => Promise<unknown>) => {

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import type { Announcement } from '../notifications/announcement.ts';
+import { announcement } from '../notifications/announcement.ts';
 import type { NotificationReason } from '../notifications/reasons.ts';
 import type { Change } from '../purchases/change.ts';
 import type { KnownTransaction } from '../purchases/merge.ts';
@@ -38,7 +37,7 @@ export function changeWrites(table: string, app: string, { change, together }: W
 
 function purchaseWrite(table: string, app: string, change: Change): Write {
   const { before, after } = change;
-  const { known, claims: _claims, ...stored } = after;
+  const { known, claims: _claims, dueAt, ...stored } = after;
   const { transactions: _transactions, ...state } = known;
   const { purchaseId } = known.purchase;
   const key = keys.purchaseKey(app, purchaseId);
@@ -48,10 +47,11 @@ function purchaseWrite(table: string, app: string, change: Change): Write {
       Item: {
         ...key,
         ...keys.purchaseIndexKeys(app, purchaseId, after),
-        ...(after.dueAt !== undefined && keys.dueIndexKeys(key, after.dueAt)),
+        ...(dueAt !== undefined && keys.dueIndexKeys(key, dueAt)),
         ...stored,
         ...state,
-        news: change.news.map((reason) => announcement(app, change, reason)),
+        // Its announcements follow from this: see lib/notifications/announcement.ts.
+        news: change.news,
       },
       ...(before
         ? { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': before.version } }
@@ -75,22 +75,15 @@ function transactionWrite(table: string, app: string, { asOf, transaction }: Kno
   };
 }
 
-function announcement(app: string, { after }: Change, reason: NotificationReason): Announcement {
-  const { known, seenAt, updatedAt, version } = after;
-  const name = `${app}\n${known.purchase.purchaseId}\n${version}\n${reason}`;
-  const id = createHash('sha256').update(name).digest('hex').slice(0, 32);
-  return { id, reason, date: Math.max(seenAt, updatedAt) };
-}
-
 function notificationWrite(
   table: string,
   app: string,
   { change, reason }: { change: Change; reason: NotificationReason },
 ): Write {
-  const { purchaseId } = change.after.known.purchase;
-  const announced = announcement(app, change, reason);
-  const { id, date } = announced;
-  return { Put: { TableName: table, Item: { ...keys.notificationKey(app, purchaseId, date, id), ...announced } } };
+  const { known, version, updatedAt } = change.after;
+  const { purchaseId } = known.purchase;
+  const { id, date } = announcement({ app, purchaseId, version, updatedAt }, reason);
+  return { Put: { TableName: table, Item: { ...keys.notificationKey(app, purchaseId, date, id), id, date, reason } } };
 }
 
 /** Longer than a purchase that nobody claims is worth anything. */

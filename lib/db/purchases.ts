@@ -35,7 +35,6 @@ const StoredItem = v.object({
   seenAt: v.number(),
   refreshedAt: v.exactOptional(v.number()),
   failures: v.exactOptional(v.number()),
-  dueAt: v.exactOptional(v.number()),
   version: v.number(),
 });
 const TransactionItem = v.object({ transaction: Transaction, asOf: v.number() });

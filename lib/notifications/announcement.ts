@@ -1,12 +1,28 @@
-import * as v from 'valibot';
-import { NotificationReason } from './reasons.ts';
+import { createHash } from 'node:crypto';
+import type { Millis } from '../purchases/purchase.ts';
+import type { NotificationReason } from './reasons.ts';
 
 /** One thing that a version of a purchase announces to the application's server. */
-export const Announcement = v.object({
+export interface Announcement {
   /** 32 hexadecimal characters, the same however often the change is worked out. */
-  id: v.string(),
+  readonly id: string;
+  readonly reason: NotificationReason;
+  readonly date: Millis;
+}
+
+/** A version of a purchase, by which its announcements are known. */
+export interface Announcing {
+  readonly app: string;
+  readonly purchaseId: string;
+  readonly version: number;
+  readonly updatedAt: Millis;
+}
+
+/** What a version announces for this reason. */
+export function announcement(
+  { app, purchaseId, version, updatedAt: date }: Announcing,
   reason: NotificationReason,
-  /** Epoch milliseconds. */
-  date: v.number(),
-});
-export type Announcement = v.InferOutput<typeof Announcement>;
+): Announcement {
+  const name = `${app}\n${purchaseId}\n${version}\n${reason}`;
+  return { id: createHash('sha256').update(name).digest('hex').slice(0, 32), reason, date };
+}

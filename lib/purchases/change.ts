@@ -18,7 +18,7 @@ export interface StoredPurchase {
   readonly refreshedAt?: Millis;
   /** Refreshes that failed since the last one that did not. */
   readonly failures?: number;
-  /** When it is to be looked at next; absent when nothing more happens to it by itself. */
+  /** When it is to be looked at next, when it is written; absent when nothing more happens to it by itself. */
   readonly dueAt?: Millis;
   readonly version: number;
 }

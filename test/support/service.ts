@@ -13,7 +13,7 @@ import { testTable } from './table.ts';
 export interface TestService {
   readonly emulatorUrl: string;
   /** An application whose settings for the platforms are the emulator's, with `changes` made to them. */
-  app(platforms: readonly Platform[], changes?: object): Promise<IssuedKeys>;
+  app(platforms: readonly Platform[], changes?: object, name?: string): Promise<IssuedKeys>;
   /** A call of the emulator's control API; throws what it refuses. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
   control(path: string, body?: object): Promise<any>;
@@ -36,8 +36,8 @@ export async function startTestService(): Promise<TestService> {
   });
   return {
     emulatorUrl: emulator.url,
-    async app(platforms, changes = {}) {
-      const keys = await createApp(deps().apps, freshName(), deps().now());
+    async app(platforms, changes = {}, name = freshName()) {
+      const keys = await createApp(deps().apps, name, deps().now());
       for (const platform of platforms) {
         await deps().apps.setStoreSettings(keys.app, platform, { ...emulator.settings(platform), ...changes });
       }
