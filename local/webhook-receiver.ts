@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import * as v from 'valibot';
+
+/** The server of the demo application, as far as webhooks go. */
+export interface WebhookReceiver {
+  /** Where the application takes its webhooks. */
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Tells the receiver's URL from one that its user has set instead. */
+export const receiverPath = '/webhooks-of-the-demo';
+
+const Webhook = v.object({
+  type: v.string(),
+  notification: v.exactOptional(v.object({ reason: v.string() })),
+  applicationUsername: v.exactOptional(v.string()),
+  purchases: v.exactOptional(
+    v.record(
+      v.string(),
+      v.object({ expirationDate: v.exactOptional(v.string()), isExpired: v.exactOptional(v.boolean()) }),
+    ),
+  ),
+});
+
+const longestBody = 2_000_000;
+
+/** Starts a server that takes every webhook and tells each one in a line; on another port when `port` is in use. */
+export async function startWebhookReceiver(port: number, tell: (line: string) => void): Promise<WebhookReceiver> {
+  const server = createServer(async (request, response) => {
+    const webhook = request.url === receiverPath ? await webhookIn(request) : undefined;
+    if (webhook) tell(lineOf(webhook));
+    response.writeHead(webhook ? 200 : 400, { 'content-type': 'application/json' }).end(`{"ok":${Boolean(webhook)}}`);
+  });
+  const taken = await listen(server, port).catch(async () => await listen(server, 0));
+  return {
+    url: `http://127.0.0.1:${taken}${receiverPath}`,
+    port: taken,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The machine gave no port.');
+  return address.port;
+}
+
+/** Undefined for what is no webhook. */
+async function webhookIn(request: IncomingMessage): Promise<v.InferOutput<typeof Webhook> | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > longestBody) return undefined;
+      chunks.push(chunk);
+    }
+  } catch {
+    return undefined;
+  }
+  const webhook = v.safeParse(v.pipe(v.string(), v.parseJson(), Webhook), Buffer.concat(chunks).toString('utf8'));
+  return webhook.success ? webhook.output : undefined;
+}
+
+function lineOf({ type, notification, applicationUsername, purchases = {} }: v.InferOutput<typeof Webhook>): string {
+  if (!notification) return `Webhook  ${type}`;
+  const owned = Object.entries(purchases).map(([product, { isExpired, expirationDate }]) =>
+    [product, isExpired ? 'expired' : 'active', ...(expirationDate ? [`until ${expirationDate}`] : [])].join(' '),
+  );
+  const what = owned.length > 0 ? owned.join(', ') : 'nothing';
+  return `Webhook  ${notification.reason}  ${applicationUsername} owns ${what}`;
+}
