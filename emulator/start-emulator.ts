@@ -2,14 +2,10 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type Clock, movableClock } from './clock.ts';
 import { postable } from './control-notifications.ts';
-import type { Outgoing, StoreMessage } from './emulated-store.ts';
-import { type Emulator, type OpenStore, storeOf } from './emulator.ts';
-import { noFaults } from './faults.ts';
-import { emptyJournal } from './journal.ts';
-import { openOutbox } from './outbox.ts';
+import { type Emulator, storeOf } from './emulator.ts';
+import { type Changes, openEmulator } from './open-emulator.ts';
 import { emulatorServer } from './server.ts';
 import { readState, type State, stateFile, unreadableState } from './state-file.ts';
-import { stores } from './stores.ts';
 
 interface EmulatorOptions {
   /** 0 takes any free port. */
@@ -62,11 +58,6 @@ export async function startEmulator(options: EmulatorOptions): Promise<RunningEm
   };
 }
 
-/** Whom to tell that there is something to write down; nobody until the state file is open. */
-interface Changes {
-  changed: () => void;
-}
-
 async function reopenEmulator(clock: Clock, changes: Changes, path: string): Promise<Emulator> {
   const saved = await readState(path);
   if (saved === undefined) return await openEmulator(clock, changes);
@@ -74,39 +65,6 @@ async function reopenEmulator(clock: Clock, changes: Changes, path: string): Pro
   return await openEmulator(clock, changes, saved).catch((cause: unknown) => {
     throw unreadableState(path, cause);
   });
-}
-
-async function openEmulator(clock: Clock, changes: Changes, saved?: State): Promise<Emulator> {
-  const journal = emptyJournal();
-  const open: OpenStore[] = [];
-  const storeNamed = (platform: string): OpenStore | undefined => open.find((one) => one.platform === platform);
-  const tell = (platform: string, message: StoreMessage): void => {
-    journal.add({ platform, ...message });
-    const notification = storeNamed(platform)?.notification?.(message);
-    if (notification !== undefined) outbox.add(platform, message, notification);
-  };
-  const outgoing = (platform: string): Outgoing => ({
-    url: () => outbox.urls()[platform],
-    postings: () => outbox.postings().filter((posting) => posting.platform === platform),
-  });
-  const opened = stores.map(async ({ open, ...definition }): Promise<OpenStore> => {
-    const { platform } = definition;
-    const store = await open({
-      now: clock.now,
-      saved: saved?.stores[platform],
-      tell: (message) => tell(platform, message),
-      outgoing: outgoing(platform),
-    });
-    return { ...definition, ...store };
-  });
-  open.push(...(await Promise.all(opened)));
-  const outbox = openOutbox({
-    clock,
-    saved: saved?.outbox,
-    notificationOf: (platform, message) => storeNamed(platform)?.notification?.(message),
-    changed: () => changes.changed(),
-  });
-  return { clock, journal, outbox, faults: noFaults(), stores: open };
 }
 
 const stateOf = ({ clock, stores, outbox }: Emulator): State => ({

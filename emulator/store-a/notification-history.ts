@@ -45,7 +45,7 @@ export const historyItem = ({ posting, attempts }: Sent): object => ({
   ...v.parse(Body, JSON.parse(posting.body)),
   sendAttempts: attempts.slice(-6).map((attempt) => ({
     attemptDate: attempt.at,
-    sendAttemptResult: resultOf(attempt, posting),
+    sendAttemptResult: resultOf(attempt),
   })),
 });
 
@@ -64,11 +64,10 @@ export function sentIn({ outgoing }: Source, environment: Environment): readonly
 
 const isSuccess = ({ status = 0 }: Attempt): boolean => status >= 200 && status <= 206;
 
-function resultOf(attempt: Attempt, { url }: Posting): string {
+function resultOf(attempt: Attempt): string {
   if (isSuccess(attempt)) return 'SUCCESS';
   if (attempt.status !== undefined) return 'UNSUCCESSFUL_HTTP_RESPONSE_CODE';
-  if (attempt.failure === 'timeout') return 'TIMED_OUT';
-  return url.startsWith('https:') ? 'TLS_ISSUE' : 'NO_RESPONSE';
+  return attempt.failure === 'timeout' ? 'TIMED_OUT' : 'NO_RESPONSE';
 }
 
 function wantedOf({ body }: StoreCall, now: number): Wanted {

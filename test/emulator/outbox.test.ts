@@ -211,4 +211,24 @@ describe('an outbox with a state file', () => {
     await after.close();
     rmSync(folder, { recursive: true });
   });
+
+  it.each(['store_a', 'store_b', 'processor_a', 'processor_b'])('still posts what %s held before', async (platform) => {
+    const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
+    const options = { stateFile: join(folder, 'state.json') };
+    const before = await useEmulator(options);
+    before.notifyAt(platform, receiver.url);
+    await before.control('POST', '/control/notifications', { held: true });
+    const { status: bought, body } = await before.buy({ platform });
+    expect({ bought, message: body.message }).toEqual({ bought: 200 });
+    for (const action of ['cancel', 'test-notification']) await before.act(body.id, action);
+    const { notifications } = (await before.control('GET', '/control/notifications')).body;
+    await before.close();
+    const after = await useEmulator(options);
+    expect((await after.control('GET', '/control/notifications')).body.notifications).toEqual(notifications);
+    const { released } = (await after.control('POST', '/control/notifications/release')).body;
+    expect(released).toBeGreaterThan(0);
+    await receiver.arrived(released);
+    await after.close();
+    rmSync(folder, { recursive: true });
+  });
 });
