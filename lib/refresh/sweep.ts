@@ -15,7 +15,16 @@ export async function sweep(deps: Deps, remainingMs: () => number): Promise<void
   }
 }
 
-async function sendOn(due: readonly Due[], { refreshesQueue }: Deps): Promise<void> {
+async function sendOn(due: readonly Due[], { refreshesQueue, webhooksQueue }: Deps): Promise<void> {
   const purchases = due.filter((one) => one.kind === 'purchase');
   await refreshesQueue.send(purchases.map(({ app, purchaseId }) => ({ app, purchaseId })));
+  const deliveries = due.filter((one) => one.kind === 'delivery');
+  const apps = [...new Set(deliveries.map(({ app }) => app))];
+  await Promise.all(
+    apps.map(async (group) => {
+      const own = deliveries.filter(({ app }) => app === group);
+      const orders = own.map(({ app, deliveryId }) => ({ app, deliveryId }));
+      await webhooksQueue.send(orders, { group });
+    }),
+  );
 }
