@@ -212,7 +212,7 @@ describe('an outbox with a state file', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it.each(['store_a', 'store_b', 'processor_a', 'processor_b'])('still posts what %s held before', async (platform) => {
+  it.each(['store_a', 'store_b', 'processor_a'])('still posts what %s held before', async (platform) => {
     const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
     const options = { stateFile: join(folder, 'state.json') };
     const before = await useEmulator(options);
@@ -220,7 +220,7 @@ describe('an outbox with a state file', () => {
     await before.control('POST', '/control/notifications', { held: true });
     const { status: bought, body } = await before.buy({ platform });
     expect({ bought, message: body.message }).toEqual({ bought: 200 });
-    for (const action of ['cancel', 'test-notification']) await before.act(body.id, action);
+    await before.act(body.id, 'cancel');
     const { notifications } = (await before.control('GET', '/control/notifications')).body;
     await before.close();
     const after = await useEmulator(options);
