@@ -1,0 +1,83 @@
+import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
+import type { App } from '../apps/app.ts';
+import type { Deps } from '../deps.ts';
+import { ServiceError } from '../errors.ts';
+import { loggable } from '../events/loggable.ts';
+import type { Announcement } from '../notifications/announcement.ts';
+import { type Announced, announcedBy } from './announced.ts';
+import { type Delivery, newDelivery } from './delivery.ts';
+
+/**
+ * Makes a delivery for each thing that records of the stream announce, each user concerned and each URL, and sends them on
+ * their way. What fails is given back: from the first failure on, the stream shows the records again, and deliveries that
+ * exist stay as they are.
+ */
+export async function fanOut(records: readonly DynamoDBRecord[], deps: Deps): Promise<DynamoDBBatchResponse> {
+  const outcomes = await Promise.all(records.map(async (record) => await prepared(record, deps)));
+  const failed = new Set(outcomes.flatMap(({ failure }, index) => (failure ? [index] : [])));
+  const apps = [...new Set(outcomes.flatMap(({ deliveries }) => deliveries.map(({ app }) => app)))];
+  await Promise.all(
+    apps.map(async (app) => {
+      const own = outcomes.map(({ deliveries }) => deliveries.filter((delivery) => delivery.app === app));
+      const failure = await attempted(async () => await sendOut(own.flat(), deps));
+      if (failure) own.forEach((deliveries, index) => void (deliveries.length > 0 && failed.add(index)));
+    }),
+  );
+  const [first] = [...failed].sort((a, b) => a - b).map((index) => records[index]?.dynamodb?.SequenceNumber ?? '');
+  return { batchItemFailures: first === undefined ? [] : [{ itemIdentifier: first }] };
+}
+
+interface Prepared {
+  readonly deliveries: readonly Delivery[];
+  readonly failure?: ServiceError;
+}
+
+async function prepared(record: DynamoDBRecord, deps: Deps): Promise<Prepared> {
+  let deliveries: readonly Delivery[] = [];
+  const failure = await attempted(async () => {
+    const announced = announcedBy(record);
+    const app = announced && (await deps.cachedApps.find(announced.app));
+    const made = announced && app ? deliveriesOf(announced, app, deps.now()) : [];
+    for (const delivery of made) await deps.deliveries.create(delivery);
+    deliveries = made;
+  });
+  return { deliveries, ...(failure && { failure }) };
+}
+
+async function attempted(work: () => Promise<void>): Promise<ServiceError | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (thrown) {
+    const failure = ServiceError.from(thrown);
+    const { code, message, cause } = failure;
+    console.error(JSON.stringify({ level: 'error', worker: 'fan-out', code, message, cause: loggable(cause) }));
+    return failure;
+  }
+}
+
+/** Sandbox purchases go to the sandbox URLs where there are any; the main URLs take everything else. */
+export function urlsFor({ webhook, deletedAt }: App, sandbox: boolean | undefined): readonly string[] {
+  if (!webhook || deletedAt !== undefined) return [];
+  return sandbox && webhook.sandboxUrls.length > 0 ? webhook.sandboxUrls : webhook.urls;
+}
+
+function deliveriesOf({ app, news, users, purchase }: Announced, settings: App, now: number): Delivery[] {
+  const { sandbox, ...concerned } = purchase;
+  const notifications = news.map(({ id, reason, date }: Announcement) => ({ id, reason, date, ...concerned }));
+  return notifications.flatMap((notification) =>
+    users.flatMap((username) =>
+      urlsFor(settings, sandbox).map((url) =>
+        newDelivery({ app, type: 'purchases.updated', url, username, notification, createdAt: now }),
+      ),
+    ),
+  );
+}
+
+/** Puts new deliveries of one application on the queue, in its own group: a backlog of one delays no other. */
+export async function sendOut(deliveries: readonly Delivery[], { webhooksQueue }: Deps): Promise<void> {
+  const [first] = deliveries;
+  if (!first) return;
+  const orders = deliveries.map(({ app, deliveryId, attempts: attempt }) => ({ app, deliveryId, attempt }));
+  await webhooksQueue.send(orders, { group: first.app });
+}
