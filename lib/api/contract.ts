@@ -37,7 +37,7 @@ export interface Contract {
   readonly body?: v.GenericSchema<unknown, unknown>;
   readonly response: v.GenericSchema<unknown, unknown>;
   /** What the function may do beyond reading items and recording its event; the stack grants no more. */
-  readonly needs: readonly ('write' | 'stores' | 'indexes' | 'secrets')[];
+  readonly needs: readonly ('write' | 'stores' | 'indexes' | 'secrets' | 'webhooks')[];
 }
 
 type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;

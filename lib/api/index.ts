@@ -7,6 +7,7 @@ import {
   getCustomerTransactions,
 } from './customers.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from './events.ts';
+import { repeatWebhook } from './notifier.ts';
 import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from './processor-a.ts';
 import { createClientToken } from './processor-b.ts';
 import { getPurchase, getRefreshToken } from './purchases.ts';
@@ -30,6 +31,7 @@ export const contracts: readonly Contract[] = [
   getEvent,
   getEventAnalysis,
   getEventRaw,
+  repeatWebhook,
   createCheckout,
   changePlan,
   createPortal,
