@@ -7,8 +7,9 @@ import { parseJson } from '../lib/parse.ts';
 import { type Strategy, strategies } from '../lib/purchases/claims.ts';
 import { type Platform, platforms } from '../lib/purchases/platform.ts';
 import { checkStoreSettings } from './check-store-settings.ts';
+import { addWebhookCommands } from './webhook-commands.ts';
 
-/** `app create|list|rotate-key|set-store|set-strategy`. */
+/** `app create|list|rotate-key|set-store|set-strategy|set-webhook|test-webhook`. */
 export function appCommands(): Command {
   const app = new Command('app').description('Applications');
   app
@@ -38,6 +39,7 @@ export function appCommands(): Command {
     .argument('<name>')
     .addArgument(new Argument('<strategy>').choices(strategies))
     .action(changeStrategy);
+  addWebhookCommands(app);
   return app;
 }
 

@@ -2,16 +2,19 @@ import { Command } from 'commander';
 import { ServiceError } from '../lib/errors.ts';
 import { appCommands } from './app-commands.ts';
 import { connect } from './connect.ts';
+import { deliveryCommands } from './delivery-commands.ts';
 
 const program = new Command('claimcheck')
   .description("Operates Claimcheck: its applications, their keys and their stores' settings")
   .option('--local', 'work on the service that `npm start` keeps in .local/')
   .option('--table <name>', 'the table of the deployment (output TableName of the stack; default: TABLE_NAME)')
   .option('--master-key <id>', 'the secret of the deployment (output MasterKeyId of the stack; default: MASTER_KEY_ID)')
+  .option('--webhooks-queue <url>', 'the queue of webhooks (output WebhooksQueueUrl; default: WEBHOOKS_QUEUE_URL)')
   .hook('preAction', (command) => connect(command.opts()))
   .showHelpAfterError();
 
 program.addCommand(appCommands());
+program.addCommand(deliveryCommands());
 
 try {
   await program.parseAsync();

@@ -1,4 +1,4 @@
-import { App } from '../apps/app.ts';
+import { App, type WebhookSettings } from '../apps/app.ts';
 import type { Cipher } from '../apps/cipher.ts';
 import { parse } from '../parse.ts';
 import type { Platform } from '../purchases/platform.ts';
@@ -15,7 +15,7 @@ export interface Apps {
   /** Replaces the application, and its encrypted secret key when one is given. */
   replace(app: App, secretKey?: string): Promise<void>;
   /** Sets where webhooks go, and the secret that signs them when one is given. */
-  setWebhook(app: App, signingSecret?: string): Promise<void>;
+  setWebhook(name: string, webhook: WebhookSettings, signingSecret?: string): Promise<void>;
   /** The application with what its webhooks carry, decrypted. */
   webhookSender(name: string): Promise<WebhookSender | undefined>;
   /** The settings for a store, decrypted, or undefined when none are set. */
@@ -53,10 +53,10 @@ export function appsOf(table: Table, cipher: Cipher): Apps {
       const Item = { ...before, ...app, ...sealed };
       await table.transact([{ Put: { TableName: table.name, Item, ConditionExpression: 'attribute_exists(pk)' } }]);
     },
-    async setWebhook(app, signingSecret) {
-      const sealed = signingSecret && (await cipher.encrypt(signingSecret, signingContext(app.name)));
-      const fields = { webhook: app.webhook, ...(sealed && { signingSecret: sealed }) };
-      await table.update(updateOf(keys.appKey(app.name), fields, { expression: 'attribute_exists(pk)' }));
+    async setWebhook(name, webhook, signingSecret) {
+      const sealed = signingSecret && (await cipher.encrypt(signingSecret, signingContext(name)));
+      const fields = { webhook, ...(sealed && { signingSecret: sealed }) };
+      await table.update(updateOf(keys.appKey(name), fields, { expression: 'attribute_exists(pk)' }));
     },
     async webhookSender(name) {
       const item = await table.get(keys.appKey(name));

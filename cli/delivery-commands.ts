@@ -1,0 +1,47 @@
+import { Command, Option } from 'commander';
+import { deps } from '../lib/deps.ts';
+import { ServiceError } from '../lib/errors.ts';
+import type { Delivery } from '../lib/webhooks/delivery.ts';
+import { listDeliveries, replayDeliveries } from '../lib/webhooks/operator.ts';
+
+/** `deliveries list|replay`. */
+export function deliveryCommands(): Command {
+  const deliveries = new Command('deliveries').description('Webhooks that were not delivered');
+  deliveries
+    .command('list')
+    .description('Lists the deliveries that failed: those that wait for another attempt, and the dead')
+    .argument('<app>')
+    .addOption(new Option('--state <state>', 'only these').choices(['waiting', 'dead']))
+    .action(list);
+  deliveries
+    .command('replay')
+    .description('Sends a dead delivery again, or all of them')
+    .argument('<app>')
+    .argument('[id]')
+    .option('--dead', 'all that are dead')
+    .action(replay);
+  return deliveries;
+}
+
+async function list(app: string, { state }: { state?: 'waiting' | 'dead' }): Promise<void> {
+  for (const delivery of await listDeliveries(app, state, deps())) console.log(lineOf(delivery));
+}
+
+const lineOf = ({ deliveryId, state, attempts, createdAt, username, notification, url, failure }: Delivery): string =>
+  [
+    deliveryId,
+    state,
+    `${attempts} failed`,
+    new Date(createdAt).toISOString(),
+    notification.reason,
+    username ?? '',
+    url,
+    failure ?? '',
+  ].join('  ');
+
+async function replay(app: string, id: string | undefined, { dead }: { dead?: true }): Promise<void> {
+  if ((id === undefined) === (dead === undefined))
+    throw new ServiceError('InvalidPayload', 'Say which: the id of a delivery, or --dead for all that are dead.');
+  const waiting = await replayDeliveries(app, id, deps());
+  console.log(`${waiting.length} on their way.`);
+}
