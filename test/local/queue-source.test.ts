@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { CreateQueueCommand, GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Closable } from '../../local/lifetimes.ts';
+import type { Ending } from '../../local/local-function.ts';
+import { workOffQueue } from '../../local/queue-source.ts';
+import { type QueueServer, startQueues } from '../../local/queues.ts';
+import { until } from '../emulator/receiver.ts';
+
+let server: QueueServer;
+beforeAll(async () => {
+  server = await startQueues();
+});
+afterAll(async () => await server.close());
+
+interface Batch {
+  readonly Records: readonly { readonly messageId: string; readonly body: string; readonly attributes: object }[];
+}
+
+/** A queue with a dead-letter queue behind it, worked off by `handle`. */
+async function workedOff(handle: (batch: Batch) => Ending): Promise<Closable & { url: string; dead: string }> {
+  const name = `queue-${randomUUID()}`;
+  const create = async (QueueName: string, Attributes = {}) =>
+    (await server.client.send(new CreateQueueCommand({ QueueName, Attributes }))).QueueUrl ?? '';
+  const dead = await create(`${name}-dead`);
+  const deadLetterTargetArn = `arn:aws:sqs:eu-west-1:000000000000:${name}-dead`;
+  const url = await create(name, { RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 2 }) });
+  const source = workOffQueue({
+    url,
+    arn: 'arn:aws:sqs:eu-west-1:000000000000:queue',
+    batchSize: 10,
+    work: { invoke: async (payload) => handle(JSON.parse(payload)), close: async () => {} },
+    client: server.client,
+    log: () => {},
+  });
+  return { url, dead, close: source.close };
+}
+
+const send = async (QueueUrl: string, MessageBody: string): Promise<void> => {
+  await server.client.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+};
+async function count(QueueUrl: string): Promise<number> {
+  const names = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
+  const { Attributes = {} } = await server.client.send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...names] }),
+  );
+  return names.reduce((sum, name) => sum + Number(Attributes[name]), 0);
+}
+
+describe('a queue that a function works off', () => {
+  it('gives it messages as Lambda does, and forgets those that it took', async () => {
+    const seen: string[] = [];
+    const queue = await workedOff(({ Records }) => {
+      seen.push(...Records.map(({ body }) => body));
+      expect(Records[0]).toMatchObject({ eventSource: 'aws:sqs', attributes: { ApproximateReceiveCount: '1' } });
+      return { result: 'null' };
+    });
+    await send(queue.url, 'hello');
+    await until(async () => seen.length === 1);
+    await until(async () => (await count(queue.url)) === 0);
+    await queue.close();
+    expect(seen).toEqual(['hello']);
+  });
+
+  it('shows again only what the function gives back', async () => {
+    const seen: string[] = [];
+    const queue = await workedOff(({ Records }) => {
+      seen.push(...Records.map(({ body }) => body));
+      const back = Records.filter(({ body }) => body === 'bad' && seen.filter((one) => one === 'bad').length === 1);
+      const batchItemFailures = back.map(({ messageId }) => ({ itemIdentifier: messageId }));
+      return { result: JSON.stringify({ batchItemFailures }) };
+    });
+    for (const body of ['good', 'bad']) await send(queue.url, body);
+    await until(async () => seen.filter((one) => one === 'bad').length === 2);
+    await queue.close();
+    expect(seen.filter((one) => one === 'good')).toHaveLength(1);
+  });
+
+  it.each<[string, Ending]>([
+    ['that fails', { error: 'Error: no' }],
+    ['that takes too long', { timedOut: true }],
+    ['that answers something else', { result: '"nonsense"' }],
+  ])(
+    'sends what a function %s never took to the dead letters',
+    async (_what, ending) => {
+      const queue = await workedOff(() => ending);
+      await send(queue.url, 'poison');
+      await until(async () => (await count(queue.dead)) === 1);
+      await queue.close();
+      expect(await count(queue.url)).toBe(0);
+    },
+    15_000,
+  );
+});
