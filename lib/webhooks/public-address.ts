@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 export interface AddressRule {
@@ -10,7 +11,7 @@ export interface AddressRule {
  * to carriers' and documentation networks, nor to forms of IPv6 that carry an address of IPv4 and could hide one of those.
  */
 export function isPublicAddress(address: string, { allowsLoopback }: AddressRule): boolean {
-  if (!ipaddr.isValid(address)) return false;
+  if (isIP(address) === 0 || !ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
   const range = parsed.range();
   if (range === 'loopback') return allowsLoopback;

@@ -46,6 +46,6 @@ export function waitAfter({ attempts, retryAfterMs = 0, random }: Failed): Milli
 export function retryAfterMs(header: string | undefined, now: Millis): Millis | undefined {
   const text = header?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * second;
-  const date = /^[A-Z][a-z]{2,8},? /.test(text) ? Date.parse(text) : Number.NaN;
+  const date = /^[A-Z][a-z]{2,8}, .{1,30} GMT$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
