@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { CreateTableCommand, DescribeTableCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+import { CreateQueueCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { fits } from '../../local/filter.ts';
+import type { Closable } from '../../local/lifetimes.ts';
+import type { Ending } from '../../local/local-function.ts';
+import { type QueueServer, startQueues } from '../../local/queues.ts';
+import { type SharedClock, sharedClock } from '../../local/shared-clock.ts';
+import { readStream } from '../../local/stream-source.ts';
+import { until } from '../emulator/receiver.ts';
+
+const endpoint = process.env.DYNAMODB_ENDPOINT ?? '';
+const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+const database = new DynamoDBClient({ endpoint, region: 'eu-west-1', credentials });
+const streams = new DynamoDBStreamsClient({ endpoint, region: 'eu-west-1', credentials });
+
+let queues: QueueServer;
+beforeAll(async () => {
+  queues = await startQueues();
+});
+afterAll(async () => {
+  database.destroy();
+  streams.destroy();
+  await queues.close();
+});
+
+interface Batch {
+  readonly Records: readonly {
+    readonly dynamodb: { readonly SequenceNumber: string; readonly NewImage: { readonly pk: { readonly S: string } } };
+  }[];
+  readonly shardId?: string;
+  readonly state?: object;
+  readonly isFinalInvokeForWindow?: boolean;
+}
+const names = ({ Records }: Batch): string[] => Records.map(({ dynamodb }) => dynamodb.NewImage.pk.S);
+
+interface Reading {
+  readonly bisects?: boolean;
+  readonly retries?: number;
+  readonly pattern?: object;
+  readonly windowMs?: number;
+  readonly clock?: SharedClock;
+}
+
+/** A table whose stream `handle` reads. */
+async function stream(handle: (batch: Batch) => Ending, options: Reading = {}) {
+  const TableName = `stream-${randomUUID()}`;
+  await database.send(
+    new CreateTableCommand({
+      TableName,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+      KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+      StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
+    }),
+  );
+  const { Table } = await database.send(new DescribeTableCommand({ TableName }));
+  const { QueueUrl: onFailure = '' } = await queues.client.send(new CreateQueueCommand({ QueueName: TableName }));
+  const { clock = sharedClock(), pattern, bisects = false, retries = 1, windowMs } = options;
+  const source: Closable = readStream({
+    streams,
+    streamArn: Table?.LatestStreamArn ?? '',
+    work: { invoke: async (payload) => handle(JSON.parse(payload)), close: async () => {} },
+    name: 'reader',
+    batchSize: 10,
+    bisects,
+    retries,
+    fits: (record) => !pattern || fits(record, pattern),
+    client: queues.client,
+    onFailure,
+    ...(windowMs !== undefined && { windowMs }),
+    clock,
+    log: () => {},
+  });
+  const put = async (...pks: string[]) => {
+    for (const pk of pks) await database.send(new PutItemCommand({ TableName, Item: { pk: { S: pk } } }));
+  };
+  const failures = async () =>
+    (await queues.client.send(new ReceiveMessageCommand({ QueueUrl: onFailure }))).Messages ?? [];
+  return { put, failures, close: source.close };
+}
+
+describe('a stream that a function reads', () => {
+  it('gives it what was written, also before it listened, and only what fits', async () => {
+    const seen: string[] = [];
+    const pattern = { eventName: ['INSERT'], dynamodb: { Keys: { pk: { S: [{ prefix: 'a' }] } } } };
+    const reader = await stream(
+      (batch) => {
+        seen.push(...names(batch));
+        return { result: '{"batchItemFailures":[]}' };
+      },
+      { pattern },
+    );
+    await reader.put('a1', 'b1', 'a2', 'a1');
+    await until(() => seen.length === 2);
+    await reader.put('a3');
+    await until(() => seen.length === 3);
+    await reader.close();
+    expect([...seen].sort()).toEqual(['a1', 'a2', 'a3']);
+  });
+
+  it('is read again from the first record that the function gives back', async () => {
+    const seen: string[] = [];
+    let refused = 0;
+    const reader = await stream((batch) => {
+      const bad = batch.Records.find(({ dynamodb }) => dynamodb.NewImage.pk.S === 'bad');
+      const isRefused = bad !== undefined && refused++ < 1;
+      const taken = isRefused ? batch.Records.slice(0, batch.Records.indexOf(bad)) : batch.Records;
+      seen.push(...names({ Records: taken }));
+      const failures = isRefused ? [{ itemIdentifier: bad.dynamodb.SequenceNumber }] : [];
+      return { result: JSON.stringify({ batchItemFailures: failures }) };
+    });
+    await reader.put('one', 'bad', 'two');
+    await until(() => seen.length === 3);
+    await reader.close();
+    expect([...seen].sort()).toEqual(['bad', 'one', 'two']);
+  });
+
+  it('is not stopped by a record that always fails: it is set aside, and the queue for failures names it', async () => {
+    const seen: string[] = [];
+    const reader = await stream(
+      (batch) => {
+        if (names(batch).includes('poison')) return { error: 'Error: poison' };
+        seen.push(...names(batch));
+        return { result: 'null' };
+      },
+      { bisects: true },
+    );
+    await reader.put('one', 'two', 'poison', 'three', 'four');
+    await until(() => seen.length === 4);
+    const [failure] = await reader.failures();
+    await reader.close();
+    expect(JSON.parse(failure?.Body ?? '{}')).toMatchObject({
+      requestContext: { condition: 'RetryAttemptsExhausted' },
+      DDBStreamBatchInfo: { batchSize: 1 },
+    });
+  }, 15_000);
+
+  it('carries the state of a window from batch to batch, and ends the window when its time is over', async () => {
+    const clock = sharedClock();
+    const events: Batch[] = [];
+    const reader = await stream(
+      (batch) => {
+        events.push(batch);
+        return { result: JSON.stringify({ state: { seen: names(batch).at(-1) }, batchItemFailures: [] }) };
+      },
+      { windowMs: 60_000, clock },
+    );
+    await reader.put('one');
+    await until(() => events.length === 1);
+    clock.set(clock.now() + 120_000);
+    await until(() => events.some(({ isFinalInvokeForWindow }) => isFinalInvokeForWindow));
+    await reader.close();
+    expect(events[0]).toMatchObject({ state: {}, isFinalInvokeForWindow: false });
+    expect(events[0]?.shardId).toMatch(/^shardId-/);
+    expect(events[1]).toMatchObject({ Records: [], state: { seen: 'one' }, isFinalInvokeForWindow: true });
+  });
+});
