@@ -12,6 +12,8 @@ const KeptState = v.object({
   secrets: v.record(v.string(), v.string()),
   /** The demo application, once it has been made. */
   demo: v.exactOptional(Application),
+  /** Where its webhooks were taken: those that wait are sent there again. */
+  receiverPort: v.exactOptional(v.number()),
 });
 export type KeptState = v.InferOutput<typeof KeptState>;
 

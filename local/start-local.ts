@@ -14,6 +14,7 @@ import { type Lifetimes, lifetimes } from './lifetimes.ts';
 import { type RunningStack, runStack } from './run-stack.ts';
 import { type SharedClock, sharedClock } from './shared-clock.ts';
 import { synthesize } from './synthesize.ts';
+import { startWebhookReceiver } from './webhook-receiver.ts';
 
 interface Options {
   /** 0, the default, takes any free port. */
@@ -23,6 +24,8 @@ interface Options {
   readonly folder?: string;
   /** Takes what the functions print and what goes wrong in them. */
   readonly log?: (text: string) => void;
+  /** Takes a line for each webhook that the demo application's server gets. */
+  readonly tellWebhook?: (line: string) => void;
 }
 
 /** The whole service on this machine, with an application to try it. */
@@ -50,7 +53,7 @@ export async function startLocal(options: Options = {}): Promise<LocalService> {
 }
 
 async function start(options: Options, running: Lifetimes): Promise<LocalService> {
-  const { folder, port = 0, log = () => {} } = options;
+  const { folder, port = 0, log = () => {}, tellWebhook = () => {} } = options;
   const state = await stateIn(folder);
   const clock = sharedClock();
   const database = running.hold(
@@ -63,8 +66,10 @@ async function start(options: Options, running: Lifetimes): Promise<LocalService
   const worker = await compileWorker(work.path);
   const { endpoint: databaseEndpoint } = await database;
   const stack = await runStack(assembly, state, { running, clock, databaseEndpoint, worker, log });
-  const demo = await openDemo(stack, emulator, state);
-  if (folder !== undefined) await keepState(folder, { ...state, secrets: stack.secrets, demo });
+  const receiver = await running.hold(startWebhookReceiver(state.receiverPort ?? 0, tellWebhook));
+  const demo = await openDemo(stack, { emulator, receiverUrl: receiver.url }, state);
+  const { secrets } = stack;
+  if (folder !== undefined) await keepState(folder, { ...state, secrets, demo, receiverPort: receiver.port });
   const { document, functions, queues, environment } = stack;
   const gateway = await running.hold(
     startGateway({ port, document, functionOf: functions.named, now: clock.now, log }),
@@ -101,11 +106,11 @@ const stateIn = async (folder: string | undefined): Promise<KeptState> =>
 
 async function openDemo(
   { environment, secrets }: RunningStack,
-  emulator: RunningEmulator,
+  place: { readonly emulator: RunningEmulator; readonly receiverUrl: string },
   { demo }: KeptState,
 ): Promise<IssuedKeys> {
   const { TABLE_NAME: table, MASTER_KEY_ID: secretId = '' } = environment;
   const masterKey = secrets[secretId];
   if (!table || !masterKey) throw new Error('The template names no table or no master key.');
-  return await demoApp({ table, masterKey, emulator }, demo);
+  return await demoApp({ ...place, table, masterKey }, demo);
 }

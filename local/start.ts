@@ -29,7 +29,8 @@ async function run(): Promise<void> {
   const keepsData = process.env.DATA !== 'memory';
   if (keepsData) await running.hold(holdFolder(folder));
   const log = (text: string) => process.stderr.write(text);
-  const options = { port, emulatorPort: port + 1, log, ...(keepsData && { folder }) };
+  const tellWebhook = (line: string) => console.log(line);
+  const options = { port, emulatorPort: port + 1, log, tellWebhook, ...(keepsData && { folder }) };
   const service = await running.hold(startLocal(options));
   tell(service);
   console.log(announcement(service, keepsData ? folder : undefined));

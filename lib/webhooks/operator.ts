@@ -25,7 +25,7 @@ export const urlsIn = (text: string): string[] =>
 export async function setWebhook(
   name: string,
   settings: WebhookSettings,
-  { newSecret, deps }: { newSecret: boolean; deps: Deps },
+  { newSecret, deps }: { newSecret: boolean; deps: Pick<Deps, 'apps' | 'deliveries' | 'emulator'> },
 ): Promise<string | undefined> {
   const sender = await deps.apps.webhookSender((await existing(deps.apps, name)).name);
   const all = urlsOf(settings);
