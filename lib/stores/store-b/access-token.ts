@@ -6,6 +6,7 @@ import type { StoreFetch } from '../store.ts';
 import { misconfigured, unavailable, understood } from './google-answer.ts';
 import type { ServiceAccount } from './settings.ts';
 
+/** The `token_uri` of a key file is ignored: a key that says otherwise must not make us sign for, or call, another host. */
 const endpoint = 'https://oauth2.googleapis.com/token';
 const scope = 'https://www.googleapis.com/auth/androidpublisher';
 
@@ -21,9 +22,17 @@ interface Asking {
   readonly now: () => Millis;
 }
 
+const keyOf = ({ client_email, private_key }: ServiceAccount): string =>
+  createHash('sha256').update(`${client_email}\n${private_key}`).digest('hex');
+
+/** Drops the token that Google does not accept any more. */
+export const forgetAccessToken = (account: ServiceAccount): void => {
+  cache.delete(keyOf(account));
+};
+
 /** The service account's bearer token, from the cache until a minute before it expires. */
 export async function accessToken(account: ServiceAccount, { fetch, now }: Asking): Promise<string> {
-  const key = createHash('sha256').update(`${account.client_email}\n${account.private_key}`).digest('hex');
+  const key = keyOf(account);
   const cached = cache.get(key);
   const askedAt = now();
   // A clock that was set back must not find a token from its future.

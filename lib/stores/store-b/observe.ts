@@ -108,12 +108,12 @@ export function productObservations(bought: OneTimePurchase, look: Look): Observ
       transactionId: id(bought.orderId ?? look.token),
       productId: id(productId),
       platform: 'store_b',
-      productType: look.hints?.type === 'consumable' ? 'consumable' : 'non consumable',
       sandbox: bought.testPurchaseContext !== undefined,
       isAcknowledged: bought.acknowledgementState === 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED',
       isConsumed: details.consumptionState === 'CONSUMPTION_STATE_CONSUMED',
       quantity: details.quantity ?? 1,
       ...defined({
+        productType: typeOf(details.consumptionState, look.hints),
         offerId: offer === undefined ? undefined : `${id(productId)}#${offer}`,
         purchaseDate: bought.purchaseCompletionTime,
         isPending: isPending || undefined,
@@ -129,9 +129,15 @@ export function productObservations(bought: OneTimePurchase, look: Look): Observ
       userTokens: [bought.obfuscatedExternalAccountId, bought.obfuscatedExternalProfileId].filter(
         (token) => token !== undefined,
       ),
-      refreshToken: { purchaseToken: look.token, kind: purchase.productType ?? '', productId },
+      refreshToken: { purchaseToken: look.token, kind: purchase.productType ?? 'product', productId },
     };
   });
+}
+
+/** Google tells of no one-time product whether it can be consumed, before it is. */
+function typeOf(consumptionState: string | undefined, hints: Look['hints']): Purchase['productType'] {
+  if (hints?.type === 'consumable' || consumptionState === 'CONSUMPTION_STATE_CONSUMED') return 'consumable';
+  return hints && 'non consumable';
 }
 
 function productTransaction(

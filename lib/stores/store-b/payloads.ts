@@ -23,10 +23,12 @@ const LineItem = v.looseObject({
       autoRenewEnabled: Flag,
       recurringPrice: v.exactOptional(Money),
       priceChangeDetails: v.exactOptional(v.looseObject({ priceChangeMode: Text, priceChangeState: Text })),
+      priceStepUpConsentDetails: v.exactOptional(v.looseObject({ state: Text })),
       installmentDetails: v.exactOptional(v.looseObject({ pendingCancellation: Something })),
     }),
   ),
   prepaidPlan: Something,
+  deferredItemReplacement: v.exactOptional(v.looseObject({ productId: Text })),
   offerDetails: v.exactOptional(v.looseObject({ basePlanId: Text, offerId: Text })),
   offerPhase: v.exactOptional(
     v.looseObject({ freeTrial: Something, introductoryPrice: Something, prorationPeriod: Something }),
@@ -97,11 +99,46 @@ export const OneTimePurchase = v.looseObject({
 });
 export type OneTimePurchase = v.InferOutput<typeof OneTimePurchase>;
 
+const OrderItem = v.looseObject({
+  productId: Text,
+  total: v.exactOptional(Money),
+  subscriptionDetails: v.exactOptional(
+    v.looseObject({
+      basePlanId: Text,
+      offerId: Text,
+      servicePeriodStartTime: v.exactOptional(Time),
+      servicePeriodEndTime: v.exactOptional(Time),
+    }),
+  ),
+});
+export type OrderItem = v.InferOutput<typeof OrderItem>;
+
 /** orders.get */
 export const Order = v.looseObject({
   total: v.exactOptional(Money),
   state: Text,
   createTime: v.exactOptional(Time),
   lastEventTime: v.exactOptional(Time),
+  lineItems: v.optional(v.array(OrderItem), []),
 });
 export type Order = v.InferOutput<typeof Order>;
+
+const Number64 = v.pipe(v.string(), v.digits(), v.transform(Number));
+
+/** purchases.voidedpurchases */
+export const VoidedPurchases = v.object({
+  voidedPurchases: v.optional(
+    v.array(
+      v.looseObject({
+        purchaseToken: v.string(),
+        orderId: v.string(),
+        voidedTimeMillis: Number64,
+        voidedReason: v.exactOptional(v.number()),
+        voidedQuantity: v.exactOptional(v.number()),
+      }),
+    ),
+    [],
+  ),
+  tokenPagination: v.exactOptional(v.looseObject({ nextPageToken: Text })),
+});
+export type VoidedPurchases = v.InferOutput<typeof VoidedPurchases>;

@@ -1,10 +1,14 @@
 import * as v from 'valibot';
+import type { Millis } from '../../purchases/purchase.ts';
 import { withinBudget } from '../deadline.ts';
 import type { Asking, StoreAnswer } from '../store.ts';
-import { accessToken } from './access-token.ts';
-import { checkAnswer, understood } from './google-answer.ts';
-import { OneTimePurchase, Order, Subscription } from './payloads.ts';
+import { accessToken, forgetAccessToken } from './access-token.ts';
+import { checkAnswer, unavailable, understood } from './google-answer.ts';
+import { OneTimePurchase, Order, Subscription, VoidedPurchases } from './payloads.ts';
 import type { ServiceAccount, StoreBSettings } from './settings.ts';
+
+/** For what a client waits for. */
+export const usualMs = 11_000;
 
 /** What Google says of a token: the purchase, or why there is none. */
 type Answered<T> =
@@ -18,6 +22,10 @@ export interface Play {
   product(token: string, productId: string): Promise<Answered<OneTimePurchase>>;
   /** Undefined when Google does not tell; an amount is worth no failure. */
   order(orderId: string): Promise<Order | undefined>;
+  /** The same for what depends on it: throws when Google cannot tell now. */
+  orderNow(orderId: string): Promise<Order | undefined>;
+  /** A page of what was taken back since then, of the last 30 days. */
+  voided(since: Millis, page?: string): Promise<VoidedPurchases>;
   /** Whether Google did it; what it refuses may be done already, or may be none to be done. */
   acknowledge(kind: 'subscriptions' | 'products', productId: string, token: string): Promise<boolean>;
   consume(productId: string, token: string): Promise<boolean>;
@@ -36,21 +44,35 @@ const LegacyProduct = v.looseObject({
   obfuscatedExternalProfileId: v.exactOptional(v.string()),
 });
 
-/** Asks Google with the application's service account. */
-export function playOf(settings: StoreBSettings & { readonly serviceAccount: ServiceAccount }, asking: Asking): Play {
-  const fetch = withinBudget(asking.fetch, { totalMs: 11_000, longestCallMs: 5_000, store: 'Google Play' });
+/** Asks Google with the application's service account; all calls together take no longer than `totalMs`. */
+export function playOf(
+  settings: StoreBSettings & { readonly serviceAccount: ServiceAccount },
+  asking: Asking,
+  totalMs = usualMs,
+): Play {
+  const fetch = withinBudget(asking.fetch, { totalMs, longestCallMs: 5_000, store: 'Google Play' });
   const base = `https://androidpublisher.googleapis.com/androidpublisher/v3/applications/${encodeURIComponent(settings.packageName)}`;
   const call = async (path: string, method: 'GET' | 'POST' = 'GET'): Promise<StoreAnswer> => {
-    const token = await accessToken(settings.serviceAccount, { fetch, now: asking.now });
-    const headers = {
-      authorization: `Bearer ${token}`,
-      ...(method === 'POST' && { 'content-type': 'application/json' }),
+    const ask = async (): Promise<StoreAnswer> => {
+      const token = await accessToken(settings.serviceAccount, { fetch, now: asking.now });
+      const headers = {
+        authorization: `Bearer ${token}`,
+        ...(method === 'POST' && { 'content-type': 'application/json' }),
+      };
+      return await fetch(base + path, { method, headers, ...(method === 'POST' && { body: '{}' }) });
     };
-    const answer = await fetch(base + path, { method, headers, ...(method === 'POST' && { body: '{}' }) });
+    const first = await ask();
+    // A token may be withdrawn before its time.
+    if (first.status === 401) forgetAccessToken(settings.serviceAccount);
+    const answer = first.status === 401 ? await ask() : first;
     checkAnswer(answer);
     return answer;
   };
   const read = async <S extends v.GenericSchema>(path: string, schema: S) => answered(await call(path), schema);
+  const orderNow = async (orderId: string): Promise<Order | undefined> => {
+    const answer = await read(`/orders/${encodeURIComponent(orderId)}`, Order);
+    return answer.kind === 'found' ? answer.value : undefined;
+  };
   return {
     subscription: (token) => read(`/purchases/subscriptionsv2/tokens/${encodeURIComponent(token)}`, Subscription),
     async product(token, productId) {
@@ -63,9 +85,13 @@ export function playOf(settings: StoreBSettings & { readonly serviceAccount: Ser
       );
       return legacy.kind === 'found' ? { ...legacy, value: modern(legacy.value, productId) } : answer;
     },
-    async order(orderId) {
-      const answer = await read(`/orders/${encodeURIComponent(orderId)}`, Order).catch(() => undefined);
-      return answer?.kind === 'found' ? answer.value : undefined;
+    order: (orderId) => orderNow(orderId).catch(() => undefined),
+    orderNow,
+    async voided(since, page) {
+      const query = new URLSearchParams({ startTime: String(since), ...voidedOptions, ...(page && { token: page }) });
+      const answer = await read(`/purchases/voidedpurchases?${query}`, VoidedPurchases);
+      if (answer.kind !== 'found') throw unavailable('the voided purchases are not told');
+      return answer.value;
     },
     async acknowledge(kind, productId, token) {
       const purchase = `${kind}/${encodeURIComponent(productId)}/tokens/${encodeURIComponent(token)}`;
@@ -77,6 +103,9 @@ export function playOf(settings: StoreBSettings & { readonly serviceAccount: Ser
     },
   };
 }
+
+/** Subscriptions, too, and parts of orders. */
+const voidedOptions = { type: '1', maxResults: '1000', includeQuantityBasedPartialRefund: 'true' };
 
 function answered<S extends v.GenericSchema>({ status, text }: StoreAnswer, schema: S): Answered<v.InferOutput<S>> {
   if (status === 410) return { kind: 'gone' };

@@ -2,6 +2,7 @@ import type { Observation } from '../../purchases/observation.ts';
 import { bare } from '../../purchases/platform.ts';
 import { isActive, type Millis, type Purchase } from '../../purchases/purchase.ts';
 import type { Asking, Validation } from '../store.ts';
+import { timeLeftMs } from './deadline.ts';
 import { unavailable } from './google-answer.ts';
 import { lookUp } from './look-up.ts';
 import { type Play, playOf } from './play.ts';
@@ -14,7 +15,7 @@ import { storeBSettings } from './settings.ts';
 export async function settle({ observations }: Validation, asking: Asking): Promise<readonly Observation[]> {
   const { acknowledge, serviceAccount, ...settings } = storeBSettings(asking.settings);
   if (!acknowledge || !serviceAccount) return [];
-  const play = playOf({ ...settings, serviceAccount }, asking);
+  const play = playOf({ ...settings, serviceAccount }, asking, timeLeftMs(asking));
   const settled: Observation[] = [];
   for (const observation of observations.filter(({ purchase }) => isOpen(purchase, asking.now()))) {
     settled.push(await settleOne(observation, play, asking));

@@ -1,11 +1,13 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../errors.ts';
 import { prefixed } from '../../purchases/platform.ts';
-import type { Asking, Store } from '../store.ts';
-import { misconfigured } from './google-answer.ts';
+import type { Store } from '../store.ts';
+import { connected } from './connected.ts';
 import { lookUp } from './look-up.ts';
-import { playOf } from './play.ts';
+import { missed } from './missed.ts';
+import { notice } from './notice.ts';
 import { isLicenceKey } from './receipt.ts';
+import { receive } from './receive.ts';
 import { storeBSettings } from './settings.ts';
 import { settle } from './settle.ts';
 import { validate } from './validate.ts';
@@ -18,6 +20,9 @@ export const storeB: Store = {
   platform: 'store_b',
   validate,
   afterStored: settle,
+  receive,
+  observe: notice,
+  missed,
   identify({ transaction }) {
     const sent = v.safeParse(Token, transaction);
     return sent.success ? prefixed('store_b', sent.output.purchaseToken) : undefined;
@@ -25,8 +30,8 @@ export const storeB: Store = {
   async refresh(refreshToken, asking) {
     const { purchaseToken: token, kind, productId } = v.parse(RefreshToken, refreshToken);
     const isSubscription = kind === 'subscription';
-    const type = kind === 'consumable' ? 'consumable' : 'non consumable';
-    const hints = isSubscription ? undefined : { id: productId, type: type as 'consumable' | 'non consumable' };
+    const hints =
+      kind === 'consumable' || kind === 'non consumable' ? ({ id: productId, type: kind } as const) : undefined;
     const wanted = { token, hints, productId, isSubscription };
     const found = await lookUp(wanted, { play: connected(asking), now: asking.now() });
     return !found || found === 'gone' ? [] : found.observations;
@@ -43,9 +48,3 @@ export const storeB: Store = {
     return 'Google accepts the service account for this application.';
   },
 };
-
-function connected(asking: Asking) {
-  const { serviceAccount, ...settings } = storeBSettings(asking.settings);
-  if (!serviceAccount) throw misconfigured('no service account is set');
-  return playOf({ ...settings, serviceAccount }, asking);
-}

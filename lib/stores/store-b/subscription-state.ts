@@ -1,4 +1,5 @@
 import { defined } from '../../defined.ts';
+import { prefixed } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, PriceConsentStatus, Purchase } from '../../purchases/purchase.ts';
 import { unavailable } from './google-answer.ts';
 import type { LineItem, Subscription } from './payloads.ts';
@@ -36,6 +37,7 @@ export function subscriptionState(subscription: Subscription, item: LineItem, no
     isBillingRetryPeriod: current === state('IN_GRACE_PERIOD') || current === state('ON_HOLD'),
     isTrialPeriod: item.offerPhase?.freeTrial !== undefined || undefined,
     isIntroPeriod: item.offerPhase?.introductoryPrice !== undefined || undefined,
+    renewalProductId: isOver ? undefined : nextProduct(item),
     priceConsentStatus: priceConsentOf(item),
     discountId: item.offerDetails?.offerId ?? item.signupPromotion?.vanityCode?.promotionCode,
     isPaused: isPaused || undefined,
@@ -74,8 +76,18 @@ function cancelationReasonOf(
   return context?.systemInitiatedCancellation ? 'System' : 'Unknown';
 }
 
+/** The product that takes the place of this one when it renews. */
+function nextProduct({ productId, deferredItemReplacement: next }: LineItem): string | undefined {
+  return next?.productId === undefined || next.productId === productId
+    ? undefined
+    : prefixed('store_b', next.productId);
+}
+
 function priceConsentOf({ autoRenewingPlan }: LineItem): PriceConsentStatus | undefined {
-  const { priceChangeMode, priceChangeState } = autoRenewingPlan?.priceChangeDetails ?? {};
+  const { priceChangeDetails, priceStepUpConsentDetails: stepUp } = autoRenewingPlan ?? {};
+  const { priceChangeMode, priceChangeState } = priceChangeDetails ?? {};
+  if (stepUp?.state === 'PENDING') return 'Notified';
+  if (stepUp?.state === 'CONFIRMED' || stepUp?.state === 'COMPLETED') return 'Agreed';
   if (priceChangeMode === 'PRICE_DECREASE') return undefined;
   if (priceChangeState === 'OUTSTANDING') return 'Notified';
   if (priceChangeState === 'APPLIED') return 'Agreed';

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../errors.ts';
 import { prefixed } from '../../purchases/platform.ts';
 import type { Asking, Validation, ValidationRequest } from '../store.ts';
+import { startClock } from './deadline.ts';
 import { observationFromReceipt } from './from-receipt.ts';
 import { type Found, lookUp } from './look-up.ts';
 import { playOf } from './play.ts';
@@ -9,6 +10,7 @@ import { type StoreBSettings, storeBSettings } from './settings.ts';
 
 /** Validates what a client of store_b sends: its purchase token, asked of Google. */
 export async function validate(request: ValidationRequest, asking: Asking): Promise<Validation> {
+  startClock(asking);
   const settings = storeBSettings(asking.settings);
   const evidence = readEvidence(request.transaction, settings);
   const { serviceAccount } = settings;
