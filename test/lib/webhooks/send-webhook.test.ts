@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import type { Happened } from '../../../lib/db/purchases.ts';
+import { listDeliveries, replayDeliveries, setWebhook, testWebhook } from '../../../lib/webhooks/operator.ts';
+import { waitsMs } from '../../../lib/webhooks/schedule.ts';
+import { type ApplicationServer, startApplicationServer } from '../../support/application-server.ts';
+import { day, paid, seenPurchase, start } from '../../support/given.ts';
+import { type WebhookWorld, webhookWorld } from '../../support/webhook-world.ts';
+
+let server: ApplicationServer;
+beforeAll(async () => {
+  server = await startApplicationServer();
+});
+afterAll(async () => await server.close());
+beforeEach(() => {
+  server.taken.length = 0;
+  server.answer({ status: 200 });
+});
+
+const id = 'store_a:1';
+const minute = 60_000;
+const bought = (username: string, fields: Partial<Happened> = {}): Happened => ({
+  cause: 'notification',
+  observed: seenPurchase(),
+  claim: { username, how: 'validation' },
+  strategy: 'all',
+  now: start,
+  ...fields,
+});
+const renewed = (now: number): Happened => {
+  const { purchase } = seenPurchase({ transactionId: 'store_a:2', expirationDate: start + 62 * day });
+  const observed = { asOf: now, purchase, transactions: [paid(purchase)], userTokens: [] };
+  return { cause: 'notification', observed, strategy: 'all', now };
+};
+const bodies = () => server.taken.map(({ body }) => JSON.parse(body));
+const headerOf = (index: number, name: string) => server.taken[index]?.headers[name];
+
+async function toldOf(world: WebhookWorld, happened: Happened = bought('ann'), until = world.now): Promise<void> {
+  await world.fanOut([await world.happens(id, happened)]);
+  await world.workUntil(until);
+}
+
+describe('a webhook', () => {
+  it('has exactly the documented body and is signed as Standard Webhooks say', async () => {
+    const world = await webhookWorld({ urls: [`${server.url}/hooks`] });
+    world.now = Date.now();
+    await toldOf(world);
+    const [sent] = server.taken;
+    const headers = sent?.headers as Record<string, string>;
+    const body = new Webhook(world.signingSecret).verify(sent?.body ?? '', headers);
+    expect(body).toEqual({
+      type: 'purchases.updated',
+      password: world.keys.secretKey,
+      notification: {
+        reason: 'PURCHASED',
+        id: expect.stringMatching(/^[0-9a-f]{32}$/),
+        date: '2026-01-01T00:00:00.000Z',
+        productId: 'store_a:monthly',
+        purchaseId: id,
+        transactionId: id,
+      },
+      applicationUsername: 'ann',
+      purchases: {
+        'store_a:monthly': expect.objectContaining({ purchaseId: id, expirationDate: '2026-02-01T00:00:00.000Z' }),
+      },
+    });
+    expect(sent).toMatchObject({ path: '/hooks', headers: { 'content-type': 'application/json' } });
+    expect(await listDeliveries(world.keys.app, undefined, world.deps)).toEqual([]);
+  });
+
+  it('can be without the password, and in brand words', async () => {
+    const world = await webhookWorld({ urls: [server.url], sendsPassword: false });
+    const { apps } = world.deps;
+    const app = await apps.find(world.keys.app);
+    if (app) await apps.replace({ ...app, vocabulary: 'brand' });
+    await toldOf(world);
+    const [body] = bodies();
+    expect(body).not.toHaveProperty('password');
+    expect(body.notification).toMatchObject({ purchaseId: 'apple:1', productId: 'apple:monthly' });
+    expect(body.purchases['apple:monthly']).toMatchObject({ platform: 'apple', purchaseId: 'apple:1' });
+  });
+
+  it('goes to everyone concerned: the users entitled now and those who were until now', async () => {
+    const world = await webhookWorld({ urls: [server.url] });
+    await toldOf(world, bought('ann', { strategy: 'last' }));
+    await toldOf(world, bought('bob', { strategy: 'last', cause: 'validation', now: start + minute }));
+    const told = bodies().map(({ applicationUsername, purchases }) => [applicationUsername, Object.keys(purchases)]);
+    expect(told.slice(1).sort()).toEqual([
+      ['ann', []],
+      ['bob', ['store_a:monthly']],
+    ]);
+    const ids = server.taken.map(({ headers }) => headers['webhook-id']);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it('goes to every URL; sandbox purchases go to the sandbox URLs alone', async () => {
+    const urls = [`${server.url}/one`, `${server.url}/two`];
+    const world = await webhookWorld({ urls, sandboxUrls: [`${server.url}/sandbox`] });
+    await toldOf(world);
+    expect(server.taken.map(({ path }) => path).sort()).toEqual(['/one', '/two']);
+    const sandbox = seenPurchase({ purchaseId: 'store_a:9', transactionId: 'store_a:9', sandbox: true });
+    await world.fanOut([await world.happens('store_a:9', bought('ann', { observed: sandbox }))]);
+    await world.workUntil(world.now);
+    expect(server.taken.slice(2).map(({ path }) => path)).toEqual(['/sandbox']);
+  });
+
+  it('is sent once however often the stream shows the record and the queue the message', async () => {
+    const world = await webhookWorld({ urls: [server.url] });
+    const record = await world.happens(id, bought('ann'));
+    await world.fanOut([record, record]);
+    await world.workUntil(world.now);
+    await world.fanOut([record]);
+    await world.workUntil(world.now + day);
+    expect(server.taken).toHaveLength(1);
+  });
+
+  it('is not written for an application without a URL, nor for a change that announces nothing', async () => {
+    const without = await webhookWorld({ urls: [] });
+    await toldOf(without);
+    expect(without.queue).toEqual([]);
+    const world = await webhookWorld({ urls: [server.url] });
+    const record = await world.happens(id, bought('ann'));
+    const { dynamodb } = record;
+    await world.fanOut([{ ...record, dynamodb: { ...dynamodb, OldImage: dynamodb?.NewImage ?? {} } }]);
+    await world.fanOut([{ ...record, eventName: 'REMOVE' }]);
+    expect(world.queue).toEqual([]);
+  });
+
+  it('leaves an event with the status and the start of the answer, and no secret', async () => {
+    const world = await webhookWorld({ urls: [`${server.url}/hooks?token=abc`] });
+    const { app, secretKey } = world.keys;
+    server.answer(({ body }) => ({ status: 500, body: `oh no: ${world.signingSecret} ${body}` }));
+    await toldOf(world);
+    const [event] = await world.deps.events.latestWith(app, ['ann'], 10);
+    expect(event).toMatchObject({ type: 'webhook.app.called', outcome: { ok: false }, applicationUsername: 'ann' });
+    const raw = await world.deps.events.findRaw(app, event?.eventId ?? '');
+    expect(raw).toMatchObject({
+      response: { body: { status: 500, message: expect.stringContaining('oh no') } },
+      externalRequests: [{ method: 'POST', response: { status: 500 }, timing: { startedAt: start } }],
+    });
+    const text = JSON.stringify([event, raw]);
+    for (const secret of [secretKey, world.signingSecret, 'abc']) expect(text).not.toContain(secret);
+  });
+});
+
+describe('a webhook that fails', () => {
+  it('comes again through an outage of two days, with the same id and with what is true by then', async () => {
+    const world = await webhookWorld({ urls: [server.url] });
+    const times: number[] = [];
+    server.answer(() => {
+      times.push(world.now - start);
+      return { status: world.now < start + 2 * day ? 500 : 204 };
+    });
+    await toldOf(world, bought('ann'), start + day);
+    await world.happens(id, renewed(start + day));
+    await world.workUntil(start + 4 * day);
+    const least = waitsMs.map((_wait, index) => waitsMs.slice(0, index + 1).reduce((sum, wait) => sum + wait, 0));
+    const expected = [0, ...least].slice(0, times.length);
+    expect(times.length).toBeGreaterThanOrEqual(8);
+    times.forEach((at, index) => {
+      expect(at).toBeGreaterThanOrEqual(expected[index] ?? 0);
+      expect(at).toBeLessThanOrEqual((expected[index] ?? 0) * 1.1 + index * 2 * minute);
+    });
+    expect(new Set(server.taken.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(bodies().at(-1).purchases['store_a:monthly'].transactionId).toBe('store_a:2');
+    expect(await listDeliveries(world.keys.app, undefined, world.deps)).toEqual([]);
+  });
+
+  it('is dead after ten attempts, listed, and can be replayed', async () => {
+    const world = await webhookWorld({ urls: [server.url] });
+    server.answer({ status: 500 });
+    await toldOf(world, bought('ann'), start + 6 * day);
+    expect(server.taken).toHaveLength(10);
+    const [dead] = await listDeliveries(world.keys.app, 'dead', world.deps);
+    expect(dead).toMatchObject({ attempts: 10, lastStatus: 500, failure: 'The server answered 500.', username: 'ann' });
+    server.answer({ status: 200 });
+    expect(await replayDeliveries(world.keys.app, dead?.deliveryId, world.deps)).toHaveLength(1);
+    await world.workUntil(world.now);
+    expect(server.taken).toHaveLength(11);
+    expect(headerOf(10, 'webhook-id')).toBe(headerOf(0, 'webhook-id'));
+    expect(await listDeliveries(world.keys.app, undefined, world.deps)).toEqual([]);
+  });
+
+  it('waits as long as the server asks for', async () => {
+    const world = await webhookWorld({ urls: [server.url] });
+    server.answer({ status: 429, headers: { 'retry-after': '3600' } });
+    await toldOf(world, bought('ann'), start + 59 * minute);
+    expect(server.taken).toHaveLength(1);
+    await world.workUntil(start + 68 * minute);
+    expect(server.taken).toHaveLength(2);
+  });
+
+  it('comes again by the sweep when the message of its next attempt is lost', async () => {
+    const world = await webhookWorld({ urls: [server.url] });
+    server.answer({ status: 500 });
+    await toldOf(world);
+    expect(world.queue.splice(0)).toHaveLength(1);
+    server.answer({ status: 200 });
+    await world.workUntil(start + 3 * minute);
+    expect(server.taken).toHaveLength(2);
+  });
+
+  it('ends dead when its URL or its application is no more', async () => {
+    const world = await webhookWorld({ urls: [server.url] });
+    const { app } = world.keys;
+    server.answer({ status: 500 });
+    await toldOf(world);
+    const settings = { urls: [`${server.url}/other`], sandboxUrls: [], sendsPassword: true };
+    await setWebhook(app, settings, { newSecret: false, deps: world.deps });
+    await world.workUntil(start + day);
+    expect(server.taken).toHaveLength(1);
+    const failure = 'The application has another URL now.';
+    expect(await listDeliveries(app, 'dead', world.deps)).toMatchObject([{ failure }]);
+  });
+});
+
+describe('a URL that takes no webhooks', () => {
+  it('is switched off by 410, and on by a test that it answers', async () => {
+    const world = await webhookWorld({ urls: [server.url] });
+    server.answer({ status: 410 });
+    await toldOf(world);
+    await toldOf(world, renewed(start + minute), start + day);
+    expect(server.taken).toHaveLength(1);
+    const dead = await listDeliveries(world.keys.app, 'dead', world.deps);
+    expect(dead.map(({ failure }) => failure).sort()).toEqual([
+      'The URL is switched off: it answered 410.',
+      'The server answered 410.',
+    ]);
+    server.answer({ status: 200 });
+    await testWebhook(world.keys.app, world.deps);
+    await world.workUntil(world.now);
+    expect(bodies()[1]).toEqual({ type: 'test', password: world.keys.secretKey });
+    await replayDeliveries(world.keys.app, undefined, world.deps);
+    await world.workUntil(world.now);
+    expect(server.taken).toHaveLength(4);
+  });
+
+  it('is left alone while it hangs: further webhooks wait without an attempt and come when it is back', async () => {
+    const world = await webhookWorld({ urls: [server.url] });
+    server.answer({ status: 200, hangs: true });
+    await toldOf(world);
+    const others = Array.from({ length: 5 }, (_, index) => `store_a:other-${index}`);
+    for (const other of others) {
+      const observed = seenPurchase({ purchaseId: other, transactionId: other });
+      await world.fanOut([await world.happens(other, bought('ann', { observed }))]);
+    }
+    await world.workUntil(start + 1_000);
+    expect(server.taken).toHaveLength(1);
+    const waiting = await listDeliveries(world.keys.app, 'waiting', world.deps);
+    expect(waiting.map(({ attempts }) => attempts).sort()).toEqual([0, 0, 0, 0, 0, 1]);
+    server.answer({ status: 200 });
+    await world.workUntil(start + 10 * minute);
+    const ids = server.taken.map(({ headers }) => headers['webhook-id']);
+    expect(new Set(ids).size).toBe(6);
+    expect(await listDeliveries(world.keys.app, undefined, world.deps)).toEqual([]);
+  });
+
+  it('in a private network gets nothing', async () => {
+    const world = await webhookWorld({ urls: [server.url], allowsLoopback: false });
+    await toldOf(world);
+    expect(server.taken).toEqual([]);
+    const failure = 'The webhook URL does not start with https.';
+    expect(await listDeliveries(world.keys.app, 'waiting', world.deps)).toMatchObject([{ failure, attempts: 1 }]);
+  });
+});
