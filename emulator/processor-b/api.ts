@@ -4,7 +4,8 @@ import type { Answer, StoreCall } from '../http-messages.ts';
 import { bare, invalid, xml } from './answers.ts';
 import { amountOf, type Source, token } from './books.ts';
 import { cancel } from './life.ts';
-import { findPayment, giveBack, searchIds, sell } from './sales.ts';
+import { findPayment, giveBack, sell } from './sales.ts';
+import { searchIds } from './search.ts';
 import { createCustomer, createMethod, createSubscription, findMethod, findSubscription } from './vault.ts';
 import { paymentView, statusAt } from './views.ts';
 

@@ -86,14 +86,6 @@ export function findPayment({ books, now }: Source, id: string): Answer {
   return payment ? xml(200, 'transaction', paymentView(payment, now())) : bare(404);
 }
 
-/** `POST /transactions/advanced_search_ids`, by order id. */
-export function searchIds({ books }: Source, body: unknown): Answer {
-  const Search = v.object({ search: v.object({ order_id: v.object({ is: v.string() }) }) });
-  const { search } = v.parse(Search, body);
-  const ids = [...books.payments.values()].filter(({ orderId }) => orderId === search.order_id.is).map(({ id }) => id);
-  return xml(200, 'search-results', { pageSize: 50, ids });
-}
-
 /** Gives a payment back: voids it before it settles, refunds it after. */
 export function giveBack(source: Source, payment: Payment): Payment {
   const { books, now } = source;

@@ -5,6 +5,7 @@ import { answered, found } from './client.ts';
 import { type PaidTransaction, PaidTransaction as Payment, readObject, Subscription } from './objects.ts';
 import type { Order } from './order.ts';
 import { refusalOf, refusedResult } from './refusals.ts';
+import { idsOf } from './search.ts';
 
 /** What became of an order, as it is remembered for the nonce. */
 export interface Charged {
@@ -54,26 +55,13 @@ async function sell(gateway: BraintreeGateway, order: Order): Promise<Outcome> {
 }
 
 async function paymentOf(gateway: BraintreeGateway, { key }: Order): Promise<Outcome | undefined> {
-  const ids = await answered(() => idsOf(gateway, key));
+  const ids = await answered(() => idsOf(gateway, (search) => search.orderId().is(key)));
   const outcomes = [];
   for (const id of ids) {
     outcomes.push(outcomeOf(readObject(Payment, await answered(() => gateway.transaction.find(id)))));
   }
   return outcomes.find(({ transaction }) => transaction) ?? outcomes[0];
 }
-
-const idsOf = (gateway: BraintreeGateway, orderId: string): Promise<readonly string[]> =>
-  new Promise((resolve, reject) => {
-    const search = gateway.transaction.search as unknown as (
-      fill: (search: { orderId: () => { is: (text: string) => void } }) => void,
-      done: (error: unknown, response?: { readonly ids?: readonly string[] }) => void,
-    ) => unknown;
-    search.call(
-      gateway.transaction,
-      (wanted) => wanted.orderId().is(orderId),
-      (error, response) => (error ? reject(error) : resolve(response?.ids ?? [])),
-    );
-  });
 
 const unpaid = new Set([
   'processor_declined',
@@ -101,7 +89,9 @@ async function subscribe(gateway: BraintreeGateway, order: Order): Promise<Outco
     }),
   );
   if (result.success) return { subscription: readObject(Subscription, result.subscription) };
-  return { refusal: refusalOf(refusedResult(result)) };
+  const refused = refusedResult(result);
+  // One that was cut off may have gone on after it was looked for: its id is taken then, by this very order.
+  return (await recover(gateway, order)) ?? { refusal: refusalOf(refused) };
 }
 
 /** Keeps the payment method under the order's key; the nonce may have gone into it in a try that was cut off. */
@@ -116,7 +106,8 @@ async function vault(gateway: BraintreeGateway, order: Order): Promise<string | 
     options: { verifyCard: true, makeDefault: true },
   };
   const result = await answered(() => gateway.paymentMethod.create(method));
-  return result.success ? undefined : refusalOf(refusedResult(result));
+  if (result.success || (await found(() => gateway.paymentMethod.find(key)))) return undefined;
+  return refusalOf(refusedResult(result));
 }
 
 async function ensureCustomer(gateway: BraintreeGateway, id: string): Promise<void> {

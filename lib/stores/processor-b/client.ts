@@ -1,11 +1,9 @@
 import type { BraintreeGateway } from 'braintree';
 import { ServiceError } from '../../errors.ts';
 import type { Asking, StoreFetch, StoreRequest } from '../store.ts';
+import { inTime } from './deadline.ts';
 import { settingsOf } from './settings.ts';
 import { xmlObject } from './xml.ts';
-
-/** A payment may take long, and one that was cut off is in doubt. */
-const timeoutMs = 12_000;
 
 /** What the client's own http object offers, which its types leave out. */
 interface ClientHttp {
@@ -14,7 +12,10 @@ interface ClientHttp {
   httpRequest: (method: NonNullable<StoreRequest['method']>, path: string, body: unknown) => Promise<unknown>;
 }
 
-/** The official client of the merchant in the settings, calling through the fetch that records and ends in time. */
+/**
+ * The official client of the merchant in the settings, calling through the fetch that records and ends in time: all of its
+ * calls have one deadline.
+ */
 export async function gatewayOf({ settings, fetch }: Pick<Asking, 'settings' | 'fetch'>): Promise<BraintreeGateway> {
   const { merchantId, publicKey, privateKey, environment } = settingsOf(settings);
   const { default: braintree } = await import('braintree');
@@ -27,7 +28,7 @@ export async function gatewayOf({ settings, fetch }: Pick<Asking, 'settings' | '
   });
   const host = environment === 'production' ? 'api.braintreegateway.com' : 'api.sandbox.braintreegateway.com';
   const { http } = gateway as unknown as { readonly http: ClientHttp };
-  http.httpRequest = requestThrough(fetch, `https://${host}`, http);
+  http.httpRequest = requestThrough(inTime(fetch), `https://${host}`, http);
   return gateway;
 }
 
@@ -41,7 +42,6 @@ const requestThrough = (
       method,
       headers: { ..._headers.call(this), 'Accept-Encoding': 'identity' },
       ...(body ? { body: JSON.stringify(underscored(body)) } : {}),
-      timeoutMs,
     });
     const error = checkHttpStatus.call(this, answer.status);
     if (error) throw error;
@@ -69,23 +69,24 @@ export async function answered<T>(call: () => Promise<T>): Promise<T> {
 export const found = async <T>(call: () => Promise<T>): Promise<T | undefined> =>
   await answered(() =>
     call().catch((thrown: unknown) => {
-      if (typeOf(thrown) === 'notFoundError') return undefined;
+      if (isOfType(thrown, 'notFoundError')) return undefined;
       throw thrown;
     }),
   );
 
 function translated(cause: unknown): ServiceError {
   if (cause instanceof ServiceError) return cause;
-  const type = typeOf(cause);
-  if (type === 'authenticationError' || type === 'authorizationError') {
+  if (isOfType(cause, 'authenticationError') || isOfType(cause, 'authorizationError')) {
     return new ServiceError('InternalError', 'The processor refuses the keys in the settings: a configuration error.', {
       cause,
     });
   }
-  if (type === 'notFoundError') {
+  if (isOfType(cause, 'notFoundError')) {
     return new ServiceError('InvalidPayload', 'The processor does not know this id.', { cause });
   }
   return new ServiceError('ConnectionFailed', 'The processor could not be reached.', { cause });
 }
 
-const typeOf = (thrown: unknown): unknown => (thrown instanceof Error && 'type' in thrown ? thrown.type : undefined);
+/** Whether the client threw this kind of error. */
+export const isOfType = (thrown: unknown, type: string): boolean =>
+  thrown instanceof Error && 'type' in thrown && thrown.type === type;

@@ -18,6 +18,17 @@ const optional = <const S extends v.GenericSchema>(schema: S) =>
     ]),
   );
 
+/** A dispute of a payment, as far as it is read. */
+const Dispute = v.object({
+  status: v.string(),
+  amountDisputed: optional(v.pipe(v.string(), v.decimal())),
+  createdAt: optional(Moment),
+  receivedDate: optional(Day),
+  updatedAt: optional(Moment),
+  statusHistory: v.optional(v.array(v.object({ status: v.string(), timestamp: optional(Moment) })), []),
+});
+export type Dispute = v.InferOutput<typeof Dispute>;
+
 /** A payment, or with type `credit` a refund, as far as it is read. */
 export const PaidTransaction = v.object({
   id: v.string(),
@@ -36,6 +47,9 @@ export const PaidTransaction = v.object({
   paymentInstrumentType: optional(v.string()),
   merchantAccountId: optional(v.string()),
   subscriptionId: optional(v.string()),
+  /** Of a refund: the payment that it gives back. */
+  refundedTransactionId: optional(v.string()),
+  disputes: v.optional(v.array(Dispute), []),
 });
 export type PaidTransaction = v.InferOutput<typeof PaidTransaction>;
 

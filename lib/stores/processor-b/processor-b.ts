@@ -3,13 +3,24 @@ import { ServiceError } from '../../errors.ts';
 import { parse } from '../../parse.ts';
 import type { Asking, Store } from '../store.ts';
 import { answered, gatewayOf } from './client.ts';
+import { missedSince } from './missed.ts';
+import { noticed } from './notice.ts';
 import { readObject } from './objects.ts';
 import { refresh } from './refresh.ts';
 import { ProcessorBSettings } from './settings.ts';
 import { validate } from './validate.ts';
+import { received } from './webhook.ts';
 
 /** Braintree. Validation makes the purchase instead of only checking it. */
-export const processorB: Store = { platform: 'processor_b', validate, checkSettings, refresh };
+export const processorB: Store = {
+  platform: 'processor_b',
+  validate,
+  checkSettings,
+  refresh,
+  receive: received,
+  observe: noticed,
+  missed: missedSince,
+};
 
 const Plans = v.array(v.object({ id: v.string() }));
 

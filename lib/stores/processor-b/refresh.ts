@@ -16,21 +16,27 @@ const RefreshToken = v.union([
 ]);
 
 /** The state now of a payment or a subscription, with its refunds. */
-export async function refresh(
+export const refresh = async (
   refreshToken: Readonly<Record<string, string>>,
   asking: Asking,
-): Promise<readonly Observation[]> {
+): Promise<readonly Observation[]> => [await lookAt(await gatewayOf(asking), refreshToken, asking)];
+
+/** The same, as a part of a longer conversation. */
+export async function lookAt(
+  gateway: BraintreeGateway,
+  refreshToken: Readonly<Record<string, string>>,
+  asking: Asking,
+): Promise<Observation> {
   const token = parse(RefreshToken, refreshToken);
-  const gateway = await gatewayOf(asking);
   const { productId, customerId } = token;
   const origin = originOf(asking, { productId, customerId, at: asking.now() });
   if ('transaction' in token) {
     const payment = await paymentNamed(gateway, token.transaction);
-    return [transactionObservation(payment, await refundsOf(gateway, [payment]), origin)];
+    return transactionObservation(payment, await refundsOf(gateway, [payment]), origin);
   }
   const answer = await answered(() => gateway.subscription.find(token.subscription));
   const subscription = readObject(Subscription, answer);
-  return [subscriptionObservation(subscription, await refundsOf(gateway, subscription.transactions), origin)];
+  return subscriptionObservation(subscription, await refundsOf(gateway, subscription.transactions), origin);
 }
 
 const refundsOf = async (

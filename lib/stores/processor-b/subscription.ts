@@ -5,7 +5,8 @@ import type { Transaction } from '../../transactions/transaction.ts';
 import type { PaidTransaction, Subscription } from './objects.ts';
 import { microsOf } from './order.ts';
 import { day, type Origin } from './origin.ts';
-import { isTaken, paymentRecord, takenBackAt } from './transaction.ts';
+import { isTaken, takenBackAt } from './taken-back.ts';
+import { paymentRecord } from './transaction.ts';
 
 const own = (id: string): string => prefixed('processor_b', id);
 

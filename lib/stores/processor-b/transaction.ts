@@ -5,33 +5,9 @@ import type { Transaction } from '../../transactions/transaction.ts';
 import type { PaidTransaction } from './objects.ts';
 import { microsOf } from './order.ts';
 import type { Origin } from './origin.ts';
+import { isTaken, takenBackAt } from './taken-back.ts';
 
 const own = (id: string): string => prefixed('processor_b', id);
-
-/** A card's payment counts from its authorization on, as it settles by itself. */
-const paid = new Set([
-  'authorized',
-  'authorizing',
-  'submitted_for_settlement',
-  'settling',
-  'settled',
-  'settlement_confirmed',
-]);
-
-/** Whether money was, or will be, taken. */
-export const isTaken = ({ status, type }: PaidTransaction): boolean =>
-  type === 'sale' && (paid.has(status) || status === 'settlement_pending');
-
-/** How and when the payment was given back as a whole: voided, or refunded with `refunds`. */
-export function takenBackAt(transaction: PaidTransaction, refunds: readonly PaidTransaction[]): Millis | undefined {
-  if (transaction.status === 'voided') return Date.parse(transaction.updatedAt);
-  const own = refunds.filter(({ id, status }) => transaction.refundIds.includes(id) && isGiven(status));
-  const given = own.reduce((sum, { amount }) => sum + microsOf(amount), 0);
-  if (own.length === 0 || given < microsOf(transaction.amount)) return undefined;
-  return Math.max(...own.map(({ createdAt }) => Date.parse(createdAt)));
-}
-
-const isGiven = (status: string): boolean => paid.has(status) || status === 'settlement_pending';
 
 /** A payment as a transaction of its purchase. */
 export function paymentRecord(
@@ -80,6 +56,6 @@ export function transactionObservation(
 }
 
 function reasonOf({ status }: PaidTransaction, refundedAt: Millis | undefined): CancelationReason {
-  if (refundedAt !== undefined) return 'Customer';
+  if (refundedAt !== undefined && status !== 'settlement_declined') return 'Customer';
   return status === 'gateway_rejected' ? 'System' : 'System.BillingError';
 }

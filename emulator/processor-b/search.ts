@@ -1,0 +1,44 @@
+import * as v from 'valibot';
+import type { Answer } from '../http-messages.ts';
+import { xml } from './answers.ts';
+import type { Source } from './books.ts';
+import type { Payment } from './records.ts';
+
+/** Moments from and to which a search looks, as the official client writes them. */
+const Moment = v.pipe(
+  v.string(),
+  v.transform((text) => Date.parse(text)),
+  v.number(),
+);
+const Range = v.optional(v.object({ is: v.optional(Moment), min: v.optional(Moment), max: v.optional(Moment) }));
+
+const Search = v.object({
+  search: v.strictObject({
+    order_id: v.optional(v.object({ is: v.string() })),
+    type: v.optional(v.array(v.string())),
+    status: v.optional(v.array(v.string())),
+    created_at: Range,
+    voided_at: Range,
+  }),
+});
+type Search = v.InferOutput<typeof Search>['search'];
+
+/** `POST /transactions/advanced_search_ids`: the ids of the payments that fit all criteria, the newest first. */
+export function searchIds({ books }: Source, body: unknown): Answer {
+  const { search } = v.parse(Search, body);
+  const payments = [...books.payments.values()].filter((payment) => fits(payment, search)).reverse();
+  return xml(200, 'search-results', { pageSize: 50, ids: payments.map(({ id }) => id) });
+}
+
+const fits = (payment: Payment, { order_id, type, status, created_at, voided_at }: Search): boolean =>
+  (order_id === undefined || payment.orderId === order_id.is) &&
+  (type === undefined || type.includes(payment.type)) &&
+  (status === undefined || status.includes(payment.status)) &&
+  isWithin(payment.createdAt, created_at) &&
+  isWithin(payment.status === 'voided' ? payment.updatedAt : undefined, voided_at);
+
+function isWithin(at: number | undefined, range: v.InferOutput<typeof Range>): boolean {
+  if (range === undefined) return true;
+  const { is, min = is ?? Number.NEGATIVE_INFINITY, max = is ?? Number.POSITIVE_INFINITY } = range;
+  return at !== undefined && min <= at && at <= max;
+}
