@@ -17,6 +17,7 @@ export interface WorkQueues {
 const workers = {
   notifications: async () => (await import('../../functions/workers/process-notification.ts')).handler,
   refreshes: async () => (await import('../../functions/workers/refresh-purchase.ts')).handler,
+  webhooks: async () => (await import('../../functions/workers/send-webhook.ts')).handler,
 } as const satisfies Record<string, () => Promise<Worker>>;
 type QueueName = keyof typeof workers;
 
@@ -36,7 +37,7 @@ export async function startWorkQueues(): Promise<WorkQueues> {
   return {
     workOnce,
     async drain() {
-      while ((await workOnce('notifications')) + (await workOnce('refreshes')) > 0);
+      while ((await workOnce('notifications')) + (await workOnce('refreshes')) + (await workOnce('webhooks')) > 0);
     },
     close: async () => await server.close(),
   };
