@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { searchEvents } from '../../lib/api/events.ts';
+import { repeatWebhook } from '../../lib/api/notifier.ts';
+import { getPurchase } from '../../lib/api/purchases.ts';
+import { validateReceipt } from '../../lib/api/validation.ts';
+import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import { deps } from '../../lib/deps.ts';
+import { setWebhook } from '../../lib/webhooks/operator.ts';
+import { type ApplicationServer, startApplicationServer } from '../support/application-server.ts';
+import { basic, call } from '../support/call.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { startWorkQueues, type WorkQueues } from '../support/work-queues.ts';
+
+let service: TestService;
+let queues: WorkQueues;
+let server: ApplicationServer;
+let keys: IssuedKeys;
+beforeAll(async () => {
+  service = await startTestService();
+  queues = await startWorkQueues();
+  server = await startApplicationServer();
+  keys = await service.app(['store_b']);
+  await taking(keys);
+});
+afterAll(async () => {
+  await server.close();
+  await queues.close();
+  await service.close();
+});
+beforeEach(() => {
+  server.taken.length = 0;
+});
+
+const taking = async ({ app }: IssuedKeys) =>
+  await setWebhook(
+    app,
+    { urls: [server.url], sandboxUrls: [], sendsPassword: true },
+    { newSecret: false, deps: deps() },
+  );
+const secret = () => basic(keys.app, keys.secretKey);
+const repeat = async (reqId: string) => {
+  const got = await call(repeatWebhook, { headers: secret(), body: { reqId } });
+  await queues.drain();
+  return got;
+};
+const bodies = () => server.taken.map(({ body }) => JSON.parse(body));
+const eventsWith = async (tag: string) =>
+  (await call(searchEvents, { headers: secret(), params: { tag } })).body.rows.map(
+    ({ eventId, context }: { eventId: string; context: object }) => ({ eventId, ...context }),
+  );
+
+/** A validated subscription, and the id that the client gave its request. */
+async function bought(applicationUsername: string, reqId: string, { app, publicKey } = keys): Promise<string> {
+  const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription', applicationUsername };
+  const { id, validate } = await service.control('/purchases', order);
+  const headers = { ...basic(app, publicKey), 'x-request-id': reqId };
+  expect((await call(validateReceipt, { headers, body: validate })).body.ok).toBe(true);
+  return `store_b:${id}`;
+}
+
+it('the result of a past request is delivered again, under a fresh id and with what is true now', async () => {
+  const purchaseId = await bought('ann', 'request-of-ann');
+  expect((await repeat('request-of-ann')).body).toEqual({ ok: true });
+  const [body] = bodies();
+  expect(body).toMatchObject({
+    type: 'purchases.updated',
+    password: keys.secretKey,
+    notification: { reason: 'REPEATED', id: expect.any(String), productId: 'store_b:premium', purchaseId },
+    applicationUsername: 'ann',
+    purchases: { 'store_b:premium': { purchaseId } },
+  });
+  await repeat('request-of-ann');
+  expect(bodies()[1].notification.id).not.toBe(body.notification.id);
+});
+
+it('a past request is also found by the id of its event, and a notification by its own', async () => {
+  const purchaseId = await bought('bob', 'request-of-bob');
+  const [{ eventId }] = await eventsWith('request-of-bob');
+  expect((await repeat(eventId)).status).toBe(200);
+  const [{ notification }] = bodies();
+  expect((await repeat(notification.id)).status).toBe(200);
+  expect(bodies()[1]).toMatchObject({ applicationUsername: 'bob', notification: { purchaseId, reason: 'REPEATED' } });
+  expect(await eventsWith('bob')).toContainEqual(expect.objectContaining({ eventType: 'webhook.app.called' }));
+});
+
+it('the singular path is answered as well', async () => {
+  await bought('cher', 'request-of-cher');
+  const path = '/v3/notifier/app-webhook';
+  const got = await call(repeatWebhook, { path, headers: secret(), body: { reqId: 'request-of-cher' } });
+  expect(got.body).toEqual({ ok: true });
+  await queues.drain();
+  expect(bodies()).toMatchObject([{ applicationUsername: 'cher' }]);
+});
+
+it('what cannot be repeated is refused: an unknown request, one without a user, an application without a URL', async () => {
+  expect(await repeat('nobody-knows')).toMatchObject({ status: 404, body: { code: 'ResourceNotFound' } });
+  const headers = { ...secret(), 'x-request-id': 'request-without-user' };
+  await call(getPurchase, { headers, params: { purchaseId: 'store_b:none' } });
+  expect(await repeat('request-without-user')).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
+  expect(await repeat('')).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
+  const silent = await service.app(['store_b']);
+  await bought('dora', 'request-of-dora', silent);
+  const asked = { headers: basic(silent.app, silent.secretKey), body: { reqId: 'request-of-dora' } };
+  expect(await call(repeatWebhook, asked)).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
+  await queues.drain();
+  expect(server.taken).toEqual([]);
+});
+
+it('another application cannot repeat it', async () => {
+  await bought('eve', 'request-of-eve');
+  const other = await service.app([]);
+  await taking(other);
+  const headers = basic(other.app, other.secretKey);
+  expect((await call(repeatWebhook, { headers, body: { reqId: 'request-of-eve' } })).status).toBe(404);
+});
