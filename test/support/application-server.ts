@@ -9,7 +9,7 @@ export interface Taken {
 }
 
 /** An answer; `hangs` never comes. */
-export interface Answering {
+interface Answering {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
