@@ -22,7 +22,8 @@ export const Delivery = v.object({
   url: v.string(),
   username: v.exactOptional(v.string()),
   notification: WebhookNotification,
-  state: v.picklist(['waiting', 'delivered', 'dead']),
+  /** `moved` once its URL was given up: others were made, for the URLs that took its place. */
+  state: v.picklist(['waiting', 'delivered', 'dead', 'moved']),
   /** Attempts that have failed. */
   attempts: v.number(),
   createdAt: v.number(),

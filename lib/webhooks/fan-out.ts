@@ -13,7 +13,8 @@ import { type Delivery, newDelivery } from './delivery.ts';
  * exist stay as they are.
  */
 export async function fanOut(records: readonly DynamoDBRecord[], deps: Deps): Promise<DynamoDBBatchResponse> {
-  const outcomes = await Promise.all(records.map(async (record) => await prepared(record, deps)));
+  const find = onceEach(deps.apps.find);
+  const outcomes = await Promise.all(records.map(async (record) => await prepared(record, find, deps)));
   const failed = new Set(outcomes.flatMap(({ failure }, index) => (failure ? [index] : [])));
   const apps = [...new Set(outcomes.flatMap(({ deliveries }) => deliveries.map(({ app }) => app)))];
   await Promise.all(
@@ -32,11 +33,23 @@ interface Prepared {
   readonly failure?: ServiceError;
 }
 
-async function prepared(record: DynamoDBRecord, deps: Deps): Promise<Prepared> {
+type Find = Deps['apps']['find'];
+
+/** Asks for each application once, and never for settings as they were a while ago: a URL may have just been set. */
+function onceEach(find: Find): Find {
+  const asked = new Map<string, ReturnType<Find>>();
+  return async (name) => {
+    const answer = asked.get(name) ?? find(name);
+    asked.set(name, answer);
+    return await answer;
+  };
+}
+
+async function prepared(record: DynamoDBRecord, find: Find, deps: Deps): Promise<Prepared> {
   let deliveries: readonly Delivery[] = [];
   const failure = await attempted(async () => {
     const announced = announcedBy(record);
-    const app = announced && (await deps.cachedApps.find(announced.app));
+    const app = announced && (await find(announced.app));
     const made = announced && app ? deliveriesOf(announced, app, deps.now()) : [];
     for (const delivery of made) await deps.deliveries.create(delivery);
     deliveries = made;

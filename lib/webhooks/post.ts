@@ -41,6 +41,7 @@ interface Guard extends AddressRule {
 }
 
 const largestStart = 4_096;
+const longestBodyMs = 2_000;
 const resolveHost = async (host: string): Promise<readonly Address[]> => await lookup(host, { all: true });
 
 /**
@@ -79,6 +80,7 @@ async function send({ headers, body }: Message, { url, addresses, signal }: Targ
   const request = url.protocol === 'https:' ? requestHttps : requestHttp;
   const length = { 'content-length': String(Buffer.byteLength(body)) };
   return await new Promise((resolve, reject) => {
+    let isAnswered = false;
     // A connection of its own: a shared one could lead to an address that was checked for another name.
     request(url, {
       method: 'POST',
@@ -87,12 +89,18 @@ async function send({ headers, body }: Message, { url, addresses, signal }: Targ
       lookup: lookupIn(addresses),
       headers: { ...headers, ...length },
     })
-      .on('error', reject)
-      .on('response', (answer: IncomingMessage) => {
+      .on('response', (answer) => {
+        isAnswered = true;
         const { statusCode = 0, headers: got } = answer;
         const retryAfter = got['retry-after'];
         void startOf(answer).then((start) => resolve({ status: statusCode, ...(retryAfter && { retryAfter }), start }));
       })
+      .on('upgrade', ({ statusCode = 0 }, socket) => {
+        socket.destroy();
+        resolve({ status: statusCode, start: '' });
+      })
+      // Once there is an answer, its status stands.
+      .on('error', (cause) => void (isAnswered || reject(cause)))
       .end(body);
   });
 }
@@ -105,10 +113,11 @@ const lookupIn =
     else callback(null, first?.address ?? '', first?.family);
   };
 
-/** The first bytes of a body; the status stands even when the rest never comes. */
+/** The first bytes of a body, or what came in two seconds; the status stands even when the rest never comes. */
 async function startOf(answer: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
+  const tooLong = setTimeout(() => answer.destroy(), longestBodyMs);
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       chunks.push(chunk);
@@ -118,6 +127,7 @@ async function startOf(answer: IncomingMessage): Promise<string> {
   } catch {
     // What came before the connection broke is shown.
   }
+  clearTimeout(tooLong);
   answer.destroy();
   return Buffer.concat(chunks).subarray(0, largestStart).toString('utf8');
 }

@@ -1,3 +1,4 @@
+import type { App } from '../apps/app.ts';
 import type { WebhookSender } from '../db/apps.ts';
 import type { Deps } from '../deps.ts';
 import type { Millis } from '../purchases/purchase.ts';
@@ -6,6 +7,7 @@ import type { Delivery, WebhookOrder } from './delivery.ts';
 import { downMs, type EndpointState } from './endpoint-state.ts';
 import { afterAttempt, ended, heldUntil, isGone, queueDelaySeconds } from './outcome.ts';
 import type { Posted } from './post.ts';
+import { redirect } from './redirect.ts';
 import { givesUpMs } from './schedule.ts';
 
 /** Clocks of two machines differ by less. */
@@ -26,7 +28,9 @@ export async function sendWebhook(order: WebhookOrder, deps: Deps): Promise<void
     deps.deliveries.endpoint(app, delivery.url),
   ]);
   const hindered = hindrance(delivery, { sender, endpoint, now: deps.now() });
-  if (hindered) await settle(delivery, hindered, deps);
+  if (sender && isElsewhere(delivery, sender.app))
+    await settle(delivery, await redirect(delivery, sender.app, deps), deps);
+  else if (hindered) await settle(delivery, hindered, deps);
   else if (sender) await send(delivery, { sender, endpoint, deps });
 }
 
@@ -38,10 +42,8 @@ interface Found {
 
 /** What becomes of a delivery that is not attempted; undefined for one that is. */
 function hindrance(delivery: Delivery, { sender, endpoint, now }: Found): Delivery | undefined {
-  const webhook = sender?.app.deletedAt === undefined ? sender?.app.webhook : undefined;
-  if (!webhook) return ended(delivery, 'The application takes no webhooks any more.');
-  const isUsed = [...webhook.urls, ...webhook.sandboxUrls].includes(delivery.url);
-  if (!isUsed) return ended(delivery, 'The application has another URL now.');
+  if (!sender?.app.webhook || sender.app.deletedAt !== undefined)
+    return ended(delivery, 'The application takes no webhooks any more.');
   if (delivery.type === 'test') return undefined;
   if (endpoint.offAt !== undefined) return ended(delivery, 'The URL is switched off: it answered 410.');
   const { downUntil = 0 } = endpoint;
@@ -50,6 +52,10 @@ function hindrance(delivery: Delivery, { sender, endpoint, now }: Found): Delive
   // Spread over half as long again, so that they do not all come at once.
   return heldUntil(delivery, Math.ceil(downUntil + Math.random() * 0.5 * downMs(endpoint.failures ?? 1)));
 }
+
+/** Whether the application takes webhooks, and no longer at this URL. */
+const isElsewhere = ({ url }: Delivery, { webhook, deletedAt }: App): boolean =>
+  webhook !== undefined && deletedAt === undefined && ![...webhook.urls, ...webhook.sandboxUrls].includes(url);
 
 async function send(
   delivery: Delivery,

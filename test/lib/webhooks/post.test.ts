@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Address, guardedPost } from '../../../lib/webhooks/post.ts';
 import { type ApplicationServer, startApplicationServer } from '../../support/application-server.ts';
@@ -66,5 +67,26 @@ describe('a guarded POST', () => {
     const resolve = async () => await Promise.reject(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' }));
     const posted = await guardedPost({ ...deployed, resolve })(message('https://nowhere.example/'));
     expect(posted).toEqual({ failure: 'no-connection', message: 'There was no connection (ENOTFOUND).' });
+  });
+
+  it.each([
+    [
+      'switches to another protocol',
+      'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
+      { status: 101 },
+    ],
+    ['announces its answer first', 'HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 204 None\r\n\r\n', { status: 204 }],
+    ['never ends its body', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe', { status: 200 }],
+    ['speaks no HTTP', 'SSH-2.0-OpenSSH\r\n', { failure: 'no-connection' }],
+    ['sends endless headers', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(200_000)}\r\n\r\n`, { failure: 'no-connection' }],
+  ])('ends in time with a server that %s', async (_what, answer, expected) => {
+    const odd = createServer((socket) => {
+      socket.on('error', () => {}).once('data', () => socket.write(answer));
+    });
+    await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
+    const { port } = odd.address() as AddressInfo;
+    const posted = await guardedPost({ ...local, timeoutMs: 300 })(message(`http://127.0.0.1:${port}/`));
+    expect(posted).toMatchObject(expected);
+    odd.close();
   });
 });
