@@ -11,7 +11,7 @@ export async function askingOf(
   platform: Platform,
   { event, deps }: { event: Recorder; deps: Deps },
 ): Promise<Asking> {
-  const { now, emulator, cachedApps, table, accessTokens, purchases } = deps;
+  const { now, emulator, cachedApps, table, accessTokens, purchases, transactions } = deps;
   return {
     app,
     settings: await cachedApps.storeSettings(app, platform),
@@ -23,6 +23,8 @@ export async function askingOf(
       return grant?.platform === platform ? grant : undefined;
     },
     refreshTokenOf: async (purchaseId) => (await purchases.refreshable(app, purchaseId))?.refreshToken,
+    purchaseOf: async (purchaseId) => (await purchases.refreshable(app, purchaseId))?.purchase,
+    transactionsOf: async (transactionId) => await transactions.ofId(app, transactionId),
     extraRoots: emulator.roots,
   };
 }

@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import type { NotificationReason } from '../notifications/reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Platform } from '../purchases/platform.ts';
-import type { Millis } from '../purchases/purchase.ts';
+import type { Millis, Purchase } from '../purchases/purchase.ts';
+import type { Transaction } from '../transactions/transaction.ts';
 
 const Text = v.exactOptional(v.string());
 
@@ -49,6 +50,10 @@ export interface Asking {
   readonly grantOf?: (accessToken: string) => Promise<AccessGrant | undefined>;
   /** What the table keeps for asking about a purchase (prefixed id) again; undefined for one that is not known. */
   readonly refreshTokenOf?: (purchaseId: string) => Promise<Readonly<Record<string, string>> | undefined>;
+  /** A purchase (prefixed id) as the table has it; undefined for one that is not known. */
+  readonly purchaseOf?: (purchaseId: string) => Promise<Purchase | undefined>;
+  /** The transactions of a (prefixed) id as the table has them: of one order, each purchase has its own. */
+  readonly transactionsOf?: (transactionId: string) => Promise<readonly Transaction[]>;
   /** DER certificates to trust beside the store's own pinned roots; only the local emulator has any. */
   readonly extraRoots: readonly Uint8Array[];
 }
@@ -64,7 +69,7 @@ export interface AccessGrant {
 export type StoreFetch = (url: string, init?: StoreRequest) => Promise<StoreAnswer>;
 
 export interface StoreRequest {
-  readonly method?: 'GET' | 'POST' | 'PUT';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly timeoutMs?: number;
