@@ -45,7 +45,7 @@ export function deliveriesOf(table: Table): Deliveries {
     async undelivered(app) {
       const listed = await table.query({ partition: keys.deliveriesPartition(app), index: 'byCreated' });
       const items = await table.batchGet(listed.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
-      return items.map((item) => parse(Delivery, item, 'DatabaseError')).filter(({ state }) => state !== 'delivered');
+      return items.map((item) => parse(Delivery, item, 'DatabaseError')).filter(isListed);
     },
     async endpoint(app, url) {
       return parse(EndpointState, (await table.get(endpointKey(app, url))) ?? {}, 'DatabaseError');
@@ -57,13 +57,14 @@ export function deliveriesOf(table: Table): Deliveries {
   };
 }
 
+const isListed = ({ state }: Delivery): boolean => state === 'waiting' || state === 'dead';
+
 /** Only what has failed is in the indexes: nearly all deliveries succeed at once, and cost one write and one update. */
 function replacement(before: Delivery, after: Delivery, now: Millis): Update {
   const { app, deliveryId, createdAt, dueAt } = after;
   const key = keys.deliveryKey(app, deliveryId);
-  const isListed = after.state !== 'delivered';
   const due = dueAt === undefined ? undefined : keys.dueIndexKeys(key, dueAt);
-  const listing = isListed ? keys.deliveryIndexKeys(app, deliveryId, createdAt) : undefined;
+  const listing = isListed(after) ? keys.deliveryIndexKeys(app, deliveryId, createdAt) : undefined;
   const { state, attempts, nextAt, lastStatus, failure } = after;
   return updateOf(
     key,

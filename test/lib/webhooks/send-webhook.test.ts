@@ -200,17 +200,36 @@ describe('a webhook that fails', () => {
     expect(server.taken).toHaveLength(2);
   });
 
-  it('ends dead when its URL or its application is no more', async () => {
+  it('goes to the new URL when the one it failed at is given up', async () => {
+    const world = await webhookWorld({ urls: [server.url] });
+    const { app } = world.keys;
+    server.answer(({ path }) => ({ status: path === '/other' ? 200 : 500 }));
+    await toldOf(world);
+    const settings = { urls: [`${server.url}/other`, `${server.url}/other?2`], sandboxUrls: [], sendsPassword: true };
+    await setWebhook(app, settings, { newSecret: false, deps: world.deps });
+    await world.workUntil(start + minute);
+    const [first, ...then] = bodies();
+    expect(server.taken.slice(0, 2).map(({ path }) => path)).toEqual(['/', '/other']);
+    expect(then[0]).toEqual(first);
+    const left = await listDeliveries(app, undefined, world.deps);
+    expect(left.map(({ state, url }) => [state, url])).toEqual([['waiting', `${server.url}/other?2`]]);
+  });
+
+  it('ends dead when its application takes none any more, and a test when its URL is given up', async () => {
     const world = await webhookWorld({ urls: [server.url] });
     const { app } = world.keys;
     server.answer({ status: 500 });
     await toldOf(world);
-    const settings = { urls: [`${server.url}/other`], sandboxUrls: [], sendsPassword: true };
+    await testWebhook(app, world.deps);
+    const settings = { urls: [], sandboxUrls: [], sendsPassword: true };
     await setWebhook(app, settings, { newSecret: false, deps: world.deps });
     await world.workUntil(start + day);
     expect(server.taken).toHaveLength(1);
-    const failure = 'The application has another URL now.';
-    expect(await listDeliveries(app, 'dead', world.deps)).toMatchObject([{ failure }]);
+    const dead = await listDeliveries(app, 'dead', world.deps);
+    expect(dead.map(({ failure }) => failure).sort()).toEqual([
+      'The application has another URL now.',
+      'The application has no URL any more.',
+    ]);
   });
 });
 

@@ -1,0 +1,31 @@
+import type { App } from '../apps/app.ts';
+import type { Deps } from '../deps.ts';
+import { type Delivery, newDelivery } from './delivery.ts';
+import { sendOut, urlsFor } from './fan-out.ts';
+import { ended } from './outcome.ts';
+
+/**
+ * Sends what was meant for a URL that the application has given up to those that it has now, each with all attempts before
+ * it; a URL that has been told of the notification already is not told again. Returns what becomes of the delivery.
+ */
+export async function redirect(delivery: Delivery, app: App, deps: Deps): Promise<Delivery> {
+  const { type, username, notification } = delivery;
+  const given = ended(delivery, 'The application has another URL now.');
+  // A test was of that URL.
+  if (type === 'test') return given;
+  const { purchaseId } = notification;
+  const found = purchaseId === undefined ? undefined : await deps.purchases.find(app.name, purchaseId);
+  const moved = urlsFor(app, found?.purchase.sandbox).map((url) =>
+    newDelivery({
+      app: app.name,
+      type,
+      url,
+      ...(username !== undefined && { username }),
+      notification,
+      createdAt: deps.now(),
+    }),
+  );
+  for (const one of moved) await deps.deliveries.create(one);
+  await sendOut(moved, deps);
+  return moved.length > 0 ? { ...given, state: 'moved' } : ended(delivery, 'The application has no URL any more.');
+}
