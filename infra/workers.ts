@@ -77,6 +77,19 @@ export const workers: readonly Worker[] = [
     memoryMb: 1024,
   },
   {
+    id: 'aggregate',
+    summary: 'Counts what changes: statistics, lengths of lists, summaries of customers',
+    source: {
+      stream: [{ dynamodb: { Keys: { sk: { S: ['P', 'C', 'E', { prefix: 'T#' }, { prefix: 'N#' }] } } } }],
+      // For the shard's name, which only the events of windows carry.
+      window: Duration.minutes(1),
+      waits: Duration.seconds(1),
+    },
+    needs: ['write'],
+    timeoutSeconds: 120,
+    memoryMb: 512,
+  },
+  {
     id: 'exchange-rates',
     summary: "Keeps the central bank's daily reference rates",
     source: { every: Duration.hours(6) },

@@ -3,10 +3,13 @@ import { cipherOf } from './apps/cipher.ts';
 import { type AccessTokens, accessTokensOf } from './db/access-tokens.ts';
 import { type Aliases, aliasesOf } from './db/aliases.ts';
 import { type Apps, appsOf } from './db/apps.ts';
+import { type Counters, countersOf } from './db/counters.ts';
+import { type Customers, customersOf } from './db/customers.ts';
 import { type DayRatesHistory, dayRatesOf } from './db/day-rates.ts';
 import { type Deliveries, deliveriesOf } from './db/deliveries.ts';
 import { type DueItems, dueItemsOf } from './db/due.ts';
 import { type Events, eventsOf } from './db/events.ts';
+import { type Lists, listsOf } from './db/lists.ts';
 import { type Messages, messagesOf } from './db/messages.ts';
 import { type PriceLists, priceListsOf } from './db/price-lists.ts';
 import { type Purchases, purchasesOf } from './db/purchases.ts';
@@ -36,6 +39,9 @@ export interface Deps {
   readonly events: Events;
   readonly accessTokens: AccessTokens;
   readonly priceLists: PriceLists;
+  readonly counters: Counters;
+  readonly lists: Lists;
+  readonly customers: Customers;
   readonly messages: Messages;
   readonly dayRates: DayRatesHistory;
   readonly rates: Rates;
@@ -68,6 +74,7 @@ function build(environment: NodeJS.ProcessEnv): Deps {
   const dayRates = dayRatesOf(table);
   const { STORES_URL: url, STORES_ROOT: root } = environment;
   const rates = cachedRates(dayRates, now);
+  const counters = countersOf(table);
   return {
     now,
     table,
@@ -79,6 +86,9 @@ function build(environment: NodeJS.ProcessEnv): Deps {
     events: eventsOf(table, retentionDays(environment), now),
     accessTokens: accessTokensOf(table),
     priceLists: priceListsOf(table),
+    counters,
+    lists: listsOf(table, counters),
+    customers: customersOf(table),
     messages: messagesOf(table),
     dayRates,
     rates,

@@ -1,9 +1,28 @@
 import * as v from 'valibot';
 import { contract } from './contract.ts';
+import { PagingInformation, pagingQuery } from './paging.ts';
 import { CustomerInfo, EventInfo, PurchaseCollection, PurchaseRecord, TransactionRecord } from './records.ts';
 import { Id, Username } from './username.ts';
 
 const params = v.object({ applicationUsername: Username });
+
+export const listCustomers = contract({
+  id: 'list-customers',
+  area: 'customers',
+  summary: 'Customers with a summary of what they bought, oldest first, or those of the given names',
+  method: 'GET',
+  path: '/v3/customers',
+  aliases: ['/v2/customers'],
+  key: 'secret',
+  dialect: 'default',
+  eventType: 'customer.read',
+  query: v.object({ applicationUsername: v.optional(v.string()), ...pagingQuery }),
+  response: v.strictObject({
+    paging: PagingInformation,
+    rows: v.array(v.strictObject({ applicationUsername: v.string(), customerInfo: CustomerInfo })),
+  }),
+  needs: ['indexes'],
+});
 
 export const getCustomer = contract({
   id: 'get-customer',

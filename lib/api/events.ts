@@ -1,38 +1,8 @@
 import * as v from 'valibot';
 import { contract } from './contract.ts';
 import { EventAnalysisResult, EventRawResult, EventSearchResult } from './event-records.ts';
+import { given, Moment, wholeNumber } from './paging.ts';
 import { Id } from './username.ts';
-
-/** Clients send what they have not got as an empty text. */
-const given = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
-  v.optional(
-    v.union([
-      v.pipe(
-        v.literal(''),
-        v.transform(() => undefined),
-      ),
-      schema,
-    ]),
-  );
-
-const wholeNumber = (least: number, most: number) =>
-  given(
-    v.pipe(
-      v.string(),
-      v.regex(/^\d{1,9}$/, `a whole number from ${least} to ${most}`),
-      v.transform(Number),
-      v.minValue(least),
-      v.maxValue(most),
-    ),
-  );
-
-/** `2026-01-31` or a full ISO 8601 date-time, in UTC unless it says otherwise, as epoch milliseconds. */
-const Moment = v.pipe(
-  v.string(),
-  v.regex(/^[12]\d{3}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/, 'a date or a date-time of ISO 8601'),
-  v.transform((date) => Date.parse(/^[^T ]+[T ][^Z+-]+$/.test(date) ? `${date}Z` : date)),
-  v.number(),
-);
 
 /** Every event that is skipped costs a read; further back, `enddate` leads there for nothing. */
 const furthestSkip = 10_000;

@@ -5,27 +5,35 @@ import {
   getCustomerPurchases,
   getCustomerSubscription,
   getCustomerTransactions,
+  listCustomers,
 } from './customers.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from './events.ts';
 import { repeatWebhook } from './notifier.ts';
 import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from './processor-a.ts';
 import { createClientToken } from './processor-b.ts';
-import { getPurchase, getRefreshToken } from './purchases.ts';
+import { getPurchase, getRefreshToken, listPurchases } from './purchases.ts';
 import { getVersion } from './service.ts';
-import { getTransaction } from './transactions.ts';
+import { getAppStats, getStats, getStatsV2 } from './stats.ts';
+import { getTransaction, listTransactions } from './transactions.ts';
 import { validateReceipt } from './validation.ts';
 
 /** Every endpoint of the service. Routes, functions, permissions and the OpenAPI document are made from this list. */
 export const contracts: readonly Contract[] = [
   validateReceipt,
+  listCustomers,
   getCustomer,
   getCustomerPurchases,
   getCustomerSubscription,
   getCustomerTransactions,
   addCustomerPurchase,
+  listPurchases,
   getPurchase,
   getRefreshToken,
+  listTransactions,
   getTransaction,
+  getStats,
+  getStatsV2,
+  getAppStats,
   listEvents,
   searchEvents,
   getEvent,

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { contract } from './contract.ts';
+import { given, Moment, PagingInformation, pagingQuery } from './paging.ts';
 import { FetchedPurchase } from './records.ts';
 import { Id } from './username.ts';
 
@@ -17,6 +18,30 @@ export const getPurchase = contract({
   query: v.object({ include_notifications: v.optional(v.string()) }),
   response: FetchedPurchase,
   needs: [],
+});
+
+const { limit, skip, offset } = pagingQuery;
+
+export const listPurchases = contract({
+  id: 'list-purchases',
+  area: 'purchases',
+  summary: 'Purchases, oldest first, or all that changed between two moments',
+  method: 'GET',
+  path: '/v3/purchases',
+  aliases: ['/v2/purchases'],
+  key: 'secret',
+  dialect: 'default',
+  eventType: 'purchase.read',
+  query: v.object({
+    startdate: given(Moment),
+    enddate: given(Moment),
+    limit,
+    skip,
+    offset,
+    include_notifications: v.optional(v.string()),
+  }),
+  response: v.strictObject({ paging: PagingInformation, rows: v.array(FetchedPurchase) }),
+  needs: ['indexes'],
 });
 
 export const getRefreshToken = contract({

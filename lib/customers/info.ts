@@ -1,21 +1,26 @@
 import type { CustomerInfo } from '../api/records.ts';
-import { isActive, isExpired, isSubscription, type Millis, type Purchase } from '../purchases/purchase.ts';
+import type { Millis, Purchase } from '../purchases/purchase.ts';
 import { purchaseRecord } from '../purchases/records.ts';
+import { type CustomerSummary, summaryOf } from './summary.ts';
+
+/** What a list shows of a customer, with the subscriber flags as they are at `now`. */
+export function listedInfo({ last, subscribedUntil = 0, hasSubscribed }: CustomerSummary, now: Millis): CustomerInfo {
+  const activeSubscriber = subscribedUntil > now;
+  return { ...lastPurchase(last, now), activeSubscriber, lapsedSubscriber: hasSubscribed && !activeSubscriber };
+}
 
 /** The summary of the customer's last purchase, with the subscriber flags as they are at `now`. */
-export function customerInfo(purchases: readonly Purchase[], now: Millis): CustomerInfo {
-  const [last] = [...purchases].sort((a, b) => (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0));
-  if (!last) return { activeSubscriber: false, lapsedSubscriber: false };
+export const customerInfo = (purchases: readonly Purchase[], now: Millis): CustomerInfo =>
+  listedInfo(summaryOf(purchases), now);
+
+function lastPurchase(last: Purchase | undefined, now: Millis): CustomerInfo {
+  if (!last) return {};
   const record = purchaseRecord(last, now);
-  const subscriptions = purchases.filter(isSubscription);
-  const active = subscriptions.some((purchase) => isActive(purchase, now));
   return {
     lastPurchaseId: record.purchaseId,
     ...(record.purchaseDate && { lastPurchaseDate: record.purchaseDate }),
     ...(record.lastRenewalDate && { lastRenewalDate: record.lastRenewalDate }),
     ...(record.expirationDate && { expirationDate: record.expirationDate }),
-    activeSubscriber: active,
-    lapsedSubscriber: !active && subscriptions.some((purchase) => isExpired(purchase, now)),
     ...(record.renewalIntent && { renewalIntent: record.renewalIntent }),
     ...(record.isTrialPeriod !== undefined && { isTrialPeriod: record.isTrialPeriod }),
     ...(record.isIntroPeriod !== undefined && { isIntroPeriod: record.isIntroPeriod }),

@@ -23,6 +23,7 @@ import type { Millis } from '../purchases/purchase.ts';
  * Price list of a processor   a#L#<platform>       L
  * Its last change there       a#L#<platform>       X
  * Reference rates of a day    FX                   <YYYY-MM-DD>
+ * Statistics and counts       a#S                  D#<day>, M#<month>
  * Event: context and content  a#E#<eventId>        E                     byCreated a#E#<shard>
  * Event: raw, compressed      a#E#<eventId>        R
  * Event tag                   a#G#<tag>            <date>#<eventId>
@@ -190,3 +191,26 @@ export const eventIdOfTag = (tagSk: string): string => tagSk.slice(tagSk.indexOf
 
 export const ratesPartition = 'FX';
 export const ratesKey = (day: string): Key => ({ pk: ratesPartition, sk: day });
+
+export const countersPartition = (app: string): string => `${app}#S`;
+export const dayPrefix = 'D#';
+export const monthPrefix = 'M#';
+/** A day as `YYYY-MM-DD`. */
+export const dayKey = (app: string, day: string): Key => ({ pk: countersPartition(app), sk: `${dayPrefix}${day}` });
+/** A month as `YYYY-MM`. */
+export const monthKey = (app: string, month: string): Key => ({
+  pk: countersPartition(app),
+  sk: `${monthPrefix}${month}`,
+});
+
+/** The list of an application's purchases (`P`), transactions (`T`) or customers (`C`) in the index `byCreated`. */
+export const listPartition = (app: string, collection: 'P' | 'T' | 'C'): string => `${app}#${collection}`;
+/** The purchases by their latest change in the index `byKey`. */
+export const updatedPartition = (app: string): string => `${app}#PU`;
+/** Sorts before every row that began at that moment. */
+export const momentKey = (date: Millis): string => sortable(date);
+/** The sort keys from the one moment (included) to the other (excluded). */
+export const momentsBetween = (range: {
+  readonly startdate: Millis | undefined;
+  readonly enddate: Millis | undefined;
+}): [string, string] => [sortable(range.startdate ?? 0), range.enddate === undefined ? '9' : sortable(range.enddate)];

@@ -152,6 +152,8 @@ async function sealed(cipher: Cipher, app: string, { refreshToken, ...look }: Ob
   return { ...look, refreshToken: await cipher.encrypt(JSON.stringify(refreshToken), context) };
 }
 
+/** The item of a purchase as reads see it. */
+export const listedPurchase = (item: Item): FoundPurchase => found(item);
 const found = (item: Item): v.InferOutput<typeof StoredItem> => parse(StoredItem, item, 'DatabaseError');
 
 /** The whole purchase in one strongly consistent query: state, claims and transactions. */

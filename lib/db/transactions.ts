@@ -10,7 +10,7 @@ const TransactionItem = v.object({ transaction: Transaction });
 export interface Transactions {
   find(app: string, transactionId: string): Promise<Transaction | undefined>;
   /** All with this id: a store may give one to several products that were bought together. */
-  ofId(app: string, transactionId: string): Promise<Transaction[]>;
+  named(app: string, transactionId: string): Promise<Transaction[]>;
 }
 
 export function transactionsOf(table: Table): Transactions {
@@ -25,7 +25,7 @@ export function transactionsOf(table: Table): Transactions {
   };
   return {
     find: async (app, transactionId) => (await read(app, transactionId, 1))[0],
-    ofId: async (app, transactionId) => await read(app, transactionId),
+    named: async (app, transactionId) => await read(app, transactionId),
   };
 }
 

@@ -68,7 +68,14 @@ export function fetchedPurchase(
   };
 }
 
-const notificationRecord = ({ date, reason }: { date: Millis; reason: NotificationReason }): PurchaseNotification => ({
+/** A notification as it is listed with its purchase. */
+export const notificationRecord = ({
+  date,
+  reason,
+}: {
+  date: Millis;
+  reason: NotificationReason;
+}): PurchaseNotification => ({
   date: isoSeconds(date),
   reason,
 });

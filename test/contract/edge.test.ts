@@ -54,7 +54,7 @@ describe.each(named(locked))('%s', (_id, contract) => {
       { query: { appName: keys.app, apiKey: keys.secretKey } },
     ];
     for (const form of forms) {
-      const got = await call(contract, { ...form, body: {} });
+      const got = await call(contract, { ...form, params: { appName: keys.app }, body: {} });
       expect([401, 403]).not.toContain(got.body.status);
     }
   });

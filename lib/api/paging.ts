@@ -1,0 +1,65 @@
+import * as v from 'valibot';
+
+/** Clients send what they have not got as an empty text. */
+export const given = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
+  v.optional(
+    v.union([
+      v.pipe(
+        v.literal(''),
+        v.transform(() => undefined),
+      ),
+      schema,
+    ]),
+  );
+
+/** A whole number in a query. */
+export const wholeNumber = (least: number, most: number) =>
+  given(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,9}$/, `a whole number from ${least} to ${most}`),
+      v.transform(Number),
+      v.minValue(least),
+      v.maxValue(most),
+    ),
+  );
+
+/** `2026-01-31` or a full ISO 8601 date-time, in UTC unless it says otherwise, as epoch milliseconds. */
+export const Moment = v.pipe(
+  v.string(),
+  v.regex(/^[12]\d{3}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/, 'a date or a date-time of ISO 8601'),
+  v.transform((date) => Date.parse(/^[^T ]+[T ][^Z+-]+$/.test(date) ? `${date}Z` : date)),
+  v.number(),
+);
+
+/** `2026-01-31`, a day that exists. */
+export const Day = v.pipe(
+  v.string(),
+  v.isoDate('a day such as 2026-01-31'),
+  v.check((day) => {
+    const parsed = new Date(`${day}T00:00:00Z`);
+    return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day);
+  }, 'a day that exists'),
+);
+
+/** Which rows of a list; `offset` is what some clients call `skip`. */
+export const pagingQuery = {
+  limit: wholeNumber(1, 1_000),
+  skip: wholeNumber(0, 999_999_999),
+  offset: wholeNumber(0, 999_999_999),
+};
+
+interface Asked {
+  readonly limit?: number | undefined;
+  readonly skip?: number | undefined;
+  readonly offset?: number | undefined;
+}
+
+/** The rows that a query of `pagingQuery` asks for. */
+export const pageOf = ({ limit, skip, offset }: Asked) => ({
+  limit: limit ?? 100,
+  skip: skip ?? offset ?? 0,
+});
+
+/** How a page lies in its list. */
+export const PagingInformation = v.strictObject({ skip: v.number(), limit: v.number(), total: v.number() });

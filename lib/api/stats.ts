@@ -1,0 +1,87 @@
+import * as v from 'valibot';
+import { contract } from './contract.ts';
+import { Day, given } from './paging.ts';
+import { Id } from './username.ts';
+
+const common = { area: 'stats', method: 'GET', key: 'secret', dialect: 'default', eventType: 'stats.read' } as const;
+
+const Currency = v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR'));
+
+const Notifications = v.exactOptional(v.record(v.string(), v.number()));
+const counts = {
+  amountUSD: v.number(),
+  /** By currency, in micros of it. */
+  amountMicros: v.record(v.string(), v.number()),
+  numRequests: v.number(),
+  numTransactions: v.number(),
+  numPaidTransactions: v.number(),
+  notifications: Notifications,
+};
+
+export const DailyStat = v.strictObject({
+  date: v.string(),
+  ...counts,
+  monthlyRevenueUSD: v.number(),
+  monthlyTransactions: v.number(),
+  monthlyPaidTransactions: v.number(),
+});
+export type DailyStat = v.InferOutput<typeof DailyStat>;
+
+export const MonthlyStat = v.strictObject({ date: v.string(), ...counts });
+export type MonthlyStat = v.InferOutput<typeof MonthlyStat>;
+
+export const getStats = contract({
+  ...common,
+  id: 'get-stats',
+  summary: 'Revenue, transactions, requests and notifications by day and by month',
+  path: '/v3/stats',
+  aliases: [],
+  query: v.object({
+    startdate: given(Day),
+    enddate: given(Day),
+    include_notifications: v.optional(v.string()),
+    currency: given(Currency),
+  }),
+  response: v.strictObject({ dailyStats: v.array(DailyStat), monthlyStats: v.array(MonthlyStat) }),
+  needs: [],
+});
+
+export const getStatsV2 = contract({
+  ...common,
+  id: 'get-stats-v2',
+  summary: 'Revenue and transactions by day',
+  path: '/v2/stats',
+  aliases: [],
+  query: v.object({ startdate: given(Day), enddate: given(Day) }),
+  response: v.strictObject({
+    dailyStats: v.array(
+      v.strictObject({
+        /** `YYYYMMDD`. */
+        date: v.string(),
+        amountUSD: v.number(),
+        numTransactions: v.number(),
+        monthlyRevenueUSD: v.number(),
+        monthlyTransactions: v.number(),
+      }),
+    ),
+    monthlyStats: v.strictObject({ amountUSD: v.number(), numTransactions: v.number() }),
+  }),
+  needs: [],
+});
+
+export const getAppStats = contract({
+  ...common,
+  id: 'get-app-stats',
+  summary: 'Transactions and requests of this month and the last; deprecated',
+  path: '/v3/apps/:appName/stats',
+  aliases: [],
+  params: v.object({ appName: Id }),
+  response: v.strictObject({
+    monthlyQuota: v.number(),
+    thisMonth: v.number(),
+    lastMonth: v.number(),
+    reqThisMonth: v.number(),
+    reqLastMonth: v.number(),
+  }),
+  needs: [],
+});

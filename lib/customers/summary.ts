@@ -1,0 +1,30 @@
+import * as v from 'valibot';
+import { isSubscription, type Millis, Purchase } from '../purchases/purchase.ts';
+
+/** What the table keeps of a customer's purchases, so that a list of customers need not read them. */
+export const CustomerSummary = v.object({
+  /** The latest purchase. */
+  last: v.exactOptional(Purchase),
+  /** Until when a subscription of the customer gives access, as far as it is known now. */
+  subscribedUntil: v.exactOptional(v.number()),
+  /** Whether the customer ever had a subscription. */
+  hasSubscribed: v.boolean(),
+});
+export type CustomerSummary = v.InferOutput<typeof CustomerSummary>;
+
+/** The summary of what a customer owns; it holds no present time, so that it stays true as time goes by. */
+export function summaryOf(purchases: readonly Purchase[]): CustomerSummary {
+  const [last] = [...purchases].sort((a, b) => (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0));
+  const subscriptions = purchases.filter((purchase) => isSubscription(purchase) && purchase.isPending !== true);
+  const until = subscriptions.map(accessUntil).reduce((a, b) => Math.max(a, b), 0);
+  return {
+    ...(last && { last }),
+    ...(until > 0 && { subscribedUntil: until }),
+    hasSubscribed: subscriptions.length > 0,
+  };
+}
+
+function accessUntil({ expirationDate = 0, endedAt, isPaused, isConsumed }: Purchase): Millis {
+  if (isPaused || isConsumed) return 0;
+  return endedAt === undefined ? expirationDate : Math.min(endedAt, expirationDate);
+}

@@ -1,0 +1,81 @@
+import { type ErrorCode, ServiceError } from '../errors.ts';
+import { parse } from '../parse.ts';
+import { Counter, counted, emptyCounter, type Portion } from '../stats/counter.ts';
+import type { Tally } from '../stats/tally.ts';
+import * as keys from './keys.ts';
+import type { Item, Table } from './table.ts';
+
+/** A tally with its day (`YYYY-MM-DD`) or month (`YYYY-MM`). */
+export interface Period {
+  readonly period: string;
+  readonly tally: Tally;
+}
+
+/** The sums of an application's days and months. */
+export interface Counters {
+  /** Adds what a counter does not have yet of a shard's records. Throws `Conflict` after ten others were faster. */
+  count(key: keys.Key, shard: string, portions: readonly Portion[]): Promise<void>;
+  /** The days from the first to the last, both included, that have anything; earliest first. */
+  days(app: string, first: string, last: string): Promise<Period[]>;
+  months(app: string, first?: string, last?: string): Promise<Period[]>;
+  /** Replaces a tally as long as nobody counts meanwhile; the marks stay. Throws `Conflict` otherwise. */
+  correct(key: keys.Key, change: (tally: Tally) => Tally): Promise<void>;
+}
+
+export function countersOf(table: Table): Counters {
+  const read = async (key: keys.Key): Promise<Counter> => {
+    const item = await table.get(key);
+    return item ? parse(Counter, item, 'DatabaseError') : emptyCounter;
+  };
+  const write = async (key: keys.Key, counter: Counter, before: Counter): Promise<void> =>
+    await table.update({
+      Key: key,
+      UpdateExpression: 'SET tally = :tally, marks = :marks, version = :version',
+      ConditionExpression: 'attribute_not_exists(pk) OR version = :before',
+      ExpressionAttributeValues: {
+        ':tally': counter.tally,
+        ':marks': counter.marks,
+        ':version': counter.version,
+        ':before': before.version,
+      },
+    });
+  const between = async (app: string, from: string, to: string): Promise<Period[]> => {
+    const items = await table.query({ partition: keys.countersPartition(app), between: [from, to] });
+    return items.map(periodOf);
+  };
+  return {
+    async count(key, shard, portions) {
+      await againOnConflict(async () => {
+        const before = await read(key);
+        const after = counted(before, shard, portions);
+        if (after) await write(key, after, before);
+      });
+    },
+    days: async (app, first, last) => await between(app, keys.dayPrefix + first, keys.dayPrefix + last),
+    months: async (app, first = '', last = '9999') =>
+      await between(app, keys.monthPrefix + first, keys.monthPrefix + last),
+    async correct(key, change) {
+      const before = await read(key);
+      await write(key, { ...before, tally: change(before.tally), version: before.version + 1 }, before);
+    },
+  };
+}
+
+const periodOf = (item: Item): Period => ({
+  period: String(item.sk).slice(2),
+  tally: parse(Counter, item, 'DatabaseError').tally,
+});
+
+const attempts = 10;
+
+async function againOnConflict(run: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (thrown) {
+      const isConflict = thrown instanceof ServiceError && thrown.code === ('Conflict' satisfies ErrorCode);
+      if (!isConflict || attempt === attempts) throw thrown;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * 2 ** Math.min(attempt, 6)));
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import * as v from 'valibot';
+import { CustomerSummary, summaryOf } from '../customers/summary.ts';
+import { type ErrorCode, ServiceError } from '../errors.ts';
+import { parse } from '../parse.ts';
+import type { Purchase } from '../purchases/purchase.ts';
+import * as keys from './keys.ts';
+import type { Item, Table } from './table.ts';
+
+const Stored = v.object({
+  username: v.string(),
+  summary: v.optional(CustomerSummary, { hasSubscribed: false }),
+  summaryVersion: v.optional(v.number(), 0),
+});
+
+/** A customer as lists show them. */
+export interface ListedCustomer {
+  readonly username: string;
+  readonly summary: CustomerSummary;
+}
+
+/** Customers of one table. */
+export interface Customers {
+  /** Those of the names that are known, in the order of the names. */
+  named(app: string, usernames: readonly string[]): Promise<ListedCustomer[]>;
+  /** Works the summary out from what `read` gives, again while others do the same. A name that is unknown stays so. */
+  summarize(app: string, username: string, read: () => Promise<readonly Purchase[]>): Promise<void>;
+}
+
+export function customersOf(table: Table): Customers {
+  return {
+    async named(app, usernames) {
+      const items = await table.batchGet([...new Set(usernames)].map((username) => keys.customerKey(app, username)));
+      return items.map(listedCustomer);
+    },
+    async summarize(app, username, read) {
+      const Key = keys.customerKey(app, username);
+      for (let attempt = 1; ; attempt++) {
+        const item = await table.get(Key);
+        if (!item) return;
+        const { summaryVersion } = parse(Stored, item, 'DatabaseError');
+        const summary = summaryOf(await read());
+        try {
+          return await table.update({
+            Key,
+            UpdateExpression: 'SET summary = :summary, summaryVersion = :next',
+            ConditionExpression: 'attribute_not_exists(summaryVersion) OR summaryVersion = :version',
+            ExpressionAttributeValues: { ':summary': summary, ':version': summaryVersion, ':next': summaryVersion + 1 },
+          });
+        } catch (thrown) {
+          const isConflict = thrown instanceof ServiceError && thrown.code === ('Conflict' satisfies ErrorCode);
+          if (!isConflict || attempt === 10) throw thrown;
+        }
+      }
+    },
+  };
+}
+
+/** The item of a customer as lists show it. */
+export function listedCustomer(item: Item): ListedCustomer {
+  const { username, summary } = parse(Stored, item, 'DatabaseError');
+  return { username, summary };
+}

@@ -1,0 +1,34 @@
+const dayMs = 24 * 60 * 60 * 1000;
+
+const midnight = (day: string): number => Date.parse(`${day}T00:00:00Z`);
+
+/** The day so many days later, or earlier. Days are `YYYY-MM-DD`. */
+export const dayAfter = (day: string, days: number): string =>
+  new Date(midnight(day) + days * dayMs).toISOString().slice(0, 10);
+
+/** The same day of the month before; of a day that it does not have, its last one. */
+export function sameDayMonthBefore(day: string): string {
+  const [year, month, date] = day.split('-').map(Number) as [number, number, number];
+  const last = new Date(Date.UTC(year, month - 1, 0));
+  last.setUTCDate(Math.min(date, last.getUTCDate()));
+  return last.toISOString().slice(0, 10);
+}
+
+/** The month so many months later, or earlier. Months are `YYYY-MM`. */
+export function monthAfter(month: string, months: number): string {
+  const [year, number] = month.split('-').map(Number) as [number, number];
+  return new Date(Date.UTC(year, number - 1 + months, 1)).toISOString().slice(0, 7);
+}
+
+/** Every day from the first to the last, both included. */
+export function daysBetween(first: string, last: string): string[] {
+  const count = Math.round((midnight(last) - midnight(first)) / dayMs) + 1;
+  return Array.from({ length: Math.max(0, count) }, (_, index) => dayAfter(first, index));
+}
+
+/** Every month from the first to the last, both included. */
+export function monthsBetween(first: string, last: string): string[] {
+  const months: string[] = [];
+  for (let month = first; month <= last; month = monthAfter(month, 1)) months.push(month);
+  return months;
+}
