@@ -24,7 +24,8 @@ export async function askingOf(
     },
     refreshTokenOf: async (purchaseId) => (await purchases.refreshable(app, purchaseId))?.refreshToken,
     purchaseOf: async (purchaseId) => (await purchases.refreshable(app, purchaseId))?.purchase,
-    transactionsOf: async (transactionId) => await transactions.ofId(app, transactionId),
+    transactionsOf: async (purchaseId) => await purchases.transactionsOf(app, [purchaseId]),
+    transactionsNamed: async (transactionId) => await transactions.named(app, transactionId),
     extraRoots: emulator.roots,
   };
 }

@@ -52,8 +52,10 @@ export interface Asking {
   readonly refreshTokenOf?: (purchaseId: string) => Promise<Readonly<Record<string, string>> | undefined>;
   /** A purchase (prefixed id) as the table has it; undefined for one that is not known. */
   readonly purchaseOf?: (purchaseId: string) => Promise<Purchase | undefined>;
-  /** The transactions of a (prefixed) id as the table has them: of one order, each purchase has its own. */
-  readonly transactionsOf?: (transactionId: string) => Promise<readonly Transaction[]>;
+  /** The transactions of a purchase (prefixed id) as the table has them. */
+  readonly transactionsOf?: (purchaseId: string) => Promise<readonly Transaction[]>;
+  /** The same by their own (prefixed) id: what was bought with one order may have one in common. Not for a validation. */
+  readonly transactionsNamed?: (transactionId: string) => Promise<readonly Transaction[]>;
   /** DER certificates to trust beside the store's own pinned roots; only the local emulator has any. */
   readonly extraRoots: readonly Uint8Array[];
 }

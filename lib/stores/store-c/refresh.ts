@@ -2,6 +2,7 @@ import { parse } from '../../parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Asking } from '../store.ts';
 import { renewedIn } from './key-renewal.ts';
+import { withKnownRefunds } from './known-refunds.ts';
 import { look, type Question } from './look.ts';
 import { momentOf } from './moments.ts';
 import { RefreshToken } from './refresh-token.ts';
@@ -18,7 +19,10 @@ export async function refresh(
   const token = await renewedIn(session, parse(RefreshToken, refreshToken));
   const looked = await look(session, questionAgain(token, session));
   if (looked.kind === 'needs') throw keyNeeded(looked.service);
-  return looked.seen.map(({ observation }) => observation);
+  return await withKnownRefunds(
+    looked.seen.map(({ observation }) => observation),
+    asking,
+  );
 }
 
 function questionAgain(token: RefreshToken, session: Session): Question {

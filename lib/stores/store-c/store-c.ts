@@ -1,6 +1,8 @@
 import type { Asking, Store } from '../store.ts';
+import { noticed } from './clawback-notice.ts';
 import { consumeValidated } from './consume.ts';
 import { accessToken } from './entra.ts';
+import { missedClawbacks, takenClawbacks } from './missed.ts';
 import { refresh } from './refresh.ts';
 import { type Session, sessionOf } from './session.ts';
 import { enteredSettings } from './settings.ts';
@@ -13,6 +15,9 @@ export const storeC: Store = {
   checkSettings,
   afterStored: consumeValidated,
   refresh,
+  observe: noticed,
+  missed: missedClawbacks,
+  taken: takenClawbacks,
 };
 
 async function checkSettings(asking: Asking, { askStore }: { readonly askStore: boolean }): Promise<string> {

@@ -1,6 +1,7 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { isExpired } from '../../purchases/purchase.ts';
 import type { Asking, Validation, ValidationRequest } from '../store.ts';
+import { withKnownRefunds } from './known-refunds.ts';
 import { type Looked, look, type Question, type Seen } from './look.ts';
 import { questionOf } from './receipt.ts';
 import { type Session, sessionOf } from './session.ts';
@@ -15,7 +16,10 @@ export async function validate(request: ValidationRequest, asking: Asking): Prom
   return {
     id: request.id,
     about: 'product',
-    observations: looked.seen.map(({ observation }) => observation),
+    observations: await withKnownRefunds(
+      looked.seen.map(({ observation }) => observation),
+      asking,
+    ),
     ...(about && { purchaseId: about.observation.purchase.purchaseId }),
     native: about?.native ?? {},
     ineligibleForIntroPrice: [],

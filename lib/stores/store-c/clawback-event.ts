@@ -1,0 +1,73 @@
+import * as v from 'valibot';
+import type { NotificationReason } from '../../notifications/reasons.ts';
+import type { StoreMessage } from '../store.ts';
+import { momentOf, Text } from './moments.ts';
+
+const Id = v.pipe(v.string(), v.minLength(1));
+const Moment = v.pipe(
+  v.string(),
+  v.transform((text) => momentOf(text)),
+  v.number(),
+);
+
+/** Money that went back, or came again, as the clawback queue tells of it. It names no customer. */
+const ClawbackEvent = v.object({
+  id: Id,
+  time: Moment,
+  data: v.object({
+    orderId: v.string(),
+    productId: Id,
+    eventDate: Moment,
+    eventState: Id,
+    sandboxId: Text,
+    recurrenceData: v.nullish(
+      v.object({
+        recurrenceId: Id,
+        durationIntervalStart: v.nullish(Moment),
+        durationInDays: v.nullish(v.number()),
+      }),
+    ),
+  }),
+});
+export type ClawbackEvent = v.InferOutput<typeof ClawbackEvent>;
+
+/** What travels with a message: what it tells of which payment, and what deleting it at the store needs. */
+export const Clawback = v.object({
+  state: v.string(),
+  eventDate: v.number(),
+  /** Both are prefixed; a payment that cannot be told from others is absent. */
+  purchaseId: v.string(),
+  transactionId: v.exactOptional(v.string()),
+  messageId: v.string(),
+  popReceipt: v.string(),
+});
+export type Clawback = v.InferOutput<typeof Clawback>;
+
+/** The event in a message of the queue; undefined for a text that is none. */
+export function eventIn(messageText: string): ClawbackEvent | undefined {
+  const text = Buffer.from(messageText.trim(), 'base64').toString('utf8');
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), ClawbackEvent), text);
+  return result.success ? result.output : undefined;
+}
+
+/** The message that an event about a known purchase becomes. */
+export function messageOf(
+  { id, time, data: { eventState: state, eventDate } }: ClawbackEvent,
+  about: Omit<Clawback, 'state' | 'eventDate'>,
+): StoreMessage {
+  return { key: id, type: `clawback.${state}`, at: time, content: { state, eventDate, ...about } satisfies Clawback };
+}
+
+/** States in which the customer has the money back; only with the first two what was bought is taken away, too. */
+const reasons: Readonly<Record<string, NotificationReason>> = {
+  Revoked: 'REFUNDED',
+  Returned: 'REFUNDED',
+  Refunded: 'REFUNDED',
+};
+
+/** What an event of this state says in our words; `OTHER` for one that is not known, or that gives the money back to us. */
+export const clawbackReason = (state: string): NotificationReason =>
+  Object.hasOwn(reasons, state) ? (reasons[state] ?? 'OTHER') : 'OTHER';
+
+/** Whether what was bought was taken away with the money, or could not be as it had been used up. */
+export const isTakenAway = (state: string): boolean => state === 'Revoked' || state === 'Returned';

@@ -1,0 +1,51 @@
+import type { Observation } from '../../purchases/observation.ts';
+import type { Purchase } from '../../purchases/purchase.ts';
+import type { Transaction } from '../../transactions/transaction.ts';
+import type { Asking } from '../store.ts';
+
+/** The state of a subscription follows what happened by hours. */
+const lagMs = 24 * 60 * 60 * 1000;
+
+/**
+ * The looks with the refunds that the table knows: only the clawback queue tells of them, so that a look which shows none
+ * does not mean that the money came back.
+ */
+export const withKnownRefunds = async (
+  observations: readonly Observation[],
+  asking: Pick<Asking, 'purchaseOf' | 'transactionsOf'>,
+): Promise<Observation[]> => await Promise.all(observations.map((one) => withKnownRefund(one, asking)));
+
+async function withKnownRefund(
+  observation: Observation,
+  { purchaseOf, transactionsOf }: Pick<Asking, 'purchaseOf' | 'transactionsOf'>,
+): Promise<Observation> {
+  const known = (await transactionsOf?.(observation.purchase.purchaseId)) ?? [];
+  const refunds = new Map(
+    known.flatMap(({ transactionId, refundedAt }) => (refundedAt === undefined ? [] : [[transactionId, refundedAt]])),
+  );
+  if (refunds.size === 0) return observation;
+  const stored = await purchaseOf?.(observation.purchase.purchaseId);
+  const isRefunded = refunds.has(observation.purchase.transactionId);
+  return {
+    ...observation,
+    purchase: stored && isRefunded ? withEnd(observation, stored) : observation.purchase,
+    transactions: observation.transactions.map((transaction) => refunded(transaction, refunds)),
+  };
+}
+
+function refunded(transaction: Transaction, refunds: ReadonlyMap<string, number>): Transaction {
+  const refundedAt = transaction.refundedAt ?? refunds.get(transaction.transactionId);
+  return refundedAt === undefined ? transaction : { ...transaction, refundedAt };
+}
+
+/** What was used up shows no end, and other things do not show it at once. */
+function withEnd({ purchase, asOf }: Observation, { transactionId, endedAt, cancelationReason }: Purchase): Purchase {
+  const isSame = purchase.transactionId === transactionId && purchase.endedAt === undefined;
+  if (!isSame || endedAt === undefined || (purchase.isConsumed !== true && asOf - endedAt > lagMs)) return purchase;
+  return {
+    ...purchase,
+    endedAt,
+    ...(cancelationReason && { cancelationReason }),
+    ...(purchase.renewalIntent && { renewalIntent: 'Lapse' }),
+  };
+}
