@@ -3,13 +3,11 @@ import * as v from 'valibot';
 /** Clients send what they have not got as an empty text. */
 export const given = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
   v.optional(
-    v.union([
-      v.pipe(
-        v.literal(''),
-        v.transform(() => undefined),
-      ),
-      schema,
-    ]),
+    v.pipe(
+      v.string(),
+      v.transform((text) => (text === '' ? undefined : text)),
+      v.optional(schema),
+    ),
   );
 
 /** A whole number in a query. */
