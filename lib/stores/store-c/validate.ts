@@ -3,6 +3,7 @@ import { isExpired } from '../../purchases/purchase.ts';
 import type { Asking, Validation, ValidationRequest } from '../store.ts';
 import { withKnownRefunds } from './known-refunds.ts';
 import { type Looked, look, type Question, type Seen } from './look.ts';
+import { withNewestKeys } from './newest-keys.ts';
 import { questionOf } from './receipt.ts';
 import { type Session, sessionOf } from './session.ts';
 import { ticketError } from './ticket.ts';
@@ -16,14 +17,19 @@ export async function validate(request: ValidationRequest, asking: Asking): Prom
   return {
     id: request.id,
     about: 'product',
-    observations: await withKnownRefunds(
-      looked.seen.map(({ observation }) => observation),
-      asking,
-    ),
+    observations: await withWhatIsKnown(looked.seen, { session, asking }),
     ...(about && { purchaseId: about.observation.purchase.purchaseId }),
     native: about?.native ?? {},
     ineligibleForIntroPrice: [],
   };
+}
+
+async function withWhatIsKnown(
+  seen: readonly Seen[],
+  { session, asking }: { readonly session: Session; readonly asking: Asking },
+): Promise<Observation[]> {
+  const observations = seen.map(({ observation }) => observation);
+  return await withNewestKeys(await withKnownRefunds(observations, asking), { session, asking });
 }
 
 /** In retail first; testers own what they own in the application's sandbox, if it has one. */
