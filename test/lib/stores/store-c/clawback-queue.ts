@@ -1,0 +1,107 @@
+import type { StoreAnswer, StoreFetch } from '../../../../lib/stores/store.ts';
+import { answered } from './microsoft.ts';
+
+const signature =
+  'sv=2021-10-04&spr=https&st=2023-01-20T22%3A59%3A25Z&se=2023-01-21T04%3A59%3A25Z&sp=rp&sig=zJ4n%2BJdc%3D';
+const address = 'https://uluufeofsxh2k.queue.core.windows.net/gxhxcvb32lnk4';
+
+/** Microsoft's example of an event, with changes to what it tells. */
+export const eventOf = (id: string, data: object = {}) => ({
+  id,
+  source: '/Purchase/Refund',
+  type: 'ClawbackEventContractV2',
+  data: {
+    lineItemId: '230e9063-bffe-411a-8aa1-6f99ca091452',
+    orderId: '70fd35f2-7e4a-4f27-8df3-a673a5a4d9d9',
+    productId: '9N0297GK108W',
+    productType: 'UnmanagedConsumable',
+    purchasedDate: '2023-01-24T21:59:19.5725585+00:00',
+    eventDate: '2023-01-26T08:18:52.246847+00:00',
+    eventState: 'Revoked',
+    sandboxId: 'RETAIL',
+    skuId: '0010',
+    ...data,
+  },
+  time: '2023-01-26T08:18:56.7103057+00:00',
+  specversion: '1.0',
+  datacontenttype: 'application/json',
+  subject: '/Purchase/Refund/907eb4af-57bf-4ff6-b040-e9296d169436',
+  traceparent: '00-6d2a86a53e8cae15cddaadc43f4d9670-4821cba073c416c1-00',
+});
+
+/** A queue of Azure Storage behind Microsoft's token service, as their documents describe them. */
+export interface ClawbackQueue {
+  readonly fetch: StoreFetch;
+  /** Every call of the queue, as method and URL. */
+  readonly calls: string[];
+  /** What is left in it. */
+  readonly left: () => string[];
+  /** Lets the time of invisibility pass. */
+  readonly showAll: () => void;
+}
+
+/** A queue that holds the texts as messages `message-0` and so on; `special` may answer a call in another way. */
+export function clawbackQueue(
+  texts: readonly string[],
+  special: (url: URL, method: string) => { status?: number; text: string } | undefined = () => undefined,
+): ClawbackQueue {
+  const calls: string[] = [];
+  const messages = new Map(texts.map((text, index) => [`message-${index}`, { text, receipt: 0, isVisible: true }]));
+  const fetch: StoreFetch = async (given, { method = 'GET', headers = {} } = {}) => {
+    const url = new URL(given);
+    if (url.host.startsWith('login.')) return token;
+    const other = special(url, method);
+    if (other) return answered(other);
+    if (url.pathname.endsWith('/sastoken')) {
+      const isAllowed = headers.authorization === 'Bearer token' && method === 'GET';
+      return answered(isAllowed ? { text: accessText } : { status: 401, text: '' });
+    }
+    calls.push(`${method} ${given}`);
+    if (!given.startsWith(`${address}/messages`) || !given.includes(`?${signature}`)) return refused(403);
+    return method === 'DELETE' ? remove(url) : next(Number(url.searchParams.get('numofmessages') ?? 1));
+  };
+  const next = (count: number): StoreAnswer => {
+    const batch = [...messages].filter(([, { isVisible }]) => isVisible).slice(0, count);
+    for (const [, message] of batch) Object.assign(message, { isVisible: false, receipt: message.receipt + 1 });
+    return answered({ text: listOf(batch.map(([id, { text, receipt }]) => ({ id, text, receipt }))) });
+  };
+  const remove = ({ pathname, searchParams }: URL): StoreAnswer => {
+    const id = decodeURIComponent(pathname.split('/').at(-1) ?? '');
+    const message = messages.get(id);
+    if (!message) return refused(404);
+    if (searchParams.get('popreceipt') !== receiptOf(message.receipt)) return refused(400);
+    messages.delete(id);
+    return answered({ status: 204, text: '' });
+  };
+  return {
+    fetch,
+    calls,
+    left: () => [...messages.keys()],
+    showAll: () => {
+      for (const message of messages.values()) message.isVisible = true;
+    },
+  };
+}
+
+/** An event as the queue holds it. */
+export const textOf = (event: object): string => Buffer.from(JSON.stringify(event)).toString('base64');
+
+const accessText = JSON.stringify({ uri: `${address}?${signature}`, expiresOn: '2023-01-21T04:59:25Z' });
+const token = answered({ text: JSON.stringify({ expires_in: '3599', access_token: 'token' }) });
+const refused = (status: number): StoreAnswer => answered({ status, text: '<?xml version="1.0"?><Error/>' });
+
+/** Receipts hold characters that an address must not. */
+const receiptOf = (count: number): string => `AgAAAAMAAAAAAAAA/+4YHSMt${count}=`;
+
+const listOf = (batch: readonly { id: string; text: string; receipt: number }[]): string => {
+  const messages = batch.map(
+    ({ id, text, receipt }) => `<QueueMessage>
+      <MessageId>${id}</MessageId><InsertionTime>Thu, 26 Jan 2023 08:18:57 GMT</InsertionTime>
+      <ExpirationTime>Thu, 02 Feb 2023 08:18:57 GMT</ExpirationTime><PopReceipt>${receiptOf(receipt)}</PopReceipt>
+      <TimeNextVisible>Thu, 26 Jan 2023 08:30:00 GMT</TimeNextVisible><DequeueCount>${receipt}</DequeueCount>
+      <MessageText>${text}</MessageText></QueueMessage>`,
+  );
+  const list =
+    messages.length > 0 ? `<QueueMessagesList>${messages.join('')}</QueueMessagesList>` : '<QueueMessagesList />';
+  return `\uFEFF<?xml version="1.0" encoding="utf-8"?>${list}`;
+};
