@@ -3,6 +3,7 @@ import { ServiceError } from '../lib/errors.ts';
 import { appCommands } from './app-commands.ts';
 import { connect } from './connect.ts';
 import { deliveryCommands } from './delivery-commands.ts';
+import { statsCommands } from './stats-commands.ts';
 
 const program = new Command('claimcheck')
   .description("Operates Claimcheck: its applications, their keys and their stores' settings")
@@ -15,6 +16,7 @@ const program = new Command('claimcheck')
 
 program.addCommand(appCommands());
 program.addCommand(deliveryCommands());
+program.addCommand(statsCommands());
 
 try {
   await program.parseAsync();

@@ -209,6 +209,8 @@ export const listPartition = (app: string, collection: 'P' | 'T' | 'C'): string 
 export const updatedPartition = (app: string): string => `${app}#PU`;
 /** Sorts before every row that began at that moment. */
 export const momentKey = (date: Millis): string => sortable(date);
+/** The moment in which the row of a list's sort key began. */
+export const momentOf = (createdSk: string): Millis => Number(createdSk.slice(0, 13));
 /** The sort keys from the one moment (included) to the other (excluded). */
 export const momentsBetween = (range: {
   readonly startdate: Millis | undefined;

@@ -1,0 +1,46 @@
+import { Command } from 'commander';
+import { Day } from '../lib/api/paging.ts';
+import { correct, type Difference, recount } from '../lib/counting/recount.ts';
+import { deps } from '../lib/deps.ts';
+import { ServiceError } from '../lib/errors.ts';
+import { parse } from '../lib/parse.ts';
+import { dayOf } from '../lib/stats/contributions.ts';
+
+/** Longer than the stream takes to be counted: what was on its way when the table was read has arrived then. */
+const arrivesMs = 10_000;
+
+/** `stats recount`. */
+export function statsCommands(): Command {
+  const stats = new Command('stats').description('Counters behind statistics and lists');
+  stats
+    .command('recount')
+    .description('Compares the counters of days with what the table holds; reads all purchases of the application')
+    .argument('<app>')
+    .requiredOption('--from <day>', 'the first day, such as 2026-01-01 (UTC)')
+    .requiredOption('--to <day>', 'the last day')
+    .option('--correct', 'make the counters agree; of days that are over')
+    .action(compare);
+  return stats;
+}
+
+interface Options {
+  readonly from: string;
+  readonly to: string;
+  readonly correct?: true;
+}
+
+async function compare(app: string, { from, to, correct: corrects }: Options): Promise<void> {
+  const days = [parse(Day, from), parse(Day, to)] as const;
+  if (days[0] > days[1]) throw new ServiceError('InvalidPayload', 'The first day is after the last.');
+  if (corrects && days[1] >= dayOf(deps().now()))
+    throw new ServiceError('InvalidPayload', 'Only days that are over can be corrected.');
+  const differences = await recount(app, days, deps());
+  for (const difference of differences) console.log(lineOf(difference));
+  if (differences.length === 0) console.log('The counters agree with the table.');
+  if (!corrects || differences.length === 0) return;
+  await new Promise((resolve) => setTimeout(resolve, arrivesMs));
+  await correct(app, { days, differences }, deps());
+  console.log(`${differences.length} corrected.`);
+}
+
+const lineOf = ({ period, change }: Difference): string => `${period}  ${JSON.stringify(change)}`;
