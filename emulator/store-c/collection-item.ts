@@ -34,7 +34,8 @@ function common(purchase: Purchase, now: number): object {
     startDate: written(item.acquiredDate),
     status: statusOf(purchase, now),
     tags: [],
-    transactionId: item.transactionId,
+    // The services call the order of a purchase its transaction.
+    transactionId: latestPayment(purchase).orderId,
   };
 }
 

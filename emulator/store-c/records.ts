@@ -32,7 +32,6 @@ export const Item = v.object({
   endDate: v.exactOptional(v.number()),
   /** What is left of it. */
   quantity: v.number(),
-  transactionId: v.string(),
   isTrial: v.boolean(),
 });
 export type Item = Readonly<v.InferOutput<typeof Item>>;

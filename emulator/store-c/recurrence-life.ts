@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { addPeriod, type Period } from '../calendar.ts';
 import { refusal } from '../refusal.ts';
 import { refundLatest, withPayment } from './payments.ts';
@@ -51,7 +50,7 @@ export function renew(purchase: Purchase, at: number, { period = 'P1M' }: Produc
     anchor.period === period
       ? { ...anchor, periods: anchor.periods + 1 }
       : { date: expirationTime, period, periods: 1 };
-  const paid = withPayment({ ...purchase, item: { ...purchase.item, transactionId: randomUUID() } }, at, 1);
+  const paid = withPayment(purchase, at, 1);
   return withRecurrence(paid, { state: 'Active', isTrial: false, ...endsOf(next), anchor: next }, at);
 }
 

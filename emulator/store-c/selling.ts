@@ -60,7 +60,7 @@ function stillCounts(purchase: Purchase, at: number): boolean {
 function soldAgain(owned: Purchase, { quantity = 1 }: Order, at: number): Purchase {
   const { id, item } = owned;
   if (item.kind !== 'Consumable') throw refusal(422, `This customer owns ${owned.productId} already, by ${id}.`);
-  const more = { ...item, quantity: item.quantity + quantity, modifiedDate: at, transactionId: randomUUID() };
+  const more = { ...item, quantity: item.quantity + quantity, modifiedDate: at };
   return withPayment({ ...owned, item: more }, at, quantity);
 }
 
@@ -99,7 +99,6 @@ const newItem = (kind: Kind, at: number, quantity: number): Item => ({
   acquiredDate: at,
   modifiedDate: at,
   quantity,
-  transactionId: randomUUID(),
   isTrial: false,
 });
 

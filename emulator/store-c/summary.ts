@@ -1,6 +1,6 @@
 import type { PurchaseSummary } from '../emulated-store.ts';
 import { accountOf, type Books, productOf } from './books.ts';
-import { statusOf } from './collection-item.ts';
+import { latestPayment, statusOf } from './collection-item.ts';
 import type { Purchase } from './records.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
@@ -17,7 +17,7 @@ export function summaryOf(books: Books, purchase: Purchase, now: number): Purcha
     sandbox: sandboxId !== 'RETAIL',
     ...(applicationUsername !== undefined && { applicationUsername }),
     productKind: item.kind,
-    transactionId: item.transactionId,
+    transactionId: latestPayment(purchase).orderId,
     transactions: purchase.payments.length,
     quantity: item.quantity,
     ...(item.endDate !== undefined && { endDate: iso(item.endDate) }),
