@@ -35,9 +35,11 @@ export type ClawbackEvent = v.InferOutput<typeof ClawbackEvent>;
 export const Clawback = v.object({
   state: v.string(),
   eventDate: v.number(),
-  /** Both are prefixed; a payment that cannot be told from others is absent. */
+  /** Prefixed ids. */
   purchaseId: v.string(),
   transactionId: v.exactOptional(v.string()),
+  /** Of a subscription instead: when the period began that was paid for. */
+  periodStart: v.exactOptional(v.number()),
   messageId: v.string(),
   popReceipt: v.string(),
 });

@@ -5,6 +5,7 @@ import type { Millis, Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../transactions/transaction.ts';
 import type { Asking, Noticed, StoreMessage } from '../store.ts';
 import { Clawback, clawbackReason, isTakenAway } from './clawback-event.ts';
+import { paymentIn } from './clawed-back.ts';
 import { refresh } from './refresh.ts';
 
 /**
@@ -17,8 +18,9 @@ export async function noticed({ content }: StoreMessage, asking: Asking): Promis
   const purchase = await asking.purchaseOf?.(clawback.purchaseId);
   if (!purchase) return { reason, observations: [] };
   const look = (await lookAgain(purchase, asking)) ?? keptLook(purchase, { clawback, asOf: asking.now() });
-  const payments = (await asking.transactionsOf?.(clawback.purchaseId)) ?? [];
-  const payment = payments.find(({ transactionId }) => transactionId === clawback.transactionId);
+  const kept = (await asking.transactionsOf?.(clawback.purchaseId)) ?? [];
+  const seen = look.transactions.filter((one) => !kept.some((other) => other.transactionId === one.transactionId));
+  const payment = paymentIn([...kept, ...seen], clawback);
   return { reason, observations: [payment ? told(look, clawback, payment) : look] };
 }
 
