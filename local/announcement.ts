@@ -9,6 +9,7 @@ Stores       ${emulatorUrl}/control   (an emulator: its clock moves the service'
 Application  ${app}
 Public key   ${publicKey}
 Secret key   ${secretKey}
+Webhooks     printed here as the application's server gets them
 Data         ${keeps ? `kept in ${keeps}` : 'in memory, gone when this stops'}
 
 Buy a subscription, have its receipt validated, and read back what Alice owns:

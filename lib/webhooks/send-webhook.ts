@@ -1,6 +1,7 @@
-import type { App } from '../apps/app.ts';
 import type { WebhookSender } from '../db/apps.ts';
 import type { Deps } from '../deps.ts';
+import { ServiceError } from '../errors.ts';
+import { loggable } from '../events/loggable.ts';
 import type { Millis } from '../purchases/purchase.ts';
 import { attemptOf } from './attempt.ts';
 import type { Delivery, WebhookOrder } from './delivery.ts';
@@ -23,27 +24,35 @@ export async function sendWebhook(order: WebhookOrder, deps: Deps): Promise<void
   const delivery = await deps.deliveries.find(app, deliveryId);
   if (delivery?.state !== 'waiting' || (attempt !== undefined && attempt !== delivery.attempts)) return;
   if ((delivery.nextAt ?? 0) > deps.now() + earlyMs) return;
-  const [sender, endpoint] = await Promise.all([
-    deps.apps.webhookSender(app),
-    deps.deliveries.endpoint(app, delivery.url),
-  ]);
-  const hindered = hindrance(delivery, { sender, endpoint, now: deps.now() });
-  if (sender && isElsewhere(delivery, sender.app))
-    await settle(delivery, await redirect(delivery, sender.app, deps), deps);
-  else if (hindered) await settle(delivery, hindered, deps);
-  else if (sender) await send(delivery, { sender, endpoint, deps });
+  const after = await afterSending(delivery, deps).catch((thrown: unknown) => notSent(delivery, thrown, deps.now()));
+  await settle(delivery, after, deps);
 }
 
-interface Found {
-  readonly sender: WebhookSender | undefined;
-  readonly endpoint: EndpointState;
-  readonly now: Millis;
-}
-
-/** What becomes of a delivery that is not attempted; undefined for one that is. */
-function hindrance(delivery: Delivery, { sender, endpoint, now }: Found): Delivery | undefined {
+/** Sends the webhook, unless something hinders it, and returns what becomes of its delivery. */
+async function afterSending(delivery: Delivery, deps: Deps): Promise<Delivery> {
+  const { app, url } = delivery;
+  const [sender, endpoint] = await Promise.all([deps.apps.webhookSender(app), deps.deliveries.endpoint(app, url)]);
   if (!sender?.app.webhook || sender.app.deletedAt !== undefined)
     return ended(delivery, 'The application takes no webhooks any more.');
+  const { urls, sandboxUrls } = sender.app.webhook;
+  if (![...urls, ...sandboxUrls].includes(url)) return await redirect(delivery, sender.app, deps);
+  return hindrance(delivery, endpoint, deps.now()) ?? (await send(delivery, { sender, endpoint, deps }));
+}
+
+/**
+ * Our own trouble is a failed attempt as well: the schedule outlasts any outage, and the delivery is listed. The queue would
+ * give the message up after a quarter of an hour.
+ */
+function notSent(delivery: Delivery, thrown: unknown, now: Millis): Delivery {
+  const { app, deliveryId } = delivery;
+  const { code, message, cause } = ServiceError.from(thrown);
+  console.error(JSON.stringify({ level: 'error', app, deliveryId, code, message, cause: loggable(cause) }));
+  const posted: Posted = { failure: 'no-connection', message: `The webhook could not be sent: ${message}` };
+  return afterAttempt(delivery, posted, { now, random: Math.random() });
+}
+
+/** What becomes of a delivery whose URL takes none now; undefined for one that is sent. */
+function hindrance(delivery: Delivery, endpoint: EndpointState, now: Millis): Delivery | undefined {
   if (delivery.type === 'test') return undefined;
   if (endpoint.offAt !== undefined) return ended(delivery, 'The URL is switched off: it answered 410.');
   const { downUntil = 0 } = endpoint;
@@ -53,17 +62,13 @@ function hindrance(delivery: Delivery, { sender, endpoint, now }: Found): Delive
   return heldUntil(delivery, Math.ceil(downUntil + Math.random() * 0.5 * downMs(endpoint.failures ?? 1)));
 }
 
-/** Whether the application takes webhooks, and no longer at this URL. */
-const isElsewhere = ({ url }: Delivery, { webhook, deletedAt }: App): boolean =>
-  webhook !== undefined && deletedAt === undefined && ![...webhook.urls, ...webhook.sandboxUrls].includes(url);
-
 async function send(
   delivery: Delivery,
   { sender, endpoint, deps }: { sender: WebhookSender; endpoint: EndpointState; deps: Deps },
-): Promise<void> {
+): Promise<Delivery> {
   const posted = await attemptOf(delivery, sender, deps);
   await rememberEndpoint(delivery, { posted, endpoint, deps });
-  await settle(delivery, afterAttempt(delivery, posted, { now: deps.now(), random: Math.random() }), deps);
+  return afterAttempt(delivery, posted, { now: deps.now(), random: Math.random() });
 }
 
 /** A URL that hangs or refuses must not take the workers' time again and again. */

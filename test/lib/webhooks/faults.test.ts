@@ -74,7 +74,7 @@ async function runWith(faults: ReadonlyMap<number, When>): Promise<string[]> {
   const second = await world.happens('store_a:1', claimed('bob'));
   failing.on = true;
   await world.fanOut([first, second]);
-  await world.workUntil(start + day);
+  await world.workUntil(start + 4 * day);
   failing.on = false;
   await expectAllTold();
   expect(await listDeliveries(world.keys.app, undefined, world.deps)).toEqual([]);

@@ -5,7 +5,7 @@ import { listDeliveries, replayDeliveries, setWebhook, testWebhook } from '../..
 import { waitsMs } from '../../../lib/webhooks/schedule.ts';
 import { type ApplicationServer, startApplicationServer } from '../../support/application-server.ts';
 import { day, paid, seenPurchase, start } from '../../support/given.ts';
-import { type WebhookWorld, webhookWorld } from '../../support/webhook-world.ts';
+import { type Around, type WebhookWorld, webhookWorld } from '../../support/webhook-world.ts';
 
 let server: ApplicationServer;
 beforeAll(async () => {
@@ -188,6 +188,27 @@ describe('a webhook that fails', () => {
     expect(server.taken).toHaveLength(1);
     await world.workUntil(start + 68 * minute);
     expect(server.taken).toHaveLength(2);
+  });
+
+  it('counts our own trouble as a failed attempt, listed and sent again', async () => {
+    let broken = true;
+    const around: Around = async (name, call) => {
+      if (broken && name === 'query') throw new Error('the table is away');
+      return await call();
+    };
+    const world = await webhookWorld({ urls: [server.url], around });
+    const lines: string[] = [];
+    const logged = console.error;
+    console.error = (line: string) => void lines.push(line);
+    await toldOf(world);
+    console.error = logged;
+    broken = false;
+    expect(lines.join()).toContain('the table is away');
+    const waiting = await listDeliveries(world.keys.app, 'waiting', world.deps);
+    expect(waiting).toMatchObject([{ attempts: 1, failure: expect.stringMatching(/could not be sent/) }]);
+    expect(server.taken).toHaveLength(0);
+    await world.workUntil(start + minute);
+    expect(server.taken).toHaveLength(1);
   });
 
   it('comes again by the sweep when the message of its next attempt is lost', async () => {
