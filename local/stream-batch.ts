@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
 import type { LocalFunction } from './local-function.ts';
+import { sleep } from './sleep.ts';
 
 /** A stream record as Lambda's events carry it. */
 export interface StreamRecord {
@@ -29,12 +30,6 @@ export type WindowOf = () => Readonly<Record<string, unknown>>;
 const Answer = v.nullable(
   v.looseObject({ batchItemFailures: v.optional(v.array(v.object({ itemIdentifier: v.string() })), []) }),
 );
-
-const sleep = async (ms: number, signal: AbortSignal): Promise<void> =>
-  await new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => resolve(clearTimeout(timer)), { once: true });
-  });
 
 /**
  * Hands records to the function until it has taken them all, in order: from the first that it gives back, in halves when it

@@ -1,5 +1,6 @@
 import { DescribeStreamCommand, type Shard } from '@aws-sdk/client-dynamodb-streams';
 import type { Closable } from './lifetimes.ts';
+import { sleep } from './sleep.ts';
 import { readShard, type StreamReading } from './stream-shard.ts';
 
 const discoverEveryMs = 2_000;
@@ -28,7 +29,7 @@ async function follow(reading: StreamReading): Promise<void> {
       if (id === undefined || started.has(id) || waits) continue;
       started.set(id, readToTheEnd(id, reading, finished));
     }
-    await pause(discoverEveryMs, reading.signal);
+    await sleep(discoverEveryMs, reading.signal);
   }
   await Promise.all(started.values());
 }
@@ -42,7 +43,7 @@ async function readToTheEnd(id: string, reading: StreamReading, finished: Set<st
     } catch (thrown) {
       if (reading.signal.aborted) return;
       reading.log(`${thrown instanceof Error ? thrown.stack : thrown}\n`);
-      await pause(1_000, reading.signal);
+      await sleep(1_000, reading.signal);
     }
   }
 }
@@ -58,9 +59,3 @@ async function shardsOf({ streams, streamArn }: StreamReading): Promise<Shard[]>
   } while (from !== undefined);
   return shards;
 }
-
-const pause = async (ms: number, signal: AbortSignal): Promise<void> =>
-  await new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => resolve(clearTimeout(timer)), { once: true });
-  });

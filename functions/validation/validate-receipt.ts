@@ -3,7 +3,7 @@ import type { Deps } from '../../lib/deps.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { spokenTransaction } from '../../lib/http/vocabulary.ts';
-import { sellingPlatform } from '../../lib/processor-a/selling-platform.ts';
+import { soldThrough } from '../../lib/processor-a/selling-platform.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
 import { validationAnswer } from '../../lib/validation/answer.ts';
 import { productOf } from '../../lib/validation/product-of.ts';
@@ -16,10 +16,32 @@ export const handler = endpoint(validateReceipt)(async ({ app, body, event }, de
   if (!spoken) throw new ServiceError('InvalidPayload', `transaction.type ${body.transaction.type} is not known.`);
   if (request.applicationUsername !== undefined) event.user(request.applicationUsername);
   event.note({ products: [productOf(body)] });
-  const validated = await validate(request, await platformOf(spoken.platform, app.name, deps), { app, event, deps });
+  const platforms = await platformsOf(spoken.platform, app.name, deps);
+  const validated = await firstThatKnows(
+    platforms,
+    async (platform) => await validate(request, platform, { app, event, deps }),
+  );
   return validationAnswer(request, validated, { tongue: spoken.tongue, now: deps.now() });
 });
 
-/** One word stands for both accounts of processor_a; the application's settings say through which it sells. */
-const platformOf = async (platform: Platform, app: string, { cachedApps }: Deps): Promise<Platform> =>
-  platform === 'processor_a' ? await sellingPlatform(app, cachedApps) : platform;
+/** One word stands for both accounts of processor_a; an application may have sold through either. */
+const platformsOf = async (platform: Platform, app: string, { cachedApps }: Deps): Promise<readonly Platform[]> =>
+  platform === 'processor_a' ? await soldThrough(app, cachedApps) : [platform];
+
+/** What the first account gives that does not refuse the receipt; when all do, the first one's refusal. */
+async function firstThatKnows<T>(
+  [first, ...others]: readonly Platform[],
+  ask: (platform: Platform) => Promise<T>,
+): Promise<T> {
+  try {
+    return await ask(first as Platform);
+  } catch (refusal) {
+    const isRefused =
+      refusal instanceof ServiceError && (refusal.code === 'InvalidPayload' || refusal.code === 'Forbidden');
+    const [second] = others;
+    if (!isRefused || second === undefined) throw refusal;
+    return await ask(second).catch(() => {
+      throw refusal;
+    });
+  }
+}

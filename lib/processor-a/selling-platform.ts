@@ -6,3 +6,10 @@ export async function sellingPlatform(app: string, { storeSettings }: CachedApps
   if ((await storeSettings(app, 'processor_a')) !== undefined) return 'processor_a';
   return (await storeSettings(app, 'service_processor_a')) === undefined ? 'processor_a' : 'service_processor_a';
 }
+
+/** The accounts through which an application may have sold: its own first, then the deployment's, as far as they are set. */
+export async function soldThrough(app: string, cachedApps: CachedApps): Promise<readonly ProcessorAPlatform[]> {
+  const first = await sellingPlatform(app, cachedApps);
+  const second = first === 'processor_a' && (await cachedApps.storeSettings(app, 'service_processor_a')) !== undefined;
+  return second ? [first, 'service_processor_a'] : [first];
+}
