@@ -56,7 +56,7 @@ function ofTransaction(transaction: Transaction): Contributions {
 
 function paid(transaction: Transaction): Tally {
   const isPaid = (transaction.amountMicros ?? 0) > 0;
-  const { currency } = transaction;
+  const currency = shownCurrency(transaction);
   return {
     ...(isPaid && { paid: 1 }),
     ...(currency !== undefined && { [`${currency}.transactions`]: 1, ...(isPaid && { [`${currency}.paid`]: 1 }) }),
@@ -65,7 +65,8 @@ function paid(transaction: Transaction): Tally {
 }
 
 function money(transaction: Transaction): Tally {
-  const { currency, amountMicros } = transaction;
+  const { amountMicros } = transaction;
+  const currency = shownCurrency(transaction);
   if (currency === undefined || !amountMicros) return {};
   const usd = amountUSD(transaction);
   return {
@@ -73,6 +74,11 @@ function money(transaction: Transaction): Tally {
     ...(usd !== null && { [`${currency}.usd`]: Math.round(usd * 1_000_000) }),
   };
 }
+
+/** Clients report currencies: those that exist are few, so that a counter stays small; of any other it is `XXX`. */
+const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
+const shownCurrency = ({ currency }: Transaction): string | undefined =>
+  currency === undefined || currencies.has(currency) ? currency : 'XXX';
 
 const negative = (tally: Tally): Tally => added({}, tally, -1);
 
