@@ -64,14 +64,12 @@ function observed(line: Line, asking: Asking): Observation {
   return observationOf(line, {}, canRefresh && line.latest.productType !== 'non renewing subscription');
 }
 
-const intents: Readonly<Record<string, string>> = {
-  'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_ENABLED': 'Renew',
-  'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_DISABLED': 'Lapse',
-};
-
-/** Only the notification tells when the customer changed their mind. */
+/**
+ * Only the notification tells when the customer changed their mind; of several the latest counts, so it does not matter
+ * which of them the present state shows.
+ */
 function withChangeOfIntent(observation: Observation, { type, at }: Told): Observation {
   const { purchase } = observation;
-  if (purchase.renewalIntent === undefined || purchase.renewalIntent !== intents[type]) return observation;
+  if (purchase.renewalIntent === undefined || !type.startsWith('DID_CHANGE_RENEWAL_STATUS')) return observation;
   return { ...observation, purchase: { ...purchase, renewalIntentChangeDate: at } };
 }

@@ -1,6 +1,7 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { Millis } from '../../purchases/purchase.ts';
 import { type Look, ownedItems, paidOrderId, productObservations, subscriptionObservations } from './observe.ts';
+import { earlierOrderIds, withPastOrders } from './past-orders.ts';
 import type { OneTimePurchase, Order, Subscription } from './payloads.ts';
 import type { Play } from './play.ts';
 import { isNotBought } from './subscription-state.ts';
@@ -62,12 +63,17 @@ async function observed(
   { play, now }: Asking,
 ): Promise<Observation[]> {
   const orders = new Map<string, Order>();
+  const past = new Map<string, Order>();
   for (const item of ownedItems(subscription)) {
     const orderId = paidOrderId(subscription, item);
-    const order = orderId === undefined ? undefined : await play.order(orderId);
-    if (order) orders.set(item.productId, order);
+    if (orderId === undefined) continue;
+    for (const [id, order] of await play.orders([...earlierOrderIds(orderId), orderId])) {
+      if (id === orderId) orders.set(item.productId, order);
+      else past.set(id, order);
+    }
   }
-  return subscriptionObservations(subscription, { token, now, orders, hints });
+  const looks = subscriptionObservations(subscription, { token, now, orders, hints });
+  return looks.map((look) => withPastOrders(look, past));
 }
 
 /** The purchases that this one replaced, as ended; a token that Google no longer tells of was replaced long ago. */

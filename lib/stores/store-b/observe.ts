@@ -84,7 +84,8 @@ function subscriptionTransactions(
       purchaseDate: bought ?? now,
       ...defined({
         offerId: purchase.offerId,
-        expirationDate: item.expiryTime,
+        // In grace the line's date is later than what was paid for.
+        expirationDate: periodEnd(order, item) ?? item.expiryTime,
         isTrialPeriod: purchase.isTrialPeriod,
         isIntroPeriod: purchase.isIntroPeriod,
         refundedAt: refundedAt(order),
@@ -93,6 +94,9 @@ function subscriptionTransactions(
     },
   ];
 }
+
+const periodEnd = (order: Order | undefined, { productId }: LineItem): Millis | undefined =>
+  order?.lineItems.find((line) => line.productId === productId)?.subscriptionDetails?.servicePeriodEndTime;
 
 /** One purchase for each product of the token. */
 export function productObservations(bought: OneTimePurchase, look: Look): Observation[] {

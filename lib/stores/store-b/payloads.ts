@@ -106,6 +106,9 @@ const OrderItem = v.looseObject({
     v.looseObject({
       basePlanId: Text,
       offerId: Text,
+      offerPhaseDetails: v.exactOptional(
+        v.looseObject({ freeTrialDetails: Something, introductoryPriceDetails: Something }),
+      ),
       servicePeriodStartTime: v.exactOptional(Time),
       servicePeriodEndTime: v.exactOptional(Time),
     }),
@@ -115,6 +118,7 @@ export type OrderItem = v.InferOutput<typeof OrderItem>;
 
 /** orders.get */
 export const Order = v.looseObject({
+  orderId: Text,
   total: v.exactOptional(Money),
   state: Text,
   createTime: v.exactOptional(Time),
@@ -122,6 +126,9 @@ export const Order = v.looseObject({
   lineItems: v.optional(v.array(OrderItem), []),
 });
 export type Order = v.InferOutput<typeof Order>;
+
+/** orders.batchGet */
+export const Orders = v.looseObject({ orders: v.optional(v.array(Order), []) });
 
 const Number64 = v.pipe(v.string(), v.digits(), v.transform(Number));
 

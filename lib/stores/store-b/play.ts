@@ -4,7 +4,7 @@ import { withinBudget } from '../deadline.ts';
 import type { Asking, StoreAnswer } from '../store.ts';
 import { accessToken, forgetAccessToken } from './access-token.ts';
 import { checkAnswer, unavailable, understood } from './google-answer.ts';
-import { OneTimePurchase, Order, Subscription, VoidedPurchases } from './payloads.ts';
+import { OneTimePurchase, Order, Orders, Subscription, VoidedPurchases } from './payloads.ts';
 import type { ServiceAccount, StoreBSettings } from './settings.ts';
 
 /** For what a client waits for. */
@@ -22,6 +22,8 @@ export interface Play {
   product(token: string, productId: string): Promise<Answered<OneTimePurchase>>;
   /** Undefined when Google does not tell; an amount is worth no failure. */
   order(orderId: string): Promise<Order | undefined>;
+  /** Several in one call, by their ids; when Google does not tell them all, the last one where it tells that. */
+  orders(orderIds: readonly string[]): Promise<ReadonlyMap<string, Order>>;
   /** The same for what depends on it: throws when Google cannot tell now. */
   orderNow(orderId: string): Promise<Order | undefined>;
   /** A page of what was taken back since then, of the last 30 days. */
@@ -73,6 +75,13 @@ export function playOf(
     const answer = await read(`/orders/${encodeURIComponent(orderId)}`, Order);
     return answer.kind === 'found' ? answer.value : undefined;
   };
+  const orderIfTold = async (orderId: string) => await orderNow(orderId).catch(() => undefined);
+  const several = async (orderIds: readonly string[]): Promise<ReadonlyMap<string, Order> | undefined> => {
+    const query = new URLSearchParams(orderIds.map((orderId) => ['orderIds', orderId]));
+    const answer = await read(`/orders:batchGet?${query}`, Orders);
+    if (answer.kind !== 'found') return undefined;
+    return new Map(answer.value.orders.flatMap((order) => (order.orderId ? [[order.orderId, order] as const] : [])));
+  };
   return {
     subscription: (token) => read(`/purchases/subscriptionsv2/tokens/${encodeURIComponent(token)}`, Subscription),
     async product(token, productId) {
@@ -85,7 +94,14 @@ export function playOf(
       );
       return legacy.kind === 'found' ? { ...legacy, value: modern(legacy.value, productId) } : answer;
     },
-    order: (orderId) => orderNow(orderId).catch(() => undefined),
+    order: orderIfTold,
+    async orders(orderIds) {
+      const last = orderIds.at(-1) ?? '';
+      const all = orderIds.length > 1 ? await several(orderIds).catch(() => undefined) : undefined;
+      if (all?.has(last)) return all;
+      const order = await orderIfTold(last);
+      return new Map(order && [[last, order]]);
+    },
     orderNow,
     async voided(since, page) {
       const query = new URLSearchParams({ startTime: String(since), ...voidedOptions, ...(page && { token: page }) });

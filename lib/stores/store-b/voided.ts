@@ -1,11 +1,8 @@
-import { defined } from '../../defined.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { bare, prefixed } from '../../purchases/platform.ts';
+import { prefixed } from '../../purchases/platform.ts';
 import type { Millis } from '../../purchases/purchase.ts';
-import type { Transaction } from '../../transactions/transaction.ts';
 import type { Content } from './developer-notification.ts';
-import { amountOf } from './money.ts';
-import type { Order, OrderItem } from './payloads.ts';
+import { itemOf, pastTransaction } from './past-orders.ts';
 import type { Play } from './play.ts';
 import { becauseOf, endedAt, lacksReason } from './taken.ts';
 
@@ -60,40 +57,11 @@ async function listedReason({ token, voidedOrderId }: Content, at: Millis, play:
 async function withPastRefund({ own, at, asking }: Refunding, orderId: string): Promise<Observation[]> {
   const order = await asking.play.orderNow(orderId);
   if (!order) return [...own];
-  return own.map((observation, place) => {
-    const item = order.lineItems.find(({ productId }) => productId === bare(observation.purchase.productId));
-    // A line that names no product of ours was of one that this purchase had before.
-    const isIts = item !== undefined || (place === 0 && order.lineItems.length <= 1);
-    if (!isIts) return observation;
-    const transaction = pastTransaction(observation, { orderId, order, item, at });
+  const refundedAt = order.state === 'REFUNDED' ? (order.lastEventTime ?? at) : at;
+  return own.map((observation) => {
+    const item = itemOf(order, observation);
+    if (item === 'of another') return observation;
+    const transaction = pastTransaction(observation, { orderId, order, item, refundedAt });
     return { ...observation, transactions: [...observation.transactions, transaction] };
   });
-}
-
-interface Past {
-  readonly orderId: string;
-  readonly order: Order;
-  readonly item: OrderItem | undefined;
-  readonly at: Millis;
-}
-
-function pastTransaction({ purchase }: Observation, { orderId, order, item, at }: Past): Transaction {
-  const { basePlanId, offerId, servicePeriodStartTime, servicePeriodEndTime } = item?.subscriptionDetails ?? {};
-  const amount = order.lineItems.length > 1 ? item?.total : order.total;
-  const productId = item?.productId === undefined ? purchase.productId : prefixed('store_b', item.productId);
-  const { purchaseId, platform, sandbox, purchaseDate } = purchase;
-  return {
-    transactionId: prefixed('store_b', orderId),
-    purchaseId,
-    productId,
-    platform,
-    sandbox,
-    purchaseDate: order.createTime ?? servicePeriodStartTime ?? purchaseDate ?? at,
-    refundedAt: order.state === 'REFUNDED' ? (order.lastEventTime ?? at) : at,
-    ...defined({
-      offerId: basePlanId === undefined ? undefined : `${productId}#${basePlanId}${offerId ? `@${offerId}` : ''}`,
-      expirationDate: servicePeriodEndTime,
-    }),
-    ...(amount && amountOf(amount)),
-  };
 }

@@ -110,11 +110,11 @@ describe('a notification of store_a that Apple cannot be asked about', () => {
     expect((await purchaseOf({ ...changed, status: 4, renewal: basic }))?.renewalProductId).toBe('store_a:basic');
   });
 
-  it('dates no change of intent that it does not show', async () => {
-    const told = { status: 1, transaction: {}, renewal: {} };
+  it('dates a change of intent, also one that has been changed back since', async () => {
+    const told = { at, status: 1, transaction: {}, renewal: {} };
     expect((await purchaseOf({ ...told, type: 'DID_RENEW' }))?.renewalIntentChangeDate).toBeUndefined();
     const disabled = 'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_DISABLED';
-    expect((await purchaseOf({ ...told, type: disabled }))?.renewalIntentChangeDate).toBeUndefined();
+    expect((await purchaseOf({ ...told, type: disabled }))?.renewalIntentChangeDate).toBe(at);
   });
 
   it.each(['Consumable', 'Non-Consumable', 'Non-Renewing Subscription'] as const)('tells of a %s', async (type) => {

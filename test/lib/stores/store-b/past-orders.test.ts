@@ -1,0 +1,49 @@
+import { expect, it } from '@jest/globals';
+import { earlierOrderIds } from '../../../../lib/stores/store-b/past-orders.ts';
+import { storeB } from '../../../../lib/stores/store-b/store-b.ts';
+import { askingGoogle, later, request } from './google.ts';
+
+const order = (orderId: string, fields: object = {}) => ({
+  orderId,
+  state: 'PROCESSED',
+  createTime: '2026-10-21T12:00:00Z',
+  total: { currencyCode: 'USD', units: '4' },
+  lineItems: [
+    {
+      productId: 'premium',
+      subscriptionDetails: { basePlanId: 'p1m', servicePeriodEndTime: '2026-11-21T12:00:00Z', ...fields },
+    },
+  ],
+});
+
+const renewed = {
+  subscriptionState: 'SUBSCRIPTION_STATE_ACTIVE',
+  startTime: '2026-09-21T12:00:00Z',
+  lineItems: [{ productId: 'premium', expiryTime: later, latestSuccessfulOrderId: 'GPA.1..1' }],
+};
+
+it('the orders of a subscription before one are known by their numbers', () => {
+  expect(earlierOrderIds('GPA.1')).toEqual([]);
+  expect(earlierOrderIds('GPA.1..0')).toEqual(['GPA.1']);
+  expect(earlierOrderIds('GPA.1..2')).toEqual(['GPA.1', 'GPA.1..0', 'GPA.1..1']);
+  expect(earlierOrderIds('GPA.1..100')).toHaveLength(24);
+});
+
+it('a renewed subscription shows the payments of its earlier periods, and none that was never made', async () => {
+  const orders = [
+    order('GPA.1', { offerPhaseDetails: { freeTrialDetails: {} } }),
+    { ...order('GPA.1..0'), state: 'CANCELED' },
+    order('GPA.1..1', { servicePeriodEndTime: '2026-12-20T12:00:00Z' }),
+  ];
+  const asking = askingGoogle({ subscription: renewed, order: { orders } as object });
+  const [observation] = (await storeB.validate(request(), asking)).observations;
+  const transactions = observation?.transactions.map(({ transactionId, isTrialPeriod, expirationDate }) => ({
+    transactionId,
+    isTrialPeriod,
+    expirationDate: new Date(expirationDate ?? 0).toISOString(),
+  }));
+  expect(transactions).toEqual([
+    { transactionId: 'store_b:GPA.1..1', isTrialPeriod: undefined, expirationDate: '2026-12-20T12:00:00.000Z' },
+    { transactionId: 'store_b:GPA.1', isTrialPeriod: true, expirationDate: '2026-11-21T12:00:00.000Z' },
+  ]);
+});
