@@ -1,10 +1,12 @@
 import type { BenchTable } from './bench-table.ts';
+import { benchPages } from './pages.ts';
 import { benchStartTimes } from './start-times.ts';
 import { benchTableUnits } from './table-units.ts';
 import { benchVerifyStoreA } from './verify-store-a.ts';
 
 const benches: Readonly<Record<string, () => Promise<BenchTable>>> = {
   start: benchStartTimes,
+  pages: benchPages,
   units: benchTableUnits,
   verify: benchVerifyStoreA,
 };

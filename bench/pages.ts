@@ -1,0 +1,66 @@
+import { startDynamoDbLocal } from '../local/dynamodb-local.ts';
+import type { BenchTable } from './bench-table.ts';
+import { loadLists } from './load-lists.ts';
+
+const runs = 7;
+
+/**
+ * Pages of 100 at both ends of long lists: read units, its event left out, and the median time. The lists are counted by the
+ * real aggregator from the records that the table's stream would show.
+ */
+export async function benchPages(): Promise<BenchTable> {
+  const engine = await startDynamoDbLocal();
+  process.env.DYNAMODB_ENDPOINT = engine.endpoint;
+  const { startTestService } = await import('../test/support/service.ts');
+  const service = await startTestService();
+  try {
+    const keys = await service.app([]);
+    const startedAt = performance.now();
+    await loadLists(keys.app);
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    return {
+      title: `A page of 100 of 200,000 transactions, 50,000 purchases, 20,000 customers (loaded in ${seconds} s)`,
+      rows: await measurements(keys),
+    };
+  } finally {
+    await service.close();
+    await engine.close();
+  }
+}
+
+async function measurements({ app, secretKey }: { readonly app: string; readonly secretKey: string }) {
+  const { basic, call } = await import('../test/support/call.ts');
+  const { listCustomers } = await import('../lib/api/customers.ts');
+  const { listPurchases } = await import('../lib/api/purchases.ts');
+  const { listTransactions } = await import('../lib/api/transactions.ts');
+  const headers = basic(app, secretKey);
+  const lists = [
+    { contract: listTransactions, skips: [0, 1_000, 100_000, 190_000] },
+    { contract: listPurchases, skips: [0, 45_000] },
+    { contract: listCustomers, skips: [0, 19_000] },
+  ];
+  const rows = [];
+  for (const { contract, skips } of lists) {
+    for (const skip of skips) {
+      const page = () => call(contract, { headers, query: { skip: String(skip) } });
+      rows.push({ list: contract.path, skip, ...(await measured(page)) });
+    }
+  }
+  return rows;
+}
+
+async function measured(run: () => Promise<{ readonly body: { readonly rows: readonly unknown[] } }>) {
+  const { deps } = await import('../lib/deps.ts');
+  const { consumed } = deps().table;
+  await run();
+  const timesMs: number[] = [];
+  const before = consumed.read;
+  let rows = 0;
+  for (let time = 0; time < runs; time++) {
+    const startedAt = performance.now();
+    rows = (await run()).body.rows.length;
+    timesMs.push(performance.now() - startedAt);
+  }
+  const median = timesMs.sort((a, b) => a - b)[Math.floor(runs / 2)] ?? 0;
+  return { rows, 'read units': (consumed.read - before) / runs, 'median ms': Math.round(median) };
+}
