@@ -72,12 +72,18 @@ export function disputeView({ id, amount, currency, dispute, ...payment }: Payme
   };
 }
 
+/** The last day that is paid for; the gateway calls expired what has come to its end, so that no day is left of that. */
+function lastDay(subscription: Subscription): number {
+  const paidThrough = nextBilling(subscription) - day;
+  return subscription.status === 'Expired' ? Math.min(paidThrough, subscription.updatedAt - day) : paidThrough;
+}
+
 /** A subscription in the gateway's words. */
 export function subscriptionView({ payments }: Books, subscription: Subscription, now: number): Value {
   const { cycles, months, firstBilling, isTrial } = subscription;
   const own = subscription.payments.flatMap((id) => payments.get(id) ?? []).reverse();
   const hasPaid = cycles > 0;
-  const end = hasPaid ? date(nextBilling(subscription) - day) : null;
+  const end = hasPaid ? date(lastDay(subscription)) : null;
   return {
     id: subscription.id,
     planId: subscription.planId,
