@@ -26,6 +26,7 @@ export const wholeNumber = (least: number, most: number) =>
 export const Moment = v.pipe(
   v.string(),
   v.regex(/^[12]\d{3}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/, 'a date or a date-time of ISO 8601'),
+  v.check((date) => exists(date.slice(0, 10)), 'a day that exists'),
   v.transform((date) => Date.parse(/^[^T ]+[T ][^Z+-]+$/.test(date) ? `${date}Z` : date)),
   v.number(),
 );
@@ -34,11 +35,14 @@ export const Moment = v.pipe(
 export const Day = v.pipe(
   v.string(),
   v.isoDate('a day such as 2026-01-31'),
-  v.check((day) => {
-    const parsed = new Date(`${day}T00:00:00Z`);
-    return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day);
-  }, 'a day that exists'),
+  v.check((day) => exists(day), 'a day that exists'),
 );
+
+/** Dates such as 31 February parse as days of the next month. */
+function exists(day: string): boolean {
+  const parsed = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day);
+}
 
 /** Which rows of a list; `offset` is what some clients call `skip`. */
 export const pagingQuery = {
