@@ -28,6 +28,9 @@ export async function fanOut(records: readonly DynamoDBRecord[], deps: Deps): Pr
   return { batchItemFailures: first === undefined ? [] : [{ itemIdentifier: first }] };
 }
 
+/** A purchase may have thousands of users, and the stream waits. */
+const together = 25;
+
 interface Prepared {
   readonly deliveries: readonly Delivery[];
   readonly failure?: ServiceError;
@@ -51,7 +54,9 @@ async function prepared(record: DynamoDBRecord, find: Find, deps: Deps): Promise
     const announced = announcedBy(record);
     const app = announced && (await find(announced.app));
     const made = announced && app ? deliveriesOf(announced, app, deps.now()) : [];
-    for (const delivery of made) await deps.deliveries.create(delivery);
+    for (let first = 0; first < made.length; first += together) {
+      await Promise.all(made.slice(first, first + together).map(deps.deliveries.create));
+    }
     deliveries = made;
   });
   return { deliveries, ...(failure && { failure }) };

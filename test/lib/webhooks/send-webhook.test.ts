@@ -93,6 +93,15 @@ describe('a webhook', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
+  it('is made for each of a thousand users of one purchase', async () => {
+    const world = await webhookWorld({ urls: [server.url] });
+    const { dynamodb, ...record } = await world.happens(id, bought('ann'));
+    const L = Array.from({ length: 1000 }, (_, index) => ({ S: `user-${index}` }));
+    const NewImage = { ...dynamodb?.NewImage, entitledUsers: { L } };
+    await world.fanOut([{ ...record, dynamodb: { ...dynamodb, NewImage } }]);
+    expect(new Set(world.queue.map(({ order }) => order.deliveryId)).size).toBe(1000);
+  }, 20_000);
+
   it('goes to every URL; sandbox purchases go to the sandbox URLs alone', async () => {
     const urls = [`${server.url}/one`, `${server.url}/two`];
     const world = await webhookWorld({ urls, sandboxUrls: [`${server.url}/sandbox`] });
