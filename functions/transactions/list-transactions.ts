@@ -8,10 +8,7 @@ import { notificationRecord, transactionRecord } from '../../lib/purchases/recor
 export const handler = endpoint(listTransactions)(async ({ app, query }, { now, lists, purchases }) => {
   const { startdate, enddate } = query;
   const rows = pageOf(query);
-  const { items, total } =
-    startdate === undefined && enddate === undefined
-      ? await lists.page(app.name, 'T', { ...rows, now: now() })
-      : await lists.between(app.name, 'T', { ...rows, startdate, enddate });
+  const { items, total } = await lists.page(app.name, 'T', { ...rows, startdate, enddate, now: now() });
   const transactions = items.map(listedTransaction);
   const notifications =
     query.include_notifications === 'true'

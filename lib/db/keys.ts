@@ -213,6 +213,6 @@ export const momentKey = (date: Millis): string => sortable(date);
 export const momentOf = (createdSk: string): Millis => Number(createdSk.slice(0, 13));
 /** The sort keys from the one moment (included) to the other (excluded). */
 export const momentsBetween = (range: {
-  readonly startdate: Millis | undefined;
-  readonly enddate: Millis | undefined;
+  readonly startdate?: Millis | undefined;
+  readonly enddate?: Millis | undefined;
 }): [string, string] => [sortable(range.startdate ?? 0), range.enddate === undefined ? '9' : sortable(range.enddate)];

@@ -5,9 +5,16 @@ import type { Counters } from './counters.ts';
 import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
 
-interface Rows {
+/** Rows that began between two moments, the first included; all, where there is none. */
+export interface Between {
+  readonly startdate?: Millis | undefined;
+  readonly enddate?: Millis | undefined;
+}
+
+interface Asked extends Between {
   readonly skip: number;
   readonly limit: number;
+  readonly now: Millis;
 }
 
 /** A part of a list. */
@@ -20,16 +27,9 @@ export interface Page {
 /** Lists of purchases, transactions and customers, in the order in which their rows began. */
 export interface Lists {
   /** Costs about the same wherever `skip` leads: see docs/decisions/0008-offset-paging.md. */
-  page(app: string, collection: Collection, rows: Rows & { readonly now: Millis }): Promise<Page>;
-  /** The rows that began between two moments, the first included. */
-  between(app: string, collection: Collection, range: Rows & Between): Promise<Page>;
+  page(app: string, collection: Collection, asked: Asked): Promise<Page>;
   /** All purchases that changed between two moments, the first included; at most the first 10,000. */
   updated(app: string, range: Between): Promise<Item[]>;
-}
-
-export interface Between {
-  readonly startdate: Millis | undefined;
-  readonly enddate: Millis | undefined;
 }
 
 /** The stream is counted within seconds; what began before this is counted for good. */
@@ -37,52 +37,79 @@ const settlesMs = 60 * 60 * 1000;
 const mostUpdated = 10_000;
 
 export function listsOf(table: Table, counters: Counters): Lists {
-  const items = async (entries: readonly Item[]): Promise<Item[]> =>
-    await table.batchGet(
-      entries.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })),
-      { eventually: true },
-    );
   return {
-    async page(app, collection, { skip, limit, now }) {
-      const months = await counters.months(app);
-      const place = await placeOf({ app, collection, counters, months }, { skip, settled: now - settlesMs });
-      const rest = skip - (place?.before ?? 0);
-      const entries = await table.query({
-        partition: keys.listPartition(app, collection),
-        index: 'byCreated',
-        ...(place && { from: keys.momentKey(place.from) }),
-        limit: rest + limit,
-      });
-      const total = Math.max(totalOf(months, collection), (place?.before ?? 0) + entries.length);
-      return { items: await items(entries.slice(rest)), total };
-    },
-    async between(app, collection, { skip, limit, ...range }) {
-      const partition = keys.listPartition(app, collection);
-      const entries = await table.query({ partition, index: 'byCreated', between: keys.momentsBetween(range) });
-      return { items: await items(entries.slice(skip, skip + limit)), total: entries.length };
+    async page(app, collection, asked) {
+      if (isEmpty(asked)) return { items: [], total: 0 };
+      const list: List = { table, app, collection, counters, months: await counters.months(app) };
+      const { startdate = 0, enddate, skip, limit, now } = asked;
+      const settled = now - settlesMs;
+      const before = startdate > 0 ? await rowsBefore(list, startdate, settled) : 0;
+      const beginning = { from: startdate, before };
+      const until = Math.min(settled, (enddate ?? Infinity) - 1);
+      const place = skip === 0 ? beginning : later(beginning, await placeOf(list, { skip: before + skip, until }));
+      const rest = before + skip - place.before;
+      const entries = await entriesOf(list, { startdate: place.from, enddate }, rest + limit);
+      const seen = place.before - before + entries.length;
+      const items = await itemsOf(table, entries.slice(rest));
+      if (entries.length < rest + limit) return { items, total: seen };
+      const counted =
+        enddate === undefined ? totalOf(list.months, collection) : await rowsBefore(list, enddate, settled);
+      return { items, total: Math.max(seen, counted - before) };
     },
     async updated(app, range) {
+      if (isEmpty(range)) return [];
       const partition = keys.updatedPartition(app);
       const between = keys.momentsBetween(range);
-      return await items(await table.query({ partition, index: 'byKey', between, limit: mostUpdated }));
+      return await itemsOf(table, await table.query({ partition, index: 'byKey', between, limit: mostUpdated }));
     },
   };
 }
 
-interface Listed {
+interface List {
+  readonly table: Table;
   readonly app: string;
   readonly collection: Collection;
   readonly counters: Counters;
   readonly months: Awaited<ReturnType<Counters['months']>>;
 }
 
+const isEmpty = ({ startdate = 0, enddate = Infinity }: Between): boolean => enddate <= startdate;
+
+const later = (one: Place, other: Place): Place => (other.from > one.from ? other : one);
+
+/** The place from which to read on to the row at `skip`; it begins at or before `until`. */
 async function placeOf(
-  { app, collection, counters, months }: Listed,
-  at: { readonly skip: number; readonly settled: Millis },
-): Promise<Place | undefined> {
-  if (at.skip === 0) return undefined;
+  { app, collection, counters, months }: List,
+  { skip, until }: { readonly skip: number; readonly until: Millis },
+): Promise<Place> {
+  const at = { skip, settled: until };
   const found = monthAt(months, collection, at);
-  if (!found) return undefined;
+  if (!found) return { from: 0, before: 0 };
   const { month } = found;
   return hourAt(await counters.days(app, `${month}-01`, `${month}-31`), collection, { ...at, ...found });
+}
+
+/** How many rows began before a moment. */
+async function rowsBefore(list: List, moment: Millis, settled: Millis): Promise<number> {
+  const place = await placeOf(list, { skip: Infinity, until: Math.min(settled, moment - 1) });
+  return place.before + (await entriesOf(list, { startdate: place.from, enddate: moment })).length;
+}
+
+async function entriesOf({ table, app, collection }: List, range: Between, limit?: number): Promise<Item[]> {
+  return await table.query({
+    partition: keys.listPartition(app, collection),
+    index: 'byCreated',
+    between: keys.momentsBetween(range),
+    ...(limit !== undefined && { limit }),
+  });
+}
+
+/** The items of index entries, each once: one that moves while a list is read is met twice. */
+async function itemsOf(table: Table, entries: readonly Item[]): Promise<Item[]> {
+  const wanted = new Map(
+    entries.map(({ pk, sk }): [string, keys.Key] => [`${pk}\n${sk}`, { pk: String(pk), sk: String(sk) }]),
+  );
+  const items = await table.batchGet([...wanted.values()], { eventually: true });
+  // The index may know a row that a replica of the table does not know yet.
+  return items.length === wanted.size ? items : await table.batchGet([...wanted.values()]);
 }

@@ -34,8 +34,6 @@ interface Range {
   readonly prefix?: string;
   /** Only sort keys from the first to the second, both included. */
   readonly between?: readonly [string, string];
-  /** Only sort keys from it on, included. */
-  readonly from?: string;
   /** Only sort keys before it, excluded. */
   readonly before?: string;
   readonly index?: keyof typeof indexes;
@@ -124,10 +122,9 @@ function queryInput(range: Range): Omit<QueryCommandInput, 'TableName'> {
 }
 
 /** A query takes one condition on the sort key, so of several only the first holds. */
-function sortKeyCondition({ prefix, between, from, before }: Range): [condition: string, values: Item] {
+function sortKeyCondition({ prefix, between, before }: Range): [condition: string, values: Item] {
   if (between) return [' AND #sk BETWEEN :from AND :until', { ':from': between[0], ':until': between[1] }];
   if (prefix !== undefined) return [' AND begins_with(#sk, :prefix)', { ':prefix': prefix }];
-  if (from !== undefined) return [' AND #sk >= :from', { ':from': from }];
   if (before !== undefined) return [' AND #sk < :before', { ':before': before }];
   return ['', {}];
 }

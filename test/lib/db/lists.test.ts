@@ -4,88 +4,185 @@ import { aggregate } from '../../../lib/counting/aggregate.ts';
 import { countersOf } from '../../../lib/db/counters.ts';
 import { customersOf } from '../../../lib/db/customers.ts';
 import * as keys from '../../../lib/db/keys.ts';
-import { listsOf } from '../../../lib/db/lists.ts';
+import { type Lists, listsOf } from '../../../lib/db/lists.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import type { Deps } from '../../../lib/deps.ts';
-import { day, freshName, start } from '../../support/given.ts';
+import type { Collection } from '../../../lib/stats/tally.ts';
+import { day, freshName, paid, seenPurchase, start } from '../../support/given.ts';
 import { streamRecord } from '../../support/stream-records.ts';
 import { testTable } from '../../support/table.ts';
 
 const hour = 60 * 60 * 1000;
-const now = start + 100 * day;
+const minute = 60 * 1000;
 
 let table: Table;
+let lists: Lists;
+let deps: Deps;
 beforeAll(async () => {
   table = await testTable();
-});
-
-const customer = (app: string, username: string, createdAt: number): Item => ({
-  ...keys.customerKey(app, username),
-  ...keys.customerIndexKeys(app, username, createdAt),
-  username,
-  createdAt,
-});
-
-/** A list of customers that began at these moments; those that began after `countedUntil` have not been counted yet. */
-async function givenCustomers(moments: readonly number[], countedUntil = now) {
-  const app = freshName();
-  const items = moments.map((createdAt, index) => customer(app, `user-${index}`, createdAt));
   const counters = countersOf(table);
-  const count = async (some: readonly Item[]) => {
-    const records = some.map((after, index) => streamRecord({ after }, index));
-    await aggregate(records, 'shard', { counters, customers: customersOf(table) } as unknown as Deps);
-  };
-  await table.batchPut(items);
-  await count(items.filter(({ createdAt }) => Number(createdAt) <= countedUntil));
-  const names = [...items]
-    .sort((a, b) => (String(a.createdSk) < String(b.createdSk) ? -1 : 1))
-    .map(({ username }) => username);
-  const lists = listsOf(table, counters);
-  const page = async (skip: number, limit: number) => {
-    const { items: rows, total } = await lists.page(app, 'C', { skip, limit, now });
-    return { names: rows.map(({ username }) => username), total };
-  };
-  return { app, names, page };
+  lists = listsOf(table, counters);
+  const purchases = { ownedBy: async () => [] };
+  deps = { counters, customers: customersOf(table), purchases } as unknown as Deps;
+});
+
+interface Row {
+  readonly id: string;
+  readonly date: number;
 }
 
-/** Crowded hours and lonely ones, at the borders of hours, days and months too. */
-const anyMoment = fc
-  .tuple(fc.integer({ min: 0, max: 99 }), fc.constantFrom(0, 1, 13, 23), fc.constantFrom(0, 1, hour / 2, hour - 1))
-  .map(([days, hours, ms]) => start + days * day + hours * hour + ms);
+/** The item of a row, as far as lists and counters look at it. */
+function itemOf(app: string, collection: Collection, { id, date }: Row): Item {
+  if (collection === 'C')
+    return {
+      ...keys.customerKey(app, id),
+      ...keys.customerIndexKeys(app, id, date),
+      username: id,
+      createdAt: date,
+    };
+  if (collection === 'P') {
+    const dates = { createdAt: date, updatedAt: date };
+    const indexed = keys.purchaseIndexKeys(app, id, dates);
+    return { ...keys.purchaseKey(app, id), ...indexed, ...dates, version: 1, entitledUsers: [] };
+  }
+  const transaction = paid(seenPurchase({ purchaseId: id, transactionId: id }).purchase, { purchaseDate: date });
+  return { ...keys.transactionKey(app, id, id), ...keys.transactionIndexKeys(app, id, date), transaction };
+}
 
-describe('a page of a list', () => {
-  it('is that part of the whole list, wherever it begins and however long it is', async () => {
-    const pages = fc.array(fc.tuple(fc.integer({ min: 0, max: 70 }), fc.integer({ min: 1, max: 40 })), {
-      minLength: 8,
-    });
-    const moments = fc.array(anyMoment, { maxLength: 60 });
-    const recent = fc.array(fc.integer({ min: 1, max: hour / 2 }), { maxLength: 10 });
+const idOf = ({ username, pk }: Item): string => String(username ?? String(pk).split('#')[2]);
+const inOrder = (rows: readonly Row[]): Row[] => rows.toSorted((a, b) => a.date - b.date || (a.id < b.id ? -1 : 1));
+const idsOf = (rows: readonly Row[]): string[] => rows.map(({ id }) => id);
+
+/** A list of its own application: rows are put into the table at once, and counted when the test says so. */
+function newList(collection: Collection) {
+  const app = freshName();
+  const waiting: { row: Row; item: Item; position: number }[] = [];
+  let position = 0;
+  return {
+    async put(rows: readonly Row[]) {
+      const items = rows.map((row) => ({ row, item: itemOf(app, collection, row), position: position++ }));
+      await table.batchPut(items.map(({ item }) => item));
+      waiting.push(...items);
+    },
+    /** Counts the records that came first, as many as are given. */
+    async count(records = waiting.length) {
+      const taken = waiting.splice(0, records);
+      await aggregate(
+        taken.map(({ item: after, position }) => streamRecord({ after }, position)),
+        'shard',
+        deps,
+      );
+    },
+    /** How many of the first records are of rows that began before the moment. */
+    startedBefore: (moment: number) => waiting.filter(({ row }) => row.date < moment).length,
+    uncounted: () => waiting.length,
+    async page(asked: Parameters<Lists['page']>[2]) {
+      const { items, total } = await lists.page(app, collection, asked);
+      return { ids: items.map(idOf), total };
+    },
+  };
+}
+
+const collections = fc.constantFrom<Collection>('P', 'T', 'C');
+/** Dates crowd around few hours and lie on their bounds. */
+const anyDate = fc
+  .tuple(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 23 }), fc.constantFrom(0, 1, 1_800_000, hour - 1))
+  .map(([days, hours, rest]) => start + days * day + hours * hour + rest);
+const anyRows = fc.array(fc.tuple(fc.nat(6), anyDate), { maxLength: 60 }).map((dates) => {
+  const crowded = dates.map(([which, date]) => (which < 4 ? (dates[which]?.[1] ?? date) : date));
+  return crowded.map((date, index): Row => ({ id: `store_a:${index}`, date }));
+});
+const anyPages = fc.array(fc.record({ skip: fc.nat(70), limit: fc.integer({ min: 1, max: 40 }) }), {
+  minLength: 1,
+  maxLength: 5,
+});
+const anyNow = fc.oneof(fc.constant(start + 400 * day), anyDate);
+
+describe('a page', () => {
+  it('holds the rows that the whole list has there, and the exact total', async () => {
     await fc.assert(
-      fc.asyncProperty(moments, recent, pages, async (old, ages, wanted) => {
-        const { names, page } = await givenCustomers([...old, ...ages.map((age) => now - age)], now - hour / 2);
-        for (const [skip, limit] of wanted) {
-          expect((await page(skip, limit)).names).toEqual(names.slice(skip, skip + limit));
+      fc.asyncProperty(collections, anyRows, anyPages, anyNow, async (collection, rows, pages, now) => {
+        const list = newList(collection);
+        await list.put(rows);
+        await list.count();
+        for (const { skip, limit } of pages) {
+          const ids = idsOf(inOrder(rows)).slice(skip, skip + limit);
+          expect(await list.page({ skip, limit, now })).toEqual({ ids, total: rows.length });
         }
       }),
-      { numRuns: 12 },
+      { numRuns: 40 },
     );
-  }, 100_000);
+  }, 120_000);
 
-  it('reaches every row once while new ones arrive and are not counted yet', async () => {
-    const moments = Array.from({ length: 57 }, (_, index) => start + index * 41 * hour);
-    const { app, names, page } = await givenCustomers(moments);
-    const seen: unknown[] = [];
-    for (let skip = 0; skip < 80; skip += 10) {
-      await table.batchPut([customer(app, `new-${skip}`, now - 1_000 + skip)]);
-      seen.push(...(await page(skip, 10)).names);
-    }
-    expect(seen.slice(0, names.length)).toEqual(names);
-    expect(new Set(seen).size).toBe(seen.length);
-  });
+  it('holds the rows between two moments, and their exact number', async () => {
+    const anyMoment = fc.option(anyDate, { nil: undefined });
+    await fc.assert(
+      fc.asyncProperty(anyRows, anyPages, anyMoment, anyMoment, async (rows, pages, startdate, enddate) => {
+        const list = newList('T');
+        await list.put(rows);
+        await list.count();
+        const inRange = inOrder(rows).filter(
+          ({ date }) => date >= (startdate ?? -Infinity) && date < (enddate ?? Infinity),
+        );
+        for (const { skip, limit } of pages) {
+          const ids = idsOf(inRange).slice(skip, skip + limit);
+          const asked = { skip, limit, startdate, enddate, now: start + 400 * day };
+          expect(await list.page(asked)).toEqual({ ids, total: inRange.length });
+        }
+      }),
+      { numRuns: 40 },
+    );
+  }, 120_000);
 
-  it('tells how many rows there are, those included that it met before they were counted', async () => {
-    const { page } = await givenCustomers([start, start + day, now - 60_000], now - 2 * hour);
-    expect((await page(0, 10)).total).toBe(3);
-    expect((await page(1, 1)).total).toBe(2);
+  it('goes on where the last one ended while rows come in and the counters lag behind', async () => {
+    const anyTurn = fc.record({
+      limit: fc.integer({ min: 1, max: 12 }),
+      passMs: fc.integer({ min: 0, max: 90 * minute }),
+      arrive: fc.array(fc.integer({ min: 0, max: 20 * minute }), { maxLength: 6 }),
+      counted: fc.nat(8),
+    });
+    await fc.assert(
+      fc.asyncProperty(collections, anyRows, fc.array(anyTurn, { maxLength: 20 }), async (collection, past, turns) => {
+        const list = newList(collection);
+        await list.put(past);
+        await list.count();
+        let now = start + 101 * day;
+        let last = now;
+        const rows = [...past];
+        const read: string[] = [];
+        const readOn = async (limit: number) => {
+          const { ids, total } = await list.page({ skip: read.length, limit, now });
+          expect(total).toBeGreaterThanOrEqual(read.length + ids.length);
+          expect(total).toBeLessThanOrEqual(rows.length);
+          read.push(...ids);
+          return ids.length;
+        };
+        for (const { limit, passMs, arrive, counted } of turns) {
+          now += passMs;
+          const fresh = arrive.map((laterMs, index): Row => {
+            last = Math.min(now, last + laterMs);
+            return { id: `store_a:new-${String(rows.length + index).padStart(5, '0')}`, date: last };
+          });
+          await list.put(fresh);
+          rows.push(...fresh);
+          // Whatever else waits, what is older than an hour has been counted.
+          await list.count(Math.max(list.startedBefore(now - hour), Math.min(counted, list.uncounted())));
+          await readOn(limit);
+        }
+        while ((await readOn(10)) > 0);
+        expect(read).toEqual(idsOf(inOrder(rows)));
+        await list.count();
+        expect((await list.page({ skip: 0, limit: 1, now })).total).toBe(rows.length);
+      }),
+      { numRuns: 25 },
+    );
+  }, 120_000);
+
+  it('of a range that ends before it begins is empty', async () => {
+    const list = newList('T');
+    await list.put([{ id: 'store_a:1', date: start }]);
+    await list.count();
+    const asked = { skip: 0, limit: 10, now: start + day, startdate: start + hour, enddate: start };
+    expect(await list.page(asked)).toEqual({ ids: [], total: 0 });
   });
 });
