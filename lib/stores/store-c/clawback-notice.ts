@@ -6,7 +6,7 @@ import type { Transaction } from '../../transactions/transaction.ts';
 import type { Asking, Noticed, StoreMessage } from '../store.ts';
 import { Clawback, clawbackReason, isTakenAway } from './clawback-event.ts';
 import { paymentIn } from './clawed-back.ts';
-import { refresh } from './refresh.ts';
+import { lookAgain, refresh } from './refresh.ts';
 
 /**
  * What a clawback did to a purchase: the store is asked for its state where a StoreID key still allows that, and the event
@@ -17,7 +17,7 @@ export async function noticed({ content }: StoreMessage, asking: Asking): Promis
   const reason = clawbackReason(clawback.state);
   const purchase = await asking.purchaseOf?.(clawback.purchaseId);
   if (!purchase) return { reason, observations: [] };
-  const look = (await lookAgain(purchase, asking)) ?? keptLook(purchase, { clawback, asOf: asking.now() });
+  const look = (await shownBy(purchase, { clawback, asking })) ?? keptLook(purchase, { clawback, asOf: asking.now() });
   const kept = (await asking.transactionsOf?.(clawback.purchaseId)) ?? [];
   const seen = look.transactions.filter((one) => !kept.some((other) => other.transactionId === one.transactionId));
   const payment = paymentIn([...kept, ...seen], clawback);
@@ -25,11 +25,16 @@ export async function noticed({ content }: StoreMessage, asking: Asking): Promis
 }
 
 /** Undefined when the store shows the purchase no more, or not without a new key from the customer. */
-async function lookAgain({ purchaseId }: Purchase, asking: Asking): Promise<Observation | undefined> {
+async function shownBy(
+  { purchaseId }: Purchase,
+  { clawback, asking }: { readonly clawback: Clawback; readonly asking: Asking },
+): Promise<Observation | undefined> {
   const token = await asking.refreshTokenOf?.(purchaseId);
   if (!token) return undefined;
   try {
-    const seen = await refresh(token, asking);
+    // What is known of a refund ends with its reversal.
+    const ask = isReversal(clawback) ? lookAgain : refresh;
+    const seen = await ask(token, asking);
     return seen.find(({ purchase }) => purchase.purchaseId === purchaseId);
   } catch (thrown) {
     if (thrown instanceof ServiceError && thrown.code === 'NeedMoreData') return undefined;
@@ -45,7 +50,7 @@ function keptLook(
   const { endedAt: _ended, cancelationReason: _why, ...running } = purchase;
   return {
     asOf,
-    purchase: clawback.state === 'ChargebackReversal' ? running : purchase,
+    purchase: isReversal(clawback) ? running : purchase,
     transactions: [],
     userTokens: [],
   };
@@ -62,10 +67,10 @@ function told(look: Observation, clawback: Clawback, payment: Transaction): Obse
   };
 }
 
-function paidBack({ refundedAt, ...payment }: Transaction, { state, eventDate }: Clawback): Transaction {
-  if (clawbackReason(state) === 'REFUNDED') return { ...payment, refundedAt: eventDate };
-  const isKept = state !== 'ChargebackReversal' && refundedAt !== undefined;
-  return isKept ? { ...payment, refundedAt } : payment;
+function paidBack(payment: Transaction, clawback: Clawback): Transaction {
+  const { refundedAt: _before, ...paid } = payment;
+  if (clawbackReason(clawback.state) === 'REFUNDED') return { ...paid, refundedAt: clawback.eventDate };
+  return isReversal(clawback) ? paid : payment;
 }
 
 /** The store's state follows by hours, and what was used up shows no end at all. */
@@ -77,3 +82,6 @@ function ended({ purchase, asOf }: Observation, { eventDate }: Clawback): Purcha
     ...(purchase.renewalIntent && { renewalIntent: 'Lapse' }),
   };
 }
+
+/** The bank took its chargeback back: the money, and what was bought, are as before. */
+const isReversal = ({ state }: Clawback): boolean => state === 'ChargebackReversal';

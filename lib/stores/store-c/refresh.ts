@@ -10,8 +10,17 @@ import { type Session, sessionOf } from './session.ts';
 import { readKey } from './store-id-key.ts';
 import { keyNeeded } from './ticket.ts';
 
-/** The state now of a product that a customer owned; keys older than 14 days are renewed on the way. */
-export async function refresh(
+/**
+ * The state now of a product that a customer owned, with the refunds that are known of it; keys older than 14 days are
+ * renewed on the way.
+ */
+export const refresh = async (
+  refreshToken: Readonly<Record<string, string>>,
+  asking: Asking,
+): Promise<readonly Observation[]> => await withKnownRefunds(await lookAgain(refreshToken, asking), asking);
+
+/** The same as the store alone shows it. */
+export async function lookAgain(
   refreshToken: Readonly<Record<string, string>>,
   asking: Asking,
 ): Promise<readonly Observation[]> {
@@ -19,10 +28,7 @@ export async function refresh(
   const token = await renewedIn(session, parse(RefreshToken, refreshToken));
   const looked = await look(session, questionAgain(token, session));
   if (looked.kind === 'needs') throw keyNeeded(looked.service);
-  return await withKnownRefunds(
-    looked.seen.map(({ observation }) => observation),
-    asking,
-  );
+  return looked.seen.map(({ observation }) => observation);
 }
 
 function questionAgain(token: RefreshToken, session: Session): Question {
