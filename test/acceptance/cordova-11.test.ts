@@ -20,7 +20,7 @@ const control = async (path: string, body: object): Promise<any> =>
   await (await fetch(`${service.emulatorUrl}/control${path}`, { method: 'POST', body: JSON.stringify(body) })).json();
 
 /** Starts the plugin in a page as apps of its time did, and waits for the first of the events. */
-async function outcomeOf(receipt: ReceiptBody, events: readonly string[]) {
+async function outcomeOf(receipt: ReceiptBody, events: readonly string[], username?: string) {
   const device = appStoreDevice(receipt);
   page = openCordovaPage('ios', (method, args, plugin) => {
     // The payment queue hands over what is not finished once the products are known.
@@ -42,7 +42,7 @@ async function outcomeOf(receipt: ReceiptBody, events: readonly string[]) {
   await page.load('cordova-plugin-purchase-v11/www/store-ios.js');
   const { store } = window;
   store.validator = `${service.baseUrl}/v1/validate?appName=${service.app}&apiKey=${service.publicKey}`;
-  store.applicationUsername = 'ann';
+  if (username !== undefined) store.applicationUsername = username;
   store.register({ id: premium.id, alias: premium.id, type: store.PAID_SUBSCRIPTION });
   const happened = new Promise<string>((resolve) => {
     store.when(premium.id).approved((product: { verify(): void }) => product.verify());
@@ -63,11 +63,18 @@ const bought = async () =>
 describe('cordova-plugin-purchase 11.0 in a webview', () => {
   it('verifies a subscription of store_a and knows when it expires', async () => {
     const { validate } = await bought();
-    const { event, store } = await outcomeOf(validate, ['verified', 'unverified', 'expired']);
+    const { event, store } = await outcomeOf(validate, ['verified', 'unverified', 'expired'], 'ann');
     expect(event).toBe('verified');
     const product = store.get(premium.id);
     expect(product.expiryDate.getTime()).toBeGreaterThan(Date.now());
     expect(product).toMatchObject({ isExpired: false, renewalIntent: 'Renew' });
+  }, 30_000);
+
+  it('verifies it without a username too', async () => {
+    const { validate } = await bought();
+    const { event, store } = await outcomeOf(validate, ['verified', 'unverified', 'expired']);
+    expect(event).toBe('verified');
+    expect(store.get(premium.id)).toMatchObject({ isExpired: false });
   }, 30_000);
 
   it('hears that a subscription has expired', async () => {

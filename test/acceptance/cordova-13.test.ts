@@ -22,13 +22,13 @@ const control = async (path: string, body: object): Promise<any> =>
 const validator = () => `${service.baseUrl}/v1/validate?appName=${service.app}&apiKey=${service.publicKey}`;
 
 /** Starts the plugin in a page as apps do, and waits for what comes of verifying the application's receipt. */
-async function verified(receipt: ReceiptBody) {
+async function verified(receipt: ReceiptBody, username?: string) {
   page = openCordovaPage('ios', appStoreDevice(receipt));
   await page.load('cordova-plugin-purchase/www/store.js');
   const { CdvPurchase } = page.window;
   const { store, Platform, ProductType } = CdvPurchase;
   store.validator = validator();
-  store.applicationUsername = 'ann';
+  if (username !== undefined) store.applicationUsername = username;
   store.register([{ id: premium.id, platform: Platform.APPLE_APPSTORE, type: ProductType.PAID_SUBSCRIPTION }]);
   const outcome = new Promise<{ event: string; payload: unknown }>((resolve) => {
     store
@@ -52,12 +52,19 @@ const bought = async () =>
 describe('cordova-plugin-purchase 13.18 in a webview', () => {
   it('owns a subscription of store_a once its receipt is verified', async () => {
     const { validate } = await bought();
-    const { event, store } = await verified(validate);
+    const { event, store } = await verified(validate, 'ann');
     expect(event).toBe('verified');
     expect(store.owned(premium.id)).toBe(true);
     const [receipt] = store.verifiedReceipts;
     expect(receipt.collection).toMatchObject([{ id: premium.id, isExpired: false, renewalIntent: 'Renew' }]);
     expect(receipt.collection[0].expiryDate).toBeGreaterThan(Date.now());
+  }, 30_000);
+
+  it('owns it without a username too', async () => {
+    const { validate } = await bought();
+    const { event, store } = await verified(validate);
+    expect(event).toBe('verified');
+    expect(store.owned(premium.id)).toBe(true);
   }, 30_000);
 
   it('does not own one that has expired', async () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { JSDOM, VirtualConsole } from 'jsdom';
+import { preflightJson } from './preflighted-json.ts';
 
 /** What the native side of a plugin answers: the result for `success`, or a thrown text for `error`. */
 export type NativeSide = (method: string, args: readonly unknown[], service: string) => unknown;
@@ -13,12 +14,13 @@ export interface CordovaPage {
   close(): void;
 }
 
-/** A page of `origin`: its XMLHttpRequest sends preflights and refuses what CORS does not allow, as a webview does. */
+/** A page of `origin`: its XMLHttpRequest asks for leave before it sends JSON, and refuses what CORS does not allow. */
 export function openCordovaPage(
   platformId: 'ios' | 'android',
   native: NativeSide,
   origin = 'https://localhost',
 ): CordovaPage {
+  preflightJson();
   const dom = new JSDOM('<!doctype html>', {
     url: `${origin}/`,
     runScripts: 'outside-only',
