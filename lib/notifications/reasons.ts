@@ -52,7 +52,7 @@ export function lifecycleReasons(before: Written | undefined, after: Written): N
 function turnReasons(before: Written, after: Written): NotificationReason[] {
   const [from, to] = [before.known.purchase, after.known.purchase];
   const [wasExpired, expired] = [isExpired(from, before.at), isExpired(to, after.at)];
-  const paid = from.transactionId !== to.transactionId;
+  const paid = isPaidAnew(before.known, after.known);
   const reasons: NotificationReason[] = [];
   if (isOtherPlan(from, to)) reasons.push('PLAN_CHANGED');
   else if (paid || (wasExpired && !expired)) reasons.push('RENEWED');
@@ -64,6 +64,15 @@ function turnReasons(before: Written, after: Written): NotificationReason[] {
   return reasons;
 }
 
+/** A later payment than the one before; not an earlier one that is shown again since the later was refunded, nor back. */
+function isPaidAnew(before: Known, after: Known): boolean {
+  const [from, to] = [before.purchase.transactionId, after.purchase.transactionId];
+  if (from === to || refunded(before).includes(to)) return false;
+  const dateOf = (id: string) =>
+    after.transactions.find(({ transaction }) => transaction.transactionId === id)?.transaction.purchaseDate;
+  return (dateOf(to) ?? Number.POSITIVE_INFINITY) >= (dateOf(from) ?? 0);
+}
+
 /** Another product now, unless it is the one that was chosen for this renewal, or another choice for the next one. */
 const isOtherPlan = (from: Purchase, to: Purchase): boolean =>
   from.productId === to.productId
@@ -73,7 +82,9 @@ const isOtherPlan = (from: Purchase, to: Purchase): boolean =>
 function refundReasons(before: Known, after: Known, to: Purchase): NotificationReason[] {
   const refundedBefore = new Set(refunded(before));
   if (!refunded(after).some((id) => !refundedBefore.has(id))) return [];
-  return [to.isSharedPurchase ? 'REVOKED' : 'REFUNDED'];
+  // Taken away without the owner's doing: a family that ended, a dispute that was lost.
+  const isRevoked = to.isSharedPurchase || (to.endedAt !== undefined && to.cancelationReason === 'System');
+  return [isRevoked ? 'REVOKED' : 'REFUNDED'];
 }
 
 const refunded = (known: Known): string[] =>

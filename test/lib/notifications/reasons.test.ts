@@ -76,6 +76,19 @@ describe('the reasons of a change', () => {
     expect(refunded({ isSharedPurchase: true })).toEqual(['REVOKED']);
   });
 
+  it('tell of no payment when the look at a refunded one shows the payment before it, nor when it shows it again', () => {
+    const first = seenPurchase();
+    const second = { ...first.purchase, transactionId: 'store_a:2', lastRenewalDate: start + day };
+    const both = [...first.transactions, paid(second, { refundedAt: start + 2 * day })];
+    const ended = { endedAt: start + 2 * day, cancelationReason: 'Customer.OtherReason' } as const;
+    const shows = (purchase: Purchase, asOf: number) => ({
+      known: merge(undefined, { ...first, asOf, purchase: { ...purchase, ...ended }, transactions: both }),
+      at: start + 3 * day,
+    });
+    expect(lifecycleReasons(shows(second, 1), shows(first.purchase, 2))).toEqual([]);
+    expect(lifecycleReasons(shows(first.purchase, 1), shows(second, 2))).toEqual([]);
+  });
+
   it('tell of an expiry by the clock once, at the first state that is written after it', () => {
     const before = at(0);
     const after = at(40 * day);
