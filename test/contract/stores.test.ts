@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { SQSEvent } from 'aws-lambda';
+import { handler as refresh } from '../../functions/workers/refresh-purchase.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import type { IssuedKeys } from '../../lib/apps/operator.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
@@ -11,6 +13,8 @@ interface Promised {
   readonly unknown: object;
   /** Settings of another application of the same store. */
   readonly foreign: object;
+  /** What a refunded subscription shows, where that is not an end at the customer's wish. */
+  readonly refunded?: object;
   /** A product id in the form of the store, other than that of any earlier number. */
   readonly product?: (number: number) => string;
   /** The form of the body that names the product, where the usual one asks for all that is owned. */
@@ -24,16 +28,21 @@ const stores: readonly Promised[] = [
     platform: 'store_c',
     unknown: { storeId: '9NBLGGH5ZZZZ' },
     foreign: { clientId: 'another-client' },
+    // A recurrence that ends with its refund does not say who wished it.
+    refunded: { isExpired: true, cancelationReason: 'Unknown' },
     product: (number) => `9NBLGGH5W${String(number).padStart(3, '0')}`,
   },
   {
     platform: 'store_b',
     unknown: { purchaseToken: 'unknown', receipt: '', signature: '' },
     foreign: { packageName: 'com.other' },
+    // A refund without a revocation leaves the access.
+    refunded: { isExpired: false },
   },
   { platform: 'processor_a', unknown: { id: 'ch_unknown' }, foreign: { secretKey: 'sk_test_another_account' } },
 ];
 
+const ended = { isExpired: true, cancelationReason: expect.stringMatching(/^Customer/) };
 const productIdOf = (number: number) => `product-${number}`;
 
 let service: TestService;
@@ -47,7 +56,7 @@ afterAll(async () => {
   await service.close();
 });
 
-describe.each(stores)('$platform', ({ platform, unknown, foreign, form, product = productIdOf }) => {
+describe.each(stores)('$platform', ({ platform, unknown, foreign, form, product = productIdOf, refunded = ended }) => {
   let keys: IssuedKeys;
   let user = '';
   let users = 0;
@@ -72,6 +81,15 @@ describe.each(stores)('$platform', ({ platform, unknown, foreign, form, product 
     const params = { applicationUsername: user };
     const { body } = await call(getCustomerPurchases, { headers: basic(keys.app, keys.secretKey), params });
     return Object.values<Record<string, unknown>>(body.purchases);
+  };
+
+  /** The worker is given the purchase as its queue does. */
+  const refreshed = async () => {
+    const [purchase] = await owned();
+    const body = JSON.stringify({ app: keys.app, purchaseId: purchase?.purchaseId });
+    const { batchItemFailures } = await refresh({ Records: [{ messageId: '1', body }] } as SQSEvent);
+    expect(batchItemFailures).toEqual([]);
+    return await owned();
   };
 
   it('grants what was paid, and can be read back', async () => {
@@ -119,6 +137,20 @@ describe.each(stores)('$platform', ({ platform, unknown, foreign, form, product 
     await validated(validate);
     expect(await validated((await act(id, 'fail-payment')).validate)).toMatchObject({ ok: true });
     expect(await owned()).toMatchObject([{ isExpired: false, isBillingRetryPeriod: true }]);
+  });
+
+  it('shows what was refunded as its store does', async () => {
+    const { id, validate } = await buy();
+    await validated(validate);
+    await act(id, 'refund');
+    expect(await refreshed()).toMatchObject([refunded]);
+  });
+
+  it('learns from a refresh what happened since', async () => {
+    const { id, validate } = await buy();
+    await validated(validate);
+    await act(id, 'cancel');
+    expect(await refreshed()).toMatchObject([{ isExpired: false, renewalIntent: 'Lapse' }]);
   });
 
   it('knows a trial', async () => {
