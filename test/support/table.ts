@@ -2,13 +2,11 @@ import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws
 import { indexes, tableKey } from '../../lib/db/keys.ts';
 import { openTable, type Table } from '../../lib/db/table.ts';
 
-const name = 'claimcheck-test';
-
 /**
  * The table of the test run, on the real engine. Each test uses an application name of its own, so nothing is reset.
- * Also sets the environment in which handlers find it.
+ * Also sets the environment in which handlers find it. Who goes through the items of all applications takes a table of its own.
  */
-export async function testTable(): Promise<Table> {
+export async function testTable(name = 'claimcheck-test'): Promise<Table> {
   Object.assign(process.env, {
     TABLE_NAME: name,
     AWS_REGION: 'eu-west-1',
@@ -16,11 +14,11 @@ export async function testTable(): Promise<Table> {
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_ENDPOINT_URL_DYNAMODB: process.env.DYNAMODB_ENDPOINT,
   });
-  await createTable();
+  await createTable(name);
   return openTable(name);
 }
 
-async function createTable(): Promise<void> {
+async function createTable(name: string): Promise<void> {
   const keys = [tableKey, ...Object.values(indexes)];
   const attributes = keys.flatMap(({ pk, sk }) => [pk, sk]);
   const schema = ({ pk, sk }: { pk: string; sk: string }) => [
