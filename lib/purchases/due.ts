@@ -11,6 +11,8 @@ const afterItsDateMs = 5 * second;
 const whileRunningMs = 3 * day;
 /** How long after its date a subscription that should have renewed is still asked for: the longest that a store retries. */
 const retriesMs = 60 * day;
+/** A look that failed is repeated this often even when no other one is planned; before that the clock decides. */
+const mostRepeats = 8;
 
 interface Looking {
   readonly now: Millis;
@@ -25,8 +27,10 @@ export function nextLook(purchase: Purchase, looking: Looking): Millis | undefin
   const { now, refreshable, failures } = looking;
   if (purchase.endedAt !== undefined && purchase.endedAt <= now) return undefined;
   const planned = refreshable ? storesDate(purchase, now) : clocksDate(purchase, now);
-  if (planned === undefined || failures === 0) return planned;
-  return Math.max(planned, now + Math.min(6 * hour, minute * 2 ** (failures - 1)));
+  if (failures === 0) return planned;
+  const again = now + Math.min(6 * hour, minute * 2 ** (failures - 1));
+  if (planned === undefined) return refreshable && failures <= mostRepeats ? again : undefined;
+  return Math.max(planned, again);
 }
 
 /** Without a refresh token only the expiry itself remains to be announced. */
