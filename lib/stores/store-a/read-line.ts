@@ -1,6 +1,7 @@
 import type { Line } from './lines.ts';
 import { fromSignedTransaction } from './signed-transaction.ts';
 import { type Reading, readStatuses, readTransaction } from './store-reads.ts';
+import type { StoreTransaction } from './store-transaction.ts';
 import { lineOf, type Told } from './told.ts';
 
 /**
@@ -20,14 +21,23 @@ async function readSubscription(told: Told, reading: Reading): Promise<Line | un
   const status = answer.value.find((one) => one.transaction.originalTransactionId === originalTransactionId);
   if (!status) return undefined;
   const { signedAt = 0, transaction } = status;
+  const named =
+    transaction.transactionId === told.transaction.transactionId ? undefined : await readNamed(told, reading);
   const account = {
-    transactions: [fromSignedTransaction(told.transaction)],
+    transactions: named ? [named] : [],
     statuses: [status],
     asOf: Math.max(signedAt, transaction.signedAt ?? 0),
     isComplete: true,
   };
   const line = lineOf(told, account);
   return line.status ? line : undefined;
+}
+
+/** The transaction of a notification that comes late may have been refunded since, which the latest one does not tell. */
+async function readNamed({ transaction }: Told, reading: Reading): Promise<StoreTransaction> {
+  const answer = await readTransaction(transaction.transactionId, reading);
+  const isSame = answer.kind === 'found' && answer.value.transactionId === transaction.transactionId;
+  return isSame ? answer.value : fromSignedTransaction(transaction);
 }
 
 async function readOneTime(told: Told, reading: Reading): Promise<Line | undefined> {

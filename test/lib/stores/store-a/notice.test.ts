@@ -172,7 +172,21 @@ describe('a notification of store_a with an API key', () => {
         },
       ],
     });
-    expect(calls).toEqual(['api.storekit.apple.com/inApps/v1/subscriptions/1001']);
+    expect(calls).toEqual([
+      'api.storekit.apple.com/inApps/v1/subscriptions/1001',
+      'api.storekit.apple.com/inApps/v1/transactions/1001',
+    ]);
+  });
+
+  it('shows the payment that it names as it is now: a late one may have been refunded since', async () => {
+    const told = { type: 'DID_RENEW', at, status: 1, transaction: {}, renewal: {} };
+    const refunded = transactionPayload({ ...refund, signedDate: bought + 50 * day });
+    const { fetch } = appStore({ Production: { ...subscriber(1, now), transactions: [refunded] } });
+    const { observations } = await noticed(told, keyed(fetch));
+    expect(observations[0]?.transactions).toMatchObject([
+      { transactionId: 'store_a:1001', refundedAt: at },
+      { transactionId: 'store_a:1002' },
+    ]);
   });
 
   it('adds the refund of a past period to the present one', async () => {
