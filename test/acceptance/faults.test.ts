@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { APIGatewayProxyEvent, SQSEvent } from 'aws-lambda';
+import { handler as receive } from '../../functions/notifications/receive.ts';
+import { handler as processNotifications } from '../../functions/workers/process-notification.ts';
+import { getPurchase } from '../../lib/api/purchases.ts';
+import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import { deps } from '../../lib/deps.ts';
+import type { Platform } from '../../lib/purchases/platform.ts';
+import { basic, call } from '../support/call.ts';
+import { type FailingCalls, type Failure, failingCalls, failures } from '../support/failing-calls.ts';
+import { freshName } from '../support/given.ts';
+import { type NotificationLog, notificationLog } from '../support/notification-log.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+const queued: string[] = [];
+let posted: NotificationLog;
+let calls: FailingCalls;
+// The functions log each of the hundreds of failures.
+const logged = { error: console.error, warn: console.warn };
+beforeAll(async () => {
+  service = await startTestService();
+  posted = await notificationLog();
+  calls = failingCalls();
+  const notificationsQueue = {
+    send: async (messages: readonly object[]) =>
+      await calls.through(async () => void queued.push(...messages.map((message) => JSON.stringify(message)))),
+  };
+  Object.assign(deps(), { notificationsQueue });
+  Object.assign(console, { error: () => {}, warn: () => {} });
+});
+afterAll(async () => {
+  Object.assign(console, logged);
+  calls.restore();
+  await posted.close();
+  await service.close();
+});
+
+/** A subscription that its user has validated, and a renewal that the store is about to tell. */
+async function renewed(keys: IssuedKeys, platform: Platform, productId: string) {
+  const order = { platform, productId, type: 'paid subscription', applicationUsername: freshName('user') };
+  const { id, validate } = await service.control('/purchases', order);
+  const { body } = await service.validate(keys, validate);
+  await posted.next();
+  await service.control(`/purchases/${id}/renew`, {});
+  return { purchaseId: `${platform}:${body.data.collection[0].purchaseId}`, events: await posted.next() };
+}
+
+const mostAttempts = 4;
+
+/** The store posts until its notifications are taken. */
+async function tell(events: readonly APIGatewayProxyEvent[]): Promise<void> {
+  for (const event of events) {
+    for (let attempt = 1; (await receive(event)).statusCode !== 200; attempt++) {
+      if (attempt === mostAttempts) throw new Error('the notification is never taken');
+      // Who answers the next attempt has not died.
+      calls.failAt();
+    }
+  }
+}
+
+/** The queue gives each message to a worker until one has done with it. */
+async function workOff(): Promise<void> {
+  while (queued.length > 0) {
+    const body = queued.shift() ?? '';
+    const event = { Records: [{ messageId: '1', body }] } as SQSEvent;
+    for (let attempt = 1; (await processNotifications(event)).batchItemFailures.length > 0; attempt++) {
+      if (attempt === mostAttempts) throw new Error('the message is never done with');
+      calls.failAt();
+    }
+  }
+}
+
+async function expectRenewedOnce({ app, secretKey }: IssuedKeys, purchaseId: string) {
+  const query = { include_notifications: 'true' };
+  const { body } = await call(getPurchase, { headers: basic(app, secretKey), params: { purchaseId }, query });
+  expect(body).toMatchObject({ isExpired: false });
+  expect(body.notifications.map(({ reason }: { reason: string }) => reason)).toEqual(['PURCHASED', 'RENEWED']);
+  expect(await deps().purchases.transactionsOf(app, [purchaseId])).toHaveLength(2);
+}
+
+describe.each([
+  ['store_a', 'premium'],
+  ['store_b', 'premium'],
+  ['processor_a', 'basic'],
+] as const)('a renewal that %s tells', (platform, productId) => {
+  let keys: IssuedKeys;
+  beforeAll(async () => {
+    keys = await service.app([platform]);
+    const url = `${posted.url}/v3/webhook/${platform}/${keys.app}`;
+    const put = { method: 'PUT', body: JSON.stringify({ url }) };
+    await fetch(`${service.emulatorUrl}/control/notifications/${platform}`, put);
+  });
+
+  /** Lives a renewal with a fault at the n-th call; returns how many calls there were until then or to the end. */
+  const live = async (number?: number, failure?: Failure): Promise<number> => {
+    const { purchaseId, events } = await renewed(keys, platform, productId);
+    calls.failAt(number, failure);
+    await tell(events);
+    await workOff();
+    const made = calls.count();
+    calls.failAt();
+    // The store tells it again, as its answer was lost, and so does the queue.
+    await tell(events);
+    await workOff();
+    await expectRenewedOnce(keys, purchaseId);
+    return made;
+  };
+
+  it.each(failures)(
+    'is stored once, whichever call to the outside is %s',
+    async (failure) => {
+      const made = await live();
+      expect(made).toBeGreaterThan(5);
+      for (let number = 1; number <= made; number++) await live(number, failure);
+    },
+    120_000,
+  );
+});
