@@ -3,7 +3,19 @@ import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/transactions/transaction.ts';
 import { day, paid, seenPurchase, start } from './given.ts';
 
-export const lifeActions = ['renew', 'cancel', 'uncancel', 'grace', 'refund', 'upgrade', 'ask'] as const;
+export const lifeActions = [
+  'renew',
+  'cancel',
+  'uncancel',
+  'grace',
+  'hold',
+  'pause',
+  'share',
+  'refund',
+  'refund of the first',
+  'upgrade',
+  'ask',
+] as const;
 export type LifeAction = (typeof lifeActions)[number];
 
 /** What a store would let us observe of one subscription that lives through the actions, a look after each of them. */
@@ -29,6 +41,13 @@ function live(
   if (action === 'cancel') return changed({ renewalIntent: 'Lapse', renewalIntentChangeDate: at });
   if (action === 'uncancel') return changed({ renewalIntent: 'Renew', renewalIntentChangeDate: at });
   if (action === 'grace') return changed({ isBillingRetryPeriod: true, expirationDate: at + 16 * day });
+  if (action === 'hold') return changed({ isBillingRetryPeriod: true, expirationDate: at - 1000 });
+  if (action === 'pause') return changed({ isPaused: true, expirationDate: at - 1000, autoResumeDate: at + 30 * day });
+  if (action === 'share') return changed({ isSharedPurchase: true });
+  if (action === 'refund of the first') {
+    const [first, ...others] = transactions;
+    return { purchase, transactions: first ? [{ ...first, refundedAt: first.refundedAt ?? at }, ...others] : [] };
+  }
   if (action === 'refund') {
     const refunded = transactions.map((one, place) =>
       place === transactions.length - 1 ? { ...one, refundedAt: at } : one,
@@ -39,7 +58,8 @@ function live(
     };
   }
   if (action === 'ask') return changed({});
-  const { endedAt: _ended, cancelationReason: _reason, isBillingRetryPeriod: _retry, ...running } = purchase;
+  const { endedAt: _ended, cancelationReason: _reason, isBillingRetryPeriod: _retry, ...unpaid } = purchase;
+  const { isPaused: _paused, autoResumeDate: _resume, ...running } = unpaid;
   const renewed: Purchase = {
     ...running,
     transactionId: `store_a:${index + 2}`,
