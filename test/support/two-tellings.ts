@@ -11,7 +11,7 @@ import type { Platform } from '../../lib/purchases/platform.ts';
 import type { TestService } from './service.ts';
 
 /** What was written of a purchase, in the order in which it was. */
-export interface Written {
+interface Written {
   readonly app: string;
   readonly change: Change;
 }
