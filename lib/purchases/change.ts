@@ -3,7 +3,7 @@ import { type Claim, claimAgain, entitledUsers, type Strategy } from './claims.t
 import { nextLook } from './due.ts';
 import { canonical, type Known, merge, type Seen } from './merge.ts';
 import { type Cause, newsOf } from './news.ts';
-import type { Millis } from './purchase.ts';
+import { isActive, type Millis } from './purchase.ts';
 
 /** A purchase as the table keeps it. */
 export interface StoredPurchase {
@@ -71,8 +71,10 @@ export function changeOf(before: StoredPurchase | undefined, happening: Happenin
   const gained = after.entitledUsers.filter((username) => !before?.entitledUsers.includes(username));
   const lost = (before?.entitledUsers ?? []).filter((username) => !after.entitledUsers.includes(username));
   const reasons = reasonsOf({ before, after }, happening);
+  const isFirstOwned = before?.claims.length === 0 && gained.length > 0 && isActive(known.purchase, happening.now);
+  const moved = gained.length + lost.length;
   const news = newsOf(
-    { before: before?.known, after: known, lifecycle: reasons, moved: gained.length + lost.length },
+    { before: before?.known, after: known, lifecycle: reasons, moved, isFirstOwned },
     happening.cause,
   );
   const change: Change = {
@@ -123,7 +125,7 @@ function reasonsOf({ before, after }: Pick<Change, 'before' | 'after'>, happenin
     !before && replaced !== undefined && replaced.known.purchase.productId !== after.known.purchase.productId;
   return reasons.map((reason) => {
     if (reason === 'PURCHASED' && isOtherPlan) return 'PLAN_CHANGED';
-    return told === 'REVOKED' && (reason === 'EXPIRED' || reason === 'REFUNDED') ? 'REVOKED' : reason;
+    return reason === 'EXPIRED' && told === 'REVOKED' ? 'REVOKED' : reason;
   });
 }
 

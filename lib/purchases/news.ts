@@ -11,6 +11,8 @@ interface Changed {
   readonly lifecycle: readonly NotificationReason[];
   /** Users who gained or lost the purchase. */
   readonly moved: number;
+  /** Set when the purchase was known, gives access, and has its first owner now: nobody has heard of it yet. */
+  readonly isFirstOwned: boolean;
 }
 
 /**
@@ -18,16 +20,22 @@ interface Changed {
  * when that showed anything new. A change that is none of these is told under a word of its cause, so that the server never
  * stays behind; a look that showed nothing new is not told.
  */
-export function newsOf({ before, after, lifecycle, moved }: Changed, cause: Cause): NotificationReason[] {
+export function newsOf({ before, after, moved, ...changed }: Changed, cause: Cause): NotificationReason[] {
+  const { lifecycle, isFirstOwned } = changed;
   const from = before?.purchase;
   const shows = !from || moved > 0 || canonical(shown(from)) !== canonical(shown(after.purchase));
   if (!shows && lifecycle.length === 0) return [];
-  if (cause === 'validation') return [...lifecycle, 'RECEIPT_VALIDATED'];
+  const life: NotificationReason[] =
+    isFirstOwned && !lifecycle.includes('PURCHASED') ? ['PURCHASED', ...lifecycle] : [...lifecycle];
+  if (cause === 'validation') return [...life, 'RECEIPT_VALIDATED'];
   // Its successor tells of the change.
   const isReplaced = after.purchase.cancelationReason === 'System.Replaced' && moved === 0;
-  if (lifecycle.length > 0 || isReplaced) return [...lifecycle];
+  if (life.length > 0 || isReplaced) return life;
   return [cause === 'refresh' ? 'RECEIPT_REFRESHED' : 'OTHER'];
 }
 
-/** What the server can see of a purchase. */
-const shown = ({ renewalProductId: _internal, productType: _type, ...purchase }: Purchase): object => purchase;
+/** What is worth a call: not what callers never see, a date that a store adds to a known wish, or a rate of exchange. */
+function shown(purchase: Purchase): object {
+  const { renewalIntentChangeDate, renewalProductId, productType, usdRate, usdRateDate, ...visible } = purchase;
+  return visible;
+}

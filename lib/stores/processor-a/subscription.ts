@@ -24,7 +24,7 @@ export function seenSubscription(subscription: Subscription, { origin, invoices,
   checkApp(origin, subscription.metadata);
   const [item] = subscription.items.data;
   if (!item) throw new ServiceError('ConnectionFailed', 'The subscription came without its items.');
-  const paid = paidInvoices(invoices);
+  const paid = paidInvoices(invoices).filter((invoice) => isOfPeriod(invoice, item));
   const latest = paid.at(-1);
   return {
     asOf: origin.now,
@@ -42,6 +42,13 @@ export function seenSubscription(subscription: Subscription, { origin, invoices,
     refreshToken: { id: subscription.id, customer: subscription.customer },
   };
 }
+
+/**
+ * Subscription and invoices are read one beside the other; when a renewal comes between, an invoice is already of the next
+ * period. The look then shows the state before it, and the event that tells of it leads to another.
+ */
+const isOfPeriod = ({ lines }: Invoice, item: Item): boolean =>
+  lines.data.every(({ period }) => period.start < item.current_period_end);
 
 function identity(
   subscription: Subscription,

@@ -67,8 +67,10 @@ function messageOf({ kind, timestamp: at, ...subject }: Notification): StoreMess
     transaction: (transaction?.id ?? transactionReview?.transactionId ?? dispute?.transaction?.id) || undefined,
   });
   const { currentBillingCycle, paidThroughDate } = subscription ?? {};
+  const id = subscription?.id ?? dispute?.id ?? about.transaction ?? '';
   return {
-    key: messageKey(kind, subscription?.id ?? dispute?.id ?? about.transaction ?? '', String(at)),
+    // Timestamps are of whole seconds, in which a subscription can be charged twice: the cycle and date tell them apart.
+    key: messageKey(kind, id, String(at), String(currentBillingCycle ?? ''), paidThroughDate ?? ''),
     type: kind,
     at,
     content: {

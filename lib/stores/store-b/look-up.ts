@@ -83,7 +83,7 @@ async function replacedBy(successor: Subscription, asking: Asking, left: number)
   const answer = await asking.play.subscription(token);
   if (answer.kind !== 'found') return [];
   const ended = await observed(answer.value, { token, hints: undefined }, asking);
-  const replacedAt = Math.min(successor.startTime ?? asking.now, asking.now - 1000);
+  const replacedAt = Math.min(successor.startTime ?? asking.now, asking.now);
   return [...ended.map((one) => retired(one, replacedAt)), ...(await replacedBy(answer.value, asking, left - 1))];
 }
 

@@ -28,7 +28,7 @@ export function subscriptionState(subscription: Subscription, item: LineItem, no
   return defined({
     // What gives no access any more must be past, by every date that a client may compare.
     expirationDate:
-      isOver && current !== state('PENDING') ? Math.min(expiry ?? subscription.startTime ?? now, now - 1000) : expiry,
+      isOver && current !== state('PENDING') ? Math.min(expiry ?? subscription.startTime ?? now, now) : expiry,
     renewalIntent: renewalIntentOf(current, item),
     renewalIntentChangeDate: canceledStateContext?.userInitiatedCancellation?.cancelTime,
     cancelationReason: isOver && current !== state('PENDING') ? cancelationReasonOf(subscription, item) : undefined,

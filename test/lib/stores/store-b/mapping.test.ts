@@ -73,15 +73,15 @@ describe('a subscription of store_b', () => {
     [
       'hold',
       inState('ON_HOLD'),
-      { isBillingRetryPeriod: true, expirationDate: now - 1000, cancelationReason: 'System.BillingError' },
+      { isBillingRetryPeriod: true, expirationDate: now, cancelationReason: 'System.BillingError' },
     ],
     [
       'a pause',
       inState('PAUSED', { pausedStateContext: { autoResumeTime: later } }),
-      { isPaused: true, autoResumeDate: Date.parse(later), expirationDate: now - 1000, cancelationReason: 'PAUSED' },
+      { isPaused: true, autoResumeDate: Date.parse(later), expirationDate: now, cancelationReason: 'PAUSED' },
     ],
     ['pending', inState('PENDING'), { isPending: true }],
-    ['expired', inState('EXPIRED'), { renewalIntent: 'Lapse', expirationDate: now - 1000 }],
+    ['expired', inState('EXPIRED'), { renewalIntent: 'Lapse', expirationDate: now }],
     ['by the developer', cancelled({ developerInitiatedCancellation: {} }), { cancelationReason: 'Developer' }],
     ['by a replacement', cancelled({ replacementCancellation: {} }), { cancelationReason: 'System.Replaced' }],
     ['by the system', cancelled({ systemInitiatedCancellation: {} }), { cancelationReason: 'System' }],
