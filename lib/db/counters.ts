@@ -6,7 +6,7 @@ import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
 
 /** A tally with its day (`YYYY-MM-DD`) or month (`YYYY-MM`). */
-export interface Period {
+interface Period {
   readonly period: string;
   readonly tally: Tally;
 }

@@ -6,7 +6,7 @@ import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
 
 /** Rows that began between two moments, the first included; all, where there is none. */
-export interface Between {
+interface Between {
   readonly startdate?: Millis | undefined;
   readonly enddate?: Millis | undefined;
 }
@@ -18,7 +18,7 @@ interface Asked extends Between {
 }
 
 /** A part of a list. */
-export interface Page {
+interface Page {
   /** In the order of the list: oldest first. */
   readonly items: readonly Item[];
   readonly total: number;

@@ -4,7 +4,7 @@ import * as keys from './keys.ts';
 import type { Table, Write } from './table.ts';
 
 /** A message of a store, known by the store's own idempotency key. */
-export interface HandledMessage {
+interface HandledMessage {
   readonly platform: Platform;
   readonly key: string;
 }

@@ -44,7 +44,7 @@ export function dailyStats(days: Tallies, [first, last]: readonly [string, strin
  * What came in since the same day of the month before. That day itself is not in it, so that a subscription that renews on
  * the same day each month is in it once; where that month has no such day, the window begins after its last one.
  */
-export const windowTally = (days: Tallies, date: string): Tally =>
+const windowTally = (days: Tallies, date: string): Tally =>
   daysBetween(sameDayMonthBefore(date), date)
     .slice(1)
     .reduce<Tally>((sum, day) => added(sum, days.get(day) ?? {}), {});
@@ -81,7 +81,7 @@ export function dollarsOf(tally: Tally, wanted: Wanted): number {
   return Math.round(micros / 10_000) / 100;
 }
 
-export const transactionsOf = (tally: Tally, { currency }: Wanted): number =>
+const transactionsOf = (tally: Tally, { currency }: Wanted): number =>
   tally[currency === undefined ? 'transactions' : `${currency}.transactions`] ?? 0;
 
 const paidOf = (tally: Tally, { currency }: Wanted): number =>
