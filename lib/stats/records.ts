@@ -59,7 +59,9 @@ export const monthlyStats = (
 function countsOf(tally: Tally, wanted: Wanted) {
   return {
     amountUSD: dollarsOf(tally, wanted),
-    amountMicros: Object.fromEntries(currenciesOf(tally, wanted).map((code) => [code, tally[`${code}.micros`] ?? 0])),
+    amountMicros: Object.fromEntries(
+      currenciesOf(tally, 'micros', wanted).map((code) => [code, tally[`${code}.micros`] ?? 0]),
+    ),
     numRequests: tally.requests ?? 0,
     numTransactions: transactionsOf(tally, wanted),
     numPaidTransactions: paidOf(tally, wanted),
@@ -69,15 +71,16 @@ function countsOf(tally: Tally, wanted: Wanted) {
   };
 }
 
-const currenciesOf = (tally: Tally, { currency }: Wanted): string[] =>
+/** The currencies of which a tally has this. What came and went again in one may be worth something in dollars still. */
+const currenciesOf = (tally: Tally, what: 'micros' | 'usd', { currency }: Wanted): string[] =>
   Object.keys(tally)
-    .filter((name) => name.endsWith('.micros'))
-    .map((name) => name.slice(0, -'.micros'.length))
+    .filter((name) => name.endsWith(`.${what}`))
+    .map((name) => name.slice(0, -what.length - 1))
     .filter((code) => currency === undefined || code === currency);
 
 /** In whole cents; sums are kept in micros of a dollar. */
 export function dollarsOf(tally: Tally, wanted: Wanted): number {
-  const micros = currenciesOf(tally, wanted).reduce((sum, code) => sum + (tally[`${code}.usd`] ?? 0), 0);
+  const micros = currenciesOf(tally, 'usd', wanted).reduce((sum, code) => sum + (tally[`${code}.usd`] ?? 0), 0);
   return Math.round(micros / 10_000) / 100;
 }
 
