@@ -7,8 +7,8 @@ const day = 24 * hour;
 
 /** Stores are asked about a renewal shortly after its date, when they know what became of it. */
 const afterItsDateMs = 5 * second;
-/** A subscription that is running is looked at this often, as a notification can be lost. */
-const whileRunningMs = 3 * day;
+/** A subscription that is running is looked at this often, as a notification can be lost; store_c sends none. */
+const whileRunningMs = ({ platform }: Purchase): Millis => (platform === 'store_c' ? day : 3 * day);
 /** How long after its date a subscription that should have renewed is still asked for: the longest that a store retries. */
 const retriesMs = 60 * day;
 /** A look that failed is repeated this often even when no other one is planned; before that the clock decides. */
@@ -43,7 +43,7 @@ function storesDate(purchase: Purchase, now: Millis): Millis | undefined {
     return Math.max(now + minute, Math.min((autoResumeDate ?? now + day) + afterItsDateMs, now + day));
   if (purchase.isPending) return now + hour;
   if (expirationDate === undefined) return undefined;
-  if (isActive(purchase, now)) return Math.min(expirationDate + afterItsDateMs, now + whileRunningMs);
+  if (isActive(purchase, now)) return Math.min(expirationDate + afterItsDateMs, now + whileRunningMs(purchase));
   return isExpired(purchase, now) && mayComeBack(purchase) ? retryDate(expirationDate, now) : undefined;
 }
 
