@@ -24,7 +24,7 @@ export interface LocalFunction {
   close(): Promise<void>;
 }
 
-const mostInstances = 4;
+const mostInstances = 8;
 
 /** A function whose instances, like Lambda's, each handle one event at a time; further events wait. */
 export function localFunction(definition: FunctionDefinition): LocalFunction {

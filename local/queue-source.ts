@@ -22,7 +22,7 @@ export interface QueueSource {
 }
 
 /** Batches that are handled at the same time. */
-const pollers = 3;
+const pollers = 8;
 
 /**
  * What was not handled is shown again after this long, not after the queue's own time: who waits here is a person or a
