@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { SQSEvent } from 'aws-lambda';
+import { handler as refresh } from '../../functions/workers/refresh-purchase.ts';
+import { getPurchase } from '../../lib/api/purchases.ts';
+import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import { basic, call } from '../support/call.ts';
+import { freshName } from '../support/given.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { type ActionRow, changesNothing, oneOffActions, subscriptionActions } from '../support/store-actions.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(async () => {
+  await service.close();
+});
+
+/** The worker is given the purchase as its queue does; gives what is shown then. */
+async function refreshed({ app, secretKey }: IssuedKeys, purchaseId: string): Promise<object> {
+  const record = { messageId: '1', body: JSON.stringify({ app, purchaseId }) };
+  expect(await refresh({ Records: [record] } as SQSEvent)).toEqual({ batchItemFailures: [] });
+  const { body } = await call(getPurchase, { headers: basic(app, secretKey), params: { purchaseId } });
+  return body;
+}
+
+type ProductType = 'paid subscription' | 'non consumable';
+const names: Readonly<Record<ProductType, string>> = { 'paid subscription': 'premium', 'non consumable': 'lifetime' };
+const storeIds: typeof names = { 'paid subscription': '9NBLGGH5W123', 'non consumable': '9NBLGGH5X123' };
+
+/** Buys, has it validated, and has the worker look at it after each action; gives what is shown before and after. */
+async function shownAround([platform, actions]: ActionRow, type: ProductType) {
+  const productId = (platform === 'store_c' ? storeIds : names)[type];
+  const order = { platform, productId, type, applicationUsername: freshName('user') };
+  const { id, validate } = await service.control('/purchases', order);
+  const keys = await service.app([platform]);
+  const { body } = await service.validate(keys, validate);
+  if (!body.ok) throw new Error(`${platform}: ${body.message}`);
+  const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
+  const before = await refreshed(keys, purchaseId);
+  let after = before;
+  for (const action of actions.split(' ')) {
+    await service.control(`/purchases/${id}/${action}`, details[action] ?? {});
+    after = await refreshed(keys, purchaseId);
+  }
+  return { before, after };
+}
+
+const details: Readonly<Record<string, object>> = {
+  'change-plan': { productId: 'better' },
+  share: { applicationUsername: 'a-relative' },
+};
+
+it('the table has everything that can happen at a store', async () => {
+  const { platforms } = (await service.control('')) as { platforms: Record<string, { actions: string[] }> };
+  const known = Object.entries(platforms).flatMap(([platform, { actions }]) =>
+    actions.map((one) => [platform, one].join()),
+  );
+  const tried = subscriptionActions.flatMap(([platform, actions]) =>
+    actions.split(' ').map((one) => [platform, one].join()),
+  );
+  expect([...new Set(tried)].sort()).toEqual(known.sort());
+});
+
+it.each(subscriptionActions)('a subscription of %s after %s shows %j', async (...row) => {
+  const { before, after } = await shownAround(row, 'paid subscription');
+  expect(after).toMatchObject(row[2] === changesNothing ? before : row[2]);
+});
+
+it.each(oneOffActions)('a one-off purchase of %s after %s shows %j', async (...row) => {
+  const { before, after } = await shownAround(row, 'non consumable');
+  expect(after).toMatchObject(row[2] === changesNothing ? before : row[2]);
+});
+
+it.each(['processor_a', 'service_processor_a'])(
+  'a purchase of %s is found by an application that has both',
+  async (platform) => {
+    const keys = await service.app(['processor_a', 'service_processor_a']);
+    const order = { platform, productId: 'premium', type: 'paid subscription' };
+    const { validate } = await service.control('/purchases', { ...order, applicationUsername: freshName('user') });
+    const { body } = await service.validate(keys, validate);
+    const shown = await refreshed(keys, `${platform}:${body.data.collection[0].purchaseId}`);
+    expect(shown).toMatchObject({ platform, isExpired: false, renewalIntent: 'Renew' });
+  },
+);
