@@ -2,10 +2,10 @@ import { expect } from '@jest/globals';
 import type { Platform } from '../../lib/purchases/platform.ts';
 
 /** A store, what happens there to a purchase one after the other, and what is shown of it after a refresh. */
-export type ActionRow = [platform: Platform, actions: string, shown: object];
+export type ActionRow = [platform: Platform, actions: string, shown: object | typeof changesNothing];
 
-/** What is shown after is what was shown before. */
-export const changesNothing = {};
+/** For actions after which the purchase is shown as before. */
+export const changesNothing = 'what it showed before';
 
 const renews = { isExpired: false, renewalIntent: 'Renew' };
 const lapses = { isExpired: false, renewalIntent: 'Lapse' };
