@@ -6,7 +6,13 @@ import type { IssuedKeys } from '../../lib/apps/operator.ts';
 import { basic, call } from '../support/call.ts';
 import { freshName } from '../support/given.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { type ActionRow, changesNothing, oneOffActions, subscriptionActions } from '../support/store-actions.ts';
+import {
+  type ActionRow,
+  changesNothing,
+  type End,
+  oneOffActions,
+  subscriptionActions,
+} from '../support/store-actions.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -16,8 +22,12 @@ afterAll(async () => {
   await service.close();
 });
 
+interface Shown {
+  readonly expirationDate?: string;
+}
+
 /** The worker is given the purchase as its queue does; gives what is shown then. */
-async function refreshed({ app, secretKey }: IssuedKeys, purchaseId: string): Promise<object> {
+async function refreshed({ app, secretKey }: IssuedKeys, purchaseId: string): Promise<Shown> {
   const record = { messageId: '1', body: JSON.stringify({ app, purchaseId }) };
   expect(await refresh({ Records: [record] } as SQSEvent)).toEqual({ batchItemFailures: [] });
   const { body } = await call(getPurchase, { headers: basic(app, secretKey), params: { purchaseId } });
@@ -62,17 +72,29 @@ it('the table has everything that can happen at a store', async () => {
   expect([...new Set(tried)].sort()).toEqual(known.sort());
 });
 
-it.each(subscriptionActions)('a subscription of %s after %s shows %j', async (...row) => {
-  const { before, after } = await shownAround(row, 'paid subscription');
-  if (row[2] === changesNothing) expect(after).toEqual(before);
-  else expect(after).toMatchObject(row[2]);
+it.each(subscriptionActions)('a subscription of %s after %s ends %s and shows %j', async (...row) => {
+  expectShown(row, await shownAround(row, 'paid subscription'));
 });
 
-it.each(oneOffActions)('a one-off purchase of %s after %s shows %j', async (...row) => {
-  const { before, after } = await shownAround(row, 'non consumable');
-  if (row[2] === changesNothing) expect(after).toEqual(before);
-  else expect(after).toMatchObject(row[2]);
+it.each(oneOffActions)('a one-off purchase of %s after %s ends %s and shows %j', async (...row) => {
+  expectShown(row, await shownAround(row, 'non consumable'));
 });
+
+function expectShown([, , end, shown]: ActionRow, { before, after }: { before: Shown; after: Shown }): void {
+  expect(endOf(before, after)).toBe(end);
+  if (shown === changesNothing) expect(after).toEqual(before);
+  else expect(after).toMatchObject(shown);
+}
+
+/** What moves by less than a minute is what was bought anew at the moment of the test. */
+function endOf(before: Shown, after: Shown): End {
+  const movedMs = endMs(after) - endMs(before);
+  if (Number.isNaN(movedMs) || Math.abs(movedMs) < 60_000) return 'as before';
+  return movedMs < 0 ? 'sooner' : 'later';
+}
+
+const endMs = ({ expirationDate }: Shown): number =>
+  expirationDate === undefined ? Number.POSITIVE_INFINITY : Date.parse(expirationDate);
 
 it.each(['processor_a', 'service_processor_a'])(
   'a purchase of %s is found by an application that has both',
