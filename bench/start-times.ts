@@ -16,6 +16,8 @@ interface Bundle {
   readonly file: string;
   /** Of the entry and of all that it imports at once. */
   readonly bytes: number;
+  /** Which of the processors' own packages are among it. */
+  readonly sells: string;
 }
 
 /**
@@ -42,11 +44,12 @@ async function rowsOf(bundles: readonly Bundle[]): Promise<BenchTable['rows']> {
     for (const [index, { file }] of bundles.entries()) times[index]?.push(await startMs(file));
   }
   const baseMs = median(times[0] ?? []);
-  return bundles.map(({ name, bytes }, index) => {
+  return bundles.map(({ name, bytes, sells }, index) => {
     const ms = median(times[index] ?? []);
     return {
       bundle: name,
       kB: Math.round(bytes / 1000),
+      'processor packages': sells,
       ms: rounded(ms, 1),
       'times the bare client': rounded(ms / baseMs, 2),
     };
@@ -58,12 +61,12 @@ function bundlesOf({ outputs }: Metafile, outdir: string): Bundle[] {
     .filter(([, { entryPoint }]) => entryPoint !== undefined && /^(functions|bench)\//.test(entryPoint))
     .map(([output]) => {
       const file = resolve(output);
-      return { name: relative(outdir, file).replace(/\.mjs$/, ''), file, bytes: loadedBytes(outputs, output) };
+      return { name: relative(outdir, file).replace(/\.mjs$/, ''), file, ...loadedAtStart(outputs, output) };
     });
 }
 
 /** Dynamic imports are left out: they load when they are met, not at the start. */
-function loadedBytes(outputs: Metafile['outputs'], entry: string): number {
+function loadedAtStart(outputs: Metafile['outputs'], entry: string): Pick<Bundle, 'bytes' | 'sells'> {
   const loaded = new Set([entry]);
   for (const output of loaded) {
     const statements = outputs[output]?.imports.filter(
@@ -71,7 +74,12 @@ function loadedBytes(outputs: Metafile['outputs'], entry: string): number {
     );
     for (const { path } of statements ?? []) loaded.add(path);
   }
-  return [...loaded].reduce((sum, output) => sum + (outputs[output]?.bytes ?? 0), 0);
+  const chunks = [...loaded].flatMap((output) => outputs[output] ?? []);
+  const sources = chunks.flatMap(({ inputs }) => Object.keys(inputs));
+  const sells = ['stripe', 'braintree'].filter((name) =>
+    sources.some((file) => file.includes(`node_modules/${name}/`)),
+  );
+  return { bytes: chunks.reduce((sum, { bytes }) => sum + bytes, 0), sells: sells.join() || 'none' };
 }
 
 async function startMs(file: string): Promise<number> {
