@@ -32,6 +32,8 @@ async function run(): Promise<void> {
   const tellWebhook = (line: string) => console.log(line);
   const options = { port, emulatorPort: port + 1, log, tellWebhook, ...(keepsData && { folder }) };
   const service = await running.hold(startLocal(options));
+  // Ended first, as it was held last.
+  await running.hold({ close: async () => await tellOfLeft(service) });
   tell(service);
   console.log(announcement(service, keepsData ? folder : undefined));
 }
@@ -55,6 +57,12 @@ function write(file: string, content: object): void {
 
 function forget(): void {
   for (const file of [readyFile, runtimeFile]) rmSync(file, { force: true });
+}
+
+/** Queues are in memory: what is left in them is gone, and the stores, or the sweep, bring it again. */
+async function tellOfLeft({ queued }: LocalService): Promise<void> {
+  const left = await queued().catch(() => 0);
+  if (left > 0) console.log(`Messages that were still in the queues, and are lost: ${left}`);
 }
 
 async function stop(exitCode: number): Promise<never> {

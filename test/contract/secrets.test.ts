@@ -8,6 +8,7 @@ import type { Platform } from '../../lib/purchases/platform.ts';
 import { stores } from '../../lib/stores/index.ts';
 import { basic, call, type Wanted } from '../support/call.ts';
 import { startEchoingStore } from '../support/echoing-store.ts';
+import { freshName } from '../support/given.ts';
 import { itemsOf } from '../support/items-of.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -18,7 +19,7 @@ const logged: string[] = [];
 const { log, info, warn, error } = console;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService(`secrets-${freshName()}`);
   store = await startEchoingStore();
   process.env.STORES_URL = store.url;
   keys = await service.app(Object.keys(stores) as Platform[]);

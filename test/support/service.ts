@@ -21,8 +21,8 @@ export interface TestService {
   close(): Promise<void>;
 }
 
-export async function startTestService(): Promise<TestService> {
-  await testTable();
+export async function startTestService(table?: string): Promise<TestService> {
+  await testTable(table);
   const secrets = await startSecretsManager({ 'master-key': 'the master secret of the tests' });
   const { realNow, clock } = movedClock();
   const emulator = await startEmulator({ port: 0, clock });
