@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { getAppStats, getStats, getStatsV2 } from '../../lib/api/stats.ts';
+import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import { aggregate } from '../../lib/counting/aggregate.ts';
+import { eventKey, notificationKey, transactionKey } from '../../lib/db/keys.ts';
+import { deps } from '../../lib/deps.ts';
+import type { Transaction } from '../../lib/transactions/transaction.ts';
+import { basic, call } from '../support/call.ts';
+import { givenApp, paid, seenPurchase } from '../support/given.ts';
+import { streamRecord } from '../support/stream-records.ts';
+import { testTable } from '../support/table.ts';
+
+const at = (date: string): number => Date.parse(`${date}T10:00:00Z`);
+
+/** The items of an application that bought, was told and was asked on these days. */
+function itemsOf({ app }: IssuedKeys) {
+  const bought = (id: string, date: string, fields: Partial<Transaction>) => {
+    const { purchase } = seenPurchase();
+    const transaction = { ...paid(purchase), transactionId: `store_a:${id}`, purchaseDate: at(date), ...fields };
+    return { ...transactionKey(app, purchase.purchaseId, transaction.transactionId), transaction };
+  };
+  return [
+    bought('1', '2026-02-27', { currency: 'USD', amountMicros: 4_990_000 }),
+    bought('2', '2026-03-01', { currency: 'EUR', amountMicros: 10_000_000, usdRate: '1.1/1' }),
+    bought('3', '2026-03-01', { currency: 'XAU', amountMicros: 7_000_000 }),
+    bought('4', '2026-03-01', { currency: 'USD', amountMicros: 9_990_000, sandbox: true }),
+    bought('5', '2026-03-02', { currency: 'USD', amountMicros: 2_000_000, refundedAt: at('2026-03-03') }),
+    { ...notificationKey(app, 'store_a:1', at('2026-03-01'), 'n'), date: at('2026-03-01'), reason: 'RENEWED' },
+    { ...eventKey(app, 'e'), date: at('2026-03-01'), type: 'receipt.validated' },
+  ];
+}
+
+let keys: IssuedKeys;
+beforeAll(async () => {
+  keys = await givenApp(await testTable());
+  await aggregate(
+    itemsOf(keys).map((after, position) => streamRecord({ after }, position)),
+    'shard-1',
+    deps(),
+  );
+});
+
+const asked = { startdate: '2026-03-01', enddate: '2026-03-03' };
+const statsOf = async (query: Record<string, string>) =>
+  (await call(getStats, { headers: basic(keys.app, keys.secretKey), query })).body;
+
+describe('GET /v3/stats', () => {
+  it('tells of each day its money by currency, and dollars where there is a rate', async () => {
+    const { dailyStats, monthlyStats } = await statsOf({ ...asked, include_notifications: 'true' });
+    expect(dailyStats).toMatchObject([
+      {
+        date: '2026-03-01',
+        amountUSD: 11,
+        amountMicros: { EUR: 10_000_000, XXX: 7_000_000 },
+        numRequests: 1,
+        numTransactions: 3,
+        numPaidTransactions: 2,
+        notifications: { RENEWED: 1, EXPIRED: 0 },
+        monthlyRevenueUSD: 15.99,
+        monthlyTransactions: 4,
+      },
+      { date: '2026-03-02', amountUSD: 2, monthlyRevenueUSD: 17.99 },
+      { date: '2026-03-03', amountUSD: -2, amountMicros: { USD: -2_000_000 }, monthlyRevenueUSD: 15.99 },
+    ]);
+    expect(monthlyStats).toMatchObject([{ date: '2026-03', amountUSD: 11, numTransactions: 4, numRequests: 1 }]);
+  });
+
+  it('tells of one currency only when it is asked for, and of notifications only then', async () => {
+    const { dailyStats } = await statsOf({ ...asked, currency: 'eur' });
+    expect(dailyStats[0]).toMatchObject({ amountUSD: 11, amountMicros: { EUR: 10_000_000 }, numTransactions: 1 });
+    expect(dailyStats[0]).not.toHaveProperty('notifications');
+    expect(dailyStats[1]).toMatchObject({ amountUSD: 0, amountMicros: {}, numTransactions: 0 });
+  });
+
+  it.each([
+    { startdate: '2026-02-31' },
+    { startdate: 'yesterday' },
+    { startdate: '2026-03-02', enddate: '2026-03-01' },
+    { startdate: '2000-01-01', enddate: '2026-01-01' },
+    { currency: 'EURO' },
+  ])('refuses %j', async (query) => {
+    expect(await statsOf(query)).toMatchObject({ ok: false, status: 400, code: 'InvalidPayload' });
+  });
+
+  it('shows a month of days and a year of months when no dates are given', async () => {
+    const { dailyStats, monthlyStats } = await statsOf({});
+    expect([dailyStats.length, monthlyStats.length]).toEqual([31, 12]);
+  });
+});
+
+it('GET /v2/stats writes days without dashes, and one month', async () => {
+  const { body } = await call(getStatsV2, { headers: basic(keys.app, keys.secretKey), query: asked });
+  expect(body.dailyStats[0]).toEqual({
+    date: '20260301',
+    amountUSD: 11,
+    numTransactions: 3,
+    monthlyRevenueUSD: 15.99,
+    monthlyTransactions: 4,
+  });
+  expect(body.monthlyStats).toEqual({ amountUSD: 15.99, numTransactions: 5 });
+});
+
+it("GET /v3/apps/:appName/stats answers about the key's own application only", async () => {
+  const headers = basic(keys.app, keys.secretKey);
+  const own = await call(getAppStats, { headers, params: { appName: keys.app } });
+  expect(own.body).toMatchObject({ thisMonth: expect.any(Number), reqLastMonth: expect.any(Number) });
+  const other = await call(getAppStats, { headers, params: { appName: 'another' } });
+  expect(other.body).toMatchObject({ status: 403, code: 'Forbidden' });
+});
