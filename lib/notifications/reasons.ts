@@ -64,13 +64,17 @@ function turnReasons(before: Written, after: Written): NotificationReason[] {
   return reasons;
 }
 
-/** A later payment than the one before; not an earlier one that is shown again since the later was refunded, nor back. */
+/** A payment for a later period than the one before; not an earlier one that is shown again since the later was refunded, nor back. */
 function isPaidAnew(before: Known, after: Known): boolean {
   const [from, to] = [before.purchase.transactionId, after.purchase.transactionId];
   if (from === to || refunded(before).includes(to)) return false;
-  const dateOf = (id: string) =>
-    after.transactions.find(({ transaction }) => transaction.transactionId === id)?.transaction.purchaseDate;
-  return (dateOf(to) ?? Number.POSITIVE_INFINITY) >= (dateOf(from) ?? 0);
+  const datesOf = (id: string): readonly [Millis, Millis] | undefined => {
+    const found = after.transactions.find(({ transaction }) => transaction.transactionId === id)?.transaction;
+    return found && [found.expirationDate ?? found.purchaseDate, found.purchaseDate];
+  };
+  const [earlier, later] = [datesOf(from), datesOf(to)];
+  if (!earlier || !later) return true;
+  return later[0] === earlier[0] ? later[1] >= earlier[1] : later[0] > earlier[0];
 }
 
 /** Another product now, unless it is the one that was chosen for this renewal, or another choice for the next one. */

@@ -144,6 +144,8 @@ const tellings: readonly (readonly [Platform, string, readonly unknown[], object
   ['processor_a', 'cancel uncancel', ['WILL_LAPSE', 'WILL_AUTO_RENEW'], { renewalIntent: 'Renew' }],
   ['processor_a', 'fail-payment', ['ENTERED_GRACE_PERIOD'], { isBillingRetryPeriod: true }],
   ['processor_a', 'fail-payment recover', ['ENTERED_GRACE_PERIOD', 'RENEWED'], {}],
+  // A renewal before its time is dated by its period; what is paid after it is for a later one.
+  ['processor_a', 'renew fail-payment recover', ['RENEWED', 'ENTERED_GRACE_PERIOD', 'RENEWED'], {}],
   ['processor_a', 'expire', ['EXPIRED'], { isExpired: true }],
   ['processor_a', 'pause', ['PAUSED'], { isPaused: true }],
   ['processor_a', 'pause resume', ['PAUSED', 'RENEWED'], { isExpired: false }],
