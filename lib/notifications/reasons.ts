@@ -42,7 +42,7 @@ export function lifecycleReasons(before: Written | undefined, after: Written): N
   if (!before || before.known.purchase.isPending === true) {
     return to.isPending === true || isExpired(to, after.at) ? [] : ['PURCHASED'];
   }
-  const money = refundReasons(before.known, after.known, to);
+  const money = refundReasons(before, after);
   const turns = turnReasons(before, after);
   if (money.length > 0) return [...money, ...turns.filter((reason) => reason !== 'EXPIRED')];
   return turns.length > 0 || isExpired(to, after.at) ? turns : stateReasons(before.known.purchase, to);
@@ -83,12 +83,14 @@ const isOtherPlan = (from: Purchase, to: Purchase): boolean =>
     ? (from.renewalProductId ?? from.productId) !== (to.renewalProductId ?? to.productId)
     : from.renewalProductId !== to.productId || from.transactionId === to.transactionId;
 
-function refundReasons(before: Known, after: Known, to: Purchase): NotificationReason[] {
-  const refundedBefore = new Set(refunded(before));
-  if (!refunded(after).some((id) => !refundedBefore.has(id))) return [];
+function refundReasons(before: Written, after: Written): NotificationReason[] {
+  const refundedBefore = new Set(refunded(before.known));
+  if (!refunded(after.known).some((id) => !refundedBefore.has(id))) return [];
+  const to = after.known.purchase;
+  const endedWithIt = !isExpired(before.known.purchase, before.at) && isExpired(to, after.at);
   // Taken away without the owner's doing: a family that ended, a dispute that was lost.
-  const isRevoked = to.isSharedPurchase || (to.endedAt !== undefined && to.cancelationReason === 'System');
-  return [isRevoked ? 'REVOKED' : 'REFUNDED'];
+  const isTakenAway = to.cancelationReason === 'System' && (endedWithIt || to.endedAt !== undefined);
+  return [to.isSharedPurchase || isTakenAway ? 'REVOKED' : 'REFUNDED'];
 }
 
 const refunded = (known: Known): string[] =>

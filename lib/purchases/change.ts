@@ -74,7 +74,7 @@ export function changeOf(before: StoredPurchase | undefined, happening: Happenin
   const isFirstOwned = before?.claims.length === 0 && gained.length > 0 && isActive(known.purchase, happening.now);
   const moved = gained.length + lost.length;
   const news = newsOf(
-    { before: before?.known, after: known, lifecycle: reasons, moved, isFirstOwned },
+    { before: before?.known, after: known, lifecycle: reasons, moved, isFirstOwned, now: happening.now },
     happening.cause,
   );
   const change: Change = {

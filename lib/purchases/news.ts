@@ -1,6 +1,6 @@
 import type { NotificationReason } from '../notifications/reasons.ts';
 import { canonical } from './merge.ts';
-import type { Purchase } from './purchase.ts';
+import { isExpired, type Millis, type Purchase } from './purchase.ts';
 
 /** What brought a change about: a client, the service's own look at the store, a link by hand, or a store's message. */
 export type Cause = 'validation' | 'refresh' | 'link' | 'notification';
@@ -13,6 +13,7 @@ interface Changed {
   readonly moved: number;
   /** Set when the purchase was known, gives access, and has its first owner now: nobody has heard of it yet. */
   readonly isFirstOwned: boolean;
+  readonly now: Millis;
 }
 
 /**
@@ -21,9 +22,9 @@ interface Changed {
  * stays behind; a look that showed nothing new is not told.
  */
 export function newsOf({ before, after, moved, ...changed }: Changed, cause: Cause): NotificationReason[] {
-  const { lifecycle, isFirstOwned } = changed;
+  const { lifecycle, isFirstOwned, now } = changed;
   const from = before?.purchase;
-  const shows = !from || moved > 0 || canonical(shown(from)) !== canonical(shown(after.purchase));
+  const shows = !from || moved > 0 || canonical(shown(from, now)) !== canonical(shown(after.purchase, now));
   if (!shows && lifecycle.length === 0) return [];
   const life: NotificationReason[] =
     isFirstOwned && !lifecycle.includes('PURCHASED') ? ['PURCHASED', ...lifecycle] : [...lifecycle];
@@ -34,8 +35,12 @@ export function newsOf({ before, after, moved, ...changed }: Changed, cause: Cau
   return [cause === 'refresh' ? 'RECEIPT_REFRESHED' : 'OTHER'];
 }
 
-/** What is worth a call: not what callers never see, a date that a store adds to a known wish, or a rate of exchange. */
-function shown(purchase: Purchase): object {
+/**
+ * What is worth a call: not what callers never see, a date that a store adds to a known wish, a rate of exchange, or
+ * since when exactly an expired purchase has been over.
+ */
+function shown(purchase: Purchase, now: Millis): object {
   const { renewalIntentChangeDate, renewalProductId, productType, usdRate, usdRateDate, ...visible } = purchase;
-  return visible;
+  const { expirationDate, endedAt, ...lasting } = visible;
+  return isExpired(purchase, now) ? { ...lasting, isExpired: true } : visible;
 }

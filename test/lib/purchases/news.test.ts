@@ -60,6 +60,17 @@ describe('the application server', () => {
     expect(told(owned, { ...later, cause, observed: look(state, start + day) }).news).toEqual(expected);
   });
 
+  it('hears once of a purchase that was taken away, however many messages date its end', () => {
+    const taken = { renewalIntent: 'Lapse', cancelationReason: 'System' } as const;
+    const observed = look({ ...taken, expirationDate: start + day }, start + day);
+    const first = told(owned, { ...later, observed });
+    expect(first.news).toEqual(['EXPIRED']);
+    const dated = look({ ...taken, expirationDate: start + day, endedAt: start + day - 5000 }, start + day + 1);
+    expect(told(first.stored, { ...later, observed: dated }).news).toEqual([]);
+    const because = look({ ...taken, cancelationReason: 'Customer', endedAt: start + day - 5000 }, start + day + 2);
+    expect(told(first.stored, { ...later, observed: because }).news).toEqual(['OTHER']);
+  });
+
   it('hears of a replaced purchase through its successor only', () => {
     const ended = { endedAt: start + day, cancelationReason: 'System.Replaced' } as const;
     const old = told(owned, { ...later, observed: look(ended, start + day) });
