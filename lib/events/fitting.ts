@@ -1,8 +1,6 @@
+import { largestAnswerBytes } from '../api/answer-size.ts';
 import type { EventSearchResult } from '../api/event-records.ts';
 import { shortened } from './bounds.ts';
-
-/** An answer of a function holds at most 6 MB. */
-const largestAnswerBytes = 5_000_000;
 
 /** The rows in the size of an answer: when they are too large, their lists are shortened, and say so. */
 export function fittingRows(rows: readonly EventSearchResult[]): EventSearchResult[] {

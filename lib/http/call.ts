@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { largestAnswerBytes } from '../api/answer-size.ts';
 import type { Contract } from '../api/contract.ts';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
@@ -41,8 +42,11 @@ export function routeOf({ contract, event }: Call): string {
   }
 }
 
-/** The answer to a call that succeeded. */
+/** The answer to a call that succeeded. Throws `InvalidPayload` for one that is too large to be sent. */
 export async function answerCall(call: Call, body: object, deps: Deps): Promise<APIGatewayProxyResult> {
+  if (Buffer.byteLength(JSON.stringify(body)) > largestAnswerBytes) {
+    throw new ServiceError('InvalidPayload', 'The answer is too large: ask for fewer rows at a time.', { status: 413 });
+  }
   return await finish(call, { status: 200, body: { ...body } }, { deps });
 }
 

@@ -1,0 +1,56 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { listPurchases } from '../../lib/api/purchases.ts';
+import { purchaseKey } from '../../lib/db/keys.ts';
+import type { Table } from '../../lib/db/table.ts';
+import { deps } from '../../lib/deps.ts';
+import { basic, call } from '../support/call.ts';
+import { givenApp, seenPurchase, start } from '../support/given.ts';
+import { testTable } from '../support/table.ts';
+
+let table: Table;
+beforeAll(async () => {
+  table = await testTable();
+  process.env.MASTER_KEY_ID = 'unused';
+});
+
+/** What a function can answer, in bytes. */
+const mostBytes = 6 * 1024 * 1024;
+const quantity = 24;
+
+/** An application whose purchases have so many users that they are more than one answer can hold. */
+async function givenLargePurchases() {
+  const { app, secretKey } = await givenApp(table);
+  const entitledUsers = Array.from({ length: 3_000 }, (_, index) => `${'user'.repeat(20)}-${index}`);
+  for (let index = 0; index < quantity; index++) {
+    const look = seenPurchase({ purchaseId: `store_a:${index}` });
+    await deps().purchases.record(app, look.purchase.purchaseId, {
+      ...{ cause: 'validation', observed: look, strategy: 'all', now: start + index },
+    });
+    const key = purchaseKey(app, look.purchase.purchaseId);
+    const stored = await table.get(key);
+    await table.transact([{ Put: { TableName: table.name, Item: { ...stored, ...key, entitledUsers } } }]);
+  }
+  return async (query: Record<string, string>) => await call(listPurchases, { headers: basic(app, secretKey), query });
+}
+
+describe('purchases that are too many for one answer', () => {
+  it('are cut where dates were asked for, and the total tells', async () => {
+    const list = await givenLargePurchases();
+    const { status, body } = await list({ startdate: '2026-01-01' });
+    expect(status).toBe(200);
+    expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(mostBytes);
+    expect(body.rows.length).toBeGreaterThan(10);
+    expect(body.rows.map(({ purchaseId }: { purchaseId: string }) => purchaseId)).toEqual(
+      Array.from({ length: body.rows.length }, (_, index) => `store_a:${index}`),
+    );
+    expect(body.paging).toEqual({ skip: 0, limit: body.rows.length, total: quantity });
+  });
+
+  it('are refused as a page, which a smaller one gives whole', async () => {
+    const list = await givenLargePurchases();
+    expect(await list({ limit: '1000' })).toMatchObject({ status: 413, body: { code: 'InvalidPayload' } });
+    const { body } = await list({ limit: '10', skip: '10' });
+    expect(body.rows).toHaveLength(10);
+    expect(body.paging).toMatchObject({ skip: 10, limit: 10 });
+  });
+});
