@@ -77,6 +77,14 @@ export const workers: readonly Worker[] = [
     memoryMb: 1024,
   },
   {
+    id: 'collect',
+    summary: 'Takes what stores hold ready instead of sending it',
+    source: { every: Duration.minutes(5) },
+    needs: ['write', 'stores', 'indexes', 'notifications'],
+    timeoutSeconds: 280,
+    memoryMb: 512,
+  },
+  {
     id: 'aggregate',
     summary: 'Counts what changes: statistics, lengths of lists, summaries of customers',
     source: {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { getPurchase } from '../../../../lib/api/purchases.ts';
 import type { IssuedKeys } from '../../../../lib/apps/operator.ts';
 import { deps } from '../../../../lib/deps.ts';
-import { reconcile } from '../../../../lib/incoming/reconcile.ts';
+import { collect } from '../../../../lib/incoming/reconcile.ts';
 import { basic, call } from '../../../support/call.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 import { startWorkQueues, type WorkQueues } from '../../../support/work-queues.ts';
@@ -18,11 +18,14 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Looks for what the stores hold ready for one application, and takes it in. */
-async function lookFor({ app }: IssuedKeys): Promise<void> {
+/** Looks for what the stores hold ready for these applications, one after the other, and takes it in. */
+async function lookFor(...keys: readonly IssuedKeys[]): Promise<void> {
   const { apps } = deps();
-  const list = async () => (await apps.list()).filter(({ name }) => name === app);
-  await reconcile({ ...deps(), apps: { ...apps, list } });
+  const list = async () => {
+    const all = await apps.list();
+    return keys.flatMap(({ app }) => all.filter(({ name }) => name === app));
+  };
+  await collect({ ...deps(), apps: { ...apps, list } });
   await queues.drain();
 }
 
@@ -104,4 +107,12 @@ it('a refund before the purchase is validated waits in the queue for that', asyn
   await lookFor(keys);
   const purchase = await stored(keys, `store_c:${id}`);
   expect(purchase).toMatchObject({ transactionId: expect.any(String), cancelationReason: expect.any(String) });
+});
+
+it('a refund reaches its application, although others of the publisher read the same queue before', async () => {
+  const [first, second] = [await service.app(['store_c']), await service.app(['store_c'])];
+  const { keys, act, state } = await validated({ type: 'non consumable' });
+  await act('refund');
+  await lookFor(first, second, keys);
+  expect(reasonsOf(await state())).toEqual(['PURCHASED', 'REFUNDED']);
 });
