@@ -4,13 +4,10 @@ import { listPurchases } from '../../lib/api/purchases.ts';
 import { getAppStats, getStats, getStatsV2 } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import type { IssuedKeys } from '../../lib/apps/operator.ts';
-import { aggregate } from '../../lib/counting/aggregate.ts';
-import { customerPartition, purchasePartition } from '../../lib/db/keys.ts';
 import type { Table } from '../../lib/db/table.ts';
-import { deps } from '../../lib/deps.ts';
 import { basic, call } from '../support/call.ts';
 import { day, givenApp, paid, seenPurchase } from '../support/given.ts';
-import { streamRecord } from '../support/stream-records.ts';
+import { givenPurchase } from '../support/given-purchase.ts';
 import { testTable } from '../support/table.ts';
 
 let table: Table;
@@ -22,21 +19,11 @@ beforeAll(async () => {
 const secret = ({ app, secretKey }: IssuedKeys) => basic(app, secretKey);
 const boughtAt = Math.floor(Date.now() / 1000) * 1000 - 3 * day;
 
-/** A user's purchase of three days ago, worth `amountMicros`, counted as the stream tells of it. */
-async function givenPurchase({ app }: IssuedKeys, username: string, amountMicros = 4_990_000): Promise<void> {
+/** A user's purchase of three days ago, worth `amountMicros`. */
+async function givenPaid({ app }: IssuedKeys, username: string, amountMicros = 4_990_000): Promise<void> {
   const { purchase } = seenPurchase({ purchaseDate: boughtAt, expirationDate: boughtAt + 30 * day });
-  const observed = { asOf: boughtAt, purchase, transactions: [paid(purchase, { amountMicros })], userTokens: [] };
-  const claim = { username, how: 'validation' } as const;
-  await deps().purchases.record(app, purchase.purchaseId, {
-    ...{ cause: 'validation', observed, claim, strategy: 'all', now: Date.now() },
-  });
-  const items = await Promise.all(
-    [purchasePartition(app, purchase.purchaseId), customerPartition(app, username)].map((partition) =>
-      table.query({ partition }),
-    ),
-  );
-  const records = items.flat().map((after, index) => streamRecord({ after }, index));
-  await aggregate(records, 'shard', deps());
+  const transactions = [paid(purchase, { amountMicros })];
+  await givenPurchase(app, username, { asOf: boughtAt, purchase, transactions, userTokens: [] });
 }
 
 const dayOfPurchase = new Date(boughtAt).toISOString().slice(0, 10);
@@ -44,7 +31,7 @@ const dayOfPurchase = new Date(boughtAt).toISOString().slice(0, 10);
 describe('the lists of an application', () => {
   it('show a customer with the summary of the last purchase', async () => {
     const keys = await givenApp(table);
-    await givenPurchase(keys, 'ann');
+    await givenPaid(keys, 'ann');
     const { body } = await call(listCustomers, { headers: secret(keys) });
     expect(body).toMatchObject({
       paging: { skip: 0, limit: 100, total: 1 },
@@ -56,7 +43,7 @@ describe('the lists of an application', () => {
     'find customers by names that are sent as %s',
     async (sent) => {
       const keys = await givenApp(table);
-      for (const name of ['alice', 'bob kal', '100%', 'eve']) await givenPurchase(keys, name);
+      for (const name of ['alice', 'bob kal', '100%', 'eve']) await givenPaid(keys, name);
       // The gateway decodes a query once.
       const query = { applicationUsername: decodeURIComponent(sent) };
       const { body } = await call(listCustomers, { headers: secret(keys), query });
@@ -76,7 +63,7 @@ describe('the lists of an application', () => {
 
   it('show purchases with their users, by creation or by their last change', async () => {
     const keys = await givenApp(table);
-    await givenPurchase(keys, 'ann');
+    await givenPaid(keys, 'ann');
     const list = async (query: Record<string, string>) =>
       (await call(listPurchases, { headers: secret(keys), query })).body;
     const today = new Date().toISOString().slice(0, 10);
@@ -90,7 +77,7 @@ describe('the lists of an application', () => {
 
   it('show transactions between the dates of their purchases', async () => {
     const keys = await givenApp(table);
-    await givenPurchase(keys, 'ann');
+    await givenPaid(keys, 'ann');
     const list = async (query: Record<string, string>) =>
       (await call(listTransactions, { headers: secret(keys), query })).body.rows;
     const moment = new Date(boughtAt).toISOString();
@@ -122,7 +109,7 @@ describe('the lists of an application', () => {
 describe('the statistics of an application', () => {
   it('tell the money and the transactions of a day', async () => {
     const keys = await givenApp(table);
-    await givenPurchase(keys, 'ann');
+    await givenPaid(keys, 'ann');
     const query = { startdate: dayOfPurchase, enddate: dayOfPurchase, include_notifications: 'true' };
     const { body } = await call(getStats, { headers: secret(keys), query });
     expect(body.dailyStats).toMatchObject([
@@ -133,7 +120,7 @@ describe('the statistics of an application', () => {
 
   it('are told in the words of version 2, too', async () => {
     const keys = await givenApp(table);
-    await givenPurchase(keys, 'ann');
+    await givenPaid(keys, 'ann');
     const { body } = await call(getStatsV2, { headers: secret(keys) });
     expect(body.dailyStats).toContainEqual(
       expect.objectContaining({ date: dayOfPurchase.replaceAll('-', ''), amountUSD: 4.99, numTransactions: 1 }),
@@ -152,8 +139,8 @@ describe('the statistics of an application', () => {
 describe('two applications whose ids are all the same', () => {
   it('never see rows or money of each other', async () => {
     const [one, other] = [await givenApp(table), await givenApp(table)];
-    await givenPurchase(one, 'ann', 1_000_000);
-    await givenPurchase(other, 'ann', 2_000_000);
+    await givenPaid(one, 'ann', 1_000_000);
+    await givenPaid(other, 'ann', 2_000_000);
     for (const [keys, dollars] of [
       [one, 1],
       [other, 2],
