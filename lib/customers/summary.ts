@@ -24,7 +24,9 @@ export function summaryOf(purchases: readonly Purchase[]): CustomerSummary {
   };
 }
 
-function accessUntil({ expirationDate = 0, endedAt, isPaused, isConsumed }: Purchase): Millis {
-  if (isPaused || isConsumed) return 0;
-  return endedAt === undefined ? expirationDate : Math.min(endedAt, expirationDate);
+/** The last moment that a date can name, for what gives access until it is taken away. */
+const endless: Millis = 8_640_000_000_000_000;
+
+function accessUntil({ expirationDate = endless, endedAt = endless, isPaused, isConsumed }: Purchase): Millis {
+  return isPaused || isConsumed ? 0 : Math.min(endedAt, expirationDate);
 }
