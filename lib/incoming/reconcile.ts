@@ -19,25 +19,29 @@ const sending = new Set<Platform>(hooks.map(({ platform }) => platform));
  * Asks the stores that send notifications for what they could not deliver, and sends what nobody has handled on its way.
  * One event an application and store tells how many messages were missed; without any there is none.
  */
-export async function reconcile(deps: Deps): Promise<void> {
-  await askStores(
-    platforms.filter((platform) => sending.has(platform)),
-    deps,
-  );
+export async function reconcile(deps: Deps, remainingMs: () => number): Promise<void> {
+  const asked = platforms.filter((platform) => sending.has(platform));
+  await askStores(asked, remainingMs, deps);
 }
 
 /** The same for the messages that the other stores hold ready: this is the only way in which they arrive. */
-export async function collect(deps: Deps): Promise<void> {
-  await askStores(
-    platforms.filter((platform) => !sending.has(platform)),
-    deps,
-  );
+export async function collect(deps: Deps, remainingMs: () => number): Promise<void> {
+  const asked = platforms.filter((platform) => !sending.has(platform));
+  await askStores(asked, remainingMs, deps);
 }
 
-async function askStores(asked: readonly Platform[], deps: Deps): Promise<void> {
-  for (const app of await deps.apps.list()) {
-    if (app.deletedAt !== undefined) continue;
-    for (const platform of asked) await askStore(app, platform, deps);
+/** The longest that a store is asked for. */
+const neededMs = 70_000;
+
+/** Begins each time with another application, so that each has its turn even when the time never reaches to all of them. */
+async function askStores(asked: readonly Platform[], remainingMs: () => number, deps: Deps): Promise<void> {
+  const apps = (await deps.apps.list()).filter(({ deletedAt }) => deletedAt === undefined);
+  const first = Math.floor(Math.random() * apps.length);
+  for (const app of [...apps.slice(first), ...apps.slice(0, first)]) {
+    for (const platform of asked) {
+      if (remainingMs() < neededMs) return;
+      await askStore(app, platform, deps);
+    }
   }
 }
 

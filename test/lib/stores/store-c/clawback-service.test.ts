@@ -18,14 +18,11 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Looks for what the stores hold ready for these applications, one after the other, and takes it in. */
-async function lookFor(...keys: readonly IssuedKeys[]): Promise<void> {
+/** Looks for what the stores hold ready for one application, and takes it in. */
+async function lookFor({ app }: IssuedKeys): Promise<void> {
   const { apps } = deps();
-  const list = async () => {
-    const all = await apps.list();
-    return keys.flatMap(({ app }) => all.filter(({ name }) => name === app));
-  };
-  await collect({ ...deps(), apps: { ...apps, list } });
+  const list = async () => (await apps.list()).filter(({ name }) => name === app);
+  await collect({ ...deps(), apps: { ...apps, list } }, () => 280_000);
   await queues.drain();
 }
 
@@ -113,6 +110,6 @@ it('a refund reaches its application, although others of the publisher read the 
   const [first, second] = [await service.app(['store_c']), await service.app(['store_c'])];
   const { keys, act, state } = await validated({ type: 'non consumable' });
   await act('refund');
-  await lookFor(first, second, keys);
+  for (const each of [first, second, keys]) await lookFor(each);
   expect(reasonsOf(await state())).toEqual(['PURCHASED', 'REFUNDED']);
 });
