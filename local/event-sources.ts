@@ -49,16 +49,17 @@ export async function connectSources(template: Template, machine: Machine): Prom
 }
 
 async function connect(mapping: Mapping, machine: Machine): Promise<Closable> {
-  const { functions, queues, log } = machine;
+  const { functions, queues, clock, log } = machine;
   const arn = mapping.EventSourceArn;
   const work = functions.byName(mapping.FunctionName);
   if (!arn.startsWith('arn:aws:sqs:')) return await connectStream(mapping, machine);
-  return workOffQueue({
+  return await workOffQueue({
     url: queueUrl(arn, machine),
     arn,
     batchSize: mapping.BatchSize,
     work,
     client: queues.client,
+    clock,
     log,
   });
 }
