@@ -123,6 +123,19 @@ describe('a queue that a function works off', () => {
     expect(calls).toBe(1);
   });
 
+  it('has what is being handled finished when it is closed', async () => {
+    let calls = 0;
+    const queue = await workedOff(async () => {
+      calls++;
+      await pause(500);
+      return { result: 'null' };
+    });
+    await send(queue.url, 'slow');
+    await until(() => calls === 1);
+    await queue.close();
+    expect(await count(queue.url)).toBe(0);
+  });
+
   it.each<[string, Ending]>([
     ['that fails', { error: 'Error: no' }],
     ['that takes too long', { timedOut: true }],
