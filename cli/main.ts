@@ -3,6 +3,7 @@ import { ServiceError } from '../lib/errors.ts';
 import { appCommands } from './app-commands.ts';
 import { connect } from './connect.ts';
 import { deliveryCommands } from './delivery-commands.ts';
+import { secretCommands } from './secret-commands.ts';
 import { statsCommands } from './stats-commands.ts';
 
 const program = new Command('claimcheck')
@@ -16,6 +17,7 @@ const program = new Command('claimcheck')
 
 program.addCommand(appCommands());
 program.addCommand(deliveryCommands());
+program.addCommand(secretCommands());
 program.addCommand(statsCommands());
 
 try {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type ErrorCode, ServiceError } from '../errors.ts';
 import { parse } from '../parse.ts';
 import type { Millis } from '../purchases/purchase.ts';
 import { Delivery } from '../webhooks/delivery.ts';
 import { EndpointState } from '../webhooks/endpoint-state.ts';
+import { holds } from './holds.ts';
 import * as keys from './keys.ts';
 import type { Table, Update } from './table.ts';
 import { updateOf } from './update-of.ts';
@@ -78,15 +78,4 @@ function replacement(before: Delivery, after: Delivery, now: Millis): Update {
       values: { ':attempts': before.attempts, ':state': before.state },
     },
   );
-}
-
-/** Whether the update's condition held. */
-async function holds(table: Table, update: Update): Promise<boolean> {
-  try {
-    await table.update(update);
-    return true;
-  } catch (thrown) {
-    if (thrown instanceof ServiceError && thrown.code === ('Conflict' satisfies ErrorCode)) return false;
-    throw thrown;
-  }
 }

@@ -75,6 +75,14 @@ describe('the command line', () => {
     expect(await cli(['app', 'set-store', app, 'store_a', '-'], '{"bundle":1}')).toMatchObject({ code: 1 });
   }, 30_000);
 
+  it('finds nothing to seal again while the master secret is one key', async () => {
+    await cli(['app', 'create', freshName()]);
+    expect(await cli(['secrets', 'reseal'])).toMatchObject({
+      code: 0,
+      out: '0 texts were under another key than the first.\n',
+    });
+  }, 30_000);
+
   it('sets the strategy, and nothing for an application that is not there', async () => {
     const app = freshName();
     await cli(['app', 'create', app]);
