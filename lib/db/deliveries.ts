@@ -10,8 +10,8 @@ import { updateOf } from './update-of.ts';
 
 /** Webhooks on their way to the applications' servers, and which of these take none. */
 export interface Deliveries {
-  /** Twice is once: one that exists stays as it is. */
-  create(delivery: Delivery): Promise<void>;
+  /** Twice is once: one that exists stays as it is. Whether it was made now. */
+  create(delivery: Delivery): Promise<boolean>;
   find(app: string, deliveryId: string): Promise<Delivery | undefined>;
   /** Writes what became of a delivery; false when another worker was there first. */
   replace(before: Delivery, after: Delivery, now: Millis): Promise<boolean>;
@@ -21,8 +21,8 @@ export interface Deliveries {
   setEndpoint(app: string, url: string, state: EndpointState): Promise<void>;
 }
 
-/** Longer than the attempts take, and long enough for an operator to see what died. */
-const remembersMs = 30 * 24 * 60 * 60 * 1000;
+/** How long a delivery is kept after its last attempt: longer than the attempts take, and enough to see what died. */
+export const remembersMs = 30 * 24 * 60 * 60 * 1000;
 const ttl = (now: Millis): number => Math.floor((now + remembersMs) / 1000);
 
 export function deliveriesOf(table: Table): Deliveries {
@@ -32,7 +32,7 @@ export function deliveriesOf(table: Table): Deliveries {
     async create(delivery) {
       const { app, deliveryId, createdAt } = delivery;
       const fields = { ...delivery, ttl: ttl(createdAt) };
-      await holds(
+      return await holds(
         table,
         updateOf(keys.deliveryKey(app, deliveryId), fields, { expression: 'attribute_not_exists(pk)' }),
       );

@@ -59,6 +59,7 @@ export interface Purchases {
   transactionsOf(app: string, purchaseIds: readonly string[]): Promise<Transaction[]>;
   /** Lifecycle notifications, oldest first. */
   notificationsOf(app: string, purchaseId: string): Promise<PurchaseNotificationItem[]>;
+  claimsOf(app: string, purchaseId: string): Promise<Claim[]>;
   /**
    * Takes in what happened to a purchase and writes what it changes in one transaction, again from the start when another
    * writer came first. Returns the purchase as it is then; undefined when there is none. Throws `Conflict` after ten tries.
@@ -124,6 +125,10 @@ export function purchasesOf(table: Table, cipher: Cipher, rates: Rates): Purchas
     async notificationsOf(app, purchaseId) {
       const items = await table.query({ partition: purchasePartition(app, purchaseId), prefix: notificationPrefix });
       return items.map((item) => parse(NotificationItem, item, 'DatabaseError'));
+    },
+    async claimsOf(app, purchaseId) {
+      const items = await table.query({ partition: purchasePartition(app, purchaseId), prefix: claimPrefix });
+      return items.map((item) => parse(Claim, item, 'DatabaseError'));
     },
     async record(app, purchaseId, { observed, message, ...happened }) {
       const seen = observed && (await sealed(cipher, app, observed));
