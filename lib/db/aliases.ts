@@ -5,7 +5,7 @@ import type { Table } from './table.ts';
 import { updateOf } from './update-of.ts';
 
 /** A user as a validation names one. */
-export interface NamedUser {
+interface NamedUser {
   readonly username: string;
   /** The form that the client says it gave to the store. */
   readonly obfuscatedUsername?: string;
