@@ -1,0 +1,31 @@
+import { startDynamoDbLocal } from '../local/dynamodb-local.ts';
+import { type Meter, startMeter } from './units/meter.ts';
+
+type Service = Awaited<ReturnType<typeof import('../test/support/service.ts').startTestService>>;
+type Queues = Awaited<ReturnType<typeof import('../test/support/work-queues.ts').startWorkQueues>>;
+
+/** The real handlers and workers on the real table engine behind a meter, asking the emulated stores. */
+export interface MeteredService {
+  readonly service: Service;
+  readonly queues: Queues;
+  readonly meter: Meter;
+}
+
+/** Starts it, lets it be used and stops it. */
+export async function withMeteredService<T>(use: (metered: MeteredService) => Promise<T>): Promise<T> {
+  const engine = await startDynamoDbLocal();
+  const meter = await startMeter(engine.endpoint);
+  process.env.DYNAMODB_ENDPOINT = meter.endpoint;
+  const { startTestService } = await import('../test/support/service.ts');
+  const { startWorkQueues } = await import('../test/support/work-queues.ts');
+  const service = await startTestService();
+  const queues = await startWorkQueues();
+  try {
+    return await use({ service, queues, meter });
+  } finally {
+    await queues.close();
+    await service.close();
+    await meter.close();
+    await engine.close();
+  }
+}

@@ -1,0 +1,28 @@
+import type { Key } from '../../lib/db/keys.ts';
+
+/** By the kind in the partition's key and, where a partition holds several kinds, the first letter of the sort key. */
+const kinds: Readonly<Record<string, string>> = {
+  'P P': 'purchase',
+  'P C': 'claim',
+  'P N': 'notification',
+  'P T': 'transaction',
+  'C C': 'customer',
+  'C P': "customer's purchase",
+  'U U': 'user alias',
+  'U W': 'waiting purchase',
+  K: 'handled message',
+  D: 'webhook delivery',
+  H: 'webhook URL',
+  'S D': 'statistics of the day',
+  'S M': 'statistics of the month',
+  'E E': 'event',
+  'E R': 'event, raw view',
+  G: 'event tag',
+};
+
+/** What an item is, by its key: see lib/db/keys.ts. */
+export function itemKind({ pk, sk }: Key): string {
+  if (pk.startsWith('APP#')) return 'application';
+  const [, kind = ''] = pk.split('#', 2);
+  return kinds[`${kind} ${sk[0]}`] ?? kinds[kind] ?? pk;
+}
