@@ -44,7 +44,7 @@ async function itemsOf(app: string): Promise<Item[]> {
       const { transactionId, purchaseDate } = transaction;
       place(purchaseDate, {
         ...keys.transactionKey(app, purchaseId, transactionId),
-        ...keys.transactionIndexKeys(app, transactionId, purchaseDate),
+        ...keys.transactionIndexKeys(app, purchaseId, transaction),
         transaction,
         asOf: createdAt,
       });

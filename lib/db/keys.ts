@@ -11,6 +11,7 @@ import type { Millis } from '../purchases/purchase.ts';
  * Its claims                  a#P#<purchaseId>     C#<username>
  * Its notifications           a#P#<purchaseId>     N#<date>#<id>
  * Its transactions            a#P#<purchaseId>     T#<transactionId>     byCreated a#T by date, byKey a#T#<transactionId>
+ *                                                                        where that is not the purchase's id
  * Customer                    a#C#<username>       C                     byCreated a#C
  * Customer's purchase (link)  a#C#<username>       P#<purchaseId>
  * User alias                  a#U#<alias>          U
@@ -119,11 +120,18 @@ export const purchaseIndexKeys = (
   keyPk: `${app}#PU`,
   keySk: `${sortable(dates.updatedAt)}#${purchaseId}`,
 });
-export const transactionIndexKeys = (app: string, transactionId: string, purchaseDate: Millis) => ({
+/** A transaction with its purchase's id, as a first payment often is, is found by its own key and needs no other. */
+export const transactionIndexKeys = (
+  app: string,
+  purchaseId: string,
+  { transactionId, purchaseDate }: { readonly transactionId: string; readonly purchaseDate: Millis },
+) => ({
   createdPk: `${app}#T`,
   createdSk: `${sortable(purchaseDate)}#${transactionId}`,
-  keyPk: transactionIdPartition(app, transactionId),
-  keySk: sortable(purchaseDate),
+  ...(transactionId !== purchaseId && {
+    keyPk: transactionIdPartition(app, transactionId),
+    keySk: sortable(purchaseDate),
+  }),
 });
 export const transactionIdPartition = (app: string, transactionId: string): string => `${app}#T#${transactionId}`;
 

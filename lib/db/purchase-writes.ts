@@ -61,13 +61,13 @@ function purchaseWrite(table: string, app: string, change: Change): Write {
 }
 
 function transactionWrite(table: string, app: string, { asOf, transaction }: KnownTransaction): Write {
-  const { purchaseId, transactionId, purchaseDate } = transaction;
+  const { purchaseId, transactionId } = transaction;
   return {
     Put: {
       TableName: table,
       Item: {
         ...keys.transactionKey(app, purchaseId, transactionId),
-        ...keys.transactionIndexKeys(app, transactionId, purchaseDate),
+        ...keys.transactionIndexKeys(app, purchaseId, transaction),
         transaction,
         asOf,
       },

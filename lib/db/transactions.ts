@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { parse } from '../parse.ts';
 import { Transaction } from '../transactions/transaction.ts';
-import { transactionIdPartition } from './keys.ts';
+import { transactionIdPartition, transactionKey } from './keys.ts';
 import type { Item, Table } from './table.ts';
 
 const TransactionItem = v.object({ transaction: Transaction });
@@ -13,8 +13,18 @@ export interface Transactions {
   named(app: string, transactionId: string): Promise<Transaction[]>;
 }
 
+/** No item has a longer one, and DynamoDB refuses to be asked for it. */
+const longestSortKeyBytes = 1024;
+
 export function transactionsOf(table: Table): Transactions {
-  const read = async (app: string, transactionId: string, limit?: number): Promise<Transaction[]> => {
+  /** The one of the purchase that has the same id: it is not in the index. */
+  const first = async (app: string, id: string): Promise<Transaction | undefined> => {
+    const key = transactionKey(app, id, id);
+    if (Buffer.byteLength(key.sk) > longestSortKeyBytes) return undefined;
+    const item = await table.get(key);
+    return item && listedTransaction(item);
+  };
+  const indexed = async (app: string, transactionId: string, limit?: number): Promise<Transaction[]> => {
     const entries = await table.query({
       partition: transactionIdPartition(app, transactionId),
       index: 'byKey',
@@ -24,8 +34,13 @@ export function transactionsOf(table: Table): Transactions {
     return items.flatMap((item) => (item ? [listedTransaction(item)] : []));
   };
   return {
-    find: async (app, transactionId) => (await read(app, transactionId, 1))[0],
-    named: async (app, transactionId) => await read(app, transactionId),
+    find: async (app, transactionId) => (await first(app, transactionId)) ?? (await indexed(app, transactionId, 1))[0],
+    async named(app, transactionId) {
+      const [own, others] = await Promise.all([first(app, transactionId), indexed(app, transactionId)]);
+      // Entries of the index from when it held all of them.
+      const rest = others.filter(({ purchaseId }) => purchaseId !== own?.purchaseId);
+      return own ? [own, ...rest] : rest;
+    },
   };
 }
 

@@ -46,7 +46,7 @@ function itemOf(app: string, collection: Collection, { id, date }: Row): Item {
     return { ...keys.purchaseKey(app, id), ...indexed, ...dates, version: 1, entitledUsers: [] };
   }
   const transaction = paid(seenPurchase({ purchaseId: id, transactionId: id }).purchase, { purchaseDate: date });
-  return { ...keys.transactionKey(app, id, id), ...keys.transactionIndexKeys(app, id, date), transaction };
+  return { ...keys.transactionKey(app, id, id), ...keys.transactionIndexKeys(app, id, transaction), transaction };
 }
 
 const idOf = ({ username, pk }: Item): string => String(username ?? String(pk).split('#')[2]);

@@ -34,7 +34,7 @@ function itemsOf(app: string): Item[] {
     const refunded = index === 3 && { refundedAt: start + 40 * day };
     return {
       ...keys.transactionKey(app, purchaseId, transactionId),
-      ...keys.transactionIndexKeys(app, transactionId, purchaseDate),
+      ...keys.transactionIndexKeys(app, purchaseId, { transactionId, purchaseDate }),
       transaction: { ...paid(seenPurchase().purchase), purchaseId, transactionId, purchaseDate, ...refunded },
     };
   });
