@@ -24,7 +24,9 @@ export function summaryOf(purchases: readonly Purchase[]): CustomerSummary {
   };
 }
 
-function accessUntil({ expirationDate = 0, endedAt, isPaused, isConsumed }: Purchase): Millis {
-  if (isPaused || isConsumed) return 0;
-  return endedAt === undefined ? expirationDate : Math.min(endedAt, expirationDate);
+/** Later than every date: the end of what no store gave an end. */
+const never = 8_640_000_000_000_000;
+
+function accessUntil({ expirationDate = never, endedAt = never, isPaused, isConsumed }: Purchase): Millis {
+  return isPaused || isConsumed ? 0 : Math.min(endedAt, expirationDate);
 }
