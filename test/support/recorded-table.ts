@@ -1,9 +1,9 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Key } from '../../lib/db/keys.ts';
 import type { Table, Write } from '../../lib/db/table.ts';
-import { streamRecord } from './stream-records.ts';
+import { type ItemChange, streamRecord } from './stream-records.ts';
 
-/** The table, and a stream of what its transactions change: records of one partition are in one shard, in order. */
+/** The table, and a stream of what its transactions change and of new items that are put: records of one partition are in one shard, in order. */
 export interface RecordedTable {
   readonly table: Table;
   readonly shards: readonly DynamoDBRecord[][];
@@ -12,6 +12,8 @@ export interface RecordedTable {
 export function recordedTable(table: Table, shardCount: number): RecordedTable {
   const shards = Array.from({ length: shardCount }, (): DynamoDBRecord[] => []);
   let position = 0;
+  const record = (pk: string, change: ItemChange) =>
+    shards[shardOf(pk, shardCount)]?.push(streamRecord(change, position++));
   return {
     shards,
     table: {
@@ -29,8 +31,12 @@ export function recordedTable(table: Table, shardCount: number): RecordedTable {
           const [old, present] = [before[index], after[index]];
           if (!old && !present) continue;
           const change = { ...(old && { before: old }), ...(present && { after: present }) };
-          shards[shardOf(pk, shardCount)]?.push(streamRecord(change, position++));
+          record(pk, change);
         }
+      },
+      async batchPut(items) {
+        await table.batchPut(items);
+        for (const after of items) record(String(after.pk), { after });
       },
     },
   };

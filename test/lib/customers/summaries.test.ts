@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { DynamoDBRecord } from 'aws-lambda';
 import fc from 'fast-check';
 import { listCustomers } from '../../../lib/api/customers.ts';
 import { aggregate } from '../../../lib/counting/aggregate.ts';
@@ -16,6 +15,7 @@ import { crashingTable } from '../../support/crashing-table.ts';
 import { day, givenApp, testCipher } from '../../support/given.ts';
 import { anyLives, livesOf, users } from '../../support/purchase-lives.ts';
 import { recordedTable } from '../../support/recorded-table.ts';
+import { type Consume, consumerOf } from '../../support/shard-consumer.ts';
 import { testTable } from '../../support/table.ts';
 
 let table: Table;
@@ -29,22 +29,6 @@ function working(crashes: () => boolean): Deps {
   const crashing = crashingTable(table, crashes);
   const purchases = purchasesOf(table, testCipher, deps().rates);
   return { counters: countersOf(crashing), customers: customersOf(crashing), purchases } as unknown as Deps;
-}
-
-/** Hands out a shard's records in portions, one that failed again in the size of the next turn. */
-function consumer(records: readonly DynamoDBRecord[], { shard, sizes }: { shard: string; sizes: readonly number[] }) {
-  let taken = 0;
-  let turn = 0;
-  return async (working: Deps): Promise<boolean> => {
-    const portion = records.slice(taken, taken + (sizes[turn++ % sizes.length] ?? 1));
-    await aggregate(portion, shard, working).then(
-      () => {
-        taken += portion.length;
-      },
-      () => undefined,
-    );
-    return taken < records.length;
-  };
 }
 
 /** All purchases with their owners, read one by one. */
@@ -91,7 +75,7 @@ describe('the list of customers', () => {
           const live = livesOf(purchasesOf(recorded.table, testCipher, deps().rates), keys.app, { strategy, from });
           const crashing = working(() => chances.next().value === 0);
           const consumers = recorded.shards.map((records, index) =>
-            consumer(records, { shard: `shard-${index}`, sizes }),
+            consumerOf(records, { shard: `shard-${index}`, sizes }),
           );
           const waiting = [...deeds];
           // The shards fall behind, each in its own way, and catch up while purchases go on changing.
@@ -106,7 +90,7 @@ describe('the list of customers', () => {
             ]);
           }
           for (const deed of waiting) await live(deed);
-          const catchUp = async (consume: (working: Deps) => Promise<boolean>) => {
+          const catchUp = async (consume: Consume) => {
             while (await consume(crashing));
           };
           await Promise.all(consumers.map(catchUp));
