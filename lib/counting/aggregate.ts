@@ -20,7 +20,9 @@ export async function aggregate(records: readonly DynamoDBRecord[], shardId: str
   await inTurns([...portionsOf(facts).values()], async ({ key, portions }) => {
     await deps.counters.count(key, shard, portions);
   });
-  await inTurns(concerned(records), async (customer) => await summarize(customer, deps));
+  await inTurns(concerned(records), async (customer) => {
+    await summarize(customer, deps);
+  });
   await passed(records, deps);
 }
 

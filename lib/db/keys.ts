@@ -129,6 +129,8 @@ export const transactionIndexKeys = (app: string, transactionId: string, purchas
 export const transactionIdPartition = (app: string, transactionId: string): string => `${app}#T#${transactionId}`;
 
 export const customerPartition = (app: string, username: string): string => `${app}#C#${username}`;
+/** The user of a customer's partition; only an application's name holds no `#`. */
+export const usernameOf = (partition: string): string => partition.slice(partition.indexOf('#') + '#C#'.length);
 export const customerKey = (app: string, username: string): Key => ({ pk: customerPartition(app, username), sk: 'C' });
 export const customerIndexKeys = (app: string, username: string, createdAt: Millis) => ({
   createdPk: `${app}#C`,

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { listCustomers } from '../../../lib/api/customers.ts';
 import { aggregate } from '../../../lib/counting/aggregate.ts';
+import { resummarize } from '../../../lib/counting/resummarize.ts';
 import { countersOf } from '../../../lib/db/counters.ts';
 import { customersOf } from '../../../lib/db/customers.ts';
 import { customerKey, listPartition } from '../../../lib/db/keys.ts';
@@ -12,7 +13,7 @@ import { isActive, isSubscription } from '../../../lib/purchases/purchase.ts';
 import { isoSeconds } from '../../../lib/purchases/records.ts';
 import { basic, call } from '../../support/call.ts';
 import { crashingTable } from '../../support/crashing-table.ts';
-import { day, givenApp, testCipher } from '../../support/given.ts';
+import { day, givenApp, seenPurchase, testCipher } from '../../support/given.ts';
 import { anyLives, livesOf, users } from '../../support/purchase-lives.ts';
 import { recordedTable } from '../../support/recorded-table.ts';
 import { type Consume, consumerOf } from '../../support/shard-consumer.ts';
@@ -138,5 +139,35 @@ describe('the list of customers', () => {
       { applicationUsername: 'bob', customerInfo: { activeSubscriber: true, lastPurchaseId: 'store_a:0' } },
     ]);
     expect(body.rows[0].customerInfo).not.toHaveProperty('lastPurchaseId');
+  });
+
+  it('can be mended for all customers at once, and for some', async () => {
+    const keys = await givenApp(table);
+    const live = livesOf(deps().purchases, keys.app, { strategy: 'all', from: Date.now() - day });
+    // No record of this was ever counted.
+    await live({ deed: 'buy', which: 0, user: 'ann', passes: 1 });
+    await live({ deed: 'buy', which: 2, user: 'bob', passes: 1 });
+    await live({ deed: 'claim', which: 0, user: 'eve', passes: 1 });
+    expect(await resummarize(keys.app, deps(), ['ann', 'nobody'])).toEqual({ seen: 1, mended: 1 });
+    expect(await resummarize(keys.app, deps())).toEqual({ seen: 3, mended: 2 });
+    expect(await resummarize(keys.app, deps())).toEqual({ seen: 3, mended: 0 });
+    const { body } = await call(listCustomers, { headers: basic(keys.app, keys.secretKey) });
+    const all = await purchasesIn(keys.app);
+    expect(body.rows).toEqual(
+      users.map((user) => ({ applicationUsername: user, customerInfo: infoOf(user, all, Date.now()) })),
+    );
+  });
+
+  it('does not bring back a customer who is deleted while the summary is worked out', async () => {
+    const { app } = await givenApp(table);
+    const live = livesOf(deps().purchases, app, { strategy: 'all', from: Date.now() - day });
+    await live({ deed: 'buy', which: 0, user: 'ann', passes: 1 });
+    const Key = customerKey(app, 'ann');
+    const outcome = await customersOf(table).summarize(app, 'ann', async () => {
+      await table.transact([{ Delete: { TableName: table.name, Key } }]);
+      return [seenPurchase().purchase];
+    });
+    expect(outcome).toBe('unknown');
+    expect(await table.get(Key)).toBeUndefined();
   });
 });
