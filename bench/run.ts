@@ -3,12 +3,14 @@ import { benchPages } from './pages.ts';
 import { benchStartTimes } from './start-times.ts';
 import { benchTableUnits } from './table-units.ts';
 import { benchVerifyStoreA } from './verify-store-a.ts';
+import { benchWebhooks } from './webhooks.ts';
 
 const benches: Readonly<Record<string, () => Promise<BenchTable>>> = {
   start: benchStartTimes,
   pages: benchPages,
   units: benchTableUnits,
   verify: benchVerifyStoreA,
+  webhooks: benchWebhooks,
 };
 
 const chosen = process.argv.slice(2);

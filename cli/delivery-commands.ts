@@ -1,10 +1,13 @@
 import { Command, Option } from 'commander';
+import { Moment } from '../lib/api/paging.ts';
 import { deps } from '../lib/deps.ts';
 import { ServiceError } from '../lib/errors.ts';
+import { parse } from '../lib/parse.ts';
+import { announce } from '../lib/webhooks/announce.ts';
 import type { Delivery } from '../lib/webhooks/delivery.ts';
 import { listDeliveries, replayDeliveries } from '../lib/webhooks/operator.ts';
 
-/** `deliveries list|replay`. */
+/** `deliveries list|replay|announce`. */
 export function deliveryCommands(): Command {
   const deliveries = new Command('deliveries').description('Webhooks that were not delivered');
   deliveries
@@ -20,6 +23,15 @@ export function deliveryCommands(): Command {
     .argument('[id]')
     .option('--dead', 'all that are dead')
     .action(replay);
+  deliveries
+    .command('announce')
+    .description(
+      'Sends what was never announced of changes between two moments; reads the purchases that changed since',
+    )
+    .argument('<app>')
+    .requiredOption('--from <date>', 'the first moment, such as 2026-01-31T10:00:00Z; at most 29 days ago')
+    .option('--to <date>', 'the end; without it until now')
+    .action(announceAgain);
   return deliveries;
 }
 
@@ -44,4 +56,10 @@ async function replay(app: string, id: string | undefined, { dead }: { dead?: tr
     throw new ServiceError('InvalidPayload', 'Say which: the id of a delivery, or --dead for all that are dead.');
   const waiting = await replayDeliveries(app, id, deps());
   console.log(`${waiting.length} on their way.`);
+}
+
+async function announceAgain(app: string, { from, to }: { from: string; to?: string }): Promise<void> {
+  const range = { from: parse(Moment, from), to: to === undefined ? deps().now() : parse(Moment, to) };
+  const { webhooks, missing } = await announce(app, range, deps());
+  console.log(`${webhooks} webhooks; ${missing} of them were missing and are on their way.`);
 }

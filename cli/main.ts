@@ -4,6 +4,7 @@ import { appCommands } from './app-commands.ts';
 import { connect } from './connect.ts';
 import { customersCommands } from './customers-commands.ts';
 import { deliveryCommands } from './delivery-commands.ts';
+import { secretCommands } from './secret-commands.ts';
 import { statsCommands } from './stats-commands.ts';
 
 const program = new Command('claimcheck')
@@ -17,6 +18,7 @@ const program = new Command('claimcheck')
 
 program.addCommand(appCommands());
 program.addCommand(deliveryCommands());
+program.addCommand(secretCommands());
 program.addCommand(statsCommands());
 program.addCommand(customersCommands());
 

@@ -2,6 +2,7 @@ import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import {
   Alarm,
+  type AlarmProps,
   ComparisonOperator,
   Dashboard,
   GraphWidget,
@@ -11,8 +12,10 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { Operation, type Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import { Topic } from 'aws-cdk-lib/aws-sns';
+import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import { AlarmTopic } from './alarm-topic.ts';
+import { failuresOf, logged, sumOf } from './failure-metrics.ts';
 import type { QueueName, Queues } from './queues.ts';
 
 interface AlarmsProps {
@@ -43,12 +46,21 @@ const hurtBy: Readonly<Record<QueueName, { readonly late: string; readonly dead:
   },
 };
 
+/** Who is hurt when a worker that runs by the clock fails. */
+const hurtWithout = {
+  sweep: 'Applications are hurt: nothing is refreshed, no expiry is told, and webhooks are not sent again.',
+  reconcile: 'Applications are hurt: what stores failed to deliver is not found.',
+  collect: 'Applications are hurt: money that store_c gave back is not noticed.',
+  'exchange-rates': 'Owners are hurt: amounts in US dollars are worked out with old rates, or not at all.',
+} as const;
+
 const period = Duration.minutes(5);
 /** An alarm takes ten metrics at most: the operations that `lib/db/table.ts` calls. */
 const usedOperations = [
   Operation.GET_ITEM,
   Operation.BATCH_GET_ITEM,
   Operation.QUERY,
+  Operation.UPDATE_ITEM,
   Operation.BATCH_WRITE_ITEM,
   Operation.TRANSACT_WRITE_ITEMS,
 ];
@@ -56,14 +68,17 @@ const summed = { period, statistic: 'Sum' } as const;
 
 /** Alarms whose text says who is hurt, a topic to hear of them, and a dashboard of the same numbers. */
 export class Alarms extends Construct {
-  private readonly topic: Topic;
+  readonly topic: Topic;
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
     const { api, table, functions } = props;
-    this.topic = new Topic(this, 'Topic', { displayName: 'Claimcheck alarms', enforceSSL: true });
+    this.topic = new AlarmTopic(this, 'Alarms').topic;
     const serverErrors = api.metricServerError(summed);
-    const tableThrottles = table.metricThrottledRequestsForOperations({ operations: usedOperations, period });
+    const tableThrottles = sumOf(
+      usedOperations.map((operation) => table.metricThrottledRequestsForOperation(operation, summed)),
+      period,
+    );
     this.alarm(
       'ServerErrors',
       serverErrors,
@@ -94,9 +109,15 @@ export class Alarms extends Construct {
   private validation(validate: LambdaFunction): void {
     this.alarm(
       'ValidationErrors',
-      validate.metricErrors(summed),
+      failuresOf(validate, period),
       3,
-      'Buyers are hurt: validations crash, so paid purchases are not granted. Clients will ask again.',
+      'Buyers are hurt: validations fail for a fault of ours or for settings that a store refuses. Clients will ask again.',
+    );
+    this.alarm(
+      'ValidationStores',
+      logged(validate, 'Unreachable', period),
+      20,
+      'Buyers are hurt: a store cannot be asked, so paid purchases are not granted yet. Clients will ask again.',
     );
     this.alarm(
       'ValidationThrottles',
@@ -124,24 +145,64 @@ export class Alarms extends Construct {
       'stream-failures',
       failures,
       1,
-      'Applications are hurt: changes were not announced or not counted. The queue names the records; replay or recount them.',
+      'Applications are hurt: changes were not announced or not counted. The queue names the records; run stats recount and deliveries announce.',
     );
   }
 
   private consumers({ workers, receivers }: AlarmsProps): void {
+    for (const [id, receiver] of receivers) {
+      const refused = 'Applications are hurt: notifications of a store are not taken in, and come late. Look at';
+      this.alarm(`${id}-errors`, failuresOf(receiver, period), 3, `${refused} ${id}.`);
+    }
     for (const name of ['fan-out', 'aggregate']) {
       const age = workers.get(name)?.metric('IteratorAge', { period, statistic: 'Maximum' });
       const late =
         'Applications are hurt: what changed in the table is announced or counted late. Look at the errors of';
       if (age) this.alarm(`${name}-late`, age, 900_000, `${late} ${name}.`);
     }
-    for (const [id, receiver] of receivers) {
-      const refused = 'Applications are hurt: notifications of a store crash their receiver, and come late. Look at';
-      this.alarm(`${id}-errors`, receiver.metricErrors(summed), 3, `${refused} ${id}.`);
+    const processing = workers.get('process-notification');
+    if (processing) {
+      const late = logged(processing, 'Late', period);
+      this.alarm(
+        'notifications-put-off',
+        late,
+        1,
+        'Applications are hurt: a store has told of purchases and cannot be asked about them for half an hour. Look at its events.',
+      );
     }
+    const refreshing = workers.get('refresh-purchase');
+    if (refreshing) {
+      this.alarm(
+        'refreshes-refused',
+        failuresOf(refreshing, period),
+        10,
+        'Applications are hurt: purchases cannot be refreshed for a fault of ours or for settings that a store refuses.',
+      );
+    }
+    this.scheduled(workers);
   }
 
-  private alarm(id: string, metric: IMetric, threshold: number, alarmDescription: string): void {
+  private scheduled(workers: AlarmsProps['workers']): void {
+    for (const [name, hurt] of Object.entries(hurtWithout)) {
+      const worker = workers.get(name);
+      if (worker) this.alarm(`${name}-errors`, worker.metricErrors(summed), 1, `${hurt} Look at the log of ${name}.`);
+    }
+    const sweep = workers.get('sweep');
+    if (!sweep) return;
+    const runs = sweep.metricInvocations({ period: Duration.minutes(15), statistic: 'Sum' });
+    this.alarm('sweep-silent', runs, 1, `${hurtWithout.sweep} Its schedule does not call it.`, {
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      treatMissingData: TreatMissingData.BREACHING,
+    });
+  }
+
+  private alarm(
+    id: string,
+    metric: IMetric,
+    threshold: number,
+    alarmDescription: string,
+    how: Partial<AlarmProps> = {},
+  ): void {
     const alarm = new Alarm(this, id, {
       metric,
       threshold,
@@ -149,6 +210,7 @@ export class Alarms extends Construct {
       evaluationPeriods: 1,
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
+      ...how,
     });
     alarm.addAlarmAction(new SnsAction(this.topic));
   }

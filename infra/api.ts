@@ -1,4 +1,4 @@
-import { Aws, RemovalPolicy } from 'aws-cdk-lib';
+import { Aws, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -25,6 +25,8 @@ interface ApiProps {
 /** The regional REST API. */
 export class Api extends Construct {
   readonly api: SpecRestApi;
+  /** The base URL, to which paths that begin with a slash are added. */
+  readonly url: string;
 
   constructor(scope: Construct, id: string, { contracts, hooks, functions }: ApiProps) {
     super(scope, id);
@@ -32,9 +34,12 @@ export class Api extends Construct {
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    // The name by which its metrics are known, so that of two services each has its own.
+    const title = Stack.of(this).stackName;
     this.api = new SpecRestApi(this, 'RestApi', {
+      restApiName: title,
       apiDefinition: ApiDefinition.fromInline(
-        gatewayDocument(contracts, { hooks, uriOf: (functionId) => invocationUri(functions, functionId) }),
+        gatewayDocument(contracts, { title, hooks, uriOf: (functionId) => invocationUri(functions, functionId) }),
       ),
       endpointTypes: [EndpointType.REGIONAL],
       // An account that has never logged an API has no role for it, and refuses a stage with an access log.
@@ -49,6 +54,8 @@ export class Api extends Construct {
         accessLogFormat,
       },
     });
+    const { restApiId, deploymentStage } = this.api;
+    this.url = `https://${restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${deploymentStage.stageName}`;
     for (const handler of functions.values()) {
       handler.addPermission('Api', {
         principal: new ServicePrincipal('apigateway.amazonaws.com'),

@@ -14,7 +14,7 @@ const decisions: Readonly<Record<string, string>> = {
   'AwsSolutions-SQS3':
     'The place for failed records of the stream is itself where the dead go; every other queue has one, which a test checks.',
   'AwsSolutions-SMG4':
-    'Rotating the master key means encrypting the credentials in the table again; docs/operating.md says how.',
+    'What old master keys encrypted is opened until it has been encrypted anew, which an operator decides; docs/operating.md says how.',
 };
 
 /** Acknowledges the findings that are decisions, so that any other one fails the check. */

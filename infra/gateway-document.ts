@@ -3,6 +3,7 @@ import type { Hook } from '../lib/api/notifications.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 
 interface Integration {
+  readonly title: string;
   readonly hooks: readonly Hook[];
   /** The ARN that API Gateway calls a function by, from the id of the contract or hook. */
   readonly uriOf: (functionId: string) => string;
@@ -14,7 +15,7 @@ type Operations = Readonly<Record<string, object>>;
  * The body of the REST API: routes and integrations only, made from the contracts; aliases call the same function. The
  * schemas are in docs/openapi.json.
  */
-export function gatewayDocument(contracts: readonly Contract[], { hooks, uriOf }: Integration) {
+export function gatewayDocument(contracts: readonly Contract[], { title, hooks, uriOf }: Integration) {
   const paths: Record<string, Operations> = {};
   for (const contract of contracts) {
     for (const path of [contract.path, ...contract.aliases]) {
@@ -30,7 +31,7 @@ export function gatewayDocument(contracts: readonly Contract[], { hooks, uriOf }
   }
   return {
     openapi: '3.0.1',
-    info: { title: 'Claimcheck', version: '3.12.0' },
+    info: { title, version: '3.12.0' },
     paths,
     'x-amazon-apigateway-gateway-responses': gatewayResponses,
   };
@@ -103,6 +104,7 @@ const gatewayResponse = (status: number, code: ErrorCode, message: string) => ({
 const gatewayResponses = {
   DEFAULT_4XX: gatewayResponse(400, 'InvalidPayload', 'The request is malformed.'),
   DEFAULT_5XX: gatewayResponse(500, 'InternalError', 'An internal problem prevented processing.'),
+  WAF_FILTERED: gatewayResponse(403, 'Forbidden', 'The request was refused.'),
   INTEGRATION_TIMEOUT: gatewayResponse(504, 'InternalError', 'The service took too long.'),
   MISSING_AUTHENTICATION_TOKEN: gatewayResponse(404, 'ResourceNotFound', 'There is no such path.'),
   REQUEST_TOO_LARGE: gatewayResponse(413, 'InvalidPayload', 'The request is too large.'),

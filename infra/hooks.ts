@@ -6,7 +6,7 @@ import { HouseFunction } from './house-function.ts';
 
 const needs: readonly Need[] = ['stores', 'notifications'];
 
-/** One function for each store that sends notifications, all of the same file: one store's flood is not the others'. */
+/** One function for each store that sends notifications, all of the same file: an alarm names the store that it is about. */
 export class Hooks extends Construct {
   /** By hook id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;

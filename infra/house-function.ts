@@ -19,6 +19,8 @@ interface HouseFunctionProps {
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
   readonly environment: Readonly<Record<string, string>>;
+  /** How often an event that failed is handled again, of a function that nobody waits for. */
+  readonly retryAttempts?: number;
 }
 
 /** A function as all of ours are: arm64, traced, with a log of its own and a role that may only write there. */
@@ -43,6 +45,7 @@ export class HouseFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       logGroup,
       role: this.role(logGroup),
+      ...(props.retryAttempts !== undefined && { retryAttempts: props.retryAttempts }),
       environment: {
         EVENT_RETENTION_DAYS: String(this.node.tryGetContext('eventRetentionDays') ?? 90),
         ...props.environment,

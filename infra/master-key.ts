@@ -2,7 +2,10 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 
-/** The secret under which store credentials and secret keys are encrypted. Losing it loses them, so it is retained. */
+/**
+ * The keys under which store credentials, secret keys, signing secrets and refresh tokens are encrypted; one, until it is
+ * rotated. Losing it loses them, so it is retained.
+ */
 export class MasterKey extends Construct {
   readonly secret: Secret;
 

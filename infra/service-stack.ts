@@ -30,9 +30,10 @@ export class ServiceStack extends Stack {
     const { functions } = new Endpoints(this, 'Endpoints', { contracts, ...resources });
     const receivers = new Hooks(this, 'Hooks', resources).functions;
     const workers = new Workers(this, 'Workers', resources).functions;
-    const { api } = new Api(this, 'Api', { contracts, hooks, functions: new Map([...functions, ...receivers]) });
-    new Alarms(this, 'Alarms', { api, table, functions, receivers, workers, queues });
-    new CfnOutput(this, 'ApiUrl', { value: api.url ?? '', description: 'The base URL for clients' });
+    const { api, url } = new Api(this, 'Api', { contracts, hooks, functions: new Map([...functions, ...receivers]) });
+    const { topic } = new Alarms(this, 'Alarms', { api, table, functions, receivers, workers, queues });
+    new CfnOutput(this, 'ApiUrl', { value: url, description: 'The base URL for clients' });
+    new CfnOutput(this, 'AlarmTopicArn', { value: topic.topicArn, description: 'Subscribe to hear of alarms' });
     const webhooks = queues.work.webhooks.queue;
     new CfnOutput(this, 'WebhooksQueueUrl', { value: webhooks.queueUrl, description: 'cli --webhooks-queue' });
     new CfnOutput(this, 'TableName', { value: table.tableName, description: 'cli --table' });

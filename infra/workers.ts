@@ -77,6 +77,14 @@ export const workers: readonly Worker[] = [
     memoryMb: 1024,
   },
   {
+    id: 'collect',
+    summary: 'Takes what stores hold ready instead of sending it',
+    source: { every: Duration.minutes(5) },
+    needs: ['write', 'stores', 'indexes', 'notifications'],
+    timeoutSeconds: 280,
+    memoryMb: 512,
+  },
+  {
     id: 'aggregate',
     summary: 'Counts what changes: statistics, lengths of lists, summaries of customers',
     source: {
@@ -102,6 +110,9 @@ export const workers: readonly Worker[] = [
   },
 ];
 
+/** Instances of a queue's worker: a flood in the background must leave the account's concurrency to the buyers. */
+const mostAtOnce = 50;
+
 /** The functions that nobody calls over HTTP, with what calls them. */
 export class Workers extends Construct {
   /** By worker id. */
@@ -120,6 +131,8 @@ export class Workers extends Construct {
       timeoutSeconds,
       memoryMb,
       environment: environmentOf(needs, resources),
+      // The next run of a schedule is its second try.
+      ...('every' in worker.source && { retryAttempts: 0 }),
     });
     grant(handler, needs, resources);
     this.connect(worker, handler, resources);
@@ -128,14 +141,14 @@ export class Workers extends Construct {
 
   private connect({ id, source }: Worker, handler: LambdaFunction, { table, queues }: Resources): void {
     if ('queue' in source) {
-      const options = { batchSize: 10, reportBatchItemFailures: true };
+      const options = { batchSize: 10, reportBatchItemFailures: true, maxConcurrency: mostAtOnce };
       handler.addEventSource(new SqsEventSource(queues.work[source.queue].queue, options));
     } else if ('stream' in source) {
       handler.addEventSource(new DynamoEventSource(table as ITable, streamOptions(source, queues.streamFailures)));
     } else {
       new Rule(this, `${id}-schedule`, {
         schedule: Schedule.rate(source.every),
-        targets: [new FunctionTarget(handler, { retryAttempts: 0 })],
+        targets: [new FunctionTarget(handler)],
       });
     }
   }

@@ -69,7 +69,7 @@ export function deps(): Deps {
 function build(environment: NodeJS.ProcessEnv): Deps {
   const now = () => Date.now();
   const table = openTable(required(environment, 'TABLE_NAME'));
-  const cipher = cipherOf(() => fetchMasterSecret(required(environment, 'MASTER_KEY_ID')));
+  const cipher = cipherOf(() => fetchMasterSecret(required(environment, 'MASTER_KEY_ID')), now);
   const apps = appsOf(table, cipher);
   const dayRates = dayRatesOf(table);
   const { STORES_URL: url, STORES_ROOT: root } = environment;

@@ -24,7 +24,7 @@ export async function demoApp(place: Place, present?: IssuedKeys): Promise<Issue
   const table = openTable(place.table);
   const apps = appsOf(
     table,
-    cipherOf(async () => masterKey),
+    cipherOf(async () => masterKey, emulator.clock.now),
   );
   const keys =
     present && (await apps.find(present.app)) ? present : await createApp(apps, 'demo', emulator.clock.now());

@@ -41,26 +41,33 @@ export async function connectSources(template: Template, machine: Machine): Prom
     names: machine.names,
   });
   const sources = await Promise.all([...mappings.values()].map(async (mapping) => await connect(mapping, machine)));
+  const closeThose = async (isStream: boolean): Promise<void> => {
+    await Promise.all(sources.filter((source) => source.isStream === isStream).map((source) => source.close()));
+  };
   return {
+    // Streams first: their functions fill the queues, and what is in a stream waits there for the next start.
     close: async () => {
-      await Promise.all(sources.map((source) => source.close()));
+      await closeThose(true);
+      await closeThose(false);
     },
   };
 }
 
-async function connect(mapping: Mapping, machine: Machine): Promise<Closable> {
-  const { functions, queues, log } = machine;
+async function connect(mapping: Mapping, machine: Machine): Promise<Closable & { readonly isStream: boolean }> {
+  const { functions, queues, clock, log } = machine;
   const arn = mapping.EventSourceArn;
   const work = functions.byName(mapping.FunctionName);
-  if (!arn.startsWith('arn:aws:sqs:')) return await connectStream(mapping, machine);
-  return workOffQueue({
+  if (!arn.startsWith('arn:aws:sqs:')) return { ...(await connectStream(mapping, machine)), isStream: true };
+  const source = await workOffQueue({
     url: queueUrl(arn, machine),
     arn,
     batchSize: mapping.BatchSize,
     work,
     client: queues.client,
+    clock,
     log,
   });
+  return { ...source, isStream: false };
 }
 
 const queueUrl = (arn: string, { queues }: Machine): string => queues.urlOf(arn.slice(arn.lastIndexOf(':') + 1));

@@ -15,8 +15,8 @@ export interface FunctionDefinition {
   readonly log: (text: string) => void;
 }
 
-/** How an invocation ended. */
-export type Ending = Outcome | { readonly timedOut: true };
+/** How an invocation ended, and the id by which the function knew it. */
+export type Ending = (Outcome | { readonly timedOut: true }) & { readonly requestId?: string };
 
 /** A function that can be called; instances start at the calls that need them and stay for the next ones. */
 export interface LocalFunction {
@@ -95,7 +95,7 @@ async function invocation(
   worker.off('message', resolve).off('error', failed).off('exit', exited);
   // An instance that is still busy, or in an unknown state, is not used again.
   if (!('result' in ending)) await worker.terminate();
-  return ending;
+  return { ...ending, requestId: context.awsRequestId };
 }
 
 function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void } {

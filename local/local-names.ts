@@ -6,6 +6,9 @@ export const region = 'eu-west-1';
 /** The account that they believe to be in. */
 export const account = '000000000000';
 
+/** The ARN of the function of this name. */
+export const functionArn = (name: string): string => `arn:aws:lambda:${region}:${account}:function:${name}`;
+
 const pseudoParameters: Readonly<Record<string, string>> = {
   'AWS::AccountId': account,
   'AWS::Partition': 'aws',
@@ -40,6 +43,7 @@ export function localNames({ Resources }: Template, { run, queueUrl }: Run): Nam
     attribute(id, name) {
       if (!Resources[id]) throw new Error(`The template refers to ${id}, which it does not hold.`);
       if (isQueue(id)) return name === 'Arn' ? arn(`${run}-${id}`, 'sqs') : `${run}-${id}`;
+      if (name === 'Arn' && typeOf(id) === 'AWS::Lambda::Function') return functionArn(`${run}-${id}`);
       return name === 'Arn' ? arn(id) : `${id}.${name}`;
     },
   };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   ChangeMessageVisibilityBatchCommand,
   DeleteMessageBatchCommand,
+  GetQueueAttributesCommand,
   type Message,
   ReceiveMessageCommand,
   type SQSClient,
@@ -10,6 +11,8 @@ import * as v from 'valibot';
 import type { Closable } from './lifetimes.ts';
 import type { LocalFunction } from './local-function.ts';
 import { region } from './local-names.ts';
+import type { SharedClock } from './shared-clock.ts';
+import { sleep } from './sleep.ts';
 
 /** A queue that a function works off. */
 export interface QueueSource {
@@ -18,27 +21,31 @@ export interface QueueSource {
   readonly batchSize: number;
   readonly work: LocalFunction;
   readonly client: SQSClient;
+  readonly clock: SharedClock;
   readonly log: (text: string) => void;
 }
 
 /** Batches that are handled at the same time. */
 const pollers = 8;
 
-/**
- * What was not handled is shown again after this long, not after the queue's own time: who waits here is a person or a
- * test. The count of its receptions, and so the way to the dead letters, is the queue's.
- */
-const againAfterSeconds = 1;
+const lookEveryMs = 200;
 
 const Answer = v.object({
   batchItemFailures: v.optional(v.array(v.object({ itemIdentifier: v.string() })), []),
 });
 
+interface Polling extends QueueSource {
+  /** How long the queue hides a message that was received. */
+  readonly hiddenMs: number;
+  readonly signal: AbortSignal;
+}
+
 /** Works the queue off until it is closed, as Lambda's event source mapping does. */
-export function workOffQueue(source: QueueSource): Closable {
+export async function workOffQueue(source: QueueSource): Promise<Closable> {
   const ending = new AbortController();
+  const polled = { ...source, hiddenMs: await hiddenMsOf(source), signal: ending.signal };
   const polling = Array.from({ length: pollers }, async () => {
-    while (!ending.signal.aborted) await poll(source, ending.signal);
+    while (!ending.signal.aborted) await poll(polled);
   });
   return {
     close: async () => {
@@ -48,18 +55,28 @@ export function workOffQueue(source: QueueSource): Closable {
   };
 }
 
-async function poll(source: QueueSource, signal: AbortSignal): Promise<void> {
+async function hiddenMsOf({ client, url }: QueueSource): Promise<number> {
+  const asking = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['VisibilityTimeout'] });
+  const { Attributes } = await client.send(asking);
+  return Number(Attributes?.VisibilityTimeout) * 1_000;
+}
+
+async function poll(polling: Polling): Promise<void> {
+  const { clock, hiddenMs, signal, log } = polling;
   try {
-    const messages = await receive(source, signal);
-    if (messages.length > 0) await handle(source, messages);
+    const messages = await receive(polling);
+    if (messages.length === 0) return;
+    const visibleAt = clock.now() + hiddenMs;
+    const again = await handle(polling, messages);
+    if (again.length > 0) void showAgain(again, visibleAt, polling);
   } catch (thrown) {
     if (signal.aborted) return;
-    source.log(`${thrown instanceof Error ? thrown.stack : thrown}\n`);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    log(`${thrown instanceof Error ? thrown.stack : thrown}\n`);
+    await sleep(1_000, signal);
   }
 }
 
-async function receive({ client, url, batchSize }: QueueSource, abortSignal: AbortSignal): Promise<Message[]> {
+async function receive({ client, url, batchSize, signal: abortSignal }: Polling): Promise<Message[]> {
   const receiving = new ReceiveMessageCommand({
     QueueUrl: url,
     MaxNumberOfMessages: Math.min(10, batchSize),
@@ -70,19 +87,33 @@ async function receive({ client, url, batchSize }: QueueSource, abortSignal: Abo
   return Messages;
 }
 
-async function handle({ client, url, arn, work, log }: QueueSource, messages: readonly Message[]): Promise<void> {
+/** Has the function handle messages, and returns those that it did not take. */
+async function handle(
+  { client, url, arn, work, log }: QueueSource,
+  messages: readonly Message[],
+): Promise<readonly Message[]> {
   const ending = await work.invoke(JSON.stringify({ Records: messages.map((message) => recordOf(message, arn)) }));
   if ('error' in ending) log(`${ending.error}\n`);
   const failed = 'result' in ending ? failedIn(ending.result) : undefined;
   const isDone = ({ MessageId = '' }: Message): boolean => failed !== undefined && !failed.has(MessageId);
-  const entries = (some: readonly Message[]) =>
-    some.map(({ ReceiptHandle = '' }) => ({ Id: randomUUID(), ReceiptHandle }));
-  const done = entries(messages.filter(isDone));
-  const again = entries(messages.filter((message) => !isDone(message)));
-  if (done.length > 0) await client.send(new DeleteMessageBatchCommand({ QueueUrl: url, Entries: done }));
-  if (again.length === 0) return;
-  const Entries = again.map((entry) => ({ ...entry, VisibilityTimeout: againAfterSeconds }));
-  await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries }));
+  const Entries = entries(messages.filter(isDone));
+  if (Entries.length > 0) await client.send(new DeleteMessageBatchCommand({ QueueUrl: url, Entries }));
+  return messages.filter((message) => !isDone(message));
+}
+
+const entries = (messages: readonly Message[]) =>
+  messages.map(({ ReceiptHandle = '' }) => ({ Id: randomUUID(), ReceiptHandle }));
+
+/** The queue hides messages for real time; where the clock is moved past that time, they are shown at once. */
+async function showAgain(messages: readonly Message[], visibleAt: number, polling: Polling): Promise<void> {
+  const { client, url, clock, signal, log } = polling;
+  while (clock.now() < visibleAt && !signal.aborted) await sleep(lookEveryMs, signal);
+  const Entries = entries(messages).map((entry) => ({ ...entry, VisibilityTimeout: 0 }));
+  try {
+    if (!signal.aborted) await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries }));
+  } catch (thrown) {
+    log(`${thrown instanceof Error ? thrown.stack : thrown}\n`);
+  }
 }
 
 /** The ids that the function gives back; undefined, like a failure of the whole batch, for an answer of another form. */

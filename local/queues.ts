@@ -11,6 +11,9 @@ const Queue = v.object({
   RedrivePolicy: v.optional(v.object({ deadLetterTargetArn: v.string(), maxReceiveCount: v.number() })),
 });
 
+/** By the queue's name in the template. */
+export type MessageCounts = Readonly<Record<string, number>>;
+
 /** A queue server that speaks the protocol of SQS. It keeps messages in memory only, and delays them by real time. */
 export interface QueueServer {
   readonly endpoint: string;
@@ -19,8 +22,8 @@ export interface QueueServer {
   readonly urlOf: (name: string) => string;
   /** Makes the template's queues. */
   open(template: Template, names: Names): Promise<void>;
-  /** How many messages are in all queues, dead ones included, whether they wait or are being handled. */
-  left(): Promise<number>;
+  /** How many messages are in each queue that has any, dead ones included, whether they wait or are being handled. */
+  left(): Promise<MessageCounts>;
   close(): Promise<void>;
 }
 
@@ -37,17 +40,17 @@ export async function startQueues(): Promise<QueueServer> {
   });
   // What the server calls a queue; nobody connects to that host, as clients are given the endpoint.
   const urlOf = (name: string) => `http://sqs.${region}.localhost:${port}/${account}/${name}`;
-  const opened: string[] = [];
+  const opened = new Map<string, string>();
   return {
     endpoint,
     client,
     urlOf,
     open: async (template, names) => {
-      for (const name of await createQueues(client, template, names)) opened.push(name);
+      for (const [id, name] of await createQueues(client, template, names)) opened.set(id, name);
     },
     left: async () => {
-      const counts = await Promise.all(opened.map(async (name) => await countOf(client, urlOf(name))));
-      return counts.reduce((sum, count) => sum + count, 0);
+      const asked = [...opened].map(async ([id, name]) => [readable(id), await countOf(client, urlOf(name))] as const);
+      return Object.fromEntries((await Promise.all(asked)).filter(([, count]) => count > 0));
     },
     close: async () => {
       client.destroy();
@@ -56,7 +59,12 @@ export async function startQueues(): Promise<QueueServer> {
   };
 }
 
-async function createQueues(client: SQSClient, template: Template, names: Names): Promise<string[]> {
+/** Makes the queues and returns their ids with their names. */
+async function createQueues(
+  client: SQSClient,
+  template: Template,
+  names: Names,
+): Promise<(readonly [string, string])[]> {
   const queues = resourcesOf(template, 'AWS::SQS::Queue', { properties: Queue, names });
   return await Promise.all(
     [...queues].map(async ([id, { VisibilityTimeout, RedrivePolicy }]) => {
@@ -66,10 +74,13 @@ async function createQueues(client: SQSClient, template: Template, names: Names)
         ...(RedrivePolicy && { RedrivePolicy: JSON.stringify(RedrivePolicy) }),
       };
       await client.send(new CreateQueueCommand({ QueueName, Attributes }));
-      return QueueName;
+      return [id, QueueName] as const;
     }),
   );
 }
+
+/** Without the hash that ends the id. */
+const readable = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
 const counts: readonly QueueAttributeName[] = [
   'ApproximateNumberOfMessages',

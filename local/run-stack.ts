@@ -5,7 +5,7 @@ import { type GatewayDocument, gatewayDocumentOf } from './gateway/document.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import { type LocalFunctions, localFunctions } from './local-functions.ts';
 import { localNames, region } from './local-names.ts';
-import { type QueueServer, startQueues } from './queues.ts';
+import { type MessageCounts, type QueueServer, startQueues } from './queues.ts';
 import { runSchedules } from './schedules.ts';
 import { generateSecrets, type SecretValues, startSecretsManager } from './secrets-manager.ts';
 import type { SharedClock } from './shared-clock.ts';
@@ -18,6 +18,8 @@ interface Machine {
   /** The compiled `function-worker.ts`. */
   readonly worker: URL;
   readonly log: (text: string) => void;
+  /** Takes what is in the queues when no function works them off any more. */
+  readonly tellLost: (left: MessageCounts) => void;
 }
 
 /** The resources of a template, running. */
@@ -34,7 +36,7 @@ export interface RunningStack {
 export async function runStack(
   assembly: Assembly,
   { run, secrets: present }: { readonly run: string; readonly secrets: SecretValues },
-  { running, clock, databaseEndpoint, worker, log }: Machine,
+  { running, clock, databaseEndpoint, worker, log, tellLost }: Machine,
 ): Promise<RunningStack> {
   const { template } = assembly;
   const queues = await running.hold(startQueues());
@@ -52,6 +54,7 @@ export async function runStack(
   await createTables(template, names, database);
   const functions = await running.hold(localFunctions(assembly, names, { worker, clock, environment: platform, log }));
   const machine = { names, functions, database, databaseEndpoint, clock, log };
+  await running.hold({ close: async () => tellLost(await queues.left().catch(() => ({}))) });
   await running.hold(connectSources(template, { ...machine, queues }));
   await running.hold(runSchedules(template, names, machine));
   return {

@@ -11,6 +11,7 @@ import { startDynamoDbLocal } from './dynamodb-local.ts';
 import { startGateway } from './gateway/start-gateway.ts';
 import { type KeptState, keepState, readKeptState } from './kept-state.ts';
 import { type Lifetimes, lifetimes } from './lifetimes.ts';
+import type { MessageCounts } from './queues.ts';
 import { type RunningStack, runStack } from './run-stack.ts';
 import { type SharedClock, sharedClock } from './shared-clock.ts';
 import { synthesize } from './synthesize.ts';
@@ -26,6 +27,8 @@ interface Options {
   readonly log?: (text: string) => void;
   /** Takes a line for each webhook that the demo application's server gets. */
   readonly tellWebhook?: (line: string) => void;
+  /** Takes what the queues hold at the end, which is lost. */
+  readonly tellLost?: (left: MessageCounts) => void;
 }
 
 /** The whole service on this machine, with an application to try it. */
@@ -37,7 +40,7 @@ export interface LocalService extends IssuedKeys {
   /** Ends every running instance of a function, as a crash would; the platform then tries again. */
   killFunctions(): Promise<void>;
   /** Messages that no worker has done with. */
-  queued(): Promise<number>;
+  queued(): Promise<MessageCounts>;
   close(): Promise<void>;
 }
 
@@ -53,7 +56,7 @@ export async function startLocal(options: Options = {}): Promise<LocalService> {
 }
 
 async function start(options: Options, running: Lifetimes): Promise<LocalService> {
-  const { folder, port = 0, log = () => {}, tellWebhook = () => {} } = options;
+  const { folder, port = 0, log = () => {}, tellWebhook = () => {}, tellLost = () => {} } = options;
   const state = await stateIn(folder);
   const clock = sharedClock();
   const database = running.hold(
@@ -65,8 +68,9 @@ async function start(options: Options, running: Lifetimes): Promise<LocalService
   const assembly = await synthesize(work.path, { url: emulator.url, rootCertificate });
   const worker = await compileWorker(work.path);
   const { endpoint: databaseEndpoint } = await database;
-  const stack = await runStack(assembly, state, { running, clock, databaseEndpoint, worker, log });
+  // Held before the stack, so that it still takes the webhooks that are being sent at the end.
   const receiver = await running.hold(startWebhookReceiver(state.receiverPort ?? 0, tellWebhook));
+  const stack = await runStack(assembly, state, { running, clock, databaseEndpoint, worker, log, tellLost });
   const demo = await openDemo(stack, { emulator, receiverUrl: receiver.url }, state);
   const { secrets } = stack;
   if (folder !== undefined) await keepState(folder, { ...state, secrets, demo, receiverPort: receiver.port });

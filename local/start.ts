@@ -5,6 +5,7 @@ import { cannotStart, isCannotStart } from './cannot-start.ts';
 import { assertFree } from './free-port.ts';
 import { holdFolder } from './hold-folder.ts';
 import { lifetimes } from './lifetimes.ts';
+import type { MessageCounts } from './queues.ts';
 import { type LocalService, startLocal } from './start-local.ts';
 
 const folder = resolve('.local');
@@ -30,10 +31,8 @@ async function run(): Promise<void> {
   if (keepsData) await running.hold(holdFolder(folder));
   const log = (text: string) => process.stderr.write(text);
   const tellWebhook = (line: string) => console.log(line);
-  const options = { port, emulatorPort: port + 1, log, tellWebhook, ...(keepsData && { folder }) };
+  const options = { port, emulatorPort: port + 1, log, tellWebhook, tellLost, ...(keepsData && { folder }) };
   const service = await running.hold(startLocal(options));
-  // Ended first, as it was held last.
-  await running.hold({ close: async () => await tellOfLeft(service) });
   tell(service);
   console.log(announcement(service, keepsData ? folder : undefined));
 }
@@ -60,9 +59,9 @@ function forget(): void {
 }
 
 /** Queues are in memory: what is left in them is gone, and the stores, or the sweep, bring it again. */
-async function tellOfLeft({ queued }: LocalService): Promise<void> {
-  const left = await queued().catch(() => 0);
-  if (left > 0) console.log(`Messages that were still in the queues, and are lost: ${left}`);
+function tellLost(left: MessageCounts): void {
+  const told = Object.entries(left).map(([queue, count]) => `${count} in ${queue}`);
+  if (told.length > 0) console.log(`Messages that were still in the queues, and are lost: ${told.join(', ')}`);
 }
 
 async function stop(exitCode: number): Promise<never> {

@@ -3,18 +3,26 @@ import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
 import type { LocalFunction } from './local-function.ts';
 import { sleep } from './sleep.ts';
+import { failureMessage, type StreamFailure } from './stream-failure.ts';
 
 /** A stream record as Lambda's events carry it. */
 export interface StreamRecord {
   readonly eventSourceARN: string;
-  readonly dynamodb: { readonly SequenceNumber: string; readonly [member: string]: unknown };
+  readonly dynamodb: {
+    readonly SequenceNumber: string;
+    /** In seconds. */
+    readonly ApproximateCreationDateTime?: number;
+    readonly [member: string]: unknown;
+  };
   readonly [member: string]: unknown;
 }
 
 /** Where batches go, and what becomes of those that fail. */
 export interface StreamWork {
   readonly work: LocalFunction;
+  /** The function's name. */
   readonly name: string;
+  readonly shardId: string;
   readonly bisects: boolean;
   readonly retries: number;
   /** The URL of the queue that is told of records that were given up. */
@@ -52,7 +60,13 @@ export async function deliver(
     rest = left;
     attempt++;
     if (options.bisects && rest.length > 1 && !answer?.success) return await deliverHalves(rest, window, options);
-    if (attempt > options.retries) return await giveUp(rest, options);
+    if (attempt > options.retries) {
+      const { requestId = randomUUID() } = ending;
+      const { shardId, name } = options;
+      const isError = !answer?.success;
+      await giveUp({ records: rest, shardId, name, requestId, invocations: attempt, isError }, options);
+      return undefined;
+    }
     await sleep(Math.min(5_000, 100 * 2 ** attempt), options.signal);
   }
   return undefined;
@@ -74,21 +88,9 @@ function leftOf(
   return first === -1 ? [] : records.slice(first);
 }
 
-async function giveUp(records: readonly StreamRecord[], { onFailure, client, name, log }: StreamWork) {
-  log(`${name} gives ${records.length} records of the stream up.\n`);
-  if (onFailure === undefined) return undefined;
-  const numbers = records.map(({ dynamodb }) => dynamodb.SequenceNumber);
-  const message = {
-    requestContext: { requestId: randomUUID(), functionArn: name, condition: 'RetryAttemptsExhausted' },
-    version: '1.0',
-    timestamp: new Date().toISOString(),
-    DDBStreamBatchInfo: {
-      startSequenceNumber: numbers[0],
-      endSequenceNumber: numbers.at(-1),
-      batchSize: numbers.length,
-      streamArn: records[0]?.eventSourceARN,
-    },
-  };
-  await client.send(new SendMessageCommand({ QueueUrl: onFailure, MessageBody: JSON.stringify(message) }));
-  return undefined;
+async function giveUp(failure: StreamFailure, { onFailure, client, log }: StreamWork): Promise<void> {
+  log(`${failure.name} gives ${failure.records.length} records of the stream up.\n`);
+  if (onFailure === undefined) return;
+  const MessageBody = JSON.stringify(failureMessage(failure));
+  await client.send(new SendMessageCommand({ QueueUrl: onFailure, MessageBody }));
 }

@@ -8,7 +8,7 @@ import type { SharedClock } from './shared-clock.ts';
 import { deliver, type StreamRecord, type StreamWork } from './stream-batch.ts';
 
 /** How a function reads a stream. */
-export interface StreamReading extends StreamWork {
+export interface StreamReading extends Omit<StreamWork, 'shardId'> {
   readonly client: StreamWork['client'];
   readonly streams: DynamoDBStreamsClient;
   readonly streamArn: string;
@@ -70,7 +70,7 @@ function windowsOf(shardId: string, reading: StreamReading) {
         await endIfOver();
         open ??= { start: startNow(), state: {} };
       }
-      const answer = await deliver(records, () => described(false), reading);
+      const answer = await deliver(records, () => described(false), { ...reading, shardId });
       if (open) open.state = answer?.state ?? open.state;
     },
   };

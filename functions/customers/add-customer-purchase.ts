@@ -12,7 +12,7 @@ export const handler = endpoint(addCustomerPurchase)(
     const linked = { cause: 'link', claim, strategy: app.strategy, now: now() } as const;
     const recorded = await purchases.record(app.name, purchaseId, linked);
     if (!recorded) throw new ServiceError('ResourceNotFound', 'There is no such purchase.');
-    if (recorded.change) await aliases.remember(app.name, username);
+    if (recorded.change) await aliases.remember(app.name, { username, shown: recorded.stored.known.userTokens });
     const { productId, platform } = recorded.stored.known.purchase;
     event.tag(purchaseId, '_P');
     event.note({

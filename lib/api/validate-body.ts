@@ -12,6 +12,9 @@ const HintNumber = hint(
   v.union([v.pipe(v.number(), v.finite()), v.pipe(v.string(), v.trim(), v.decimal(), v.transform(Number))]),
 );
 
+/** What the client says a product costs: whole micros, not below nothing, and less than a billion units of any currency. */
+const HintMicros = hint(v.pipe(HintNumber, v.number(), v.transform(Math.round), v.minValue(0), v.maxValue(1e15)));
+
 /** A user name as clients send it: numbers become text; null and the empty string are none. */
 const GivenUsername = v.union([
   v.pipe(
@@ -25,9 +28,11 @@ export const ValidateBody = v.object({
   id: v.pipe(v.string(), v.minLength(1), v.maxLength(512)),
   type: v.picklist(['application', 'paid subscription', 'non renewing subscription', 'consumable', 'non consumable']),
   transaction: v.looseObject({ type: v.string() }),
-  additionalData: v.nullish(v.object({ applicationUsername: v.optional(GivenUsername), obfuscatedUsername: HintText })),
+  additionalData: v.nullish(
+    v.object({ applicationUsername: v.optional(GivenUsername), obfuscatedUsername: hint(Username) }),
+  ),
   license: hint(v.looseObject({ storeIdKey_collections: HintText, storeIdKey_purchases: HintText })),
-  priceMicros: HintNumber,
+  priceMicros: HintMicros,
   currency: hint(v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{3}$/))),
   countryCode: HintText,
   billingPeriod: HintNumber,

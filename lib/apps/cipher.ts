@@ -1,54 +1,128 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { ServiceError } from '../errors.ts';
+import type { Millis } from '../purchases/purchase.ts';
 
 /** Encrypts what belongs to one place of the table (`context`) and opens it only there. */
 export interface Cipher {
   encrypt(text: string, context: string): Promise<string>;
   decrypt(sealed: string, context: string): Promise<string>;
+  /** The text sealed under the first key; undefined when it is already. */
+  reseal(sealed: string, context: string): Promise<string | undefined>;
 }
 
 const algorithm = 'aes-256-gcm';
 
 /**
- * AES-256-GCM under a key derived from the master secret, which is fetched at the first use. A sealed text is
- * `<key id>.<nonce>.<tag>.<ciphertext>`; the context is authenticated with it, so that a row cannot stand in for another.
+ * AES-256-GCM under keys derived from the master secret: a list of keys with white space between them, the first of which
+ * encrypts while all open. It is fetched at the first use, and again for a text of a key that it did not have. A sealed
+ * text is `<key id>.<nonce>.<tag>.<ciphertext>`; the context is authenticated with it, so that a row cannot stand in for
+ * another.
  */
-export function cipherOf(fetchMasterSecret: () => Promise<string>): Cipher {
-  let derived: Promise<{ id: string; key: Buffer }> | undefined;
-  const masterKey = () => {
-    derived ??= fetchMasterSecret().then(deriveKey);
-    derived.catch(() => {
-      derived = undefined;
-    });
-    return derived;
+export function cipherOf(fetchMasterSecret: () => Promise<string>, now: () => Millis): Cipher {
+  const keys = ringOf(fetchMasterSecret, now);
+  const encrypt = async (text: string, context: string) => seal(await keys.first(), text, context);
+  const decrypt = async (text: string, context: string) => {
+    const sealed = partsOf(text);
+    return open(await keys.named(sealed.keyId), sealed, context);
   };
   return {
-    async encrypt(text, context) {
-      const { id, key } = await masterKey();
-      const nonce = randomBytes(12);
-      const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(context));
-      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return [
-        id,
-        nonce.toString('base64url'),
-        cipher.getAuthTag().toString('base64url'),
-        sealed.toString('base64url'),
-      ].join('.');
-    },
-    async decrypt(sealed, context) {
-      const { id, key } = await masterKey();
-      const [keyId, nonce, tag, text] = sealed.split('.');
-      if (keyId !== id || !nonce || !tag || text === undefined)
-        throw new ServiceError('InternalError', 'A secret cannot be opened.');
-      const decipher = createDecipheriv(algorithm, key, Buffer.from(nonce, 'base64url'))
-        .setAAD(Buffer.from(context))
-        .setAuthTag(Buffer.from(tag, 'base64url'));
-      return Buffer.concat([decipher.update(Buffer.from(text, 'base64url')), decipher.final()]).toString('utf8');
+    encrypt,
+    decrypt,
+    async reseal(text, context) {
+      const { id } = await keys.first();
+      return partsOf(text).keyId === id ? undefined : await encrypt(await decrypt(text, context), context);
     },
   };
 }
 
-function deriveKey(masterSecret: string): { id: string; key: Buffer } {
-  const bytes = Buffer.from(hkdfSync('sha256', masterSecret, 'claimcheck', 'secrets of the table', 36));
+interface MasterKey {
+  readonly id: string;
+  readonly key: Buffer;
+}
+
+/** By id; the first one encrypts. */
+type Ring = ReadonlyMap<string, MasterKey>;
+
+/** A text of an unknown key asks for the secret again only so often, however many there are. */
+const refetchMs = 60_000;
+
+/** The keys of the secret, fetched when they are needed: once for calls that come together. */
+function ringOf(fetchMasterSecret: () => Promise<string>, now: () => Millis) {
+  let known: Promise<Ring> | undefined;
+  let newer: { readonly askedAt: Millis; readonly ring: Promise<Ring> } | undefined;
+  const fetched = async () => ringIn(await fetchMasterSecret());
+  const ring = () => {
+    known ??= fetched().catch((thrown: unknown) => {
+      known = undefined;
+      throw thrown;
+    });
+    return known;
+  };
+  /** A secret that cannot be fetched now leaves the ring as it is. */
+  const fetchedAgain = () => {
+    const age = newer && now() - newer.askedAt;
+    if (newer && age !== undefined && age >= 0 && age < refetchMs) return newer.ring;
+    const fresh = fetched();
+    newer = { askedAt: now(), ring: fresh };
+    const take = () => {
+      known = fresh;
+    };
+    fresh.then(take, () => undefined);
+    return fresh;
+  };
+  return {
+    async first(): Promise<MasterKey> {
+      const [first] = (await ring()).values();
+      return first ?? missing();
+    },
+    async named(id: string): Promise<MasterKey> {
+      const present = await ring();
+      return present.get(id) ?? (await fetchedAgain()).get(id) ?? unopened(`The master secret has no key ${id}.`);
+    },
+  };
+}
+
+function ringIn(masterSecret: string): Ring {
+  const keys = masterSecret.split(/\s+/).filter((key) => key !== '');
+  if (keys.length === 0) missing();
+  return new Map(keys.map(deriveKey).map((key) => [key.id, key]));
+}
+
+function deriveKey(secret: string): MasterKey {
+  const bytes = Buffer.from(hkdfSync('sha256', secret, 'claimcheck', 'secrets of the table', 36));
   return { id: bytes.subarray(32).toString('hex'), key: bytes.subarray(0, 32) };
+}
+
+interface Sealed {
+  readonly keyId: string;
+  readonly nonce: Buffer;
+  readonly tag: Buffer;
+  readonly text: Buffer;
+}
+
+function seal({ id, key }: MasterKey, text: string, context: string): string {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(context));
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return [id, ...[nonce, cipher.getAuthTag(), sealed].map((part) => part.toString('base64url'))].join('.');
+}
+
+function open({ key }: MasterKey, { nonce, tag, text }: Sealed, context: string): string {
+  const decipher = createDecipheriv(algorithm, key, nonce).setAAD(Buffer.from(context)).setAuthTag(tag);
+  return Buffer.concat([decipher.update(text), decipher.final()]).toString('utf8');
+}
+
+function partsOf(sealed: string): Sealed {
+  const [keyId = '', nonce, tag, text] = sealed.split('.');
+  if (!/^[0-9a-f]{8}$/.test(keyId) || !nonce || !tag || text === undefined) unopened('It is no sealed text.');
+  const bytes = (part: string) => Buffer.from(part, 'base64url');
+  return { keyId, nonce: bytes(nonce), tag: bytes(tag), text: bytes(text) };
+}
+
+function missing(): never {
+  throw new ServiceError('InternalError', 'The master key is missing.');
+}
+
+function unopened(cause: string): never {
+  throw new ServiceError('InternalError', 'A secret cannot be opened.', { cause });
 }

@@ -1,31 +1,41 @@
+import * as v from 'valibot';
+import { Username } from '../api/username.ts';
 import { ServiceError } from '../errors.ts';
 
 /** More than an URL can carry of any length worth naming. */
 const mostNames = 1_000;
+/** Some clients encode each name, then the list, then the address, which is decoded already. */
+const mostDecodings = 2;
 
 /**
- * The names in a comma-separated list whose names are URI-encoded. Some clients encode each once more; a name that is still
- * encoded then is taken for both, so that either finds it. Throws `InvalidPayload` for broken percent encoding.
+ * The names in a comma-separated list whose names are URI-encoded, once or more. A name that can be read in several ways is
+ * taken for each of them, so that every one finds it. Throws `InvalidPayload` for what is no user's name in any reading.
  */
 export function namesIn(list: string): string[] {
   const names = list.split(',').filter((name) => name !== '');
   if (names.length > mostNames)
     throw new ServiceError('InvalidPayload', `At most ${mostNames} names can be asked for.`);
-  return [...new Set(names.flatMap(readings))];
+  return [...new Set(names.flatMap(usernames))];
 }
 
-function readings(name: string): string[] {
-  const once = decoded(name);
-  if (once === undefined)
-    throw new ServiceError('InvalidPayload', 'applicationUsername holds broken percent encoding.');
-  const twice = decoded(once);
-  return twice === undefined || twice === once ? [once] : [once, twice];
+function usernames(text: string): string[] {
+  const found = readings(text).filter((reading) => v.is(Username, reading));
+  if (found.length === 0)
+    throw new ServiceError('InvalidPayload', 'applicationUsername holds a name that no user can have.');
+  return found;
 }
 
-function decoded(text: string): string | undefined {
+/** The text as it is, and what it is the encoded form of. */
+function readings(text: string, decodings = mostDecodings): string[] {
+  const inner = decodings > 0 ? decoded(text) : text;
+  return inner === text ? [text] : [text, ...readings(inner, decodings - 1)];
+}
+
+/** A text that is not the encoded form of another stays as it is. */
+function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return undefined;
+    return text;
   }
 }

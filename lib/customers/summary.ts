@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isSubscription, type Millis, Purchase } from '../purchases/purchase.ts';
+import { accessUntil, isSubscription, Purchase } from '../purchases/purchase.ts';
 
 /** What the table keeps of a customer's purchases, so that a list of customers need not read them. */
 export const CustomerSummary = v.object({
@@ -16,17 +16,11 @@ export type CustomerSummary = v.InferOutput<typeof CustomerSummary>;
 export function summaryOf(purchases: readonly Purchase[]): CustomerSummary {
   const [last] = [...purchases].sort((a, b) => (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0));
   const subscriptions = purchases.filter((purchase) => isSubscription(purchase) && purchase.isPending !== true);
-  const until = subscriptions.map(accessUntil).reduce((a, b) => Math.max(a, b), 0);
+  const giving = subscriptions.filter(({ isPaused, isConsumed }) => !isPaused && !isConsumed);
+  const until = giving.map(accessUntil).reduce((a, b) => Math.max(a, b), 0);
   return {
     ...(last && { last }),
     ...(until > 0 && { subscribedUntil: until }),
     hasSubscribed: subscriptions.length > 0,
   };
-}
-
-/** Later than every date: the end of what no store gave an end. */
-const never = 8_640_000_000_000_000;
-
-function accessUntil({ expirationDate = never, endedAt = never, isPaused, isConsumed }: Purchase): Millis {
-  return isPaused || isConsumed ? 0 : Math.min(endedAt, expirationDate);
 }

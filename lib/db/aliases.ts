@@ -1,50 +1,88 @@
 import { createHash } from 'node:crypto';
+import { type ErrorCode, ServiceError } from '../errors.ts';
 import * as keys from './keys.ts';
 import type { Table } from './table.ts';
+import { updateOf } from './update-of.ts';
+
+/** A user as a validation names one. */
+interface NamedUser {
+  readonly username: string;
+  /** The form that the client says it gave to the store. */
+  readonly obfuscatedUsername?: string;
+  /** The forms that stores showed with what was validated: what a client says counts when a store says it, too. */
+  readonly shown: readonly string[];
+}
 
 /** The forms in which stores echo a user back, and whose they are. */
 export interface Aliases {
-  /** Remembers the user's MD5 form and the form that the client says it gave to the store. */
-  remember(app: string, username: string, obfuscatedUsername?: string): Promise<void>;
-  /** The user behind a form that a store echoed: raw, MD5, MD5 laid out as a UUID, or one that a client told of. */
+  /** Remembers the user's MD5 form, and other forms that a store showed and that are nobody else's. */
+  remember(app: string, user: NamedUser): Promise<void>;
+  /** The user behind a form that a store echoed: raw, MD5, MD5 laid out as a UUID, or one that was remembered. */
   userOf(app: string, token: string): Promise<string | undefined>;
   /** The purchases (ids) that came before their user was known, under any of the user's forms. */
-  waitingFor(app: string, username: string, obfuscatedUsername?: string): Promise<string[]>;
+  waitingFor(app: string, user: NamedUser): Promise<string[]>;
 }
 
 export function aliasesOf(table: Table): Aliases {
   return {
-    async remember(app, username, obfuscatedUsername) {
-      const forms = formsOf(username, obfuscatedUsername);
-      await table.batchPut(forms.map((form) => ({ ...keys.aliasKey(app, form), username })));
+    async remember(app, user) {
+      const { username } = user;
+      await table.batchPut([{ ...keys.aliasKey(app, md5Form(username)), username }]);
+      for (const form of receivedForms(user)) {
+        await rememberReceived(table, keys.aliasKey(app, canonicalAlias(form)), username);
+      }
     },
-    async waitingFor(app, username, obfuscatedUsername) {
-      const forms = [...formsOf(username, obfuscatedUsername), canonicalAlias(username)];
+    async waitingFor(app, user) {
+      const { username } = user;
+      // What waits under the MD5 of a name is for the user of that name alone, whoever else was shown with it.
+      const others = [username, ...receivedForms(user)].filter((form) => !isMd5(form));
+      const forms = [md5Form(username), ...others.map(canonicalAlias)];
       const waiting = await Promise.all(
-        forms.map((form) => table.query({ partition: keys.aliasKey(app, form).pk, prefix: keys.waitingPrefix })),
+        [...new Set(forms)].map((form) =>
+          table.query({ partition: keys.aliasKey(app, form).pk, prefix: keys.waitingPrefix }),
+        ),
       );
       return [...new Set(waiting.flat().map(({ sk }) => String(sk).slice(keys.waitingPrefix.length)))];
     },
     async userOf(app, token) {
       const alias = await table.get(keys.aliasKey(app, canonicalAlias(token)));
-      if (alias) return String(alias.username);
-      const customer = await table.get(keys.customerKey(app, token));
-      return customer && token;
+      if (alias && !alias.received) return String(alias.username);
+      // A user who is called like the MD5 of another one must not stand in for that one.
+      const customer = isMd5(token) ? undefined : await table.get(keys.customerKey(app, token));
+      return customer ? token : alias && String(alias.username);
     },
   };
 }
 
-function formsOf(username: string, obfuscatedUsername: string | undefined): string[] {
-  const md5 = createHash('md5').update(username).digest('hex');
-  return [...new Set([md5, ...(obfuscatedUsername ? [obfuscatedUsername] : [])].map(canonicalAlias))];
+/** A form that somebody has stays theirs, and the MD5 of a user who comes later takes its place. */
+async function rememberReceived(table: Table, key: keys.Key, username: string): Promise<void> {
+  const free = { expression: 'attribute_not_exists(pk) OR username = :mine', values: { ':mine': username } };
+  try {
+    await table.update(updateOf(key, { username, received: true }, free));
+  } catch (thrown) {
+    if (ServiceError.from(thrown).code !== ('Conflict' satisfies ErrorCode)) throw thrown;
+  }
 }
+
+const md5Form = (username: string): string => canonicalAlias(createHash('md5').update(username).digest('hex'));
+
+/** What the client says of its user's forms and a store shows as well. A plain name is found by the customer's own item. */
+function receivedForms({ username, obfuscatedUsername, shown }: NamedUser): string[] {
+  const known = new Set(shown.map(canonicalAlias));
+  const said = [...(isMd5(username) ? [username] : []), obfuscatedUsername].filter((form) => form !== undefined);
+  return said.filter((form) => known.has(canonicalAlias(form)) && canonicalAlias(form) !== md5Form(username));
+}
+
+const isUuid = (token: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(token);
+/** An MD5 in hex, or as the UUID of version 3 that clients make of it. */
+const isMd5 = (token: string): boolean => /^[0-9a-f]{32}$/i.test(token) || (isUuid(token) && token[14] === '3');
 
 /**
  * One form for an MD5 in hex and for the same MD5 laid out as a UUID, whose version and variant digits overwrite two of
- * its 32; any other text stands for itself.
+ * its 32; a UUID in either case is one, too, and any other text stands for itself.
  */
 export function canonicalAlias(token: string): string {
+  if (!isMd5(token)) return isUuid(token) ? token.toLowerCase() : token;
   const hex = token.toLowerCase().replaceAll('-', '');
-  if (!/^[0-9a-f]{32}$/.test(hex)) return token;
   return `${hex.slice(0, 12)}_${hex.slice(13, 16)}_${hex.slice(17)}`;
 }

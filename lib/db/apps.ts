@@ -1,8 +1,9 @@
 import { App, type WebhookSettings } from '../apps/app.ts';
 import type { Cipher } from '../apps/cipher.ts';
 import { parse } from '../parse.ts';
-import type { Platform } from '../purchases/platform.ts';
+import { type Platform, platforms } from '../purchases/platform.ts';
 import * as keys from './keys.ts';
+import { reseal } from './reseal.ts';
 import type { Table } from './table.ts';
 import { updateOf } from './update-of.ts';
 
@@ -21,6 +22,8 @@ export interface Apps {
   /** The settings for a store, decrypted, or undefined when none are set. */
   storeSettings(app: string, platform: Platform): Promise<unknown>;
   setStoreSettings(app: string, platform: Platform, settings: unknown): Promise<void>;
+  /** Seals the application's keys and settings under the first master key; how many were under another. */
+  reseal(name: string): Promise<number>;
 }
 
 /** An application as the sender of its webhooks. */
@@ -77,6 +80,21 @@ export function appsOf(table: Table, cipher: Cipher): Apps {
     async setStoreSettings(app, platform, settings) {
       const sealed = await cipher.encrypt(JSON.stringify(settings), settingsContext(app, platform));
       await table.batchPut([{ ...keys.storeSettingsKey(app, platform), settings: sealed }]);
+    },
+    async reseal(name) {
+      const item = (await table.get(keys.appKey(name))) ?? {};
+      const settings = platforms.map(async (platform) => ({
+        item: (await table.get(keys.storeSettingsKey(name, platform))) ?? {},
+        field: 'settings',
+        context: settingsContext(name, platform),
+      }));
+      const fields = [
+        { item, field: 'secretKey', context: secretKeyContext(name) },
+        { item, field: 'signingSecret', context: signingContext(name) },
+        ...(await Promise.all(settings)),
+      ];
+      const resealed = await Promise.all(fields.map((field) => reseal(table, cipher, field)));
+      return resealed.filter(Boolean).length;
     },
   };
 }

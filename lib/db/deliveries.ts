@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import { type ErrorCode, ServiceError } from '../errors.ts';
 import { parse } from '../parse.ts';
 import type { Millis } from '../purchases/purchase.ts';
 import { Delivery } from '../webhooks/delivery.ts';
 import { EndpointState } from '../webhooks/endpoint-state.ts';
+import { holds } from './holds.ts';
 import * as keys from './keys.ts';
 import type { Table, Update } from './table.ts';
 import { updateOf } from './update-of.ts';
 
 /** Webhooks on their way to the applications' servers, and which of these take none. */
 export interface Deliveries {
-  /** Twice is once: one that exists stays as it is. */
-  create(delivery: Delivery): Promise<void>;
+  /** Twice is once: one that exists stays as it is. Whether it was made now. */
+  create(delivery: Delivery): Promise<boolean>;
   find(app: string, deliveryId: string): Promise<Delivery | undefined>;
   /** Writes what became of a delivery; false when another worker was there first. */
   replace(before: Delivery, after: Delivery, now: Millis): Promise<boolean>;
@@ -21,8 +21,8 @@ export interface Deliveries {
   setEndpoint(app: string, url: string, state: EndpointState): Promise<void>;
 }
 
-/** Longer than the attempts take, and long enough for an operator to see what died. */
-const remembersMs = 30 * 24 * 60 * 60 * 1000;
+/** How long a delivery is kept after its last attempt: longer than the attempts take, and enough to see what died. */
+export const remembersMs = 30 * 24 * 60 * 60 * 1000;
 const ttl = (now: Millis): number => Math.floor((now + remembersMs) / 1000);
 
 export function deliveriesOf(table: Table): Deliveries {
@@ -32,7 +32,7 @@ export function deliveriesOf(table: Table): Deliveries {
     async create(delivery) {
       const { app, deliveryId, createdAt } = delivery;
       const fields = { ...delivery, ttl: ttl(createdAt) };
-      await holds(
+      return await holds(
         table,
         updateOf(keys.deliveryKey(app, deliveryId), fields, { expression: 'attribute_not_exists(pk)' }),
       );
@@ -78,15 +78,4 @@ function replacement(before: Delivery, after: Delivery, now: Millis): Update {
       values: { ':attempts': before.attempts, ':state': before.state },
     },
   );
-}
-
-/** Whether the update's condition held. */
-async function holds(table: Table, update: Update): Promise<boolean> {
-  try {
-    await table.update(update);
-    return true;
-  } catch (thrown) {
-    if (thrown instanceof ServiceError && thrown.code === ('Conflict' satisfies ErrorCode)) return false;
-    throw thrown;
-  }
 }

@@ -70,9 +70,12 @@ export function eventsOf(table: Table, retentionDays: number, now: () => Millis)
   };
 }
 
-/** The database client cannot write a member of this name; the tag itself can still be searched for. */
+/** The database client writes no map with a member of such a name. */
+const unwritable: readonly string[] = ['__proto__', 'constructor'];
+
+/** The event without the tags that no map can hold; they can still be searched for. */
 function storable(event: EventRecord): EventRecord {
-  const tags = Object.entries(event.content.tags).filter(([tag]) => tag !== '__proto__');
+  const tags = Object.entries(event.content.tags).filter(([tag]) => !unwritable.includes(tag));
   return { ...event, content: { ...event.content, tags: Object.fromEntries(tags) } };
 }
 

@@ -2,6 +2,7 @@ import type { Millis } from '../purchases/purchase.ts';
 import { hourAt, monthAt, type Place, totalOf } from '../stats/locate.ts';
 import type { Collection } from '../stats/tally.ts';
 import type { Counters } from './counters.ts';
+import { entriesOf } from './index-entries.ts';
 import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
 
@@ -30,6 +31,8 @@ export interface Lists {
   page(app: string, collection: Collection, asked: Asked): Promise<Page>;
   /** All purchases that changed between two moments, the first included; at most the first 10,000. */
   updated(app: string, range: Between): Promise<Item[]>;
+  /** All purchases that changed since then, in portions; one that changes meanwhile may come twice. */
+  updatedSince(app: string, startdate: Millis): AsyncIterable<Item[]>;
 }
 
 /** The stream is counted within seconds; what began before this is counted for good. */
@@ -48,7 +51,7 @@ export function listsOf(table: Table, counters: Counters): Lists {
       const until = Math.min(settled, (enddate ?? Infinity) - 1);
       const place = skip === 0 ? beginning : later(beginning, await placeOf(list, { skip: before + skip, until }));
       const rest = before + skip - place.before;
-      const entries = await entriesOf(list, { startdate: place.from, enddate }, rest + limit);
+      const entries = await beganIn(list, { startdate: place.from, enddate }, rest + limit);
       const seen = place.before - before + entries.length;
       const items = await itemsOf(table, entries.slice(rest));
       if (entries.length < rest + limit) return { items, total: seen };
@@ -61,6 +64,12 @@ export function listsOf(table: Table, counters: Counters): Lists {
       const partition = keys.updatedPartition(app);
       const between = keys.momentsBetween(range);
       return await itemsOf(table, await table.query({ partition, index: 'byKey', between, limit: mostUpdated }));
+    },
+    async *updatedSince(app, startdate) {
+      const [partition, between] = [keys.updatedPartition(app), keys.momentsBetween({ startdate })];
+      for await (const entries of entriesOf(table, { partition, index: 'byKey', between })) {
+        yield await itemsOf(table, entries);
+      }
     },
   };
 }
@@ -92,10 +101,10 @@ async function placeOf(
 /** How many rows began before a moment. */
 async function rowsBefore(list: List, moment: Millis, settled: Millis): Promise<number> {
   const place = await placeOf(list, { skip: Infinity, until: Math.min(settled, moment - 1) });
-  return place.before + (await entriesOf(list, { startdate: place.from, enddate: moment })).length;
+  return place.before + (await beganIn(list, { startdate: place.from, enddate: moment })).length;
 }
 
-async function entriesOf({ table, app, collection }: List, range: Between, limit?: number): Promise<Item[]> {
+async function beganIn({ table, app, collection }: List, range: Between, limit?: number): Promise<Item[]> {
   return await table.query({
     partition: keys.listPartition(app, collection),
     index: 'byCreated',

@@ -11,10 +11,12 @@ import type { Seen } from '../purchases/merge.ts';
 import type { Observation } from '../purchases/observation.ts';
 import { type Millis, Purchase } from '../purchases/purchase.ts';
 import { Transaction } from '../transactions/transaction.ts';
+import { entriesOf } from './index-entries.ts';
 import {
   claimPrefix,
   customerPartition,
   linkPrefix,
+  listPartition,
   notificationPrefix,
   purchaseKey,
   purchasePartition,
@@ -22,6 +24,7 @@ import {
 } from './keys.ts';
 import { handledWrite, type MessagePart, partKey } from './messages.ts';
 import { changeWrites } from './purchase-writes.ts';
+import { reseal } from './reseal.ts';
 import type { Item, Table } from './table.ts';
 
 const StoredItem = v.object({
@@ -56,11 +59,14 @@ export interface Purchases {
   transactionsOf(app: string, purchaseIds: readonly string[]): Promise<Transaction[]>;
   /** Lifecycle notifications, oldest first. */
   notificationsOf(app: string, purchaseId: string): Promise<PurchaseNotificationItem[]>;
+  claimsOf(app: string, purchaseId: string): Promise<Claim[]>;
   /**
    * Takes in what happened to a purchase and writes what it changes in one transaction, again from the start when another
    * writer came first. Returns the purchase as it is then; undefined when there is none. Throws `Conflict` after ten tries.
    */
   record(app: string, purchaseId: string, happening: Happened): Promise<Recorded | undefined>;
+  /** Seals what refreshes need under the first master key; of how many purchases it was under another. */
+  reseal(app: string): Promise<number>;
 }
 
 /** What happened to a purchase, as adapters observe it. */
@@ -120,6 +126,10 @@ export function purchasesOf(table: Table, cipher: Cipher, rates: Rates): Purchas
       const items = await table.query({ partition: purchasePartition(app, purchaseId), prefix: notificationPrefix });
       return items.map((item) => parse(NotificationItem, item, 'DatabaseError'));
     },
+    async claimsOf(app, purchaseId) {
+      const items = await table.query({ partition: purchasePartition(app, purchaseId), prefix: claimPrefix });
+      return items.map((item) => parse(Claim, item, 'DatabaseError'));
+    },
     async record(app, purchaseId, { observed, message, ...happened }) {
       const seen = observed && (await sealed(cipher, app, observed));
       const marker = message && partKey(app, message, purchaseId);
@@ -140,8 +150,29 @@ export function purchasesOf(table: Table, cipher: Cipher, rates: Rates): Purchas
         return { stored: change.after, change };
       });
     },
+    async reseal(app) {
+      let found = 0;
+      for await (const entries of entriesOf(table, { partition: listPartition(app, 'P'), index: 'byCreated' })) {
+        const items = await table.batchGet(entries.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
+        for (let start = 0; start < items.length; start += resealedTogether) {
+          const portion = items.slice(start, start + resealedTogether);
+          found += (await Promise.all(portion.map((item) => resealed(table, cipher, { app, item })))).filter(
+            Boolean,
+          ).length;
+        }
+      }
+      return found;
+    },
   };
 }
+
+const resealedTogether = 25;
+
+/** The update leaves the version as it is: no worker of the stream takes it for a change of the purchase. */
+const resealed = async (table: Table, cipher: Cipher, { app, item }: { app: string; item: Item }): Promise<boolean> => {
+  const context = refreshContext(app, found(item).purchase.purchaseId);
+  return await reseal(table, cipher, { item, field: 'refreshToken', context });
+};
 
 const refreshContext = (app: string, purchaseId: string): string => `${app}/refresh/${purchaseId}`;
 

@@ -63,7 +63,9 @@ export interface Table {
 /** The table behind a document client of its own. */
 export function openTable(name: string): Table {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}), {
-    marshallOptions: { removeUndefinedValues: true },
+    // Sums of micros outgrow 53 bits; as amounts are whole cents, a double still holds them without loss far beyond.
+    marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
+    unmarshallOptions: { wrapNumbers: Number },
   });
   const consumed: Consumed = { read: 0, write: 0 };
   const asking = { ReturnConsumedCapacity: 'TOTAL' } as const;

@@ -78,7 +78,8 @@ export function newRecorder({ type, date, reqId, eventId = randomUUID() }: Recor
       calls.push(call);
     },
     finish(end) {
-      if (reqId && !looksSecret(reqId)) tags.set(tagText(reqId), '_R');
+      const known = reqId && !looksSecret(reqId) ? reqId : undefined;
+      if (known) tags.set(tagText(known), '_R');
       if (!end.outcome.ok) tags.set('error', '_X');
       const { asked, scrub } = sanitizedRequest(end);
       const content = boundedContent({
@@ -87,9 +88,9 @@ export function newRecorder({ type, date, reqId, eventId = randomUUID() }: Recor
         tags: Object.fromEntries(tags),
         ...(versions && { appDownload: versions }),
       });
-      const known = { eventId, reqId: reqId ?? eventId, type, date, content };
+      const told = { eventId, reqId: known ?? eventId, type, date, content };
       return {
-        event: { ...known, ...ending(end, scrub), ...(username !== undefined && { applicationUsername: username }) },
+        event: { ...told, ...ending(end, scrub), ...(username !== undefined && { applicationUsername: username }) },
         raw: rawOf(end, { asked, calls, scrub }),
       };
     },

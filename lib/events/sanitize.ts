@@ -26,6 +26,7 @@ export function sanitize(value: unknown, { secrets = new Set(), scrub = (text) =
 
 function sanitizeAt(value: unknown, place: Place): unknown {
   if (typeof value === 'string') return sanitizeString(value, place);
+  if (typeof value === 'number') return isStorable(value) ? value : removed;
   if (typeof value !== 'object' || value === null) return value;
   if (place.depth >= deepest) {
     tellAll(value, place.secrets);
@@ -35,6 +36,9 @@ function sanitizeAt(value: unknown, place: Place): unknown {
   if (Array.isArray(value)) return sanitizeList(value, deeper);
   return place.kind === 'map' ? sanitizeMembers(value, deeper) : sanitizeFields(value, deeper);
 }
+
+/** Numbers that the table can hold; clients send others. */
+const isStorable = (value: number): boolean => value === 0 || (Math.abs(value) > 1e-100 && Math.abs(value) < 1e100);
 
 function sanitizeString(text: string, { kind, secrets, scrub }: Place): string {
   const kept = stringAs[kind](text, scrub);

@@ -23,7 +23,7 @@ export async function askingOf(
       return grant?.platform === platform ? grant : undefined;
     },
     refreshTokenOf: async (purchaseId) => (await purchases.refreshable(app, purchaseId))?.refreshToken,
-    purchaseOf: async (purchaseId) => (await purchases.refreshable(app, purchaseId))?.purchase,
+    purchaseOf: async (purchaseId) => (await purchases.find(app, purchaseId))?.purchase,
     transactionsOf: async (purchaseId) => await purchases.transactionsOf(app, [purchaseId]),
     transactionsNamed: async (transactionId) => await transactions.named(app, transactionId),
     extraRoots: emulator.roots,

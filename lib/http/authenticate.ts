@@ -11,15 +11,16 @@ export interface Credentials {
 }
 
 /** Basic or Bearer with `base64(app:key)`, or `?appName=…&apiKey=…`; undefined when there is none of them. */
-export function credentialsOf({
-  headers,
-  queryStringParameters: query,
-}: APIGatewayProxyEvent): Credentials | undefined {
+export function credentialsOf(event: APIGatewayProxyEvent): Credentials | undefined {
+  const { headers } = event;
   const authorization = Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
   const encoded = /^(?:basic|bearer)\s+(\S+)$/i.exec(authorization ?? '')?.[1];
-  if (encoded) return split(Buffer.from(encoded, 'base64').toString('utf8'));
-  return query?.appName && query.apiKey ? { app: query.appName, key: query.apiKey } : undefined;
+  return encoded ? split(Buffer.from(encoded, 'base64').toString('utf8')) : queryCredentials(event);
 }
+
+/** Those of the query alone: the header of a notification is its store's. */
+export const queryCredentials = ({ queryStringParameters: query }: APIGatewayProxyEvent): Credentials | undefined =>
+  query?.appName && query.apiKey ? { app: query.appName, key: query.apiKey } : undefined;
 
 function split(pair: string): Credentials | undefined {
   const colon = pair.indexOf(':');

@@ -7,9 +7,10 @@ import { ServiceError } from '../errors.ts';
 import { loggable } from '../events/loggable.ts';
 import { newRecorder, type Recorder } from '../events/recorder.ts';
 import { recordWork } from '../events/work.ts';
-import type { RawNotification } from '../stores/store.ts';
+import { parse } from '../parse.ts';
+import { type RawNotification, StoreMessage } from '../stores/store.ts';
 import { askingOf } from './asking.ts';
-import { authenticate, credentialsOf } from './authenticate.ts';
+import { authenticate, queryCredentials } from './authenticate.ts';
 import { matchPath } from './path.ts';
 
 /** A call of a store, once it is known whose purchases it is about. */
@@ -31,18 +32,21 @@ export async function receive(event: APIGatewayProxyEvent, deps: Deps): Promise<
   } catch (thrown) {
     const { code, status, message, retryable, cause } = ServiceError.from(thrown);
     console[retryable ? 'error' : 'warn'](JSON.stringify({ path: event.path, code, message, cause: loggable(cause) }));
-    return answer(status, JSON.stringify({ ok: false, status, code, message }));
+    const told = code === 'Forbidden' ? notForUs : message;
+    return answer(status, JSON.stringify({ ok: false, status, code, message: told }));
   }
 }
+
+/** All that is refused is answered alike, so that nobody learns which names or stores there are; the log says why. */
+const notForUs = 'This notification is not for us.';
 
 async function opened(event: APIGatewayProxyEvent, { cachedApps, now }: Deps): Promise<Receiving> {
   const found = hookOf(event.path);
   const app =
     found.appName === undefined
-      ? await authenticate(credentialsOf(event), 'public', { find: cachedApps.find, now: now() })
+      ? await authenticate(queryCredentials(event), 'public', { find: cachedApps.find, now: now() })
       : await cachedApps.find(found.appName);
-  // An unknown application is answered like a wrong signature, so that names cannot be probed.
-  if (!app || app.deletedAt !== undefined) throw new ServiceError('Forbidden', 'This notification is not for us.');
+  if (!app || app.deletedAt !== undefined) throw new ServiceError('Forbidden', 'There is no such application.');
   const recorder = newRecorder({ type: eventType(found.hook), date: now(), eventId: randomUUID() });
   return { hook: found.hook, app, raw: rawOf(event), recorder };
 }
@@ -63,10 +67,14 @@ async function take({ hook, app, raw, recorder }: Receiving, deps: Deps): Promis
   if (!store.receive) throw new ServiceError('ResourceNotFound', 'This store sends no notifications.');
   const receivedAt = deps.now();
   try {
-    const received = await store.receive(raw, await askingOf(app.name, hook.platform, { event: recorder, deps }));
+    const asking = await askingOf(app.name, hook.platform, { event: recorder, deps });
+    if (asking.settings === undefined)
+      throw new ServiceError('Forbidden', `The app sells nothing on ${hook.platform}.`);
+    const received = await store.receive(raw, asking);
+    const messages = received.messages.map((message) => parse(StoreMessage, message));
     const { eventId } = recorder;
     await deps.notificationsQueue.send(
-      received.messages.map((message, index) => ({
+      messages.map((message, index) => ({
         app: app.name,
         platform: hook.platform,
         eventId: index === 0 ? eventId : randomUUID(),

@@ -2,6 +2,7 @@ import type { App } from '../apps/app.ts';
 import type { Recorded } from '../db/purchases.ts';
 import type { Deps } from '../deps.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
+import { logFailure } from '../events/log-failure.ts';
 import { noteRecorded } from '../events/note-recorded.ts';
 import { newRecorder, type Recorder } from '../events/recorder.ts';
 import { recordWork } from '../events/work.ts';
@@ -12,6 +13,8 @@ import { namedUser } from './named-user.ts';
 
 /** A store that cannot be asked is asked again for about two days. */
 const mostAttempts = 200;
+/** From then on the log tells of each attempt, which an alarm waits for. */
+const lateMs = 30 * 60 * 1000;
 
 /**
  * Takes in what a store's message tells: its purchases as the store shows them now are recorded, once however often the
@@ -34,6 +37,7 @@ export async function processNotification(incoming: IncomingNotification, deps: 
     recorder.note({ refreshFailures: [{ platform, reason: failure.message }] });
     await recordWork(app.name, { recorder, request, failure }, deps);
     if (failure.code !== ('ConnectionFailed' satisfies ErrorCode) || incoming.attempt >= mostAttempts) throw failure;
+    if (deps.now() - receivedAt > lateMs) logFailure({ problem: 'NotificationLate', app: app.name, eventId }, failure);
     await putOff(incoming, deps);
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { hooks } from '../api/notifications.ts';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
@@ -11,18 +12,40 @@ import type { StoreMessage } from '../stores/store.ts';
 /** Each look covers several runs, so that one that fails is made up for. */
 const looksBackMs = 3 * 24 * 60 * 60 * 1000;
 
+/** Stores that send their messages by themselves; the others only hold them ready. */
+const sending = new Set<Platform>(hooks.map(({ platform }) => platform));
+
 /**
- * Asks the stores of every application for what they could not deliver, or hold ready, and sends what nobody has handled
- * on its way. One event an application and store tells how many messages were missed; without any there is none.
+ * Asks the stores that send notifications for what they could not deliver, and sends what nobody has handled on its way.
+ * One event an application and store tells how many messages were missed; without any there is none.
  */
-export async function reconcile(deps: Deps): Promise<void> {
-  for (const app of await deps.apps.list()) {
-    if (app.deletedAt !== undefined) continue;
-    for (const platform of platforms) await reconcileStore(app, platform, deps);
+export async function reconcile(deps: Deps, remainingMs: () => number): Promise<void> {
+  const asked = platforms.filter((platform) => sending.has(platform));
+  await askStores(asked, remainingMs, deps);
+}
+
+/** The same for the messages that the other stores hold ready: this is the only way in which they arrive. */
+export async function collect(deps: Deps, remainingMs: () => number): Promise<void> {
+  const asked = platforms.filter((platform) => !sending.has(platform));
+  await askStores(asked, remainingMs, deps);
+}
+
+/** The longest that a store is asked for. */
+const neededMs = 70_000;
+
+/** Begins each time with another application, so that each has its turn even when the time never reaches to all of them. */
+async function askStores(asked: readonly Platform[], remainingMs: () => number, deps: Deps): Promise<void> {
+  const apps = (await deps.apps.list()).filter(({ deletedAt }) => deletedAt === undefined);
+  const first = Math.floor(Math.random() * apps.length);
+  for (const app of [...apps.slice(first), ...apps.slice(0, first)]) {
+    for (const platform of asked) {
+      if (remainingMs() < neededMs) return;
+      await askStore(app, platform, deps);
+    }
   }
 }
 
-async function reconcileStore(app: App, platform: Platform, deps: Deps): Promise<void> {
+async function askStore(app: App, platform: Platform, deps: Deps): Promise<void> {
   const recorder = newRecorder({ type: 'notifications.reconciled', date: deps.now() });
   const request = { route: 'reconcile', platform };
   try {

@@ -44,7 +44,7 @@ export function lifecycleReasons(before: Written | undefined, after: Written): N
   }
   const money = refundReasons(before, after);
   const turns = turnReasons(before, after);
-  if (money.length > 0) return [...money, ...turns.filter((reason) => reason !== 'EXPIRED')];
+  if (money.length > 0) return [...money, ...turns.filter((reason) => reason !== 'EXPIRED' && reason !== 'REVOKED')];
   return turns.length > 0 || isExpired(to, after.at) ? turns : stateReasons(before.known.purchase, to);
 }
 
@@ -59,10 +59,14 @@ function turnReasons(before: Written, after: Written): NotificationReason[] {
   if (to.isPaused) return from.isPaused ? reasons : [...reasons, 'PAUSED'];
   // The purchase that took its place tells of the change.
   if (to.cancelationReason === 'System.Replaced' && to.endedAt !== undefined) return reasons;
-  if (expired && (!wasExpired || paid)) reasons.push('EXPIRED');
+  if (expired && (!wasExpired || paid)) reasons.push(isTakenEarly(from, to) ? 'REVOKED' : 'EXPIRED');
   if (reasons.length > 0 && !expired && willLapse(from, to)) reasons.push('WILL_LAPSE');
   return reasons;
 }
+
+/** Ended by the store before the date that was known, and nobody says why. */
+const isTakenEarly = ({ expirationDate = Infinity }: Purchase, { endedAt = Infinity, cancelationReason }: Purchase) =>
+  endedAt < expirationDate && cancelationReason === 'Unknown';
 
 /** A payment for a later period than the one before; not an earlier one that is shown again since the later was refunded, nor back. */
 function isPaidAnew(before: Known, after: Known): boolean {

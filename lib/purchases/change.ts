@@ -32,7 +32,7 @@ export interface Happening {
   readonly claim?: { readonly username: string; readonly how: Claim['how'] };
   /** The user whom the store names; claims a purchase that nobody has claimed. */
   readonly named?: string;
-  /** What the store's message says in our words: tells a revocation from an expiry, which look alike. */
+  /** What the store's message says in our words: tells a revocation from an expiry or a refund, which look alike. */
   readonly told?: NotificationReason;
   readonly strategy: Strategy;
   readonly now: Millis;
@@ -125,7 +125,7 @@ function reasonsOf({ before, after }: Pick<Change, 'before' | 'after'>, happenin
     !before && replaced !== undefined && replaced.known.purchase.productId !== after.known.purchase.productId;
   return reasons.map((reason) => {
     if (reason === 'PURCHASED' && isOtherPlan) return 'PLAN_CHANGED';
-    return reason === 'EXPIRED' && told === 'REVOKED' ? 'REVOKED' : reason;
+    return told === 'REVOKED' && (reason === 'EXPIRED' || reason === 'REFUNDED') ? 'REVOKED' : reason;
   });
 }
 

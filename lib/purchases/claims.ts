@@ -26,6 +26,10 @@ export function entitledUsers(claims: readonly Claim[], strategy: Strategy): str
   return strategy === 'first' ? byAge.slice(0, 1).map(({ username }) => username) : [newestOf(byAge, 'lastAt')];
 }
 
+/** Since when the claim entitles, of a user who is entitled now. */
+export const entitledSince = ({ how, firstAt, lastAt }: Claim, strategy: Strategy): Millis =>
+  how === 'manual' || strategy === 'last' ? lastAt : firstAt;
+
 /** The user's claim after claiming again; a manual link stays one whatever a validation says later. */
 export function claimAgain(claim: Claim | undefined, username: string, how: Claim['how'], now: Millis): Claim {
   if (!claim) return { username, how, firstAt: now, lastAt: now };

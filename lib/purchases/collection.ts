@@ -1,5 +1,5 @@
 import type { PurchaseRecord } from '../api/records.ts';
-import { isActive, isSubscription, type Millis, type Purchase } from './purchase.ts';
+import { accessUntil, isActive, isSubscription, type Millis, type Purchase } from './purchase.ts';
 import { purchaseRecord } from './records.ts';
 
 /** Purchases by product id. Of several purchases of one product the active one counts, then the one that lasts longest. */
@@ -16,7 +16,11 @@ export function currentSubscription(purchases: readonly Purchase[], now: Millis)
 function preference(a: Purchase, b: Purchase, now: Millis): number {
   return (
     Number(isActive(b, now)) - Number(isActive(a, now)) ||
-    (b.expirationDate ?? 0) - (a.expirationDate ?? 0) ||
+    endOf(b, now) - endOf(a, now) ||
     (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0)
   );
 }
+
+/** What is over and has no date of its end is compared by its purchase alone. */
+const endOf = (purchase: Purchase, now: Millis): Millis =>
+  isActive(purchase, now) || purchase.expirationDate !== undefined ? accessUntil(purchase) : 0;

@@ -89,6 +89,13 @@ export const isExpired = (purchase: Purchase, now: Millis): boolean =>
   (purchase.expirationDate !== undefined && purchase.expirationDate <= now) ||
   purchase.isPaused === true;
 
+/** The last moment that a date can name, for what gives access until it is taken away. */
+const endless: Millis = 8_640_000_000_000_000;
+
+/** Until when the dates let the purchase give access, whatever else keeps it from that. */
+export const accessUntil = ({ expirationDate = endless, endedAt = endless }: Purchase): Millis =>
+  Math.min(endedAt, expirationDate);
+
 /** Subscriptions are what `isExpired` is told of; other purchases only when they were taken away. */
 export const isSubscription = (purchase: Purchase): boolean =>
   purchase.productType === 'paid subscription' ||

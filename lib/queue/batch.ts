@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type * as v from 'valibot';
 import { ServiceError } from '../errors.ts';
-import { loggable } from '../events/loggable.ts';
+import { logFailure } from '../events/log-failure.ts';
 import { parseJson } from '../parse.ts';
 
 interface Batch<S extends v.GenericSchema> {
@@ -23,14 +23,10 @@ export async function handleBatch<S extends v.GenericSchema>(
         await handle(parseJson(schema, body, 'InternalError'));
         return [];
       } catch (thrown) {
-        logFailure(messageId, ServiceError.from(thrown));
+        logFailure({ messageId }, ServiceError.from(thrown));
         return [{ itemIdentifier: messageId }];
       }
     }),
   );
   return { batchItemFailures: outcomes.flat() };
 }
-
-const logFailure = (messageId: string, { code, message, cause }: ServiceError): void => {
-  console.error(JSON.stringify({ level: 'error', messageId, code, message, cause: loggable(cause) }));
-};

@@ -3,6 +3,7 @@ import type { App } from '../apps/app.ts';
 import type { Recorded, Refreshable } from '../db/purchases.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
+import { logFailure } from '../events/log-failure.ts';
 import { noteRecorded } from '../events/note-recorded.ts';
 import { newRecorder, type Recorder } from '../events/recorder.ts';
 import { recordWork } from '../events/work.ts';
@@ -36,6 +37,7 @@ export async function refreshPurchase({ app: name, purchaseId }: RefreshOrder, d
   const [user] = recorded.flatMap(({ stored }) => stored.entitledUsers);
   if (user !== undefined) recorder.user(user);
   const { failure } = asked;
+  if (failure) logFailure({ app: name, purchaseId, eventId: recorder.eventId }, failure);
   await recordWork(name, { recorder, request: { route: 'refresh', purchaseId }, ...(failure && { failure }) }, deps);
 }
 

@@ -121,8 +121,8 @@ export const StoreMessage = v.object({
   key: v.string(),
   /** The native type, as events show it: `DID_FAIL_TO_RENEW.GRACE_PERIOD`. */
   type: v.string(),
-  /** When it happened by the store's clock, in epoch milliseconds. */
-  at: v.number(),
+  /** When it happened by the store's clock, in epoch milliseconds: a moment that a date can name. */
+  at: v.pipe(v.number(), v.minValue(0), v.maxValue(8.64e15)),
   /** What `observe` of the same adapter needs to know; never shown to anybody. */
   content: v.record(v.string(), v.unknown()),
 });

@@ -35,7 +35,7 @@ export async function registerObservations(
     const written = await Promise.all(some.map((observed) => recordOne(observed, registering)));
     recorded.push(...written.filter((result) => result !== undefined));
   }
-  if (recorded.some(({ change }) => change && change.claims.length > 0)) await welcome(registering);
+  if (recorded.some(({ change }) => change && change.claims.length > 0)) await welcome(observations, registering);
   const { event, validation } = registering;
   noteRecorded(event, recorded, validation?.purchaseId);
   if (validation?.appDownload) event.appDownload(validation.appDownload);
@@ -43,11 +43,13 @@ export async function registerObservations(
 }
 
 /** Remembers the forms in which stores name the user, and hands over what they told of before the user was known. */
-async function welcome({ app, deps, request }: Registering): Promise<void> {
+async function welcome(observations: readonly Observation[], { app, deps, request }: Registering): Promise<void> {
   const { applicationUsername: username, obfuscatedUsername } = request;
   if (username === undefined) return;
-  await deps.aliases.remember(app.name, username, obfuscatedUsername);
-  for (const purchaseId of await deps.aliases.waitingFor(app.name, username, obfuscatedUsername)) {
+  const shown = observations.flatMap(({ userTokens }) => userTokens);
+  const user = { username, shown, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
+  await deps.aliases.remember(app.name, user);
+  for (const purchaseId of await deps.aliases.waitingFor(app.name, user)) {
     const claimed = { cause: 'validation', named: username, strategy: app.strategy, now: deps.now() } as const;
     await deps.purchases.record(app.name, purchaseId, claimed);
   }

@@ -80,7 +80,8 @@ export function urlsFor({ webhook, deletedAt }: App, sandbox: boolean | undefine
   return sandbox && webhook.sandboxUrls.length > 0 ? webhook.sandboxUrls : webhook.urls;
 }
 
-function deliveriesOf({ app, news, users, purchase }: Announced, settings: App, now: number): Delivery[] {
+/** A delivery for each thing that is announced, each user and each URL. */
+export function deliveriesOf({ app, news, users, purchase }: Announced, settings: App, now: number): Delivery[] {
   const { sandbox, ...concerned } = purchase;
   const notifications = news.map(({ id, reason, date }: Announcement) => ({ id, reason, date, ...concerned }));
   return notifications.flatMap((notification) =>

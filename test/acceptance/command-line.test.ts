@@ -75,6 +75,25 @@ describe('the command line', () => {
     expect(await cli(['app', 'set-store', app, 'store_a', '-'], '{"bundle":1}')).toMatchObject({ code: 1 });
   }, 30_000);
 
+  it('finds nothing to seal again while the master secret is one key', async () => {
+    await cli(['app', 'create', freshName()]);
+    expect(await cli(['secrets', 'reseal'])).toMatchObject({
+      code: 0,
+      out: '0 texts were under another key than the first.\n',
+    });
+  }, 30_000);
+
+  it('announces what was not announced in a range, which must begin within 29 days', async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await cli(['deliveries', 'announce', 'demo', '--from', today])).toMatchObject({
+      code: 0,
+      out: '0 webhooks; 0 of them were missing and are on their way.\n',
+    });
+    const refused = await cli(['deliveries', 'announce', 'demo', '--from', '2025-01-01']);
+    expect(refused).toMatchObject({ code: 1, error: expect.stringMatching(/At most 29 days back/) });
+    expect(await cli(['deliveries', 'announce', 'demo', '--from', 'yesterday'])).toMatchObject({ code: 1 });
+  }, 30_000);
+
   it('sets the strategy, and nothing for an application that is not there', async () => {
     const app = freshName();
     await cli(['app', 'create', app]);

@@ -4,13 +4,10 @@ import { listPurchases } from '../../lib/api/purchases.ts';
 import { getAppStats, getStats, getStatsV2 } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import type { IssuedKeys } from '../../lib/apps/operator.ts';
-import { aggregate } from '../../lib/counting/aggregate.ts';
-import { customerPartition, purchasePartition } from '../../lib/db/keys.ts';
 import type { Table } from '../../lib/db/table.ts';
-import { deps } from '../../lib/deps.ts';
 import { basic, call } from '../support/call.ts';
 import { day, givenApp, paid, seenPurchase } from '../support/given.ts';
-import { streamRecord } from '../support/stream-records.ts';
+import { givenPurchase } from '../support/given-purchase.ts';
 import { testTable } from '../support/table.ts';
 
 let table: Table;
@@ -22,21 +19,11 @@ beforeAll(async () => {
 const secret = ({ app, secretKey }: IssuedKeys) => basic(app, secretKey);
 const boughtAt = Math.floor(Date.now() / 1000) * 1000 - 3 * day;
 
-/** A user's purchase of three days ago, worth `amountMicros`, counted as the stream tells of it. */
-async function givenPurchase({ app }: IssuedKeys, username: string, amountMicros = 4_990_000): Promise<void> {
+/** A user's purchase of three days ago, worth `amountMicros`. */
+async function givenPaid({ app }: IssuedKeys, username: string, amountMicros = 4_990_000): Promise<void> {
   const { purchase } = seenPurchase({ purchaseDate: boughtAt, expirationDate: boughtAt + 30 * day });
-  const observed = { asOf: boughtAt, purchase, transactions: [paid(purchase, { amountMicros })], userTokens: [] };
-  const claim = { username, how: 'validation' } as const;
-  await deps().purchases.record(app, purchase.purchaseId, {
-    ...{ cause: 'validation', observed, claim, strategy: 'all', now: Date.now() },
-  });
-  const items = await Promise.all(
-    [purchasePartition(app, purchase.purchaseId), customerPartition(app, username)].map((partition) =>
-      table.query({ partition }),
-    ),
-  );
-  const records = items.flat().map((after, index) => streamRecord({ after }, index));
-  await aggregate(records, 'shard', deps());
+  const transactions = [paid(purchase, { amountMicros })];
+  await givenPurchase(app, username, { asOf: boughtAt, purchase, transactions, userTokens: [] });
 }
 
 const dayOfPurchase = new Date(boughtAt).toISOString().slice(0, 10);
@@ -44,7 +31,7 @@ const dayOfPurchase = new Date(boughtAt).toISOString().slice(0, 10);
 describe('the lists of an application', () => {
   it('show a customer with the summary of the last purchase', async () => {
     const keys = await givenApp(table);
-    await givenPurchase(keys, 'ann');
+    await givenPaid(keys, 'ann');
     const { body } = await call(listCustomers, { headers: secret(keys) });
     expect(body).toMatchObject({
       paging: { skip: 0, limit: 100, total: 1 },
@@ -52,20 +39,34 @@ describe('the lists of an application', () => {
     });
   });
 
-  it.each(['bob%20kal,alice', 'bob%2520kal%2Calice'])('find customers by names encoded as %s', async (sent) => {
-    const keys = await givenApp(table);
-    for (const name of ['alice', 'bob kal', 'eve']) await givenPurchase(keys, name);
-    const query = { applicationUsername: sent.replaceAll('%2C', ',') };
-    const { body } = await call(listCustomers, { headers: secret(keys), query });
-    expect(body.rows.map((row: { applicationUsername: string }) => row.applicationUsername).sort()).toEqual([
-      'alice',
-      'bob kal',
-    ]);
+  it.each(['100%25,bob%20kal,alice', '100%2525,bob%2520kal,alice', '100%252525%2Cbob%252520kal%2Calice'])(
+    'find customers by names that are sent as %s',
+    async (sent) => {
+      const keys = await givenApp(table);
+      for (const name of ['alice', 'bob kal', '100%', 'eve']) await givenPaid(keys, name);
+      // The gateway decodes a query once.
+      const query = { applicationUsername: decodeURIComponent(sent) };
+      const { body } = await call(listCustomers, { headers: secret(keys), query });
+      expect(body.rows.map((row: { applicationUsername: string }) => row.applicationUsername)).toEqual([
+        '100%',
+        'bob kal',
+        'alice',
+      ]);
+    },
+  );
+
+  it.each([
+    ['a name that is too long', 'x'.repeat(901)],
+    ['one that is longer than any key, among others', `ann,${'x'.repeat(2_100)}`],
+  ])('refuse %s', async (_what, applicationUsername) => {
+    const headers = secret(await givenApp(table));
+    const got = await call(listCustomers, { headers, query: { applicationUsername } });
+    expect(got).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
   });
 
   it('show purchases with their users, by creation or by their last change', async () => {
     const keys = await givenApp(table);
-    await givenPurchase(keys, 'ann');
+    await givenPaid(keys, 'ann');
     const list = async (query: Record<string, string>) =>
       (await call(listPurchases, { headers: secret(keys), query })).body;
     const today = new Date().toISOString().slice(0, 10);
@@ -79,39 +80,19 @@ describe('the lists of an application', () => {
 
   it('show transactions between the dates of their purchases', async () => {
     const keys = await givenApp(table);
-    await givenPurchase(keys, 'ann');
+    await givenPaid(keys, 'ann');
     const list = async (query: Record<string, string>) =>
       (await call(listTransactions, { headers: secret(keys), query })).body.rows;
     const moment = new Date(boughtAt).toISOString();
     expect(await list({ startdate: moment })).toMatchObject([{ transactionId: 'store_a:1', amountUSD: 4.99 }]);
     expect(await list({ enddate: moment })).toEqual([]);
   });
-
-  it.each([{ limit: '1001' }, { limit: '0' }, { limit: 'ten' }, { skip: '-1' }, { offset: '1.5' }])(
-    'refuse the rows %j',
-    async (query) => {
-      const headers = secret(await givenApp(table));
-      for (const contract of [listCustomers, listPurchases, listTransactions]) {
-        expect(await call(contract, { headers, query })).toMatchObject({
-          status: 400,
-          body: { code: 'InvalidPayload' },
-        });
-      }
-    },
-  );
-
-  it.each(['yesterday', '2026-02-31', '2026-13-01'])('refuse the date %s', async (startdate) => {
-    const headers = secret(await givenApp(table));
-    for (const contract of [listPurchases, listTransactions, getStats, getStatsV2]) {
-      expect(await call(contract, { headers, query: { startdate } })).toMatchObject({ status: 400 });
-    }
-  });
 });
 
 describe('the statistics of an application', () => {
   it('tell the money and the transactions of a day', async () => {
     const keys = await givenApp(table);
-    await givenPurchase(keys, 'ann');
+    await givenPaid(keys, 'ann');
     const query = { startdate: dayOfPurchase, enddate: dayOfPurchase, include_notifications: 'true' };
     const { body } = await call(getStats, { headers: secret(keys), query });
     expect(body.dailyStats).toMatchObject([
@@ -122,7 +103,7 @@ describe('the statistics of an application', () => {
 
   it('are told in the words of version 2, too', async () => {
     const keys = await givenApp(table);
-    await givenPurchase(keys, 'ann');
+    await givenPaid(keys, 'ann');
     const { body } = await call(getStatsV2, { headers: secret(keys) });
     expect(body.dailyStats).toContainEqual(
       expect.objectContaining({ date: dayOfPurchase.replaceAll('-', ''), amountUSD: 4.99, numTransactions: 1 }),
@@ -135,29 +116,5 @@ describe('the statistics of an application', () => {
     const own = await call(getAppStats, { headers: secret(keys), params: { appName: keys.app } });
     const foreign = await call(getAppStats, { headers: secret(keys), params: { appName: other.app } });
     expect([own.status, foreign.status]).toEqual([200, 403]);
-  });
-});
-
-describe('two applications whose ids are all the same', () => {
-  it('never see rows or money of each other', async () => {
-    const [one, other] = [await givenApp(table), await givenApp(table)];
-    await givenPurchase(one, 'ann', 1_000_000);
-    await givenPurchase(other, 'ann', 2_000_000);
-    for (const [keys, dollars] of [
-      [one, 1],
-      [other, 2],
-    ] as const) {
-      const headers = secret(keys);
-      const [customers, purchases, transactions, stats] = await Promise.all(
-        [listCustomers, listPurchases, listTransactions, getStats].map(
-          async (contract) => (await call(contract, { headers })).body,
-        ),
-      );
-      expect([customers, purchases, transactions].map(({ paging, rows }) => [paging.total, rows.length])).toEqual(
-        Array(3).fill([1, 1]),
-      );
-      expect(transactions.rows[0].amountUSD).toBe(dollars);
-      expect(stats.dailyStats.at(-1).monthlyRevenueUSD).toBe(dollars);
-    }
   });
 });

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import Stripe from 'stripe';
+import { listEvents } from '../../lib/api/events.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedKeys } from '../../lib/apps/operator.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
@@ -124,6 +126,7 @@ const tellings: readonly (readonly [Platform, string, readonly unknown[], object
   ['store_a', 'fail-payment recover', ['ENTERED_GRACE_PERIOD', 'RENEWED'], { isBillingRetryPeriod: false }],
   ['store_a', 'expire', ['EXPIRED'], { isExpired: true }],
   ['store_a', 'refund', ['REFUNDED'], { isExpired: true }],
+  ['store_a', 'revoke', ['REVOKED'], { isExpired: true }],
   ['store_a', 'extend', ['EXTENDED'], { isExpired: false }],
   ['store_a', 'raise-price', ['PRICE_CHANGE_UPDATED'], { priceConsentStatus: 'Notified' }],
   ['store_a', 'raise-price accept-price', ['PRICE_CHANGE_UPDATED', 'PRICE_CHANGE_CONFIRMED'], {}],
@@ -168,6 +171,8 @@ it.each(tellings)('%s: %s is told as %j', async (platform, actions, reasons, fie
   expect(purchase).toMatchObject(fields);
 });
 
+const hookTokens = ['apple', 'google', 'stripe', 'braintree'];
+
 describe('a notification', () => {
   const post = async (path: string, body: string, headers = {}) =>
     await fetch(`${hooks.url}${path}`, { method: 'POST', body, headers });
@@ -188,6 +193,31 @@ describe('a notification', () => {
     }
   });
 
+  it.each(hookTokens)('to %s is refused alike, whether or not there is such an application', async (token) => {
+    const answerTo = async (app: string) => {
+      const answer = await post(`/v3/webhook/${token}/${app}`, '{}', { 'stripe-signature': 't=1,v1=0' });
+      return [answer.status, await answer.text()];
+    };
+    const refusal = await answerTo('nobody');
+    expect(refusal[0]).toBe(403);
+    expect(await answerTo((await service.app([])).app)).toEqual(refusal);
+    expect(await answerTo((await service.app(['store_a', 'store_b', 'processor_a', 'processor_b'])).app)).toEqual(
+      refusal,
+    );
+  });
+
+  it('that is signed and dated as no date can be is taken, and becomes an event that says so', async () => {
+    const keys = await service.app(['processor_a']);
+    const { webhookSecrets } = (await service.control('/settings/processor_a')) as { webhookSecrets: string[] };
+    const payload = JSON.stringify({ id: 'evt_1', type: 'x', created: 1e300, data: { object: {} } });
+    const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: webhookSecrets[0] ?? '' });
+    const answer = await post(`/v3/webhook/stripe/${keys.app}`, payload, { 'stripe-signature': signature });
+    expect(answer.status).toBe(200);
+    const { body } = await call(listEvents, { headers: basic(keys.app, keys.secretKey) });
+    expect(body.rows).toMatchObject([{ content: { tags: { error: '_X' } } }]);
+    await queues.drain();
+  });
+
   it('meant for another application is refused', async () => {
     const [one, other] = [await listening('store_a'), await service.app(['store_a'], { bundleId: 'com.other.app' })];
     expect(one.app).not.toBe(other.app);
@@ -198,14 +228,17 @@ describe('a notification', () => {
     expect((await stored(other, `store_a:${id}`)).status).toBe(404);
   });
 
-  it('comes to an application that is named in the query, too', async () => {
-    const keys = await service.app(['store_a']);
+  it.each([
+    ['store_a', '/v1/webhook/apple'],
+    ['store_b', '/v3/webhook/google'],
+  ] as const)('of %s comes to an application that is named in the query, too', async (platform, path) => {
+    const keys = await service.app([platform]);
     const query = new URLSearchParams({ appName: keys.app, apiKey: keys.publicKey });
-    await put('/notifications/store_a', { url: `${hooks.url}/v1/webhook/apple?${query}` });
-    const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription' };
+    await put(`/notifications/${platform}`, { url: `${hooks.url}${path}?${query}` });
+    const order = { platform, productId: 'premium', type: 'paid subscription' };
     const { id } = await service.control('/purchases', order);
     await settle();
-    expect(await stored(keys, `store_a:${id}`)).toMatchObject({ isExpired: false, entitledUsers: [] });
+    expect(await stored(keys, `${platform}:${id}`)).toMatchObject({ isExpired: false, entitledUsers: [] });
   });
 
   it('about a user who is known finds that user at once', async () => {

@@ -144,4 +144,58 @@ describe('the stack', () => {
     expect(alarms.length).toBeGreaterThanOrEqual(4);
     for (const { AlarmDescription } of alarms) expect(AlarmDescription).toMatch(/^[A-Z][a-z ]+ (is|are) hurt: /);
   });
+
+  it('tells of alarms: they may publish to the topic that the outputs name', () => {
+    const [policy] = propertiesOf('AWS::SNS::TopicPolicy') as { PolicyDocument?: { Statement: object[] } }[];
+    expect(policy?.PolicyDocument?.Statement).toContainEqual(
+      expect.objectContaining({
+        Effect: 'Allow',
+        Action: 'sns:Publish',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+      }),
+    );
+    const [topic] = Object.keys(template().findResources('AWS::SNS::Topic'));
+    template().hasOutput('AlarmTopicArn', { Value: { Ref: topic } });
+    for (const { AlarmActions } of propertiesOf('AWS::CloudWatch::Alarm'))
+      expect(AlarmActions).toEqual([{ Ref: topic }]);
+  });
+
+  it('counts the failures that are answered: no crash tells the platform of them', () => {
+    const filters = propertiesOf('AWS::Logs::MetricFilter') as Record<
+      string,
+      { Ref: string } & { MetricName: string }[]
+    >[];
+    const alarms = JSON.stringify(propertiesOf('AWS::CloudWatch::Alarm'));
+    const names = filters.map(({ MetricTransformations }) => MetricTransformations?.[0]?.MetricName ?? '');
+    expect(names).toEqual(expect.arrayContaining(['validate-receipt-Fault', 'validate-receipt-Unreachable']));
+    for (const { id } of hooks) expect(names).toContain(`${id}-Fault`);
+    for (const name of names) expect(alarms).toContain(name);
+    const logs = Object.keys(template().findResources('AWS::Logs::LogGroup'));
+    for (const { LogGroupName } of filters) expect(logs).toContain(LogGroupName?.Ref);
+  });
+
+  it('has an alarm for each worker, and one for a sweep that is not called any more', () => {
+    const alarms = Object.keys(template().findResources('AWS::CloudWatch::Alarm'));
+    for (const { id, source } of workers) {
+      const watched = 'queue' in source ? source.queue : id;
+      expect(alarms.some((name) => name.startsWith(`Alarms${watched.replaceAll('-', '')}`))).toBe(true);
+    }
+    template().hasResourceProperties('AWS::CloudWatch::Alarm', {
+      MetricName: 'Invocations',
+      ComparisonOperator: 'LessThanThreshold',
+      TreatMissingData: 'breaching',
+    });
+  });
+
+  it('names a base URL to which paths are added', () => {
+    const [stage] = Object.keys(template().findResources('AWS::ApiGateway::Stage'));
+    const { Value } = template().findOutputs('ApiUrl').ApiUrl as { Value: { 'Fn::Join': [string, object[]] } };
+    expect(Value['Fn::Join'][1].at(-1)).toEqual({ Ref: stage });
+  });
+
+  it('leaves concurrency to the buyers when there is much to do in the background', () => {
+    const queues = propertiesOf('AWS::Lambda::EventSourceMapping').filter(({ ScalingConfig }) => ScalingConfig);
+    expect(queues).toHaveLength(workers.filter(({ source }) => 'queue' in source).length);
+  });
 });

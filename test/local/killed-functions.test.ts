@@ -74,7 +74,7 @@ it('functions that are killed again and again lose nothing of what the stores te
     }
   }
   for (const { purchaseId } of bought) expect(await reasonsOf(purchaseId)).toEqual(['PURCHASED', ...told]);
-  await becomes(async () => await service.queued(), 0);
+  await becomes(async () => await service.queued(), {});
   // A function that is killed after its POST posts again, so the application's server hears of it at least as often.
   for (const { user } of bought) {
     const heard = (wanted: string) => webhooks.filter((line) => line.includes(` ${wanted}  ${user} owns`)).length;

@@ -81,7 +81,7 @@ describe('a function on this machine', () => {
 
   it('is ended when its time is up, and answers the next call with a new instance', async () => {
     const one = functionOf('if (event.hang) { for (;;); } return calls', { timeoutMs: 700 });
-    expect(await one.invoke('{"hang":true}')).toEqual({ timedOut: true });
+    expect(await one.invoke('{"hang":true}')).toMatchObject({ timedOut: true });
     expect(await resultOf(one)).toBe(1);
   });
 

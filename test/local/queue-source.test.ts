@@ -5,6 +5,7 @@ import type { Closable } from '../../local/lifetimes.ts';
 import type { Ending } from '../../local/local-function.ts';
 import { workOffQueue } from '../../local/queue-source.ts';
 import { type QueueServer, startQueues } from '../../local/queues.ts';
+import { sharedClock } from '../../local/shared-clock.ts';
 import { until } from '../emulator/receiver.ts';
 
 let server: QueueServer;
@@ -18,19 +19,24 @@ interface Batch {
 }
 
 /** A queue with a dead-letter queue behind it, worked off by `handle`. */
-async function workedOff(handle: (batch: Batch) => Ending): Promise<Closable & { url: string; dead: string }> {
+async function workedOff(
+  handle: (batch: Batch) => Ending | Promise<Ending>,
+  { hiddenSeconds = 1, clock = sharedClock() } = {},
+): Promise<Closable & { url: string; dead: string }> {
   const name = `queue-${randomUUID()}`;
   const create = async (QueueName: string, Attributes = {}) =>
     (await server.client.send(new CreateQueueCommand({ QueueName, Attributes }))).QueueUrl ?? '';
   const dead = await create(`${name}-dead`);
   const deadLetterTargetArn = `arn:aws:sqs:eu-west-1:000000000000:${name}-dead`;
-  const url = await create(name, { RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 2 }) });
-  const source = workOffQueue({
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 2 });
+  const url = await create(name, { VisibilityTimeout: String(hiddenSeconds), RedrivePolicy });
+  const source = await workOffQueue({
     url,
     arn: 'arn:aws:sqs:eu-west-1:000000000000:queue',
     batchSize: 10,
     work: { invoke: async (payload) => handle(JSON.parse(payload)), close: async () => {} },
     client: server.client,
+    clock,
     log: () => {},
   });
   return { url, dead, close: source.close };
@@ -46,6 +52,8 @@ async function count(QueueUrl: string): Promise<number> {
   );
   return names.reduce((sum, name) => sum + Number(Attributes[name]), 0);
 }
+
+const pause = async (ms: number): Promise<void> => await new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('a queue that a function works off', () => {
   it('gives it messages as Lambda does, and forgets those that it took', async () => {
@@ -74,6 +82,58 @@ describe('a queue that a function works off', () => {
     await until(async () => seen.filter((one) => one === 'bad').length === 2);
     await queue.close();
     expect(seen.filter((one) => one === 'good')).toHaveLength(1);
+  });
+
+  it("shows what failed again when the queue's time has passed by the clock", async () => {
+    const clock = sharedClock();
+    const seen: string[] = [];
+    const queue = await workedOff(
+      ({ Records }) => {
+        seen.push(...Records.map(({ body }) => body));
+        return seen.length === 1 ? { error: 'Error: no' } : { result: 'null' };
+      },
+      { hiddenSeconds: 180, clock },
+    );
+    await send(queue.url, 'bad');
+    await until(() => seen.length === 1);
+    clock.set(clock.now() + 170_000);
+    await pause(1_500);
+    expect(seen).toEqual(['bad']);
+    clock.set(clock.now() + 10_000);
+    await until(async () => (await count(queue.url)) === 0);
+    await queue.close();
+    expect(seen).toEqual(['bad', 'bad']);
+  });
+
+  it('does not show what is being handled, however far the clock is moved', async () => {
+    const clock = sharedClock();
+    let calls = 0;
+    const queue = await workedOff(
+      async () => {
+        calls++;
+        clock.set(clock.now() + 86_400_000);
+        await pause(1_000);
+        return { result: 'null' };
+      },
+      { hiddenSeconds: 180, clock },
+    );
+    await send(queue.url, 'slow');
+    await until(async () => calls > 0 && (await count(queue.url)) === 0);
+    await queue.close();
+    expect(calls).toBe(1);
+  });
+
+  it('has what is being handled finished when it is closed', async () => {
+    let calls = 0;
+    const queue = await workedOff(async () => {
+      calls++;
+      await pause(500);
+      return { result: 'null' };
+    });
+    await send(queue.url, 'slow');
+    await until(() => calls === 1);
+    await queue.close();
+    expect(await count(queue.url)).toBe(0);
   });
 
   it.each<[string, Ending]>([

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Ending } from '../../local/local-function.ts';
 import type { LocalFunctions } from '../../local/local-functions.ts';
 import { localNames } from '../../local/local-names.ts';
-import { periodOf, runSchedules } from '../../local/schedules.ts';
+import { runSchedules } from '../../local/schedules.ts';
 import { sharedClock } from '../../local/shared-clock.ts';
+import { until } from '../emulator/receiver.ts';
 
 const rule = (ScheduleExpression: string, id: string) => ({
   Type: 'AWS::Events::Rule',
@@ -20,6 +22,14 @@ const template = {
     EachHour: rule('rate(1 hour)', 'Hourly'),
   },
 };
+
+const { EachHour: _, ...minutely } = template.Resources;
+const onlyEachMinute = { Resources: minutely };
+const names = localNames(template, { run: 'run', queueUrl: (name) => name });
+
+function raise(error: Error): never {
+  throw error;
+}
 
 const pause = async (ms: number): Promise<void> => await new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -40,7 +50,6 @@ describe('a schedule', () => {
     });
     const clock = sharedClock();
     clock.set(Date.parse('2027-01-01T00:30:10Z'));
-    const names = localNames(template, { run: 'run', queueUrl: (name) => name });
     const functions = { byArn } as unknown as LocalFunctions;
     const schedules = runSchedules(template, names, { functions, clock, log: () => {} });
     await pause(700);
@@ -51,9 +60,35 @@ describe('a schedule', () => {
     await schedules.close();
   });
 
-  it('is understood as a rate, and refused as anything else', () => {
-    expect(periodOf('rate(5 minutes)')).toBe(300_000);
-    expect(periodOf('rate(1 day)')).toBe(86_400_000);
-    expect(() => periodOf('cron(0 3 * * ? *)')).toThrow('does not run on this machine');
+  it.each<[string, () => Promise<Ending>]>([
+    ['fails', async () => ({ error: 'Error: no luck' })],
+    ['takes too long', async () => ({ timedOut: true })],
+    ['cannot be called', async () => Promise.reject(new Error('no luck'))],
+    ['throws before it is called', () => raise(new Error('no luck'))],
+  ])('goes on when its function %s, and the log names the rule', async (_what, invoke) => {
+    const lines: string[] = [];
+    let calls = 0;
+    const work = {
+      invoke: () => {
+        calls++;
+        return invoke();
+      },
+    };
+    const clock = sharedClock();
+    const functions = { byArn: () => work } as unknown as LocalFunctions;
+    const schedules = runSchedules(onlyEachMinute, names, { functions, clock, log: (line) => lines.push(line) });
+    await until(() => calls === 1);
+    clock.set(clock.now() + 60_000);
+    await until(() => calls === 2);
+    await schedules.close();
+    await until(() => lines.length === 2);
+    expect(lines[0]).toMatch(/^EachMinute: .*(no luck|too long)/);
+  });
+
+  it.each(['cron(0 3 * * ? *)', 'rate(0 minutes)'])('keeps the machine from starting as %s, by its name', (other) => {
+    const functions = { byArn: () => ({}) } as unknown as LocalFunctions;
+    const daily = { Resources: { ...template.Resources, EachNight: rule(other, 'Hourly') } };
+    const start = () => runSchedules(daily, names, { functions, clock: sharedClock(), log: () => {} });
+    expect(start).toThrow(`The rule EachNight has the schedule ${other}`);
   });
 });

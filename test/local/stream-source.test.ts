@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, DescribeTableCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
-import { CreateQueueCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { CreateQueueCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { fits } from '../../local/filter.ts';
 import type { Closable } from '../../local/lifetimes.ts';
@@ -122,7 +122,7 @@ describe('a stream that a function reads', () => {
     const seen: string[] = [];
     const reader = await stream(
       (batch) => {
-        if (names(batch).includes('poison')) return { error: 'Error: poison' };
+        if (names(batch).includes('poison')) return { error: 'Error: poison', requestId: 'the-last-call' };
         seen.push(...names(batch));
         return { result: 'null' };
       },
@@ -132,11 +132,46 @@ describe('a stream that a function reads', () => {
     await until(() => seen.length === 4);
     const [failure] = await reader.failures();
     await reader.close();
-    expect(JSON.parse(failure?.Body ?? '{}')).toMatchObject({
-      requestContext: { condition: 'RetryAttemptsExhausted' },
-      DDBStreamBatchInfo: { batchSize: 1 },
+    const number = expect.stringMatching(/^\d+$/);
+    const second = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    const { DDBStreamBatchInfo, ...message } = JSON.parse(failure?.Body ?? '{}');
+    expect(message).toEqual({
+      requestContext: {
+        requestId: 'the-last-call',
+        functionArn: 'arn:aws:lambda:eu-west-1:000000000000:function:reader',
+        condition: 'RetryAttemptsExhausted',
+        approximateInvokeCount: 2,
+      },
+      responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
+      version: '1.0',
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+    expect(DDBStreamBatchInfo).toEqual({
+      shardId: expect.stringMatching(/^shardId-/),
+      startSequenceNumber: number,
+      endSequenceNumber: DDBStreamBatchInfo.startSequenceNumber,
+      approximateArrivalOfFirstRecord: second,
+      approximateArrivalOfLastRecord: DDBStreamBatchInfo.approximateArrivalOfFirstRecord,
+      batchSize: 1,
+      streamArn: expect.stringMatching(/:table\/stream-.+\/stream\//),
     });
   }, 15_000);
+
+  it('tells of records that the function gave back, too, and then of no error', async () => {
+    const reader = await stream(({ Records }) => {
+      const batchItemFailures = Records.map(({ dynamodb }) => ({ itemIdentifier: dynamodb.SequenceNumber }));
+      return { result: JSON.stringify({ batchItemFailures }) };
+    });
+    await reader.put('one');
+    let failure: Message | undefined;
+    await until(async () => {
+      [failure] = await reader.failures();
+      return failure !== undefined;
+    });
+    await reader.close();
+    const { responseContext } = JSON.parse(failure?.Body ?? '{}');
+    expect(responseContext).toEqual({ statusCode: 200, executedVersion: '$LATEST' });
+  });
 
   it('carries the state of a window from batch to batch, and ends the window when its time is over', async () => {
     const clock = sharedClock();

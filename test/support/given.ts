@@ -13,7 +13,7 @@ export const start = Date.parse('2026-01-01T00:00:00Z');
 /** A name that no other test uses. */
 export const freshName = (kind = 'app'): string => `${kind}-${randomUUID()}`;
 
-export const testCipher = cipherOf(async () => 'the master secret of the tests');
+export const testCipher = cipherOf(async () => 'the-master-secret-of-the-tests', Date.now);
 
 /** An application with its keys. */
 export const givenApp = async (table: Table, name = freshName()): Promise<IssuedKeys> =>

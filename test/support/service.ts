@@ -23,7 +23,7 @@ export interface TestService {
 
 export async function startTestService(table?: string): Promise<TestService> {
   await testTable(table);
-  const secrets = await startSecretsManager({ 'master-key': 'the master secret of the tests' });
+  const secrets = await startSecretsManager({ 'master-key': 'the-master-secret-of-the-tests' });
   const { realNow, clock } = movedClock();
   const emulator = await startEmulator({ port: 0, clock });
   // The service reads the time only here, so that moving the emulator's clock moves the service's.

@@ -1,4 +1,3 @@
-import { ServiceError } from '../../errors.ts';
 import { parse } from '../../parse.ts';
 import type { Asking, RawNotification, Received } from '../store.ts';
 import { messageOf } from './developer-notification.ts';
@@ -7,9 +6,6 @@ import { StoreBSettings } from './settings.ts';
 
 /** Verifies a real-time developer notification that Pub/Sub pushes, by Google's token in its header. */
 export async function receive(raw: RawNotification, asking: Asking): Promise<Received> {
-  if (asking.settings === undefined || asking.settings === null) {
-    throw new ServiceError('Forbidden', 'This application has no store_b settings: it takes no store_b notifications.');
-  }
   const settings = parse(StoreBSettings, asking.settings, 'InternalError');
   await checkPushToken(raw, settings, asking);
   return { messages: [messageOf(raw.body, settings.packageName)] };

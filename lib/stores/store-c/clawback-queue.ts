@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Millis } from '../../purchases/purchase.ts';
 import { withinBudget } from '../deadline.ts';
 import type { Asking, StoreAnswer } from '../store.ts';
 import { accessToken, forgetToken } from './entra.ts';
@@ -11,6 +12,8 @@ export interface QueueMessage {
   readonly messageId: string;
   readonly popReceipt: string;
   readonly text: string;
+  /** When the queue shows it again, unless it is deleted before. */
+  readonly visibleAt: Millis;
 }
 
 /** Nobody waits for this conversation; it may take as long as many messages need. */
@@ -51,7 +54,7 @@ export async function nextMessages(session: Session, queue: URL): Promise<QueueM
   });
   const answer = await session.fetch(url, { headers: { accept: 'application/xml' } });
   if (answer.status !== 200) throw refused(answer);
-  return messagesIn(answer.text);
+  return messagesIn(answer.text, session.now() + invisibleSeconds * 1000);
 }
 
 /** Deletes a message for good. One that is gone, or that somebody else took since, is left as it is. */
@@ -75,11 +78,11 @@ function within(queue: URL, path: string, parameters: Readonly<Record<string, st
 
 const refused = ({ status }: StoreAnswer) => unavailable(`the clawback queue answers HTTP ${status}`);
 
-function messagesIn(xml: string): QueueMessage[] {
+function messagesIn(xml: string, visibleAt: Millis): QueueMessage[] {
   if (!/<QueueMessagesList\b/.test(xml)) throw unavailable('the clawback queue answers something else than messages');
   return [...xml.matchAll(/<QueueMessage>([\s\S]*?)<\/QueueMessage>/g)].flatMap(([, message = '']) => {
     const [messageId, popReceipt] = [member(message, 'MessageId'), member(message, 'PopReceipt')];
-    return messageId && popReceipt ? [{ messageId, popReceipt, text: member(message, 'MessageText') }] : [];
+    return messageId && popReceipt ? [{ messageId, popReceipt, text: member(message, 'MessageText'), visibleAt }] : [];
   });
 }
 

@@ -76,6 +76,15 @@ describe('the reasons of a change', () => {
     expect(refunded({ isSharedPurchase: true })).toEqual(['REVOKED']);
   });
 
+  it('tell of a purchase that the store took away before its date without saying why', () => {
+    const gone = { endedAt: start + day, cancelationReason: 'Unknown' } as const;
+    expect(lifecycleReasons(at(0), at(2 * day, gone))).toEqual(['REVOKED']);
+    expect(lifecycleReasons(at(0), at(2 * day, { ...gone, cancelationReason: 'System.BillingError' }))).toEqual([
+      'EXPIRED',
+    ]);
+    expect(lifecycleReasons(at(0), at(40 * day, { ...gone, endedAt: start + 31 * day }))).toEqual(['EXPIRED']);
+  });
+
   it('tell of no payment when the look at a refunded one shows the payment before it, nor when it shows it again', () => {
     const first = seenPurchase();
     const second = { ...first.purchase, transactionId: 'store_a:2', lastRenewalDate: start + day };

@@ -158,3 +158,17 @@ describe('the aggregator', () => {
     expect(days.get('2026-01-04')).toEqual({ 'USD.micros': -4_990_000, 'USD.usd': -4_990_000 });
   });
 });
+
+it('amounts are counted however large they grow: currencies of small units reach beyond 53 bits', async () => {
+  const { deps, counters } = working(() => false);
+  const app = freshName();
+  const month = [1, 2, 3, 4].map((id) =>
+    transactionItem(app, id, {
+      ...{ currency: 'VND', amountMicros: 3_000_000_000_000_000 + id * 1_000_000 },
+      purchaseDate: start + id * day,
+    }),
+  );
+  for (const [index, after] of month.entries()) await aggregate([streamRecord({ after }, index)], 'shard', deps);
+  const [counted] = await counters.months(app);
+  expect(JSON.stringify(counted)).toContain('12000000010000000');
+});

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import Stripe from 'stripe';
 import { reasonOf } from '../../../../lib/stores/processor-a/event-reasons.ts';
 import { processorA } from '../../../../lib/stores/processor-a/processor-a.ts';
@@ -27,6 +28,9 @@ const event = (type: string, object: Record<string, unknown>, previous_attribute
   created: 1_800_000_000,
   data: { object, ...(previous_attributes && { previous_attributes }) },
 });
+
+const receiveSigned = async (body: string, header: string) =>
+  await processorA.receive?.({ method: 'POST', body, headers: { 'stripe-signature': header }, query: {} }, asking());
 
 async function receive(body: string, { key = secret, timestamp = now / 1000, changed = {} } = {}) {
   const header = Stripe.webhooks.generateTestHeaderString({ payload: body, secret: key, timestamp });
@@ -60,6 +64,26 @@ describe('an event of processor_a', () => {
     ],
   ])('is refused with %s', async (_what, refused) => {
     await expect(refused()).rejects.toMatchObject({ code: 'Forbidden' });
+  });
+
+  it.each(['', 't=1,v1=', 't=1,v1', 't=,v1=', `t=1,v1=${'é'.repeat(64)}`, `t=1,v1=${'0'.repeat(64)}`, 't=x,v1=\u0000'])(
+    'is refused with the signature %j, which nobody made',
+    async (header) => {
+      await expect(receiveSigned(body, header)).rejects.toMatchObject({ code: 'Forbidden' });
+    },
+  );
+
+  it('is refused with any text for a signature', async () => {
+    const parts = fc.constantFrom('t', 'v0', 'v1', '=', ',', '1', String(now / 1000), 'ff');
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(parts).map((some) => some.join('')),
+    );
+    await fc.assert(
+      fc.asyncProperty(text, async (header) => {
+        await expect(receiveSigned(body, header)).rejects.toMatchObject({ code: 'Forbidden' });
+      }),
+    );
   });
 
   it.each(['no json', '{}', '{"id":"evt_1","type":"x","created":"late"}'])(

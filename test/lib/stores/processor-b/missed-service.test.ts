@@ -34,7 +34,7 @@ it.each([
   const { apps } = deps();
   const list = async () => (await apps.list()).filter(({ name }) => name === app);
   for (let look = 0; look < 2; look++) {
-    await reconcile({ ...deps(), apps: { ...apps, list } });
+    await reconcile({ ...deps(), apps: { ...apps, list } }, () => 900_000);
     await queues.drain();
   }
   const params = { purchaseId: `processor_b:${body.data.collection[0].purchaseId}` };

@@ -94,7 +94,6 @@ describe('a push of store_b', () => {
   );
 
   it.each([
-    ['no settings', null],
     ['no audience', { packageName, pushServiceAccount: account }],
     ['no account', { packageName, pushAudience: audience }],
   ])('is refused by an application with %s', async (_what, settings) => {

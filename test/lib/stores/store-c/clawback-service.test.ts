@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { getPurchase } from '../../../../lib/api/purchases.ts';
 import type { IssuedKeys } from '../../../../lib/apps/operator.ts';
 import { deps } from '../../../../lib/deps.ts';
-import { reconcile } from '../../../../lib/incoming/reconcile.ts';
+import { collect } from '../../../../lib/incoming/reconcile.ts';
 import { basic, call } from '../../../support/call.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 import { startWorkQueues, type WorkQueues } from '../../../support/work-queues.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
 async function lookFor({ app }: IssuedKeys): Promise<void> {
   const { apps } = deps();
   const list = async () => (await apps.list()).filter(({ name }) => name === app);
-  await reconcile({ ...deps(), apps: { ...apps, list } });
+  await collect({ ...deps(), apps: { ...apps, list } }, () => 280_000);
   await queues.drain();
 }
 
@@ -104,4 +104,12 @@ it('a refund before the purchase is validated waits in the queue for that', asyn
   await lookFor(keys);
   const purchase = await stored(keys, `store_c:${id}`);
   expect(purchase).toMatchObject({ transactionId: expect.any(String), cancelationReason: expect.any(String) });
+});
+
+it('a refund reaches its application, although others of the publisher read the same queue before', async () => {
+  const [first, second] = [await service.app(['store_c']), await service.app(['store_c'])];
+  const { keys, act, state } = await validated({ type: 'non consumable' });
+  await act('refund');
+  for (const each of [first, second, keys]) await lookFor(each);
+  expect(reasonsOf(await state())).toEqual(['PURCHASED', 'REFUNDED']);
 });

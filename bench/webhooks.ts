@@ -1,0 +1,155 @@
+import { type LocalService, startLocal } from '../local/start-local.ts';
+import type { BenchTable } from './bench-table.ts';
+import { type Caught, catchWebhooks } from './webhook-catcher.ts';
+
+/** What must have happened before. */
+const preparations: Readonly<Record<string, string>> = {
+  uncancel: 'cancel',
+  recover: 'fail-payment',
+  resume: 'pause',
+  'accept-price': 'raise-price',
+  'decline-refund': 'request-refund',
+  'reverse-refund': 'refund',
+};
+
+const details: Readonly<Record<string, object>> = {
+  'change-plan': { productId: 'better' },
+  share: { applicationUsername: 'a-relative' },
+};
+
+const products: Readonly<Record<string, string>> = { store_c: '9NBLGGH5W123', processor_b: 'monthly' };
+
+/** An action is over when nothing was told of it for this long; with the clock much else moves, too. */
+const silenceMs = { told: 1_500, found: 6_000 };
+
+type Catcher = Awaited<ReturnType<typeof catchWebhooks>>;
+
+/**
+ * Everything that can happen to a subscription at each emulated store, on the local service: what the application is told
+ * of, in signed webhooks to each of two users, and how long after the change the last of them arrives. store_c tells
+ * nothing by itself; of that store the time counts from when the service's clock is moved to its next look.
+ */
+export async function benchWebhooks(): Promise<BenchTable> {
+  const catcher = await catchWebhooks();
+  const service = await startLocal();
+  try {
+    await listen(service, catcher);
+    const happenings = await prepared(service);
+    await sleep(silenceMs.found);
+    const rows = [];
+    for (const happening of happenings) rows.push(await row(service, catcher, happening));
+    const times = rows.flatMap(({ ms }) => (ms === '' ? [] : [ms])).sort((a, b) => a - b);
+    const [middle = '', last = ''] = [times[Math.floor(times.length / 2)], times.at(-1)];
+    const summary = [
+      { platform: 'all', action: 'median', webhooks: '', ms: middle },
+      { platform: 'all', action: 'longest', webhooks: '', ms: last },
+    ];
+    return {
+      title: 'What an application is told, and milliseconds until the last webhook',
+      rows: [...rows, ...summary],
+    };
+  } finally {
+    await service.close();
+    catcher.close();
+  }
+}
+
+/** Sets the application's webhook as the command line does. */
+async function listen({ environment, app }: LocalService, { url, trust }: Catcher): Promise<void> {
+  Object.assign(process.env, environment);
+  const { deps } = await import('../lib/deps.ts');
+  const { setWebhook } = await import('../lib/webhooks/operator.ts');
+  const settings = { urls: [url], sandboxUrls: [], sendsPassword: false };
+  trust((await setWebhook(app, settings, { newSecret: true, deps: deps() })) ?? '');
+  // Running functions know the old settings for this long.
+  await sleep(15_000);
+}
+
+interface Happening {
+  readonly platform: string;
+  readonly action: string;
+  /** Of the purchase. */
+  readonly id: string;
+  readonly users: readonly string[];
+}
+
+/** A subscription for each action, as the action needs it. */
+async function prepared(service: LocalService): Promise<readonly Happening[]> {
+  const { platforms } = (await control(service, '')) as { platforms: Record<string, { actions: string[] }> };
+  const happenings: Happening[] = [];
+  for (const [platform, { actions }] of Object.entries(platforms)) {
+    for (const action of actions) {
+      const users = [1, 2].map((number) => `${platform}-${action}-${number}`);
+      const id = await bought(service, platform, users);
+      const before = preparations[action];
+      if (before !== undefined) await act(service, id, before);
+      happenings.push({ platform, action, id, users });
+    }
+  }
+  await control(service, '/clock', nextLook);
+  // Moving the clock on is the last thing: the others' times do not depend on it.
+  return happenings.sort((a, b) => Number(isSilent(a)) - Number(isSilent(b)));
+}
+
+const isSilent = ({ platform }: { readonly platform: string }): boolean => platform === 'store_c';
+const nextLook = { advance: 'P1DT1M' };
+
+const act = async (service: LocalService, id: string, action: string): Promise<object> =>
+  await control(service, `/purchases/${encodeURIComponent(id)}/${action}`, details[action]);
+
+async function row(service: LocalService, { caught }: Catcher, { platform, action, id, users }: Happening) {
+  const known = caught.length;
+  await act(service, id, action);
+  if (isSilent({ platform })) await control(service, '/clock', nextLook);
+  const changedAt = performance.now();
+  const quietMs = isSilent({ platform }) ? silenceMs.found : silenceMs.told;
+  let told: readonly Caught[] = [];
+  for (let last = changedAt; performance.now() < last + quietMs; await sleep(20)) {
+    told = caught.slice(known).filter(({ username }) => users.includes(username));
+    last = told.at(-1)?.at ?? changedAt;
+  }
+  const ms = told.length === 0 ? '' : Math.round((told.at(-1)?.at ?? 0) - changedAt);
+  return { platform, action, webhooks: summaryOf(told), ms } as const;
+}
+
+/** A subscription that two users have validated. */
+async function bought(service: LocalService, platform: string, users: readonly string[]): Promise<string> {
+  const [applicationUsername = ''] = users;
+  const order = {
+    platform,
+    productId: products[platform] ?? 'premium',
+    type: 'paid subscription',
+    applicationUsername,
+  };
+  const { id, validate } = (await control(service, '/purchases', order)) as { id: string; validate: object };
+  for (const user of users) {
+    const headers = { authorization: `Basic ${btoa(`${service.app}:${service.publicKey}`)}` };
+    const body = JSON.stringify({
+      ...validate,
+      applicationUsername: user,
+      additionalData: { applicationUsername: user },
+    });
+    const answer = await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers, body });
+    const { ok, message } = (await answer.json()) as { ok: boolean; message?: string };
+    if (!ok) throw new Error(`${platform}: ${message}`);
+  }
+  return id;
+}
+
+/** `RENEWED x2`: how many calls with this reason there were, by different ids. */
+function summaryOf(told: readonly Caught[]): string {
+  const reasons = [...new Set(told.map(({ reason }) => reason))];
+  return reasons
+    .map((one) => `${one} x${new Set(told.filter(({ reason }) => reason === one).map(({ id }) => id)).size}`)
+    .join(', ');
+}
+
+async function control({ emulatorUrl }: LocalService, path: string, body?: object): Promise<object> {
+  const init = path === '' ? {} : { method: 'POST', body: JSON.stringify(body ?? {}) };
+  const answer = await fetch(`${emulatorUrl}/control${path}`, init);
+  const shown = (await answer.json()) as { message?: string };
+  if (!answer.ok) throw new Error(`${path}: ${shown.message}`);
+  return shown;
+}
+
+const sleep = async (ms: number): Promise<void> => await new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,23 @@
+import { Command } from 'commander';
+import { deps } from '../lib/deps.ts';
+
+/** `secrets reseal`. */
+export function secretCommands(): Command {
+  const secrets = new Command('secrets').description('What the table holds encrypted');
+  secrets
+    .command('reseal')
+    .description('Encrypts everything under the first of the master keys; reads all purchases')
+    .action(reseal);
+  return secrets;
+}
+
+async function reseal(): Promise<void> {
+  const { apps, purchases } = deps();
+  let total = 0;
+  for (const { name } of await apps.list()) {
+    const found = (await apps.reseal(name)) + (await purchases.reseal(name));
+    if (found > 0) console.log(`${name}  ${found}`);
+    total += found;
+  }
+  console.log(`${total} ${total === 1 ? 'text was' : 'texts were'} under another key than the first.`);
+}

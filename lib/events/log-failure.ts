@@ -1,0 +1,7 @@
+import type { ServiceError } from '../errors.ts';
+import { loggable } from './loggable.ts';
+
+/** Writes one line of JSON to the function's log: where something failed, and why, without anything secret. */
+export function logFailure(where: Readonly<Record<string, unknown>>, { code, message, cause }: ServiceError): void {
+  console.error(JSON.stringify({ level: 'error', ...where, code, message: loggable(message), cause: loggable(cause) }));
+}

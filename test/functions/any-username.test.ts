@@ -1,0 +1,110 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Contract } from '../../lib/api/contract.ts';
+import {
+  addCustomerPurchase,
+  getCustomer,
+  getCustomerPurchases,
+  getCustomerSubscription,
+  getCustomerTransactions,
+  listCustomers,
+} from '../../lib/api/customers.ts';
+import { searchEvents } from '../../lib/api/events.ts';
+import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { Table } from '../../lib/db/table.ts';
+import { basic, call, type Wanted } from '../support/call.ts';
+import { day, givenApp, seenPurchase } from '../support/given.ts';
+import { givenPurchase } from '../support/given-purchase.ts';
+import { testTable } from '../support/table.ts';
+
+let table: Table;
+beforeAll(async () => {
+  table = await testTable();
+});
+
+const names = [
+  'a/b',
+  'what?',
+  '?limit=1&skip=2#top',
+  '50%',
+  '%2F',
+  '+',
+  'a+b c',
+  'Zoë 日本',
+  '👩‍👩‍👧 😀',
+  'a#b#c',
+  'purchases',
+  '__proto__',
+  'constructor',
+  '\u0000\u0001',
+  'x'.repeat(900),
+  '😀'.repeat(225),
+];
+const labelled = names.map((name) => [name.length > 100 ? `${name.slice(0, 4)}…` : name, name] as const);
+
+const expirationDate = Date.now() + 30 * day;
+const look = (purchaseId: string) => seenPurchase({ purchaseId, purchaseDate: Date.now(), expirationDate });
+
+const asker =
+  ({ app, secretKey }: IssuedKeys) =>
+  async (contract: Contract, wanted: Wanted) => {
+    const { status, body } = await call(contract, { headers: basic(app, secretKey), ...wanted });
+    expect([status, body.message]).toEqual([200, undefined]);
+    return body;
+  };
+
+/** Somebody whose name is nearly the same, and who owns nothing. */
+const others = ['a', 'b', '%', '/'];
+
+describe.each(labelled)('the user %s', (_label, name) => {
+  let ask: ReturnType<typeof asker>;
+  let keys: IssuedKeys;
+  beforeAll(async () => {
+    keys = await givenApp(table);
+    ask = asker(keys);
+    await givenPurchase(keys.app, name, look('store_a:1'));
+  });
+  const params = { applicationUsername: name };
+
+  it('is found with what the user bought at every path of customers', async () => {
+    const purchase = expect.objectContaining({ purchaseId: 'store_a:1', isExpired: false });
+    const purchases = { 'store_a:monthly': purchase };
+    const transactions = [expect.objectContaining({ purchaseId: 'store_a:1' })];
+    const whole = await ask(getCustomer, { params });
+    expect(whole).toMatchObject({ ...params, purchases, transactions });
+    expect(whole.customerInfo).toMatchObject({ lastPurchaseId: 'store_a:1', activeSubscriber: true });
+    expect(await ask(getCustomerPurchases, { params })).toEqual({ ...params, purchases });
+    expect(await ask(getCustomerSubscription, { params })).toEqual({ ...params, subscription: purchase });
+    expect(await ask(getCustomerTransactions, { params })).toEqual({ ...params, transactions });
+  });
+
+  it('is found in the list of customers, and by name', async () => {
+    const row = { applicationUsername: name, customerInfo: expect.objectContaining({ activeSubscriber: true }) };
+    expect((await ask(listCustomers, {})).rows).toEqual([row]);
+    const encoded = encodeURIComponent(name);
+    expect((await ask(listCustomers, { query: { applicationUsername: encoded } })).rows).toEqual([row]);
+    expect((await ask(listCustomers, { query: { applicationUsername: name } })).rows).toEqual([row]);
+  });
+
+  it('is found in the events of the user, and by a search', async () => {
+    await ask(getCustomerPurchases, { params });
+    const { events } = await ask(getCustomer, { params });
+    expect(events.length).toBeGreaterThan(0);
+    const { rows } = await ask(searchEvents, { params: { tag: name } });
+    const contexts = rows.map(({ context }: { context: object }) => context);
+    expect(contexts).toContainEqual(expect.objectContaining({ applicationUsername: name, eventType: 'customer.read' }));
+  });
+
+  it('can be linked to a purchase, and nobody else is', async () => {
+    await givenPurchase(keys.app, 'owner', look('store_a:linked'));
+    const body = { purchaseId: 'store_a:linked' };
+    expect(await ask(addCustomerPurchase, { params, body })).toMatchObject({ ok: true, ...params });
+    const ids = (await ask(getCustomerTransactions, { params })).transactions.map(
+      ({ purchaseId }: { purchaseId: string }) => purchaseId,
+    );
+    expect(ids).toContain('store_a:linked');
+    for (const other of others) {
+      const found = await ask(getCustomerPurchases, { params: { applicationUsername: other } });
+      expect(found.purchases).toEqual({});
+    }
+  });
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { listCustomers } from '../../lib/api/customers.ts';
+import { contracts } from '../../lib/api/index.ts';
+import { listPurchases } from '../../lib/api/purchases.ts';
+import { listTransactions } from '../../lib/api/transactions.ts';
+import { basic, call } from '../support/call.ts';
+import { freshName } from '../support/given.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+const applicationUsername = freshName('nobody');
+const noRows = { paging: { skip: 0, limit: 100, total: 0 }, rows: [] };
+const noSuch = { ok: false, status: 404, code: 'ResourceNotFound', message: expect.any(String) };
+const noCounts = { amountUSD: 0, amountMicros: {}, numRequests: 0, numTransactions: 0, numPaidTransactions: 0 };
+const noMonthOfDays = { monthlyRevenueUSD: 0, monthlyTransactions: 0, monthlyPaidTransactions: 0 };
+const noMoney = { amountUSD: 0, numTransactions: 0 };
+
+/** What each GET answers of an application that nothing has happened in, to queries of which none finds anything. */
+const answers: Readonly<Record<string, object>> = {
+  'list-customers': noRows,
+  'get-customer': {
+    ...{ applicationUsername, purchases: {}, transactions: [], events: [] },
+    customerInfo: { activeSubscriber: false, lapsedSubscriber: false },
+  },
+  'get-customer-purchases': { applicationUsername, purchases: {} },
+  'get-customer-subscription': { applicationUsername },
+  'get-customer-transactions': { applicationUsername, transactions: [] },
+  'list-purchases': noRows,
+  'get-purchase': noSuch,
+  'get-refresh-token': noSuch,
+  'list-transactions': noRows,
+  'get-transaction': noSuch,
+  'get-stats': {
+    dailyStats: Array(31).fill({ date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), ...noCounts, ...noMonthOfDays }),
+    monthlyStats: Array(12).fill({ date: expect.stringMatching(/^\d{4}-\d\d$/), ...noCounts }),
+  },
+  'get-stats-v2': {
+    dailyStats: Array(31).fill({
+      ...{ date: expect.stringMatching(/^\d{8}$/), ...noMoney },
+      ...{ monthlyRevenueUSD: 0, monthlyTransactions: 0 },
+    }),
+    monthlyStats: noMoney,
+  },
+  'get-app-stats': {
+    ...{ monthlyQuota: expect.any(Number), thisMonth: 0, lastMonth: 0, reqThisMonth: 0, reqLastMonth: 0 },
+  },
+  'list-events': { ok: true, rows: [] },
+  'search-events': { ok: true, rows: [] },
+  'get-event': noSuch,
+  'get-event-analysis': noSuch,
+  'get-event-raw': noSuch,
+  'get-prices': { ok: true, products: [] },
+  'get-processor-purchases': { ok: true, purchases: [] },
+  'get-version': { ok: true, name: 'claimcheck', version: expect.any(String) },
+};
+
+const gets = contracts.filter(({ method }) => method === 'GET');
+
+describe('an application in which nothing has happened', () => {
+  it.each(gets.map((contract) => [contract.id, contract] as const))('is told so by %s', async (id, contract) => {
+    // Each has an application of its own: being asked is something that happens.
+    const keys = await service.app(['processor_a']);
+    const got = await call(contract, {
+      headers: basic(keys.app, keys.secretKey),
+      params: { applicationUsername, appName: keys.app, tag: 'nothing' },
+      ...(id === 'get-processor-purchases' && { query: { applicationUsername } }),
+    });
+    const { route, ...body } = got.body;
+    expect(body).toEqual(answers[id]);
+    expect(got.status).toBe(body.status ?? 200);
+    if (body.ok === false) expect(route).toBe(contract.path);
+  });
+
+  it.each([
+    { skip: '999999999', limit: '1000' },
+    { startdate: '2020-01-01' },
+    { enddate: '2030-01-01T00:00:00Z', include_notifications: 'true' },
+    { startdate: '2030-01-01', enddate: '2020-01-01', skip: '7', limit: '7' },
+  ])('has empty lists for %j, too', async (query) => {
+    const { app, secretKey } = await service.app([]);
+    for (const contract of [listCustomers, listPurchases, listTransactions]) {
+      const { status, body } = await call(contract, { headers: basic(app, secretKey), query });
+      expect([status, body.rows, body.paging.total]).toEqual([200, [], 0]);
+    }
+  });
+});

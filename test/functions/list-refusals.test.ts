@@ -1,0 +1,105 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Contract } from '../../lib/api/contract.ts';
+import { listCustomers } from '../../lib/api/customers.ts';
+import { listEvents } from '../../lib/api/events.ts';
+import { contracts } from '../../lib/api/index.ts';
+import { listPurchases } from '../../lib/api/purchases.ts';
+import { getStats, getStatsV2 } from '../../lib/api/stats.ts';
+import { listTransactions } from '../../lib/api/transactions.ts';
+import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import { basic, call } from '../support/call.ts';
+import { givenApp } from '../support/given.ts';
+import { testTable } from '../support/table.ts';
+
+let keys: IssuedKeys;
+beforeAll(async () => {
+  keys = await givenApp(await testTable());
+});
+
+const ask = async (contract: Contract, query: Record<string, string>) =>
+  await call(contract, { headers: basic(keys.app, keys.secretKey), query });
+
+/** A pair for each contract and each value, as tests are named by. */
+const pairs = (list: readonly Contract[], values: readonly string[]) =>
+  list.flatMap((contract) => values.map((value) => [contract.id, value, contract] as const));
+
+const pages = [listCustomers, listPurchases, listTransactions, listEvents];
+const byMoment = [listPurchases, listTransactions, listEvents];
+const byDay = [getStats, getStatsV2];
+
+const noNumbers = [
+  '-1',
+  '1.5',
+  '1e2',
+  'ten',
+  'NaN',
+  'Infinity',
+  '0x10',
+  ' 1',
+  '+1',
+  '١',
+  '1,2',
+  'null',
+  '9'.repeat(30),
+];
+const noDays = ['yesterday', '2026-02-31', '2026-13-01', '2026-00-10', '2026-1-1', '20260101', '1763700000000', 'null'];
+const noMoments = [
+  ...noDays,
+  '2026-01-01T25:00:00Z',
+  '2026-01-01T',
+  '2026-01-01T10:00:00+99:99',
+  '2026-02-31T00:00:00Z',
+];
+
+it('leaves out no list that is read in pages, and none that knows dates', () => {
+  const known = (field: string) =>
+    contracts.filter(({ query }) => query && field in (query as unknown as { entries: object }).entries);
+  expect(
+    known('limit')
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual(pages.map(({ id }) => id).sort());
+  expect(
+    known('startdate')
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual([...byMoment, ...byDay].map(({ id }) => id).sort());
+});
+
+describe.each(['limit', 'skip', 'offset', 'startdate', 'enddate'])('what is no %s', (name) => {
+  const isDate = name.endsWith('date');
+  const cases = isDate
+    ? [...pairs(byMoment, noMoments), ...pairs(byDay, [...noDays, '2026-01-01T00:00:00Z'])]
+    : pairs(pages, name === 'limit' ? [...noNumbers, '0', '1001'] : noNumbers);
+
+  it.each(cases)('is refused by %s: %s', async (_id, value, contract) => {
+    const { status, body } = await ask(contract, { [name]: value });
+    expect([status, body.code, body.ok]).toEqual([400, 'InvalidPayload', false]);
+    // The message names the parameter and repeats nothing that was sent.
+    expect(body.message).toContain(name);
+  });
+
+  it.each(pairs(isDate ? [...byMoment, ...byDay] : pages, ['']))(
+    'is taken as not sent when it is empty by %s%s',
+    async (_id, value, contract) => {
+      expect(await ask(contract, { [name]: value })).toMatchObject({ status: 200 });
+    },
+  );
+});
+
+describe('a moment', () => {
+  it.each([
+    '2026-01-31',
+    '2026-01-31T10:20',
+    '2026-01-31T10:20:30',
+    '2026-01-31T10:20:30Z',
+    '2026-01-31T10:20:30.123Z',
+    '2026-01-31T10:20:30.123456Z',
+    '2026-01-31T10:20:30+02:00',
+    '2026-01-31T10:20:30+0200',
+    '2026-01-31 10:20:30',
+    '2024-02-29',
+  ])('may be written %s', async (startdate) => {
+    for (const contract of byMoment) expect(await ask(contract, { startdate })).toMatchObject({ status: 200 });
+  });
+});

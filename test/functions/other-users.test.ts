@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import { deps } from '../../lib/deps.ts';
+import { namedUser } from '../../lib/incoming/named-user.ts';
+import { day, freshName, seenPurchase } from '../support/given.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(async () => {
+  await service.close();
+});
+
+let keys: IssuedKeys;
+beforeEach(async () => {
+  keys = await service.app(['store_a', 'store_b']);
+});
+
+const md5 = createHash('md5').update('victim').digest('hex');
+const asUuid = md5.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-3$3-8$4-$5');
+
+/** The store tells of a purchase before any client does; its user is named by the forms. */
+async function toldOf(purchaseId: string, ...userTokens: string[]): Promise<readonly string[]> {
+  const now = Date.now();
+  const look = seenPurchase({ purchaseId, expirationDate: now + day }, { userTokens, asOf: now });
+  await deps().purchases.record(keys.app, purchaseId, {
+    ...{ cause: 'notification', observed: look, strategy: 'first', now },
+    ...(await namedUser(keys.app, look, deps().aliases)),
+  });
+  return await ownersOf(purchaseId);
+}
+
+const ownersOf = async (purchaseId: string) => (await deps().purchases.find(keys.app, purchaseId))?.entitledUsers ?? [];
+
+/** Buys something and has it validated; `said` is what the client says of its user. */
+async function validates(applicationUsername: string, said: object = {}): Promise<void> {
+  const order = { platform: 'store_a', productId: freshName('coins'), type: 'consumable', form: 'signed' };
+  const { validate } = await service.control('/purchases', { ...order, applicationUsername });
+  const { body } = await service.validate(keys, {
+    ...validate,
+    additionalData: { applicationUsername, ...said },
+  });
+  expect(body.ok).toBe(true);
+}
+
+describe('a stranger', () => {
+  it.each([md5, asUuid, md5.toUpperCase()])('who names %s gets nothing of the user whose form it is', async (form) => {
+    await validates('victim');
+    await validates('mallory', { obfuscatedUsername: form });
+    expect(await toldOf('store_a:777', md5)).toEqual(['victim']);
+  });
+
+  it.each([md5, asUuid])('who names %s gets nothing of what waits for a user who is not known yet', async (form) => {
+    expect(await toldOf('store_a:888', asUuid)).toEqual([]);
+    await validates('mallory', { obfuscatedUsername: form });
+    expect(await ownersOf('store_a:888')).toEqual([]);
+    await validates('victim');
+    expect(await ownersOf('store_a:888')).toEqual(['victim']);
+  });
+
+  it.each([md5, asUuid])('who is called %s gets nothing of the user whose form it is', async (name) => {
+    expect(await toldOf('store_a:999', md5)).toEqual([]);
+    await validates(name);
+    expect(await ownersOf('store_a:999')).toEqual([]);
+    await validates('victim');
+    expect(await ownersOf('store_a:999')).toEqual(['victim']);
+    expect(await toldOf('store_a:1001', asUuid)).toEqual(['victim']);
+  });
+
+  it('who even buys under the form of another user loses it to that user', async () => {
+    const { aliases } = deps();
+    await aliases.remember(keys.app, { username: 'mallory', obfuscatedUsername: md5, shown: [md5] });
+    await aliases.remember(keys.app, { username: 'victim', shown: [] });
+    expect(await aliases.userOf(keys.app, asUuid)).toBe('victim');
+    await aliases.remember(keys.app, { username: 'mallory', obfuscatedUsername: md5, shown: [md5] });
+    expect(await aliases.userOf(keys.app, asUuid)).toBe('victim');
+  });
+
+  it('who names a plain user gets nothing of that user', async () => {
+    await validates('bob');
+    await deps().aliases.remember(keys.app, { username: 'mallory', obfuscatedUsername: 'bob', shown: ['bob'] });
+    expect(await toldOf('store_a:1', 'bob')).toEqual(['bob']);
+  });
+});
+
+describe('a user', () => {
+  it('whom the application names to stores in a form of its own is found by it, once a store showed it', async () => {
+    const { aliases } = deps();
+    expect(await toldOf('store_b:1', 'own-form-of-ann')).toEqual([]);
+    await aliases.remember(keys.app, { username: 'ann', obfuscatedUsername: 'own-form-of-ann', shown: [] });
+    expect(await aliases.userOf(keys.app, 'own-form-of-ann')).toBeUndefined();
+    const ann = { username: 'ann', obfuscatedUsername: 'own-form-of-ann', shown: ['own-form-of-ann'] };
+    await aliases.remember(keys.app, ann);
+    expect(await aliases.userOf(keys.app, 'own-form-of-ann')).toBe('ann');
+    expect(await aliases.waitingFor(keys.app, ann)).toEqual(['store_b:1']);
+  });
+
+  it('whose name is a random UUID is found by it', async () => {
+    const name = 'b1946ac9-2492-4d23-8c6b-6f3e0a1d9c55';
+    await validates(name);
+    expect(await toldOf('store_a:2', name)).toEqual([name]);
+  });
+
+  it('whose name is plain is found by it, at once and later', async () => {
+    expect(await toldOf('store_a:3', 'carol')).toEqual([]);
+    await validates('carol');
+    expect(await ownersOf('store_a:3')).toEqual(['carol']);
+    expect(await toldOf('store_a:4', 'carol')).toEqual(['carol']);
+  });
+});
+
+describe('a form that is too long for any user', () => {
+  it('counts as none', async () => {
+    await validates('dave', { obfuscatedUsername: 'x'.repeat(3_000) });
+    expect((await deps().purchases.ownedBy(keys.app, 'dave')).length).toBe(1);
+  });
+});
