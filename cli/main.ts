@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { ServiceError } from '../lib/errors.ts';
 import { appCommands } from './app-commands.ts';
 import { connect } from './connect.ts';
+import { customersCommands } from './customers-commands.ts';
 import { deliveryCommands } from './delivery-commands.ts';
 import { secretCommands } from './secret-commands.ts';
 import { statsCommands } from './stats-commands.ts';
@@ -19,6 +20,7 @@ program.addCommand(appCommands());
 program.addCommand(deliveryCommands());
 program.addCommand(secretCommands());
 program.addCommand(statsCommands());
+program.addCommand(customersCommands());
 
 try {
   await program.parseAsync();

@@ -1,13 +1,14 @@
 import { Command } from 'commander';
 import { Day } from '../lib/api/paging.ts';
+import { caughtUp } from '../lib/counting/caught-up.ts';
 import { correct, type Difference, recount } from '../lib/counting/recount.ts';
 import { deps } from '../lib/deps.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { parse } from '../lib/parse.ts';
 import { dayOf } from '../lib/stats/contributions.ts';
 
-/** Longer than the stream takes to be counted: what was on its way when the table was read has arrived then. */
-const arrivesMs = 10_000;
+/** Longer than an index takes to show what was written to the table. */
+const settlesMs = 5_000;
 
 /** `stats recount`. */
 export function statsCommands(): Command {
@@ -18,7 +19,7 @@ export function statsCommands(): Command {
     .argument('<app>')
     .requiredOption('--from <day>', 'the first day, such as 2026-01-01 (UTC)')
     .requiredOption('--to <day>', 'the last day')
-    .option('--correct', 'make the counters agree; of days that are over')
+    .option('--correct', 'make the counters of days that are over agree, once the stream has been counted up to now')
     .action(compare);
   return stats;
 }
@@ -34,13 +35,17 @@ async function compare(app: string, { from, to, correct: corrects }: Options): P
   if (days[0] > days[1]) throw new ServiceError('InvalidPayload', 'The first day is after the last.');
   if (corrects && days[1] >= dayOf(deps().now()))
     throw new ServiceError('InvalidPayload', 'Only days that are over can be corrected.');
-  const differences = await recount(app, days, deps());
+  const settles = async () => await wait(settlesMs);
+  const differences = await recount(app, days, { ...deps(), settles });
   for (const difference of differences) console.log(lineOf(difference));
   if (differences.length === 0) console.log('The counters agree with the table.');
   if (!corrects || differences.length === 0) return;
-  await new Promise((resolve) => setTimeout(resolve, arrivesMs));
+  console.log('Waiting until the stream has been counted up to now.');
+  await caughtUp(app, { ...deps(), wait });
   await correct(app, { days, differences }, deps());
   console.log(`${differences.length} corrected.`);
 }
+
+const wait = async (ms: number): Promise<void> => await new Promise((resolve) => setTimeout(resolve, ms));
 
 const lineOf = ({ period, change }: Difference): string => `${period}  ${JSON.stringify(change)}`;

@@ -88,7 +88,10 @@ export const workers: readonly Worker[] = [
     id: 'aggregate',
     summary: 'Counts what changes: statistics, lengths of lists, summaries of customers',
     source: {
-      stream: [{ dynamodb: { Keys: { sk: { S: ['P', 'C', 'E', { prefix: 'T#' }, { prefix: 'N#' }] } } } }],
+      stream: [
+        { dynamodb: { Keys: { sk: { S: ['P', 'C', 'E', { prefix: 'T#' }, { prefix: 'N#' }] } } } },
+        { eventName: ['INSERT'], dynamodb: { Keys: { sk: { S: ['F'] } } } },
+      ],
       // For the shard's name, which only the events of windows carry.
       window: Duration.minutes(1),
       waits: Duration.seconds(1),

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import type { Portion } from '../stats/counter.ts';
 import { type Fact, factOf, shardMark } from '../stats/facts.ts';
 import { withoutHours } from '../stats/tally.ts';
+import { passed } from './caught-up.ts';
 import { concerned, summarize } from './summarize.ts';
 
 /** Counters that are written at the same time. */
@@ -19,7 +20,10 @@ export async function aggregate(records: readonly DynamoDBRecord[], shardId: str
   await inTurns([...portionsOf(facts).values()], async ({ key, portions }) => {
     await deps.counters.count(key, shard, portions);
   });
-  await inTurns(concerned(records), async (customer) => await summarize(customer, deps));
+  await inTurns(concerned(records), async (customer) => {
+    await summarize(customer, deps);
+  });
+  await passed(records, deps);
 }
 
 interface Share {

@@ -8,12 +8,16 @@ import { added, byPeriod, type Tally, withoutHours } from '../stats/tally.ts';
 
 type Days = readonly [first: string, last: string];
 type Tallies = ReadonlyMap<string, Tally>;
-type Working = Pick<Deps, 'table' | 'counters'>;
+type Working = Pick<Deps, 'table' | 'counters'> & {
+  /** Waits after the counters were read, so that the index knows what they have counted when it is read. */
+  readonly settles?: () => Promise<void>;
+};
 
 /** A day or month whose counter says something else than the table. */
 export interface Difference {
   readonly period: string;
-  readonly counted: Tally;
+  /** The counter that was compared. */
+  readonly version: number;
   readonly recounted: Tally;
   /** What the counter lacks, or has too much of. */
   readonly change: Tally;
@@ -23,22 +27,21 @@ export interface Difference {
 const deletionDays = 4;
 
 /** Compares the counters of days, and of the months that lie in them whole, with what the table holds. */
-export async function recount(app: string, days: Days, { table, counters }: Working): Promise<Difference[]> {
+export async function recount(app: string, days: Days, { table, counters, settles }: Working): Promise<Difference[]> {
   const [first, last] = days;
   const months = wholeMonths(days);
   const before = await counters.days(app, first, last);
-  const monthsBefore = byPeriod(months.length > 0 ? await counters.months(app, months[0], months.at(-1)) : []);
-  const counted = byPeriod(before);
-  const recounted = await tallies({ table, app, days, counted });
-  const byDay = daysBetween(first, last).map((day) => difference(day, counted, recounted));
-  const sums = monthSums(recounted);
-  const byMonth = months.map((month) => difference(month, monthsBefore, sums));
-  return [...byDay, ...byMonth].filter(({ change }) => Object.keys(change).length > 0);
+  const monthsBefore = months.length > 0 ? await counters.months(app, months[0], months.at(-1)) : [];
+  await settles?.();
+  const recounted = await tallies({ table, app, days, counted: byPeriod(before) });
+  const byDay = differences(daysBetween(first, last), before, recounted);
+  return [...byDay, ...differences(months, monthsBefore, monthSums(recounted))];
 }
 
 /**
- * Makes the counters say what `recount` found. Throws `Conflict` when one of them has changed since: the records of what was
- * found were still on their way, and counting them twice would be worse than running the command again.
+ * Makes the counters say what `recount` found. What was on its way to them when the table was read would be counted twice:
+ * call it when the stream has been counted up to now (`caughtUp`). What arrived meanwhile has changed its counters; these
+ * are left, and `Conflict` names them. A counter and its month change together, so it can be run again after a crash.
  */
 export async function correct(
   app: string,
@@ -46,25 +49,33 @@ export async function correct(
   { counters }: Pick<Deps, 'counters'>,
 ): Promise<void> {
   const whole = wholeMonths(days);
-  for (const { period, counted, recounted, change } of differences) {
+  const moved: string[] = [];
+  for (const { period, version, recounted, change } of differences) {
     const isDay = period.length === 10;
-    await counters.correct((isDay ? dayKey : monthKey)(app, period), (tally) => {
-      if (!isSame(tally, counted)) throw new ServiceError('Conflict', `${period} was counted meanwhile: run it again.`);
-      return recounted;
-    });
     const month = period.slice(0, 7);
-    if (isDay && !whole.includes(month)) {
-      await counters.correct(monthKey(app, month), (tally) => added(tally, withoutHours(change)));
-    }
+    const key = (isDay ? dayKey : monthKey)(app, period);
+    const around = { key: monthKey(app, month), change: (tally: Tally) => added(tally, withoutHours(change)) };
+    const isDone = await counters.correct([
+      { key, version, change: () => recounted },
+      ...(isDay && !whole.includes(month) ? [around] : []),
+    ]);
+    if (!isDone) moved.push(period);
+  }
+  if (moved.length > 0) {
+    throw new ServiceError('Conflict', `Counted meanwhile, and left: ${moved.join(', ')}. Run it again.`);
   }
 }
 
-const isSame = (one: Tally, other: Tally): boolean => Object.keys(added(one, other, -1)).length === 0;
+type Read = Awaited<ReturnType<Working['counters']['days']>>;
 
-function difference(period: string, before: Tallies, after: Tallies): Difference {
-  const counted = before.get(period) ?? {};
-  const recounted = after.get(period) ?? {};
-  return { period, counted, recounted, change: added(recounted, counted, -1) };
+function differences(periods: readonly string[], before: Read, after: Tallies): Difference[] {
+  const counters = new Map(before.map((counter) => [counter.period, counter]));
+  return periods.flatMap((period) => {
+    const { tally = {}, version = 0 } = counters.get(period) ?? {};
+    const recounted = after.get(period) ?? {};
+    const change = added(recounted, tally, -1);
+    return Object.keys(change).length > 0 ? [{ period, version, recounted, change }] : [];
+  });
 }
 
 async function tallies({

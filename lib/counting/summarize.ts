@@ -1,5 +1,6 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import * as v from 'valibot';
+import type { Summarized } from '../db/customers.ts';
 import { imageItem } from '../db/stream-image.ts';
 import type { Deps } from '../deps.ts';
 import { parse } from '../parse.ts';
@@ -34,6 +35,6 @@ export function concerned(records: readonly DynamoDBRecord[]): Customer[] {
  * Works a customer's summary out anew from the purchases themselves, so that records that come again, or late, do no harm.
  * A summary that was worked out from older purchases never replaces a newer one: it is written only when none came between.
  */
-export async function summarize({ app, username }: Customer, { customers, purchases }: Deps): Promise<void> {
-  await customers.summarize(app, username, async () => await purchases.ownedBy(app, username));
+export async function summarize({ app, username }: Customer, { customers, purchases }: Deps): Promise<Summarized> {
+  return await customers.summarize(app, username, async () => await purchases.ownedBy(app, username));
 }

@@ -25,6 +25,13 @@ export async function* countedItems(table: Table, app: string, moments: readonly
   }
 }
 
+/** The names of all customers of an application, in portions. */
+export async function* customersIn(table: Table, app: string) {
+  for await (const entries of entriesOf(table, { partition: keys.listPartition(app, 'C'), index: 'byCreated' })) {
+    yield entries.map(({ pk }) => keys.usernameOf(String(pk)));
+  }
+}
+
 /** When the oldest event that is left was recorded; undefined when there is none. */
 export async function oldestEvent(table: Table, app: string): Promise<Millis | undefined> {
   const oldest = await Promise.all(

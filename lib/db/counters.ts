@@ -9,6 +9,16 @@ import type { Item, Table } from './table.ts';
 interface Period {
   readonly period: string;
   readonly tally: Tally;
+  /** Grows whenever the counter changes; 0 is that of one which does not exist. */
+  readonly version: number;
+}
+
+/** What a counter is to say instead. */
+interface Correction {
+  readonly key: keys.Key;
+  /** The version that the correction is of; of any where there is none. */
+  readonly version?: number;
+  readonly change: (tally: Tally) => Tally;
 }
 
 /** The sums of an application's days and months. */
@@ -18,8 +28,8 @@ export interface Counters {
   /** The days from the first to the last, both included, that have anything; earliest first. */
   days(app: string, first: string, last: string): Promise<Period[]>;
   months(app: string, first?: string, last?: string): Promise<Period[]>;
-  /** Replaces a tally as long as nobody counts meanwhile; the marks stay. Throws `Conflict` otherwise. */
-  correct(key: keys.Key, change: (tally: Tally) => Tally): Promise<void>;
+  /** Replaces tallies, all or none; the marks stay. False, and nothing is done, when one no longer has its version. */
+  correct(corrections: readonly Correction[]): Promise<boolean>;
 }
 
 export function countersOf(table: Table): Counters {
@@ -27,18 +37,17 @@ export function countersOf(table: Table): Counters {
     const item = await table.get(key);
     return item ? parse(Counter, item, 'DatabaseError') : emptyCounter;
   };
-  const write = async (key: keys.Key, counter: Counter, before: Counter): Promise<void> =>
-    await table.update({
-      Key: key,
-      UpdateExpression: 'SET tally = :tally, marks = :marks, version = :version',
-      ConditionExpression: 'attribute_not_exists(pk) OR version = :before',
-      ExpressionAttributeValues: {
-        ':tally': counter.tally,
-        ':marks': counter.marks,
-        ':version': counter.version,
-        ':before': before.version,
-      },
-    });
+  const writing = (Key: keys.Key, counter: Counter, before: Counter) => ({
+    Key,
+    UpdateExpression: 'SET tally = :tally, marks = :marks, version = :version',
+    ConditionExpression: 'attribute_not_exists(pk) OR version = :before',
+    ExpressionAttributeValues: {
+      ':tally': counter.tally,
+      ':marks': counter.marks,
+      ':version': counter.version,
+      ':before': before.version,
+    },
+  });
   const between = async (app: string, from: string, to: string): Promise<Period[]> => {
     const items = await table.query({ partition: keys.countersPartition(app), between: [from, to] });
     return items.map(periodOf);
@@ -48,27 +57,38 @@ export function countersOf(table: Table): Counters {
       await againOnConflict(async () => {
         const before = await read(key);
         const after = counted(before, shard, portions);
-        if (after) await write(key, after, before);
+        if (after) await table.update(writing(key, after, before));
       });
     },
     days: async (app, first, last) => await between(app, keys.dayPrefix + first, keys.dayPrefix + last),
     months: async (app, first = '', last = '9999') =>
       await between(app, keys.monthPrefix + first, keys.monthPrefix + last),
-    async correct(key, change) {
-      const before = await read(key);
-      await write(key, { ...before, tally: change(before.tally), version: before.version + 1 }, before);
+    async correct(corrections) {
+      return await againOnConflict(async () => {
+        const present = await Promise.all(corrections.map(async ({ key }) => await read(key)));
+        if (corrections.some(({ version }, index) => version !== undefined && version !== present[index]?.version)) {
+          return false;
+        }
+        const writes = corrections.map(({ key, change }, index) => {
+          const before = present[index] ?? emptyCounter;
+          const after = { ...before, tally: change(before.tally), version: before.version + 1 };
+          return { Update: { TableName: table.name, ...writing(key, after, before) } };
+        });
+        await table.transact(writes);
+        return true;
+      });
     },
   };
 }
 
-const periodOf = (item: Item): Period => ({
-  period: String(item.sk).slice(2),
-  tally: parse(Counter, item, 'DatabaseError').tally,
-});
+function periodOf(item: Item): Period {
+  const { tally, version } = parse(Counter, item, 'DatabaseError');
+  return { period: String(item.sk).slice(2), tally, version };
+}
 
 const attempts = 10;
 
-async function againOnConflict(run: () => Promise<void>): Promise<void> {
+async function againOnConflict<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await run();

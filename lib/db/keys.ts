@@ -25,6 +25,7 @@ import type { Millis } from '../purchases/purchase.ts';
  * Its last change there       a#L#<platform>       X
  * Reference rates of a day    FX                   <YYYY-MM-DD>
  * Statistics and counts       a#S                  D#<day>, M#<month>
+ * Fence in the stream         a#F#<id>             F
  * Event: context and content  a#E#<eventId>        E                     byCreated a#E#<shard>
  * Event: raw, compressed      a#E#<eventId>        R
  * Event tag                   a#G#<tag>            <date>#<eventId>
@@ -136,6 +137,8 @@ export const transactionIndexKeys = (
 export const transactionIdPartition = (app: string, transactionId: string): string => `${app}#T#${transactionId}`;
 
 export const customerPartition = (app: string, username: string): string => `${app}#C#${username}`;
+/** The user of a customer's partition; only an application's name holds no `#`. */
+export const usernameOf = (partition: string): string => partition.slice(partition.indexOf('#') + '#C#'.length);
 export const customerKey = (app: string, username: string): Key => ({ pk: customerPartition(app, username), sk: 'C' });
 export const customerIndexKeys = (app: string, username: string, createdAt: Millis) => ({
   createdPk: `${app}#C`,
@@ -210,6 +213,9 @@ export const monthKey = (app: string, month: string): Key => ({
   pk: countersPartition(app),
   sk: `${monthPrefix}${month}`,
 });
+
+export const fenceSk = 'F';
+export const fenceKey = (app: string, id: string): Key => ({ pk: `${app}#F#${id}`, sk: fenceSk });
 
 /** The list of an application's purchases (`P`), transactions (`T`) or customers (`C`) in the index `byCreated`. */
 export const listPartition = (app: string, collection: 'P' | 'T' | 'C'): string => `${app}#${collection}`;

@@ -9,6 +9,7 @@ import type { Deps } from '../../../lib/deps.ts';
 import { type Counted, contributionsOf, summed } from '../../../lib/stats/contributions.ts';
 import { added, byPeriod, type Tally, withoutHours } from '../../../lib/stats/tally.ts';
 import type { Transaction } from '../../../lib/transactions/transaction.ts';
+import { crashingTable } from '../../support/crashing-table.ts';
 import { day, freshName, paid, seenPurchase, start } from '../../support/given.ts';
 import { type ItemChange, streamRecord } from '../../support/stream-records.ts';
 import { testTable } from '../../support/table.ts';
@@ -20,14 +21,7 @@ beforeAll(async () => {
 
 /** What the aggregator works with, of which each write may be the last before a crash. */
 function working(crashes: () => boolean): { deps: Deps; counters: Counters } {
-  const crashing: Table = {
-    ...table,
-    update: async (update) => {
-      if (crashes()) throw new Error('crashed before the write');
-      await table.update(update);
-      if (crashes()) throw new Error('crashed after the write');
-    },
-  };
+  const crashing = crashingTable(table, crashes);
   const purchases = { ownedBy: async () => [] };
   const counters = countersOf(crashing);
   return {

@@ -92,7 +92,9 @@ describe('recounting', () => {
 
   it('corrects a month that lies in the range whole', async () => {
     const { app, deps } = await givenCounted();
-    await deps.counters.correct(keys.monthKey(app, '2026-01'), (tally) => ({ ...tally, transactions: 77 }));
+    await deps.counters.correct([
+      { key: keys.monthKey(app, '2026-01'), change: (tally) => ({ ...tally, transactions: 77 }) },
+    ]);
     const whole = ['2026-01-01', '2026-01-31'] as const;
     const differences = await recount(app, whole, deps);
     expect(differences.map(({ period, change }) => [period, change])).toEqual([['2026-01', { transactions: -74 }]]);
@@ -111,7 +113,9 @@ describe('recounting', () => {
 
   it('keeps the requests of days whose events have ended', async () => {
     const { app, deps } = await givenCounted();
-    await deps.counters.correct(keys.dayKey(app, '2026-01-02'), (tally) => ({ ...tally, requests: 9 }));
+    await deps.counters.correct([
+      { key: keys.dayKey(app, '2026-01-02'), change: (tally) => ({ ...tally, requests: 9 }) },
+    ]);
     expect(await recount(app, ['2026-01-01', '2026-01-15'], deps)).toEqual([]);
   });
 });

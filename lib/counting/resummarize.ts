@@ -1,0 +1,30 @@
+import { customersIn } from '../db/counted-items.ts';
+import type { Deps } from '../deps.ts';
+import { summarize } from './summarize.ts';
+
+/** How many customers were looked at, and how many of their summaries said something else than their purchases. */
+interface Resummarized {
+  readonly seen: number;
+  readonly mended: number;
+}
+
+/** Customers whose summaries are worked out at the same time. */
+const parallel = 8;
+
+/**
+ * Works the summaries of customers out anew, of all where no name is given. It may run beside the aggregator, and again:
+ * neither writes what is older than the other's.
+ */
+export async function resummarize(app: string, deps: Deps, usernames: readonly string[] = []): Promise<Resummarized> {
+  let seen = 0;
+  let mended = 0;
+  for await (const names of usernames.length > 0 ? [usernames] : customersIn(deps.table, app)) {
+    for (let start = 0; start < names.length; start += parallel) {
+      const some = names.slice(start, start + parallel);
+      const changed = await Promise.all(some.map((username) => summarize({ app, username }, deps)));
+      seen += changed.filter((outcome) => outcome !== 'unknown').length;
+      mended += changed.filter((outcome) => outcome === 'changed').length;
+    }
+  }
+  return { seen, mended };
+}
