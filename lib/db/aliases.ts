@@ -15,6 +15,8 @@ interface NamedUser {
 
 /** The forms in which stores echo a user back, and whose they are. */
 export interface Aliases {
+  /** Whether the user has been remembered. */
+  isKnown(app: string, username: string): Promise<boolean>;
   /** Remembers the user's MD5 form, and other forms that a store showed and that are nobody else's. */
   remember(app: string, user: NamedUser): Promise<void>;
   /** The user behind a form that a store echoed: raw, MD5, MD5 laid out as a UUID, or one that was remembered. */
@@ -25,6 +27,10 @@ export interface Aliases {
 
 export function aliasesOf(table: Table): Aliases {
   return {
+    async isKnown(app, username) {
+      const alias = await table.get(keys.aliasKey(app, md5Form(username)));
+      return alias?.username === username;
+    },
     async remember(app, user) {
       const { username } = user;
       await table.batchPut([{ ...keys.aliasKey(app, md5Form(username)), username }]);

@@ -13,26 +13,33 @@ interface Writing {
   readonly change: Change;
   /** Writes that must succeed with the new state. */
   readonly together: readonly Write[];
+  /** Of the users who gain the purchase those who are no customers yet. */
+  readonly newcomers: readonly string[];
 }
 
 /**
- * The transactions that write a change, in order. Nearly always one. A purchase with a history too long for one is written
- * in several: first the older rows of its history, which change nothing by themselves, and at the end, under the
- * condition on the version, the purchase with the rest. A crash between them is mended by the next look at the store.
+ * The transactions that write a change, in order. Nearly always one. What is too much for one, as a long history or many
+ * owners are, is written in several: first what shows nothing by itself (payments, links, the claims of a purchase that is
+ * not there yet), then the purchase under the condition on its version, and last the links of those who lost it, which show
+ * nothing any more. A crash between them is mended by writing the change again.
  */
-export function changeWrites(table: string, app: string, { change, together }: Writing): Write[][] {
+export function changeWrites(table: string, app: string, { change, together, newcomers }: Writing): Write[][] {
+  const claims = claimWrites(table, app, change);
+  const early = [
+    ...change.transactions.map((known) => transactionWrite(table, app, { known, change })),
+    ...linkWrites(table, app, { change, newcomers }),
+    ...(change.before ? [] : claims),
+  ];
   const state = [
     ...together,
     purchaseWrite(table, app, change),
     ...change.reasons.map((reason) => notificationWrite(table, app, { change, reason })),
-    ...ownershipWrites(table, app, change),
+    ...(change.before ? claims : []),
     ...waitingWrites(table, app, change),
   ];
-  const history = change.transactions.map((known) => transactionWrite(table, app, known));
-  const rest = Math.max(0, largestTransaction - state.length);
-  const early = history.slice(0, Math.max(0, history.length - rest));
-  const last = [...state, ...history.slice(early.length)];
-  return [...batches(early), ...batches(last)];
+  const late = unlinkWrites(table, app, change);
+  const all = [...early, ...state, ...late];
+  return all.length <= largestTransaction ? [all] : [...batches(early), ...batches(state), ...batches(late)];
 }
 
 function purchaseWrite(table: string, app: string, change: Change): Write {
@@ -60,7 +67,11 @@ function purchaseWrite(table: string, app: string, change: Change): Write {
   };
 }
 
-function transactionWrite(table: string, app: string, { asOf, transaction }: KnownTransaction): Write {
+function transactionWrite(
+  table: string,
+  app: string,
+  { known: { asOf, transaction }, change }: { known: KnownTransaction; change: Change },
+): Write {
   const { purchaseId, transactionId } = transaction;
   return {
     Put: {
@@ -71,6 +82,11 @@ function transactionWrite(table: string, app: string, { asOf, transaction }: Kno
         transaction,
         asOf,
       },
+      // Where it is written before the purchase, another writer may know more by now.
+      ...(change.before && {
+        ConditionExpression: 'attribute_not_exists(pk) OR asOf <= :asOf',
+        ExpressionAttributeValues: { ':asOf': asOf },
+      }),
     },
   };
 }
@@ -100,21 +116,32 @@ function waitingWrites(table: string, app: string, { before, after }: Change): W
     .map((token) => ({ Put: { TableName: table, Item: { ...waitingKey(token), ttl } } }));
 }
 
-function ownershipWrites(table: string, app: string, { after, claims, gained, lost }: Change): Write[] {
+const claimWrites = (table: string, app: string, { after, claims }: Change): Write[] =>
+  claims.map((claim) => ({
+    Put: {
+      TableName: table,
+      Item: { ...keys.claimKey(app, after.known.purchase.purchaseId, claim.username), ...claim },
+    },
+  }));
+
+function linkWrites(
+  table: string,
+  app: string,
+  { change: { after, gained }, newcomers }: Pick<Writing, 'change' | 'newcomers'>,
+): Write[] {
   const { purchaseId } = after.known.purchase;
   return [
-    ...claims.map((claim) => ({
-      Put: { TableName: table, Item: { ...keys.claimKey(app, purchaseId, claim.username), ...claim } },
-    })),
-    ...lost.map((username) => ({ Delete: { TableName: table, Key: keys.linkKey(app, username, purchaseId) } })),
-    ...gained.flatMap((username) => [
-      { Put: { TableName: table, Item: keys.linkKey(app, username, purchaseId) } },
-      customerWrite(table, app, { username, now: after.updatedAt }),
-    ]),
+    ...gained.map((username) => ({ Put: { TableName: table, Item: keys.linkKey(app, username, purchaseId) } })),
+    ...newcomers.map((username) => customerWrite(table, app, { username, now: after.updatedAt })),
   ];
 }
 
-/** Creates the customer when this is the first purchase, and leaves one that exists as it is. */
+const unlinkWrites = (table: string, app: string, { after, lost }: Change): Write[] =>
+  lost.map((username) => ({
+    Delete: { TableName: table, Key: keys.linkKey(app, username, after.known.purchase.purchaseId) },
+  }));
+
+/** Creates the customer, and leaves one that exists by now as it is. */
 function customerWrite(table: string, app: string, { username, now }: { username: string; now: number }): Write {
   const { createdPk, createdSk } = keys.customerIndexKeys(app, username, now);
   return {

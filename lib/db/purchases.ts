@@ -14,6 +14,7 @@ import { Transaction } from '../transactions/transaction.ts';
 import { entriesOf } from './index-entries.ts';
 import {
   claimPrefix,
+  customerKey,
   customerPartition,
   linkPrefix,
   listPartition,
@@ -100,7 +101,11 @@ export function purchasesOf(table: Table, cipher: Cipher, rates: Rates): Purchas
       const links = await table.query({ partition: customerPartition(app, username), prefix: linkPrefix });
       const ids = links.map(({ sk }) => String(sk).slice(linkPrefix.length));
       const items = await table.batchGet(ids.map((id) => purchaseKey(app, id)));
-      return items.map((item) => found(item).purchase).sort((a, b) => (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0));
+      return items
+        .map(found)
+        .filter(({ entitledUsers }) => entitledUsers.includes(username))
+        .map(({ purchase }) => purchase)
+        .sort((a, b) => (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0));
     },
     async refreshable(app, purchaseId) {
       const item = await table.get(purchaseKey(app, purchaseId));
@@ -146,7 +151,9 @@ export function purchasesOf(table: Table, cipher: Cipher, rates: Rates): Purchas
         const mark = marker ? [handledWrite(table.name, marker, happened.now)] : [];
         if (!change && mark.length > 0) await table.transact(mark);
         if (!change) return before && { stored: before };
-        for (const writes of changeWrites(table.name, app, { change, together: mark })) await table.transact(writes);
+        const newcomers = await newcomersOf(table, app, change.gained);
+        const transactions = changeWrites(table.name, app, { change, together: mark, newcomers });
+        for (const writes of transactions) await table.transact(writes);
         return { stored: change.after, change };
       });
     },
@@ -173,6 +180,13 @@ const resealed = async (table: Table, cipher: Cipher, { app, item }: { app: stri
   const context = refreshContext(app, found(item).purchase.purchaseId);
   return await reseal(table, cipher, { item, field: 'refreshToken', context });
 };
+
+/** Those who have owned nothing yet. The item of one who has is not touched: purchases of one receipt would wait for each other. */
+async function newcomersOf(table: Table, app: string, usernames: readonly string[]): Promise<string[]> {
+  const known = await table.batchGet(usernames.map((username) => customerKey(app, username)));
+  const keys = new Set(known.map(({ pk }) => pk));
+  return usernames.filter((username) => !keys.has(customerKey(app, username).pk));
+}
 
 const refreshContext = (app: string, purchaseId: string): string => `${app}/refresh/${purchaseId}`;
 

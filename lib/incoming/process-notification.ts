@@ -7,6 +7,7 @@ import { noteRecorded } from '../events/note-recorded.ts';
 import { newRecorder, type Recorder } from '../events/recorder.ts';
 import { recordWork } from '../events/work.ts';
 import { askingOf } from '../http/asking.ts';
+import type { Observation } from '../purchases/observation.ts';
 import type { Noticed, Store } from '../stores/store.ts';
 import type { IncomingNotification } from './incoming-notification.ts';
 import { namedUser } from './named-user.ts';
@@ -65,7 +66,7 @@ async function takeIn({ platform, message }: IncomingNotification, taking: Takin
       strategy: app.strategy,
       now: deps.now(),
     });
-    if (result) recorded.push(result);
+    if (result) recorded.push((await claimedMeanwhile(result, observed, taking)) ?? result);
   }
   if (noticed.pricesChanged) await deps.priceLists.drop(app.name, platform, deps.now());
   if (noticed.observations.length !== 1) await deps.messages.markHandled(app.name, handled, deps.now());
@@ -73,6 +74,19 @@ async function takeIn({ platform, message }: IncomingNotification, taking: Takin
   recorder.note({ notifications: [{ reason: noticed.reason, type: message.type }] });
   const [user] = recorded.flatMap(({ stored }) => stored.entitledUsers);
   if (user !== undefined) recorder.user(user);
+}
+
+/** A user who became known while the purchase was written has not found it waiting, and was not found before. */
+async function claimedMeanwhile(
+  { stored }: Recorded,
+  observed: Observation,
+  { app, deps }: Taking,
+): Promise<Recorded | undefined> {
+  const { named } = stored.claims.length > 0 ? {} : await namedUser(app.name, observed, deps.aliases);
+  if (named === undefined) return undefined;
+  const { purchaseId } = observed.purchase;
+  const claimed = { cause: 'notification', named, strategy: app.strategy, now: deps.now() } as const;
+  return await deps.purchases.record(app.name, purchaseId, claimed);
 }
 
 async function noticedBy(

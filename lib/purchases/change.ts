@@ -1,5 +1,5 @@
 import { lifecycleReasons, type NotificationReason } from '../notifications/reasons.ts';
-import { type Claim, claimAgain, entitledUsers, type Strategy } from './claims.ts';
+import { type Claim, claimAgain, entitledUsers, isLateComer, type Strategy } from './claims.ts';
 import { nextLook } from './due.ts';
 import { canonical, type Known, merge, type Seen } from './merge.ts';
 import { type Cause, newsOf } from './news.ts';
@@ -135,6 +135,7 @@ function claimsAfter(claims: readonly Claim[], happening: Happening): readonly C
   const claim = happening.claim ?? nameClaim(claims, happening);
   if (!claim) return claims;
   const present = claims.find(({ username }) => username === claim.username);
+  if (!present && isLateComer(claims, claim.how, strategy)) return claims;
   const next = claimAgain(present, claim.username, claim.how, now);
   const others = claims.filter((candidate) => candidate !== present);
   if (!present || present.how !== next.how) return [...others, next];

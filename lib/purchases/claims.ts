@@ -16,12 +16,19 @@ export const Claim = v.object({
 });
 export type Claim = v.InferOutput<typeof Claim>;
 
+/** More than any family, and fewer than a stolen receipt is passed on to: the item of a purchase must hold its users. */
+const mostUsers = 500;
+
+/** Whether a claim comes too late to count: its user is answered, and owns nothing. */
+export const isLateComer = (claims: readonly Claim[], how: Claim['how'], strategy: Strategy): boolean =>
+  claims.length >= mostUsers && how === 'validation' && strategy !== 'last';
+
 /** Who is entitled: the latest manual link alone, otherwise what the strategy makes of the validations; oldest first. */
 export function entitledUsers(claims: readonly Claim[], strategy: Strategy): string[] {
   const manual = claims.filter(({ how }) => how === 'manual');
   if (manual.length > 0) return [newestOf(manual, 'lastAt')];
   const byAge = [...claims].sort((a, b) => a.firstAt - b.firstAt || compare(a.username, b.username));
-  if (strategy === 'all') return byAge.map(({ username }) => username);
+  if (strategy === 'all') return byAge.slice(0, mostUsers).map(({ username }) => username);
   if (byAge.length === 0) return [];
   return strategy === 'first' ? byAge.slice(0, 1).map(({ username }) => username) : [newestOf(byAge, 'lastAt')];
 }

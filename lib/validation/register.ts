@@ -1,4 +1,5 @@
 import type { App } from '../apps/app.ts';
+import type { Aliases } from '../db/aliases.ts';
 import type { FoundPurchase, Recorded } from '../db/purchases.ts';
 import type { Deps } from '../deps.ts';
 import { noteRecorded } from '../events/note-recorded.ts';
@@ -35,22 +36,36 @@ export async function registerObservations(
     const written = await Promise.all(some.map((observed) => recordOne(observed, registering)));
     recorded.push(...written.filter((result) => result !== undefined));
   }
-  if (recorded.some(({ change }) => change && change.claims.length > 0)) await welcome(observations, registering);
+  const isNewOwner = recorded.some(({ change }) => change && change.claims.length > 0);
+  if (recorded.length > 0) await welcome(observations, isNewOwner, registering);
   const { event, validation } = registering;
   noteRecorded(event, recorded, validation?.purchaseId);
   if (validation?.appDownload) event.appDownload(validation.appDownload);
   return recorded.map(({ stored: { known, entitledUsers } }) => ({ purchase: known.purchase, entitledUsers }));
 }
 
-/** Remembers the forms in which stores name the user, and hands over what they told of before the user was known. */
-async function welcome(observations: readonly Observation[], { app, deps, request }: Registering): Promise<void> {
+/**
+ * Remembers the forms in which stores name the user, and hands over what they told of before the user was known. Who is not
+ * remembered after a claim was made by a request that came to nothing later.
+ */
+async function welcome(
+  observations: readonly Observation[],
+  isNewOwner: boolean,
+  { app, deps, request }: Registering,
+): Promise<void> {
   const { applicationUsername: username, obfuscatedUsername } = request;
-  if (username === undefined) return;
+  if (username === undefined || (!isNewOwner && (await deps.aliases.isKnown(app.name, username)))) return;
   const shown = observations.flatMap(({ userTokens }) => userTokens);
   const user = { username, shown, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
+  await handOver(app, user, deps);
   await deps.aliases.remember(app.name, user);
+  // What a store told of meanwhile did not find the user yet.
+  await handOver(app, user, deps);
+}
+
+async function handOver(app: App, user: Parameters<Aliases['waitingFor']>[1], deps: Deps): Promise<void> {
   for (const purchaseId of await deps.aliases.waitingFor(app.name, user)) {
-    const claimed = { cause: 'validation', named: username, strategy: app.strategy, now: deps.now() } as const;
+    const claimed = { cause: 'validation', named: user.username, strategy: app.strategy, now: deps.now() } as const;
     await deps.purchases.record(app.name, purchaseId, claimed);
   }
 }

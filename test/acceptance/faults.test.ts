@@ -117,3 +117,54 @@ describe.each([
     120_000,
   );
 });
+
+describe('a validation that the client repeats until it is answered', () => {
+  let keys: IssuedKeys;
+  beforeAll(async () => {
+    keys = await service.app(['store_b']);
+    const url = `${posted.url}/v3/webhook/store_b/${keys.app}`;
+    const put = { method: 'PUT', body: JSON.stringify({ url }) };
+    await fetch(`${service.emulatorUrl}/control/notifications/store_b`, put);
+  });
+
+  const bought = async (productId: string, applicationUsername: string) =>
+    await service.control('/purchases', {
+      ...{ platform: 'store_b', productId, type: 'consumable' },
+      applicationUsername,
+    });
+
+  /** The store tells of one purchase before its user is known, who then validates another with a fault at the n-th call. */
+  const live = async (number?: number, failure?: Failure): Promise<number> => {
+    const user = freshName('user');
+    const first = await bought('coins', user);
+    await tell(await posted.next());
+    await workOff();
+    const second = await bought('gems', user);
+    await posted.next();
+    calls.failAt(number, failure);
+    for (let attempt = 1; ; attempt++) {
+      const { body } = await service.validate(keys, second.validate);
+      if (body.ok) break;
+      if (attempt === mostAttempts) throw new Error(body.message);
+      calls.failAt();
+    }
+    const made = calls.count();
+    calls.failAt();
+    await service.validate(keys, second.validate);
+    const owned = await deps().purchases.ownedBy(keys.app, user);
+    expect(owned.map(({ purchaseId }) => purchaseId).sort()).toEqual(
+      [`store_b:${first.id}`, `store_b:${second.id}`].sort(),
+    );
+    return made;
+  };
+
+  it.each(failures)(
+    'gives its user everything, whichever call to the outside is %s',
+    async (failure) => {
+      const made = await live();
+      expect(made).toBeGreaterThan(5);
+      for (let number = 1; number <= made; number++) await live(number, failure);
+    },
+    120_000,
+  );
+});

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { dayRatesOf } from '../../../lib/db/day-rates.ts';
-import { purchasePartition } from '../../../lib/db/keys.ts';
+import { claimKey, purchasePartition } from '../../../lib/db/keys.ts';
 import { type Happened, type Purchases, purchasesOf } from '../../../lib/db/purchases.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import { transactionsOf } from '../../../lib/db/transactions.ts';
@@ -13,12 +13,15 @@ let table: Table;
 let purchases: Purchases;
 beforeAll(async () => {
   table = await testTable();
-  purchases = purchasesOf(
-    table,
+  purchases = recordingOver(table);
+});
+
+const recordingOver = (over: Table): Purchases =>
+  purchasesOf(
+    over,
     testCipher,
     cachedRates(dayRatesOf(table), () => start),
   );
-});
 
 const id = 'store_a:1';
 const seen = (username?: string, observed: Observation = seenPurchase()): Happened => ({
@@ -43,6 +46,15 @@ const renewal = (number: number) => {
   });
   return { asOf: at, purchase, transactions: [paid(purchase)], userTokens: [] };
 };
+
+/** Claims as they are kept; the next change makes owners of them. */
+async function claimFor(app: string, usernames: readonly string[]): Promise<void> {
+  const claims = usernames.map((username, index) => {
+    const at = start + 1 + index;
+    return { ...claimKey(app, id, username), username, how: 'validation', firstAt: at, lastAt: at };
+  });
+  await table.batchPut(claims);
+}
 
 describe('purchases in the table', () => {
   it('can be read back at once by id and by owner', async () => {
@@ -128,6 +140,63 @@ describe('purchases in the table', () => {
     expect(await purchases.transactionsOf(app, [id])).toHaveLength(187);
     expect((await purchases.find(app, id))?.purchase.transactionId).toBe('store_a:187');
   });
+
+  it('take as many users as their item can hold, and the purchase that replaces them takes these along', async () => {
+    const app = freshName();
+    const users = Array.from({ length: 501 }, (_, index) => `${'user-of-the-family-'.repeat(4)}${index}`);
+    for (const user of users.slice(0, 3)) await purchases.record(app, id, seen(user));
+    await claimFor(app, users.slice(3, 500));
+    await purchases.record(app, id, seen(users[3]));
+    await purchases.record(app, id, seen(users[500]));
+    expect((await purchases.find(app, id))?.entitledUsers).toHaveLength(500);
+    expect(await purchases.ownedBy(app, users[500] ?? '')).toEqual([]);
+    const next = { ...seenPurchase({ purchaseId: 'store_a:2', transactionId: 'store_a:2' }), replaces: id };
+    await purchases.record(app, 'store_a:2', { ...seen(undefined, next), cause: 'refresh' });
+    expect((await purchases.find(app, 'store_a:2'))?.entitledUsers).toHaveLength(500);
+    for (const user of [users[0], users[499]]) {
+      expect((await purchases.ownedBy(app, user ?? '')).map(({ purchaseId }) => purchaseId)).toContain('store_a:2');
+    }
+    await purchases.record(app, 'store_a:2', linked('ann'));
+    expect((await purchases.find(app, 'store_a:2'))?.entitledUsers).toEqual(['ann']);
+    expect((await purchases.ownedBy(app, users[499] ?? '')).map(({ purchaseId }) => purchaseId)).not.toContain(
+      'store_a:2',
+    );
+  });
+
+  it.each([1, 2, 3, 4, 5, 6])(
+    'that change hands in many writes are whole again after a crash before write %i',
+    async (crash) => {
+      const app = freshName();
+      const users = Array.from({ length: 120 }, (_, index) => `user-${index}`);
+      await purchases.record(app, id, seen(users[0]));
+      await claimFor(app, users.slice(1));
+      await purchases.record(app, id, seen(users[1]));
+      let writes = 0;
+      const crashing = recordingOver({
+        ...table,
+        transact: async (some) => {
+          writes += 1;
+          if (writes === crash) throw new Error('crashed');
+          await table.transact(some);
+        },
+      });
+      const next = { ...seenPurchase({ purchaseId: 'store_a:2', transactionId: 'store_a:2' }), replaces: id };
+      const replacing: Happened = { ...seen(undefined, next), cause: 'refresh' };
+      await crashing.record(app, 'store_a:2', replacing).catch(() => undefined);
+      await purchases.record(app, 'store_a:2', replacing);
+      for (const user of users) {
+        const owned = (await purchases.ownedBy(app, user)).map(({ purchaseId }) => purchaseId);
+        expect(owned).toContain('store_a:2');
+      }
+      writes = 0;
+      await crashing.record(app, 'store_a:2', linked('ann')).catch(() => undefined);
+      await purchases.record(app, 'store_a:2', linked('ann'));
+      for (const user of users) {
+        expect((await purchases.ownedBy(app, user)).map(({ purchaseId }) => purchaseId)).toEqual([id]);
+      }
+      expect(await purchases.ownedBy(app, 'ann')).toHaveLength(1);
+    },
+  );
 
   it('are invisible to another application with the same ids', async () => {
     const [app, other] = [freshName(), freshName()];
