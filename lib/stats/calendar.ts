@@ -20,11 +20,13 @@ export function monthAfter(month: string, months: number): string {
   return new Date(Date.UTC(year, number - 1 + months, 1)).toISOString().slice(0, 7);
 }
 
+/** How many days the second is after the first; negative when it is before it. */
+export const daysApart = (first: string, last: string): number =>
+  Math.round((midnight(last) - midnight(first)) / dayMs);
+
 /** Every day from the first to the last, both included. */
-export function daysBetween(first: string, last: string): string[] {
-  const count = Math.round((midnight(last) - midnight(first)) / dayMs) + 1;
-  return Array.from({ length: Math.max(0, count) }, (_, index) => dayAfter(first, index));
-}
+export const daysBetween = (first: string, last: string): string[] =>
+  Array.from({ length: Math.max(0, daysApart(first, last) + 1) }, (_, index) => dayAfter(first, index));
 
 /** Every month from the first to the last, both included. */
 export function monthsBetween(first: string, last: string): string[] {

@@ -1,6 +1,6 @@
 import type { DailyStat, MonthlyStat } from '../api/stats.ts';
-import { daysBetween, monthsBetween, sameDayMonthBefore } from './calendar.ts';
-import { added, type Tally } from './tally.ts';
+import { daysApart, daysBetween, monthsBetween, sameDayMonthBefore } from './calendar.ts';
+import type { Tally } from './tally.ts';
 
 /** The notifications that statistics list, whether they happened or not. */
 const listed = [
@@ -28,26 +28,38 @@ export const firstNeeded = (first: string): string => sameDayMonthBefore(first);
 
 /** The record of each day from the first to the last, days without anything included. */
 export function dailyStats(days: Tallies, [first, last]: readonly [string, string], wanted: Wanted): DailyStat[] {
+  // Each day is summed up once: its tally has hundreds of names, and it is in the months of 31 days.
+  const begin = firstNeeded(first);
+  const sums = daysBetween(begin, last).map((date) => sumsOf(days.get(date) ?? {}, wanted));
   return daysBetween(first, last).map((date) => {
-    const month = windowTally(days, date);
+    const end = daysApart(begin, date) + 1;
+    const month = sums.slice(end - monthLength(date), end);
     return {
       date,
       ...countsOf(days.get(date) ?? {}, wanted),
-      monthlyRevenueUSD: dollarsOf(month, wanted),
-      monthlyTransactions: transactionsOf(month, wanted),
-      monthlyPaidTransactions: paidOf(month, wanted),
+      monthlyRevenueUSD: inCents(totalOf(month, 'usdMicros')),
+      monthlyTransactions: totalOf(month, 'transactions'),
+      monthlyPaidTransactions: totalOf(month, 'paid'),
     };
   });
 }
 
+/** What a month sums up of one of its days. */
+const sumsOf = (tally: Tally, wanted: Wanted) => ({
+  usdMicros: usdMicrosOf(tally, wanted),
+  transactions: transactionsOf(tally, wanted),
+  paid: paidOf(tally, wanted),
+});
+type Sums = ReturnType<typeof sumsOf>;
+
+/** Always added up, never taken away again: what is rounded in a sum beyond whole numbers stays in its month. */
+const totalOf = (days: readonly Sums[], name: keyof Sums): number => days.reduce((total, day) => total + day[name], 0);
+
 /**
- * What came in since the same day of the month before. That day itself is not in it, so that a subscription that renews on
- * the same day each month is in it once; where that month has no such day, the window begins after its last one.
+ * The days since the same day of the month before. That day itself is not in them, so that a subscription that renews on
+ * the same day each month is in them once; where that month has no such day, they begin after its last one.
  */
-const windowTally = (days: Tallies, date: string): Tally =>
-  daysBetween(sameDayMonthBefore(date), date)
-    .slice(1)
-    .reduce<Tally>((sum, day) => added(sum, days.get(day) ?? {}), {});
+const monthLength = (date: string): number => daysApart(sameDayMonthBefore(date), date);
 
 /** The record of each month from the first to the last. */
 export const monthlyStats = (
@@ -78,11 +90,14 @@ const currenciesOf = (tally: Tally, what: 'micros' | 'usd', { currency }: Wanted
     .map((name) => name.slice(0, -what.length - 1))
     .filter((code) => currency === undefined || code === currency);
 
-/** In whole cents; sums are kept in micros of a dollar. */
-export function dollarsOf(tally: Tally, wanted: Wanted): number {
-  const micros = currenciesOf(tally, 'usd', wanted).reduce((sum, code) => sum + (tally[`${code}.usd`] ?? 0), 0);
-  return Math.round(micros / 10_000) / 100;
-}
+/** What a tally is worth in dollars. */
+export const dollarsOf = (tally: Tally, wanted: Wanted): number => inCents(usdMicrosOf(tally, wanted));
+
+const usdMicrosOf = (tally: Tally, wanted: Wanted): number =>
+  currenciesOf(tally, 'usd', wanted).reduce((sum, code) => sum + (tally[`${code}.usd`] ?? 0), 0);
+
+/** Sums are kept in micros of a dollar, and shown in whole cents. */
+const inCents = (usdMicros: number): number => Math.round(usdMicros / 10_000) / 100;
 
 const transactionsOf = (tally: Tally, { currency }: Wanted): number =>
   tally[currency === undefined ? 'transactions' : `${currency}.transactions`] ?? 0;
