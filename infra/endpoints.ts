@@ -14,17 +14,21 @@ export class Endpoints extends Construct {
     this.functions = new Map(props.contracts.map((contract) => [contract.id, this.endpoint(contract, props)]));
   }
 
-  private endpoint({ id, area, summary, needs, key }: Contract, resources: Resources): LambdaFunction {
-    const asksStores = needs.includes('stores');
+  private endpoint(contract: Contract, resources: Resources): LambdaFunction {
+    const { id, area, summary, needs, key } = contract;
     const { handler } = new HouseFunction(this, id, {
       handler: `${area}/${id}.handler`,
       description: summary,
-      // API Gateway waits 29 s; adapters end well before.
-      timeoutSeconds: asksStores ? 29 : 10,
-      memoryMb: asksStores ? 1024 : 512,
+      ...sizeOf(contract),
       environment: environmentOf(needs, resources),
     });
     if (key !== 'none') grant(handler, needs, resources);
     return handler;
   }
+}
+
+/** API Gateway waits 29 s; adapters end well before. With 1,769 MB a function has one processor, with less a part of one. */
+function sizeOf({ needs, isHeavy }: Contract): { readonly timeoutSeconds: number; readonly memoryMb: number } {
+  if (isHeavy) return { timeoutSeconds: 29, memoryMb: 1769 };
+  return needs.includes('stores') ? { timeoutSeconds: 29, memoryMb: 1024 } : { timeoutSeconds: 10, memoryMb: 512 };
 }

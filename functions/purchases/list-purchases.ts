@@ -13,10 +13,10 @@ export const handler = endpoint(listPurchases)(async ({ app, query }, deps) => {
   const withNotifications = query.include_notifications === 'true';
   const rowsOf = async (items: readonly Item[]) => await rows(items, { app: app.name, withNotifications, deps });
   if (startdate !== undefined || enddate !== undefined) {
-    const items = await deps.lists.updated(app.name, { startdate, enddate });
+    const updated = await deps.lists.updated(app.name, { startdate, enddate });
     // `limit` and `skip` mean nothing here; a `total` above the rows says that the range holds too many for an answer.
-    const fitting = rowsThatFit(await rowsOf(items));
-    return { paging: { skip: 0, limit: fitting.length, total: items.length }, rows: [...fitting] };
+    const fitting = await rowsThatFit(updated, async (some) => await rowsOf(await deps.lists.items(some)));
+    return { paging: { skip: 0, limit: fitting.length, total: updated.length }, rows: fitting };
   }
   const asked = pageOf(query);
   const { items, total } = await deps.lists.page(app.name, 'P', { ...asked, now: deps.now() });

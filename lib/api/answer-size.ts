@@ -1,12 +1,25 @@
 /** An answer of a function holds at most 6 MB, its headers and escapes included. */
 export const largestAnswerBytes = 5_000_000;
 
-/** As many of the rows, from the first on, as an answer can hold. */
-export function rowsThatFit<Row extends object>(rows: readonly Row[]): readonly Row[] {
+/** Rows that are made at a time. */
+const portion = 500;
+
+/**
+ * The rows of the first of what is listed, as many as an answer can hold. They are made in portions until it is full, as what
+ * they tell has to be read: hardly any is read in vain.
+ */
+export async function rowsThatFit<Listed, Row extends object>(
+  listed: readonly Listed[],
+  rowsOf: (some: readonly Listed[]) => Promise<readonly Row[]>,
+): Promise<Row[]> {
+  const fitting: Row[] = [];
   let bytes = 0;
-  const end = rows.findIndex((row) => {
-    bytes += Buffer.byteLength(JSON.stringify(row)) + 1;
-    return bytes > largestAnswerBytes;
-  });
-  return end < 0 ? rows : rows.slice(0, end);
+  for (let start = 0; start < listed.length; start += portion) {
+    for (const row of await rowsOf(listed.slice(start, start + portion))) {
+      bytes += Buffer.byteLength(JSON.stringify(row)) + 1;
+      if (bytes > largestAnswerBytes) return fitting;
+      fitting.push(row);
+    }
+  }
+  return fitting;
 }

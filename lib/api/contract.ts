@@ -36,6 +36,8 @@ export interface Contract {
   readonly query?: v.GenericSchema<unknown, unknown>;
   readonly body?: v.GenericSchema<unknown, unknown>;
   readonly response: v.GenericSchema<unknown, unknown>;
+  /** An answer may take thousands of reads: the function gets a whole processor, and all the time that the gateway waits. */
+  readonly isHeavy?: true;
   /** What the function may do beyond reading items and recording its event; the stack grants no more. */
   readonly needs: readonly ('write' | 'stores' | 'indexes' | 'secrets' | 'webhooks')[];
 }

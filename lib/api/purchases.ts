@@ -41,6 +41,7 @@ export const listPurchases = contract({
     include_notifications: v.optional(v.string()),
   }),
   response: v.strictObject({ paging: PagingInformation, rows: v.array(FetchedPurchase) }),
+  isHeavy: true,
   needs: ['indexes'],
 });
 

@@ -46,5 +46,6 @@ export const listTransactions = contract({
       v.strictObject({ ...TransactionRecord.entries, notifications: v.exactOptional(v.array(PurchaseNotification)) }),
     ),
   }),
+  isHeavy: true,
   needs: ['indexes'],
 });

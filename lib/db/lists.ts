@@ -29,8 +29,10 @@ interface Page {
 export interface Lists {
   /** Costs about the same wherever `skip` leads: see docs/decisions/0008-offset-paging.md. */
   page(app: string, collection: Collection, asked: Asked): Promise<Page>;
-  /** All purchases that changed between two moments, the first included; at most the first 10,000. */
-  updated(app: string, range: Between): Promise<Item[]>;
+  /** The keys of all purchases that changed between two moments, the first included; at most of the first 10,000. */
+  updated(app: string, range: Between): Promise<readonly keys.Key[]>;
+  /** What the keys lead to, in their order. */
+  items(wanted: readonly keys.Key[]): Promise<readonly Item[]>;
   /** All purchases that changed since then, in portions; one that changes meanwhile may come twice. */
   updatedSince(app: string, startdate: Millis): AsyncIterable<Item[]>;
 }
@@ -53,7 +55,7 @@ export function listsOf(table: Table, counters: Counters): Lists {
       const rest = before + skip - place.before;
       const entries = await beganIn(list, { startdate: place.from, enddate }, rest + limit);
       const seen = place.before - before + entries.length;
-      const items = await itemsOf(table, entries.slice(rest));
+      const items = await itemsOf(table, keysOf(entries.slice(rest)));
       if (entries.length < rest + limit) return { items, total: seen };
       const counted =
         enddate === undefined ? totalOf(list.months, collection) : await rowsBefore(list, enddate, settled);
@@ -63,12 +65,13 @@ export function listsOf(table: Table, counters: Counters): Lists {
       if (isEmpty(range)) return [];
       const partition = keys.updatedPartition(app);
       const between = keys.momentsBetween(range);
-      return await itemsOf(table, await table.query({ partition, index: 'byKey', between, limit: mostUpdated }));
+      return keysOf(await table.query({ partition, index: 'byKey', between, limit: mostUpdated }));
     },
+    items: async (wanted) => await itemsOf(table, wanted),
     async *updatedSince(app, startdate) {
       const [partition, between] = [keys.updatedPartition(app), keys.momentsBetween({ startdate })];
       for await (const entries of entriesOf(table, { partition, index: 'byKey', between })) {
-        yield await itemsOf(table, entries);
+        yield await itemsOf(table, keysOf(entries));
       }
     },
   };
@@ -113,12 +116,15 @@ async function beganIn({ table, app, collection }: List, range: Between, limit?:
   });
 }
 
-/** The items of index entries, each once: one that moves while a list is read is met twice. */
-async function itemsOf(table: Table, entries: readonly Item[]): Promise<Item[]> {
-  const wanted = new Map(
+/** The keys of index entries, each once: a row that moves while a list is read is met twice. */
+const keysOf = (entries: readonly Item[]): keys.Key[] => [
+  ...new Map(
     entries.map(({ pk, sk }): [string, keys.Key] => [`${pk}\n${sk}`, { pk: String(pk), sk: String(sk) }]),
-  );
-  const items = await table.batchGet([...wanted.values()], { eventually: true });
+  ).values(),
+];
+
+async function itemsOf(table: Table, wanted: readonly keys.Key[]): Promise<Item[]> {
+  const items = await table.batchGet(wanted, { eventually: true });
   // The index may know a row that a replica of the table does not know yet.
-  return items.length === wanted.size ? items : await table.batchGet([...wanted.values()]);
+  return items.length === wanted.length ? items : await table.batchGet(wanted);
 }

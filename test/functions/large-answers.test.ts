@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { listPurchases } from '../../lib/api/purchases.ts';
-import { purchaseKey } from '../../lib/db/keys.ts';
+import { notificationKey, purchaseIndexKeys, purchaseKey } from '../../lib/db/keys.ts';
 import type { Table } from '../../lib/db/table.ts';
 import { deps } from '../../lib/deps.ts';
 import { basic, call } from '../support/call.ts';
-import { givenApp, seenPurchase, start } from '../support/given.ts';
+import { freshName, givenApp, seenPurchase, start } from '../support/given.ts';
 import { testTable } from '../support/table.ts';
 
 let table: Table;
@@ -33,6 +33,27 @@ async function givenLargePurchases() {
   return async (query: Record<string, string>) => await call(listPurchases, { headers: basic(app, secretKey), query });
 }
 
+/** An application with many purchases of 20 KB, each with a notification. */
+async function givenManyPurchases(many: number) {
+  const { app, secretKey } = await givenApp(table);
+  const entitledUsers = Array.from({ length: 200 }, (_, index) => `${'user'.repeat(24)}-${index}`);
+  const [other, { purchase }] = [freshName(), seenPurchase()];
+  await deps().purchases.record(other, purchase.purchaseId, {
+    ...{ cause: 'validation', observed: seenPurchase(), strategy: 'all', now: start },
+  });
+  const stored = await table.get(purchaseKey(other, purchase.purchaseId));
+  const items = Array.from({ length: many }, (_, index) => {
+    const [purchaseId, at] = [`store_a:${index}`, start + index];
+    const indexed = purchaseIndexKeys(app, purchaseId, { createdAt: at, updatedAt: at });
+    return [
+      { ...stored, ...purchaseKey(app, purchaseId), ...indexed, purchase: { ...purchase, purchaseId }, entitledUsers },
+      { ...notificationKey(app, purchaseId, at, 'n'), id: 'n', date: at, reason: 'RENEWED' },
+    ];
+  });
+  await table.batchPut(items.flat());
+  return async (query: Record<string, string>) => await call(listPurchases, { headers: basic(app, secretKey), query });
+}
+
 describe('purchases that are too many for one answer', () => {
   it('are cut where dates were asked for, and the total tells', async () => {
     const list = await givenLargePurchases();
@@ -44,6 +65,20 @@ describe('purchases that are too many for one answer', () => {
       Array.from({ length: body.rows.length }, (_, index) => `store_a:${index}`),
     );
     expect(body.paging).toEqual({ skip: 0, limit: body.rows.length, total: quantity });
+  });
+
+  it('are read with their notifications until the answer is full, and not much further', async () => {
+    const many = 1_500;
+    const list = await givenManyPurchases(many);
+    const { table: used } = deps();
+    const before = used.consumed.read;
+    const { body } = await list({ startdate: '2026-01-01', include_notifications: 'true' });
+    expect(body.paging).toEqual({ skip: 0, limit: body.rows.length, total: many });
+    expect(body.rows.length).toBeGreaterThan(200);
+    expect(body.rows.length).toBeLessThan(300);
+    for (const { notifications } of body.rows) expect(notifications).toHaveLength(1);
+    // About 3.5 units for each of a portion of 500, one for its notifications, and about 50 for the index.
+    expect(used.consumed.read - before).toBeLessThan(2_200);
   });
 
   it('are refused as a page, which a smaller one gives whole', async () => {

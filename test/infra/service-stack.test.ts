@@ -100,6 +100,17 @@ describe('the stack', () => {
     }
   });
 
+  it('gives a whole processor, and all the time that the gateway waits, to what may read thousands of rows', () => {
+    const functions = propertiesOf('AWS::Lambda::Function');
+    const sizes = contracts.map(({ id, area, isHeavy }) => {
+      const made = functions.find(({ Handler }) => Handler === `${area}/${id}.handler`);
+      return { isHeavy: isHeavy ?? false, size: [made?.MemorySize, made?.Timeout] };
+    });
+    for (const { size } of sizes.filter(({ isHeavy }) => isHeavy)) expect(size).toEqual([1769, 29]);
+    expect(sizes.filter(({ isHeavy }) => isHeavy)).toHaveLength(2);
+    expect(sizes).toContainEqual({ isHeavy: false, size: [512, 10] });
+  });
+
   it('gives every queue a place for what cannot be handled, and time enough for its worker', () => {
     const queues = Object.values(template().findResources('AWS::SQS::Queue')).map(({ Properties }) => Properties);
     expect(queues).toHaveLength(7);
