@@ -31,11 +31,12 @@ export const Moment = v.pipe(
   v.number(),
 );
 
-/** `2026-01-31`, a day that exists. */
+/** `2026-01-31`, a day that exists; of a year in which days are counted and written with four digits. */
 export const Day = v.pipe(
   v.string(),
   v.isoDate('a day such as 2026-01-31'),
   v.check((day) => exists(day), 'a day that exists'),
+  v.check((day) => day >= '1970' && day < '3000', 'a day from 1970 to 2999'),
 );
 
 /** Dates such as 31 February parse as days of the next month. */

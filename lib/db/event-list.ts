@@ -13,9 +13,6 @@ interface Entry {
   readonly createdSk: string;
 }
 
-/** Sort keys start with a moment in 13 digits. */
-const everything = ['0', '9'] as const;
-
 /**
  * The keys of the newest `count` events, newest first. Events are spread evenly over the shards, so each is asked for its
  * share and a little more, and only a shard that may hold more of them is asked again: about 1.3 times `count` entries of
@@ -26,8 +23,7 @@ export async function newestEvents(
   app: string,
   { count, startdate, enddate }: EventRange & { readonly count: number },
 ): Promise<keys.Key[]> {
-  const from = startdate === undefined ? everything[0] : keys.eventsFrom(startdate);
-  const until = enddate === undefined ? everything[1] : keys.eventsFrom(enddate);
+  const [from, until] = keys.momentsBetween({ startdate, enddate });
   if (count === 0 || from > until) return [];
   const partitions = keys.eventPartitions(app);
   const share = shareOf(count, partitions.length);

@@ -1,4 +1,4 @@
-import { indexes } from './keys.ts';
+import { allMoments, indexes } from './keys.ts';
 import type { Item, Table } from './table.ts';
 
 interface Listed {
@@ -11,7 +11,7 @@ interface Listed {
 const pageSize = 1_000;
 
 /** The entries of a list in an index, in portions: also of one that is too long for one answer. */
-export async function* entriesOf(table: Table, { partition, index, between: [from, until] = ['0', '9'] }: Listed) {
+export async function* entriesOf(table: Table, { partition, index, between: [from, until] = allMoments }: Listed) {
   const { sk } = indexes[index];
   let last = from;
   for (;;) {

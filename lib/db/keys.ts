@@ -56,8 +56,11 @@ export type Due =
  */
 const eventShards = 8;
 
-/** Epoch milliseconds as text that sorts like the number, until the year 2286. */
-const sortable = (date: Millis): string => String(Math.trunc(date)).padStart(13, '0');
+const lastMoment = 9_999_999_999_999;
+
+/** Epoch milliseconds as text that sorts like the number: what is before 1970 as its beginning, what is after 2286 as its end. */
+const sortable = (date: Millis): string =>
+  String(Math.trunc(Math.min(Math.max(date, 0), lastMoment))).padStart(13, '0');
 
 /** What is due, of all applications: every refresh moves an item within it. */
 const dueShards = 4;
@@ -191,8 +194,6 @@ export const eventIndexKeys = (app: string, eventId: string, date: Millis) => ({
 /** The partitions of the index `byCreated` that together list an application's events. */
 export const eventPartitions = (app: string): string[] =>
   Array.from({ length: eventShards }, (_, shard) => `${app}#E#${shard}`);
-/** Sorts before every event of that moment and after every one before it. */
-export const eventsFrom = (date: Millis): string => sortable(date);
 export const tagPartition = (app: string, tag: string): string => `${app}#G#${tag}`;
 export const tagKey = (app: string, tag: string, date: Millis, eventId: string): Key => ({
   pk: tagPartition(app, tag),
@@ -225,8 +226,16 @@ export const updatedPartition = (app: string): string => `${app}#PU`;
 export const momentKey = (date: Millis): string => sortable(date);
 /** The moment in which the row of a list's sort key began. */
 export const momentOf = (createdSk: string): Millis => Number(createdSk.slice(0, 13));
+/** Every sort key that begins with a moment is between them: a colon comes after the digits. */
+export const allMoments = ['0', ':'] as const;
 /** The sort keys from the one moment (included) to the other (excluded). */
-export const momentsBetween = (range: {
+export const momentsBetween = ({
+  startdate,
+  enddate,
+}: {
   readonly startdate?: Millis | undefined;
   readonly enddate?: Millis | undefined;
-}): [string, string] => [sortable(range.startdate ?? 0), range.enddate === undefined ? '9' : sortable(range.enddate)];
+}): [string, string] => [
+  startdate === undefined ? allMoments[0] : sortable(startdate),
+  enddate === undefined ? allMoments[1] : sortable(enddate),
+];

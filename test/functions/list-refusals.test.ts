@@ -43,6 +43,8 @@ const noNumbers = [
   '9'.repeat(30),
 ];
 const noDays = ['yesterday', '2026-02-31', '2026-13-01', '2026-00-10', '2026-1-1', '20260101', '1763700000000', 'null'];
+/** Days of which there are no statistics. */
+const daysOutside = ['0000-01-01', '0050-01-01', '1969-12-31', '3000-01-01', '9999-12-31'];
 const noMoments = [
   ...noDays,
   '2026-01-01T25:00:00Z',
@@ -69,7 +71,7 @@ it('leaves out no list that is read in pages, and none that knows dates', () => 
 describe.each(['limit', 'skip', 'offset', 'startdate', 'enddate'])('what is no %s', (name) => {
   const isDate = name.endsWith('date');
   const cases = isDate
-    ? [...pairs(byMoment, noMoments), ...pairs(byDay, [...noDays, '2026-01-01T00:00:00Z'])]
+    ? [...pairs(byMoment, noMoments), ...pairs(byDay, [...noDays, ...daysOutside, '2026-01-01T00:00:00Z'])]
     : pairs(pages, name === 'limit' ? [...noNumbers, '0', '1001'] : noNumbers);
 
   it.each(cases)('is refused by %s: %s', async (_id, value, contract) => {
@@ -102,4 +104,15 @@ describe('a moment', () => {
   ])('may be written %s', async (startdate) => {
     for (const contract of byMoment) expect(await ask(contract, { startdate })).toMatchObject({ status: 200 });
   });
+});
+
+describe('a day of statistics', () => {
+  it.each(pairs(byDay, ['1970-01-01', '2999-12-31']))(
+    'may be as early or late in %s as %s',
+    async (_id, day, contract) => {
+      const { status, body } = await ask(contract, { startdate: day, enddate: day });
+      expect(status).toBe(200);
+      expect(body.dailyStats).toMatchObject([{ date: expect.stringContaining(day.slice(0, 4)), numTransactions: 0 }]);
+    },
+  );
 });
