@@ -11,7 +11,7 @@ export const handler = endpoint(getCustomer)(async ({ app, params }, { now, purc
   const { applicationUsername } = params;
   const [owned, latest] = await Promise.all([
     purchases.ownedBy(app.name, applicationUsername),
-    events.latestWith(app.name, [applicationUsername], latestEvents),
+    events.latestOf(app.name, applicationUsername, latestEvents),
   ]);
   const transactions = await purchases.transactionsOf(
     app.name,

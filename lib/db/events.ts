@@ -14,12 +14,18 @@ export interface Events {
   list(app: string, range: EventRange & { readonly limit: number; readonly skip: number }): Promise<EventRecord[]>;
   /** The latest events with any of the tags, newest first. */
   latestWith(app: string, tags: readonly string[], limit: number): Promise<EventRecord[]>;
+  /** The latest events about a user, newest first; of the newest thousand with the name, as others may be tagged with it. */
+  latestOf(app: string, username: string, limit: number): Promise<EventRecord[]>;
   find(app: string, eventId: string): Promise<EventRecord | undefined>;
   /** The raw view, of an event that has one. */
   findRaw(app: string, eventId: string): Promise<RawEvent | undefined>;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
+
+/** A user may be called as a purchase is, or `error`: how many events are looked at for the user's own, and how many at once. */
+const mostLookedAt = 1_000;
+const lookedAtOnce = 100;
 
 export function eventsOf(table: Table, retentionDays: number, now: () => Millis): Events {
   const isLive = ({ ttl }: Item): boolean => Number(ttl) * 1000 > now();
@@ -58,6 +64,23 @@ export function eventsOf(table: Table, retentionDays: number, now: () => Millis)
         .sort()
         .reverse();
       return await load(found.slice(0, limit).map((sk) => keys.eventKey(app, keys.eventIdOfTag(sk))));
+    },
+    async latestOf(app, username, limit) {
+      const partition = keys.tagPartition(app, tagText(username));
+      const found: EventRecord[] = [];
+      let page: Item[] = [];
+      for (let seen = 0; found.length < limit && seen < mostLookedAt; seen += page.length) {
+        // Nearly every name is only the user's, and the first few are all that is wanted.
+        const most = seen === 0 ? limit : lookedAtOnce;
+        const oldest = page.at(-1);
+        const before = oldest && { before: String(oldest.sk) };
+        page = await table.query({ partition, newestFirst: true, limit: most, eventually: true, ...before });
+        const ids = page.filter(isLive).map(({ sk }) => keys.eventIdOfTag(String(sk)));
+        const events = await load(ids.map((id) => keys.eventKey(app, id)));
+        found.push(...events.filter(({ applicationUsername }) => applicationUsername === username));
+        if (page.length < most) break;
+      }
+      return found.slice(0, limit);
     },
     async find(app, eventId) {
       const item = await table.get(keys.eventKey(app, eventId));

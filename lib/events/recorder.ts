@@ -69,7 +69,6 @@ export function newRecorder({ type, date, reqId, eventId = randomUUID() }: Recor
     },
     user(applicationUsername) {
       username = applicationUsername;
-      tags.set(tagText(applicationUsername), '_A');
     },
     tag(value, tagType) {
       if (value !== '' && tags.size < mostTags && !looksSecret(value)) tags.set(tagText(value), tagType);
@@ -81,6 +80,8 @@ export function newRecorder({ type, date, reqId, eventId = randomUUID() }: Recor
       const known = reqId && !looksSecret(reqId) ? reqId : undefined;
       if (known) tags.set(tagText(known), '_R');
       if (!end.outcome.ok) tags.set('error', '_X');
+      // The last: a user may be called as a purchase is, as a request, or `error`, and is to be found as the user.
+      if (username !== undefined) tags.set(tagText(username), '_A');
       const { asked, scrub } = sanitizedRequest(end);
       const content = boundedContent({
         ...sanitizedLists(lists, scrub),

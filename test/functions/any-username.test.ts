@@ -9,6 +9,7 @@ import {
   listCustomers,
 } from '../../lib/api/customers.ts';
 import { searchEvents } from '../../lib/api/events.ts';
+import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedKeys } from '../../lib/apps/operator.ts';
 import type { Table } from '../../lib/db/table.ts';
 import { basic, call, type Wanted } from '../support/call.ts';
@@ -33,6 +34,8 @@ const names = [
   '👩‍👩‍👧 😀',
   'a#b#c',
   'purchases',
+  'error',
+  'store_a:1',
   '__proto__',
   'constructor',
   '\u0000\u0001',
@@ -107,4 +110,20 @@ describe.each(labelled)('the user %s', (_label, name) => {
       expect(found.purchases).toEqual({});
     }
   });
+});
+
+it.each(['error', 'store_a:9'])('the user %s is shown no request about somebody else', async (name) => {
+  const keys = await givenApp(table);
+  const ask = asker(keys);
+  await givenPurchase(keys.app, 'ann', look('store_a:9'));
+  await ask(getCustomerPurchases, { params: { applicationUsername: name } });
+  const headers = basic(keys.app, keys.secretKey);
+  for (let time = 0; time < 12; time++) {
+    await call(getPurchase, { headers, params: { purchaseId: 'store_a:none' } });
+    await call(getPurchase, { headers, params: { purchaseId: 'store_a:9' } });
+  }
+  const { rows } = await ask(searchEvents, { params: { tag: name } });
+  expect(rows).toHaveLength(13);
+  const { events } = await ask(getCustomer, { params: { applicationUsername: name } });
+  expect(events).toMatchObject([{ eventInfo: { type: 'customer.read', response: { ok: true } } }]);
 });

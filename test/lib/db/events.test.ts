@@ -19,12 +19,12 @@ beforeAll(async () => {
   events = eventsOf(table, 90, () => start);
 });
 
-const eventAt = (date: number, eventId: string = randomUUID()): EventRecord =>
-  newRecorder({ type: 'receipt.validated', date, eventId }).finish({
-    request: {},
-    response: {},
-    outcome: { status: 200, ok: true },
-  }).event;
+function eventAt(date: number, eventId: string = randomUUID(), of: { user?: string; ok?: boolean } = {}): EventRecord {
+  const recorder = newRecorder({ type: 'receipt.validated', date, eventId });
+  if (of.user !== undefined) recorder.user(of.user);
+  const ok = of.ok ?? true;
+  return recorder.finish({ request: {}, response: {}, outcome: { status: ok ? 200 : 400, ok } }).event;
+}
 
 /** An id whose event is listed in the shard. */
 function idInShard(shard: number): string {
@@ -66,6 +66,42 @@ describe('the list of events', () => {
     // Half a unit for each event, and about 32 for the entries of the index.
     expect(table.consumed.read - before).toBeLessThan(550);
   }, 60_000);
+});
+
+describe('the latest events of a user', () => {
+  const record = async (app: string, users: readonly (string | undefined)[], ok = false) => {
+    const all = users.map((user, index) => eventAt(start + index, randomUUID(), { ...(user && { user }), ok }));
+    await Promise.all(all.map((event) => events.record(app, event)));
+    return all.filter(({ applicationUsername }) => applicationUsername === 'error').map(({ eventId }) => eventId);
+  };
+  const idsOf = (found: readonly EventRecord[]) => found.map(({ eventId }) => eventId);
+
+  it('are those of nobody else, however the failures of others lie among them', async () => {
+    const anyUsers = fc.array(fc.constantFrom('error', 'ann', undefined), { maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(anyUsers, fc.integer({ min: 1, max: 12 }), async (users, limit) => {
+        const app = freshName();
+        const own = await record(app, users);
+        expect(idsOf(await events.latestOf(app, 'error', limit))).toEqual(own.reverse().slice(0, limit));
+      }),
+      { numRuns: 12 },
+    );
+  }, 60_000);
+
+  it('are found behind hundreds of others', async () => {
+    const app = freshName();
+    const own = await record(app, [...Array<string>(12).fill('error'), ...Array<undefined>(650).fill(undefined)]);
+    expect(idsOf(await events.latestOf(app, 'error', 10))).toEqual(own.reverse().slice(0, 10));
+  }, 60_000);
+
+  it('are read without others where the name is only theirs', async () => {
+    const app = freshName();
+    await record(app, Array<string>(60).fill('ann'), true);
+    const before = table.consumed.read;
+    expect(await events.latestOf(app, 'ann', 10)).toHaveLength(10);
+    // Half a unit for each event, and one for the tags.
+    expect(table.consumed.read - before).toBeLessThan(7);
+  });
 });
 
 describe('an answer with rows too large for a function to give', () => {

@@ -60,6 +60,17 @@ describe('an event', () => {
     expect(event.content.tags).toEqual({ ann: '_A', 'req-1': '_R', error: '_X' });
   });
 
+  it.each(['error', 'req-1', 'store_a:1'])(
+    'keeps the tag of its user when something else is called %s, too',
+    (name) => {
+      const recorder = newRecorder({ type: 'receipt.validated', date: 0, reqId: 'req-1' });
+      recorder.user(name);
+      recorder.tag('store_a:1', '_P');
+      const { event } = recorder.finish({ request: {}, response: {}, outcome: { status: 400, ok: false } });
+      expect(event.content.tags).toEqual({ 'store_a:1': '_P', 'req-1': '_R', error: '_X', [name]: '_A' });
+    },
+  );
+
   it('keeps no secret of the request in the words of a store that repeats it', () => {
     const [receipt, nonce] = ['MIIT-the-receipt', 'tokencc_the-nonce'];
     const recorder = newRecorder({ type: 'receipt.validated', date: 0 });
