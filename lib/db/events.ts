@@ -38,9 +38,14 @@ export function eventsOf(table: Table, retentionDays: number, now: () => Millis)
     async record(app, event, raw) {
       const { eventId, date } = event;
       const ttl = Math.floor((date + retentionDays * dayMs) / 1000);
+      const view = raw && (await packed(raw));
+      const isTogether = view !== undefined && fitTogether(event, view);
       await table.batchPut([
-        { ...keys.eventKey(app, eventId), ...keys.eventIndexKeys(app, eventId, date), ...storable(event), ttl },
-        ...(raw ? [{ ...keys.rawEventKey(app, eventId), raw: await packed(raw), ttl }] : []),
+        {
+          ...{ ...keys.eventKey(app, eventId), ...keys.eventIndexKeys(app, eventId, date), ...storable(event), ttl },
+          ...(isTogether && { raw: view }),
+        },
+        ...(view && !isTogether ? [{ ...keys.rawEventKey(app, eventId), raw: view, ttl }] : []),
         ...Object.keys(event.content.tags).map((tag) => ({ ...keys.tagKey(app, tag, date, eventId), ttl })),
       ]);
     },
@@ -87,11 +92,16 @@ export function eventsOf(table: Table, retentionDays: number, now: () => Millis)
       return item && isLive(item) ? parse(EventRecord, item, 'DatabaseError') : undefined;
     },
     async findRaw(app, eventId) {
-      const item = await table.get(keys.rawEventKey(app, eventId));
-      return item && isLive(item) ? await unpacked(item.raw) : undefined;
+      const items = await table.batchGet([keys.eventKey(app, eventId), keys.rawEventKey(app, eventId)]);
+      const item = items.filter(isLive).find(({ raw }) => raw !== undefined);
+      return item && (await unpacked(item.raw));
     },
   };
 }
+
+/** A list reads an event of up to 4 KB for half a unit, and each item that is written costs at least one. */
+const fitTogether = (event: EventRecord, view: Buffer): boolean =>
+  Buffer.byteLength(JSON.stringify(event)) + view.length < 3_500;
 
 /** The database client writes no map with a member of such a name. */
 const unwritable: readonly string[] = ['__proto__', 'constructor'];

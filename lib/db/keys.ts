@@ -27,7 +27,7 @@ import type { Millis } from '../purchases/purchase.ts';
  * Statistics and counts       a#S                  D#<day>, M#<month>
  * Fence in the stream         a#F#<id>             F
  * Event: context and content  a#E#<eventId>        E                     byCreated a#E#<shard>
- * Event: raw, compressed      a#E#<eventId>        R
+ * Event: raw, compressed      a#E#<eventId>        R                     in `E` where both are small
  * Event tag                   a#G#<tag>            <date>#<eventId>
  */
 
