@@ -2,7 +2,7 @@ import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { type Delivery, newDelivery } from './delivery.ts';
 import { sendOut, urlsFor } from './fan-out.ts';
-import { ended } from './outcome.ts';
+import { ended, replayed } from './outcome.ts';
 
 /**
  * Sends what was meant for a URL that the application has given up to those that it has now, each with all attempts before
@@ -25,7 +25,14 @@ export async function redirect(delivery: Delivery, app: App, deps: Deps): Promis
       createdAt: deps.now(),
     }),
   );
-  for (const one of moved) await deps.deliveries.create(one);
+  for (const one of moved) await begin(one, deps);
   await sendOut(moved, deps);
   return moved.length > 0 ? { ...given, state: 'moved' } : ended(delivery, 'The application has no URL any more.');
+}
+
+/** Makes the delivery; one that was moved away from its URL and comes back to it begins anew. */
+async function begin(delivery: Delivery, { deliveries, now }: Deps): Promise<void> {
+  if (await deliveries.create(delivery)) return;
+  const present = await deliveries.find(delivery.app, delivery.deliveryId);
+  if (present?.state === 'moved') await deliveries.replace(present, replayed(present, now()), now());
 }

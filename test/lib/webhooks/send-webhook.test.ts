@@ -245,6 +245,29 @@ describe('a webhook that fails', () => {
     expect(left.map(({ state, url }) => [state, url])).toEqual([['waiting', `${server.url}/other?2`]]);
   });
 
+  it.each([
+    ['while it waits', minute],
+    ['once it is dead and replayed', 6 * day],
+  ])('goes to the first URL again when the one that took its place is given up for it %s', async (_when, after) => {
+    const world = await webhookWorld({ urls: [`${server.url}/first`] });
+    const { app } = world.keys;
+    const moveTo = async (path: string) => {
+      const settings = { urls: [`${server.url}${path}`], sandboxUrls: [], sendsPassword: true };
+      await setWebhook(app, settings, { newSecret: false, deps: world.deps });
+    };
+    server.answer({ status: 500 });
+    await toldOf(world);
+    await moveTo('/second');
+    await world.workUntil(start + after);
+    await moveTo('/first');
+    await replayDeliveries(app, undefined, world.deps);
+    server.answer({ status: 200 });
+    server.taken.length = 0;
+    await world.workUntil(world.now + day);
+    expect(server.taken.map(({ path }) => path)).toEqual(['/first']);
+    expect(await listDeliveries(app, undefined, world.deps)).toEqual([]);
+  });
+
   it('ends dead when its application takes none any more, and a test when its URL is given up', async () => {
     const world = await webhookWorld({ urls: [server.url] });
     const { app } = world.keys;
