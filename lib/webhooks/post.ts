@@ -1,15 +1,10 @@
-import { lookup } from 'node:dns/promises';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { ServiceError } from '../errors.ts';
 import { type AddressRule, isPublicAddress } from './public-address.ts';
+import { type Address, type ResolveHost, resolveAsSystem, resolverOf } from './resolve-host.ts';
 import { hostOf, webhookUrl } from './webhook-url.ts';
-
-export interface Address {
-  readonly address: string;
-  readonly family: number;
-}
 
 interface Message {
   readonly url: string;
@@ -35,37 +30,37 @@ export type Posted =
 export type Post = (message: Message) => Promise<Posted>;
 
 interface Guard extends AddressRule {
-  readonly resolve?: (host: string) => Promise<readonly Address[]>;
+  readonly resolve?: ResolveHost;
   /** Of everything: the name, the connection, the answer. */
   readonly timeoutMs?: number;
 }
 
 const largestStart = 4_096;
 const longestBodyMs = 2_000;
-const resolveHost = async (host: string): Promise<readonly Address[]> => await lookup(host, { all: true });
 
 /**
  * A POST that can reach public servers only: every address of the name is checked and the connection goes to a checked
  * one, so that a name that resolves differently the second time gains nothing. Redirects are not followed.
  */
-export function guardedPost({ resolve = resolveHost, timeoutMs = 15_000, ...rule }: Guard): Post {
+export function guardedPost({ resolve, timeoutMs = 15_000, ...rule }: Guard): Post {
+  const resolveHost = resolve ?? (rule.allowsLoopback ? resolveAsSystem : resolverOf());
   return async (message) => {
     const signal = AbortSignal.timeout(timeoutMs);
     try {
       const url = webhookUrl(message.url, rule);
-      const addresses = await inTime(addressesOf(hostOf(url), resolve), signal);
+      const addresses = await inTime(addressesOf(hostOf(url), resolveHost), signal);
       if (addresses.length === 0 || !addresses.every(({ address }) => isPublicAddress(address, rule)))
         throw new ServiceError('InvalidPayload', 'The webhook URL has an address that is not public.');
       return await send(message, { url, addresses, signal });
     } catch (thrown) {
       if (thrown instanceof ServiceError) return { failure: 'forbidden', message: thrown.message };
       if (signal.aborted) return { failure: 'timeout', message: `There was no answer within ${timeoutMs / 1000} s.` };
-      return { failure: 'no-connection', message: `There was no connection (${codeOf(thrown)}).` };
+      return { failure: 'no-connection', message: `There was no connection${why(thrown)}.` };
     }
   };
 }
 
-async function addressesOf(host: string, resolve: NonNullable<Guard['resolve']>): Promise<readonly Address[]> {
+async function addressesOf(host: string, resolve: ResolveHost): Promise<readonly Address[]> {
   const family = isIP(host);
   return family ? [{ address: host, family }] : await resolve(host);
 }
@@ -141,5 +136,15 @@ async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   ]);
 }
 
-const codeOf = (thrown: unknown): string =>
-  thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : 'no code';
+/** What the name servers said, or did not. */
+const nameTroubles: Readonly<Record<string, string>> = {
+  ENOTFOUND: ': the name does not exist',
+  ENODATA: ': the name has no address',
+  ETIMEOUT: ': the name servers did not answer',
+  ESERVFAIL: ': the name servers could not tell the address',
+};
+
+function why(thrown: unknown): string {
+  const { code = 'no code' } = thrown as { readonly code?: string };
+  return `${nameTroubles[code] ?? ''} (${code})`;
+}
