@@ -46,6 +46,18 @@ const hurtBy: Readonly<Record<QueueName, { readonly late: string; readonly dead:
   },
 };
 
+/** Who is hurt when messages of a patient queue fail again and again, which is long before they die. */
+const hurtByFailing = {
+  'process-notification': {
+    queue: 'notifications',
+    hurt: 'Buyers are hurt: what stores tell cannot be taken in, for a fault of ours or for settings that a store refuses.',
+  },
+  'send-webhook': {
+    queue: 'webhooks',
+    hurt: 'Applications are hurt: webhooks cannot be sent for a fault of ours, or of the table.',
+  },
+} as const satisfies Record<string, { readonly queue: QueueName; readonly hurt: string }>;
+
 /** Who is hurt when a worker that runs by the clock fails. */
 const hurtWithout = {
   sweep: 'Applications are hurt: nothing is refreshed, no expiry is told, and webhooks are not sent again.',
@@ -159,6 +171,15 @@ export class Alarms extends Construct {
       const late =
         'Applications are hurt: what changed in the table is announced or counted late. Look at the errors of';
       if (age) this.alarm(`${name}-late`, age, 900_000, `${late} ${name}.`);
+    }
+    for (const [id, { queue, hurt }] of Object.entries(hurtByFailing)) {
+      const worker = workers.get(id);
+      // The age of a queue's oldest message leaves out those that were shown three times.
+      if (worker)
+        this.alarm(`${queue}-failing`, failuresOf(worker, period), 1, `${hurt} Look at the log of ${id}.`, {
+          evaluationPeriods: 6,
+          datapointsToAlarm: 4,
+        });
     }
     const processing = workers.get('process-notification');
     if (processing) {

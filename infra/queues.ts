@@ -2,17 +2,27 @@ import { Duration } from 'aws-cdk-lib';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 
-/** The queues between the functions, by what travels in them; whose worker must be how fast is in workers.ts. */
-const visibleAfterSeconds = {
-  /** What stores told: verified, and to be looked up. */
-  notifications: 360,
-  /** Purchases whose time has come. */
-  refreshes: 360,
-  /** Webhooks to the applications. */
-  webhooks: 180,
-} as const;
+interface Patience {
+  /** When the queue shows a message again that failed; whose worker must be how fast is in workers.ts. */
+  readonly visibleAfterSeconds: number;
+  /** How often a message fails before it is a dead letter, which only the operator brings back. */
+  readonly attempts: number;
+}
 
-export type QueueName = keyof typeof visibleAfterSeconds;
+/**
+ * The queues between the functions, by what travels in them. One is as patient as its messages need, and no more: those
+ * that wait for their next attempt are in flight, of which a queue takes 120,000 before it shows nobody's messages.
+ */
+const patience = {
+  /** What stores told: verified, and to be looked up. Six hours: an outage, or an owner who mends refused settings. */
+  notifications: { visibleAfterSeconds: 360, attempts: 60 },
+  /** Purchases whose time has come. Half an hour: the sweep sends what is still due every ten minutes anyway. */
+  refreshes: { visibleAfterSeconds: 360, attempts: 5 },
+  /** Webhooks to the applications. A day: only the table's trouble fails them, and no list shows a first attempt. */
+  webhooks: { visibleAfterSeconds: 180, attempts: 480 },
+} as const satisfies Record<string, Patience>;
+
+export type QueueName = keyof typeof patience;
 
 /** A queue and where its messages go that no attempt could handle. */
 export interface WorkQueue {
@@ -36,11 +46,12 @@ export class Queues extends Construct {
   }
 
   private workQueue(name: QueueName): WorkQueue {
+    const { visibleAfterSeconds, attempts } = patience[name];
     const dead = this.deadQueue(`${name}-dead`);
     const queue = new Queue(this, name, {
-      visibilityTimeout: Duration.seconds(visibleAfterSeconds[name]),
+      visibilityTimeout: Duration.seconds(visibleAfterSeconds),
       retentionPeriod: Duration.days(14),
-      deadLetterQueue: { queue: dead, maxReceiveCount: 5 },
+      deadLetterQueue: { queue: dead, maxReceiveCount: attempts },
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
     });

@@ -27,7 +27,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const reachesMs = remembersMs - dayMs;
 /** Purchases, or deliveries, that are worked on at the same time. */
 const together = 25;
-/** The queue has given up the first message of a delivery that is this old and was never tried. */
+/** A delivery that is this old and was never tried may have no message any more; a second one is dropped. */
 const lostMs = 15 * 60_000;
 
 /**

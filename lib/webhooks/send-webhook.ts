@@ -41,7 +41,7 @@ async function afterSending(delivery: Delivery, deps: Deps): Promise<Delivery> {
 
 /**
  * Our own trouble is a failed attempt as well: the schedule outlasts any outage, and the delivery is listed. The queue would
- * give the message up after a quarter of an hour.
+ * give the message up after a day.
  */
 function notSent(delivery: Delivery, thrown: unknown, now: Millis): Delivery {
   const { app, deliveryId } = delivery;

@@ -129,6 +129,26 @@ describe('the stack', () => {
     for (const { FunctionResponseTypes } of sources) expect(FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
   });
 
+  it.each([
+    ['webhooks', 24],
+    ['notifications', 6],
+  ])('outlives an outage with what waits in the queue of %s, and tells of it within half an hour', (name, hours) => {
+    const queues = template().findResources('AWS::SQS::Queue');
+    const [id = ''] = Object.keys(queues).filter((key) => new RegExp(`^Queues${name}(?!dead)`).test(key));
+    const { VisibilityTimeout, RedrivePolicy, MessageRetentionPeriod } = queues[id]?.Properties ?? {};
+    const patienceSeconds = VisibilityTimeout * RedrivePolicy.maxReceiveCount;
+    expect(patienceSeconds).toBeGreaterThanOrEqual(hours * 3600);
+    expect(patienceSeconds).toBeLessThan(MessageRetentionPeriod);
+    const alarms = template().findResources('AWS::CloudWatch::Alarm');
+    const [failing = ''] = Object.keys(alarms).filter((key) => key.startsWith(`Alarms${name}failing`));
+    const { EvaluationPeriods, DatapointsToAlarm, Threshold, Metrics } = alarms[failing]?.Properties ?? {};
+    const periodSeconds = Metrics[1].MetricStat.Period;
+    expect(EvaluationPeriods * periodSeconds).toBeLessThanOrEqual(1_800);
+    // One message alone fails in so many of the periods.
+    expect(Threshold).toBe(1);
+    expect(DatapointsToAlarm).toBeLessThan((EvaluationPeriods * periodSeconds) / VisibilityTimeout);
+  });
+
   it('names a parameter alike wherever it stands in the same place, as API Gateway demands', () => {
     const names = new Map<string, string>();
     for (const path of Object.keys(routes())) {
