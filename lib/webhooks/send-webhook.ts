@@ -8,7 +8,7 @@ import type { Delivery, WebhookOrder } from './delivery.ts';
 import { downMs, type EndpointState } from './endpoint-state.ts';
 import { afterAttempt, ended, heldUntil, isGone, queueDelaySeconds } from './outcome.ts';
 import type { Posted } from './post.ts';
-import { redirect } from './redirect.ts';
+import { redirect, urlsNow } from './redirect.ts';
 import { givesUpMs } from './schedule.ts';
 
 /** Clocks of two machines differ by less. */
@@ -34,8 +34,8 @@ async function afterSending(delivery: Delivery, deps: Deps): Promise<Delivery> {
   const [sender, endpoint] = await Promise.all([deps.apps.webhookSender(app), deps.deliveries.endpoint(app, url)]);
   if (!sender?.app.webhook || sender.app.deletedAt !== undefined)
     return ended(delivery, 'The application takes no webhooks any more.');
-  const { urls, sandboxUrls } = sender.app.webhook;
-  if (![...urls, ...sandboxUrls].includes(url)) return await redirect(delivery, sender.app, deps);
+  const urls = await urlsNow(delivery, sender.app, deps);
+  if (!urls.includes(url)) return await redirect(delivery, urls, deps);
   return hindrance(delivery, endpoint, deps.now()) ?? (await send(delivery, { sender, endpoint, deps }));
 }
 

@@ -113,6 +113,13 @@ describe('a webhook', () => {
     expect(server.taken.slice(2).map(({ path }) => path)).toEqual(['/sandbox']);
   });
 
+  it('that is a test goes to every URL, those for the sandbox included', async () => {
+    const world = await webhookWorld({ urls: [`${server.url}/live`], sandboxUrls: [`${server.url}/sandbox`] });
+    await testWebhook(world.keys.app, world.deps);
+    await world.workUntil(world.now);
+    expect(server.taken.map(({ path }) => path).sort()).toEqual(['/live', '/sandbox']);
+  });
+
   it('is sent once however often the stream shows the record and the queue the message', async () => {
     const world = await webhookWorld({ urls: [server.url] });
     const record = await world.happens(id, bought('ann'));
@@ -267,6 +274,25 @@ describe('a webhook that fails', () => {
     expect(server.taken.map(({ path }) => path)).toEqual(['/first']);
     expect(await listDeliveries(app, undefined, world.deps)).toEqual([]);
   });
+
+  it.each([
+    ['of production', seenPurchase(), '/live'],
+    ['of the sandbox', seenPurchase({ sandbox: true }), '/first'],
+  ])(
+    'and is %s goes where such ones go when its URL becomes the one for the sandbox',
+    async (_what, observed, path) => {
+      const world = await webhookWorld({ urls: [`${server.url}/first`] });
+      const { app } = world.keys;
+      server.answer({ status: 500 });
+      await toldOf(world, bought('ann', { observed }));
+      const settings = { urls: [`${server.url}/live`], sandboxUrls: [`${server.url}/first`], sendsPassword: true };
+      await setWebhook(app, settings, { newSecret: false, deps: world.deps });
+      server.answer({ status: 200 });
+      server.taken.length = 0;
+      await world.workUntil(start + day);
+      expect(server.taken.map((taken) => taken.path)).toEqual([path]);
+    },
+  );
 
   it('ends dead when its application takes none any more, and a test when its URL is given up', async () => {
     const world = await webhookWorld({ urls: [server.url] });
