@@ -18,12 +18,21 @@ export interface Deliveries {
   /** Those that failed and wait, and those that are dead, oldest first. */
   undelivered(app: string): Promise<Delivery[]>;
   endpoint(app: string, url: string): Promise<EndpointState>;
-  setEndpoint(app: string, url: string, state: EndpointState): Promise<void>;
+  /** Nothing goes to the URL until it is switched on. */
+  switchOff(app: string, url: string, offAt: Millis): Promise<void>;
+  /** Forgets everything that was remembered of the URL. */
+  switchOn(app: string, url: string): Promise<void>;
+  /** Remembers that the URL hangs, or with no marks that it does not. One that is switched off stays that. */
+  markEndpoint(app: string, url: string, marks: DownMarks): Promise<void>;
 }
+
+type DownMarks = Pick<EndpointState, 'downUntil' | 'failures'>;
 
 /** How long a delivery is kept after its last attempt: longer than the attempts take, and enough to see what died. */
 export const remembersMs = 30 * 24 * 60 * 60 * 1000;
 const ttl = (now: Millis): number => Math.floor((now + remembersMs) / 1000);
+
+const unmarked = { downUntil: undefined, failures: undefined, ttl: undefined };
 
 export function deliveriesOf(table: Table): Deliveries {
   const endpointKey = (app: string, url: string) =>
@@ -50,9 +59,13 @@ export function deliveriesOf(table: Table): Deliveries {
     async endpoint(app, url) {
       return parse(EndpointState, (await table.get(endpointKey(app, url))) ?? {}, 'DatabaseError');
     },
-    async setEndpoint(app, url, { offAt, downUntil, failures }) {
-      const until = downUntil === undefined || offAt !== undefined ? undefined : ttl(downUntil);
-      await table.update(updateOf(endpointKey(app, url), { offAt, downUntil, failures, ttl: until }));
+    switchOff: async (app, url, offAt) => await table.update(updateOf(endpointKey(app, url), { ...unmarked, offAt })),
+    switchOn: async (app, url) =>
+      await table.update(updateOf(endpointKey(app, url), { ...unmarked, offAt: undefined })),
+    async markEndpoint(app, url, { downUntil, failures }) {
+      const fields = { downUntil, failures, ttl: downUntil === undefined ? undefined : ttl(downUntil) };
+      const isOn = { expression: 'attribute_not_exists(offAt)' };
+      await holds(table, updateOf(endpointKey(app, url), fields, isOn));
     },
   };
 }

@@ -32,7 +32,7 @@ export async function setWebhook(
   for (const url of all) webhookUrl(url, { allowsLoopback: deps.emulator.url !== undefined });
   const secret = newSecret || !sender?.signingSecret ? newSigningSecret() : undefined;
   await deps.apps.setWebhook(name, settings, secret);
-  for (const url of all) await deps.deliveries.setEndpoint(name, url, {});
+  for (const url of all) await deps.deliveries.switchOn(name, url);
   return secret;
 }
 

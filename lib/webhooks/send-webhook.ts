@@ -71,21 +71,22 @@ async function send(
   return afterAttempt(delivery, posted, { now: deps.now(), random: Math.random() });
 }
 
-/** A URL that hangs or refuses must not take the workers' time again and again. */
+/**
+ * A URL that hangs or refuses must not take the workers' time again and again. What is known of it may be old by now: of
+ * several answers at once a 410 stands, unless the operator's test was answered.
+ */
 async function rememberEndpoint(
-  { app, url }: Delivery,
+  { app, url, type }: Delivery,
   { posted, endpoint, deps }: { posted: Posted; endpoint: EndpointState; deps: Deps },
 ): Promise<void> {
   const { now, deliveries } = deps;
-  if (isGone(posted)) return await deliveries.setEndpoint(app, url, { offAt: now() });
-  if ('status' in posted) {
-    const isMarked = endpoint.downUntil !== undefined || endpoint.offAt !== undefined;
-    return isMarked ? await deliveries.setEndpoint(app, url, {}) : undefined;
-  }
+  if (isGone(posted)) return await deliveries.switchOff(app, url, now());
+  if ('status' in posted && type === 'test') return await deliveries.switchOn(app, url);
+  if ('status' in posted)
+    return endpoint.downUntil === undefined ? undefined : await deliveries.markEndpoint(app, url, {});
   if (posted.failure === 'forbidden') return;
   const failures = (endpoint.failures ?? 0) + ((endpoint.downUntil ?? 0) <= now() ? 1 : 0);
-  const downUntil = now() + downMs(failures);
-  await deliveries.setEndpoint(app, url, { ...endpoint, failures, downUntil });
+  await deliveries.markEndpoint(app, url, { failures, downUntil: now() + downMs(failures) });
 }
 
 async function settle(before: Delivery, after: Delivery, { deliveries, webhooksQueue, now }: Deps): Promise<void> {

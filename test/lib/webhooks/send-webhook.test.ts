@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import type { Happened } from '../../../lib/db/purchases.ts';
 import { listDeliveries, replayDeliveries, setWebhook, testWebhook } from '../../../lib/webhooks/operator.ts';
 import { waitsMs } from '../../../lib/webhooks/schedule.ts';
+import { sendWebhook } from '../../../lib/webhooks/send-webhook.ts';
 import { type ApplicationServer, startApplicationServer } from '../../support/application-server.ts';
 import { day, paid, seenPurchase, start } from '../../support/given.ts';
 import { type Around, type WebhookWorld, webhookWorld } from '../../support/webhook-world.ts';
@@ -331,6 +332,38 @@ describe('a URL that takes no webhooks', () => {
     await replayDeliveries(world.keys.app, undefined, world.deps);
     await world.workUntil(world.now);
     expect(server.taken).toHaveLength(4);
+  });
+
+  it.each([
+    ['hangs', { status: 200, hangs: true }],
+    ['is taken after it hung', { status: 200 }],
+  ])('stays off after its 410 when another webhook that was on its way %s', async (_what, answer) => {
+    let settled = Promise.resolve();
+    const around: Around = async (name, call) => {
+      const result = await call();
+      // The other answer comes when the 410 has been dealt with.
+      if (name === 'post' && JSON.stringify(result).includes(':410')) return result;
+      if (name === 'post') await settled;
+      return result;
+    };
+    const world = await webhookWorld({ urls: [server.url], around });
+    const records = [await world.happens(id, bought('ann')), await world.happens(id, renewed(start))];
+    await world.fanOut(records);
+    server.answer({ status: 200, hangs: true });
+    const ordered = () => world.queue.splice(0).map(({ order }) => order);
+    await Promise.all(ordered().map(async (order) => await sendWebhook(order, world.deps)));
+    world.now += minute;
+    const [first, second] = ordered();
+    if (!first || !second) throw new Error('both are sent again');
+    server.answer(({ headers }) => (headers['webhook-id'] === first.deliveryId ? { status: 410 } : answer));
+    const other = sendWebhook(second, world.deps);
+    settled = sendWebhook(first, world.deps);
+    await Promise.all([settled, other]);
+    server.taken.length = 0;
+    await toldOf(world, { ...bought('bob'), now: world.now }, world.now + day);
+    expect(server.taken).toHaveLength(0);
+    const dead = await listDeliveries(world.keys.app, 'dead', world.deps);
+    expect(dead.map(({ failure }) => failure)).toContain('The URL is switched off: it answered 410.');
   });
 
   it('is left alone while it hangs: further webhooks wait without an attempt and come when it is back', async () => {
