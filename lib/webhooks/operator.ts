@@ -19,15 +19,17 @@ export const urlsIn = (text: string): string[] =>
     .filter((url) => url !== '');
 
 /**
- * Sets where an application's webhooks go, and switches those URLs on. Returns the signing secret when it was issued now:
- * at the first time, or when a new one is wanted. Throws `InvalidPayload` for a URL that webhooks must not go to.
+ * Sets where an application's webhooks go, each URL once, and switches those URLs on. Returns the signing secret when it
+ * was issued now: at the first time, or when a new one is wanted. Throws `InvalidPayload` for a URL that webhooks must not
+ * go to.
  */
 export async function setWebhook(
   name: string,
-  settings: WebhookSettings,
+  wanted: WebhookSettings,
   { newSecret, deps }: { newSecret: boolean; deps: Pick<Deps, 'apps' | 'deliveries' | 'emulator'> },
 ): Promise<string | undefined> {
   const sender = await deps.apps.webhookSender((await existing(deps.apps, name)).name);
+  const settings = { ...wanted, urls: unique(wanted.urls), sandboxUrls: unique(wanted.sandboxUrls) };
   const all = urlsOf(settings);
   for (const url of all) webhookUrl(url, { allowsLoopback: deps.emulator.url !== undefined });
   const secret = newSecret || !sender?.signingSecret ? newSigningSecret() : undefined;
@@ -36,7 +38,8 @@ export async function setWebhook(
   return secret;
 }
 
-const urlsOf = ({ urls, sandboxUrls }: WebhookSettings): string[] => [...new Set([...urls, ...sandboxUrls])];
+const unique = (urls: readonly string[]): string[] => [...new Set(urls)];
+const urlsOf = ({ urls, sandboxUrls }: WebhookSettings): string[] => unique([...urls, ...sandboxUrls]);
 
 /** Sends a webhook of type `test` to every URL, also to one that was switched off: an answer switches it on. */
 export async function testWebhook(name: string, deps: Deps): Promise<readonly Delivery[]> {

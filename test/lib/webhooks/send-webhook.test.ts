@@ -121,6 +121,16 @@ describe('a webhook', () => {
     expect(server.taken.map(({ path }) => path).sort()).toEqual(['/live', '/sandbox']);
   });
 
+  it('goes once to a URL that is named twice', async () => {
+    const [url, twice] = [server.url, [`${server.url}/sandbox`, `${server.url}/sandbox`]];
+    const world = await webhookWorld({ urls: [url, `${url}/two`, url], sandboxUrls: twice });
+    await world.fanOut([await world.happens(id, bought('ann'))]);
+    expect(world.queue).toHaveLength(2);
+    await world.workUntil(world.now);
+    expect(server.taken.map(({ path }) => path).sort()).toEqual(['/', '/two']);
+    expect((await world.deps.apps.find(world.keys.app))?.webhook?.sandboxUrls).toEqual([`${url}/sandbox`]);
+  });
+
   it('is sent once however often the stream shows the record and the queue the message', async () => {
     const world = await webhookWorld({ urls: [server.url] });
     const record = await world.happens(id, bought('ann'));
