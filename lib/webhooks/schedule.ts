@@ -42,10 +42,15 @@ export function waitAfter({ attempts, retryAfterMs = 0, random }: Failed): Milli
   return Math.ceil(Math.max(wait, Math.min(retryAfterMs, longestRetryAfterMs)) * (1 + jitter * random));
 }
 
+const httpDate = /^[A-Z][a-z]{2,8}, .{1,30} GMT$/;
+/** As C writes it, in the one zone that HTTP has; RFC 9110 has recipients understand it. */
+const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
+
 /** `Retry-After` in milliseconds: a number of seconds or a date; undefined for anything else. */
 export function retryAfterMs(header: string | undefined, now: Millis): Millis | undefined {
   const text = header?.trim() ?? '';
-  if (/^\d{1,9}$/.test(text)) return Number(text) * second;
-  const date = /^[A-Z][a-z]{2,8}, .{1,30} GMT$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  if (/^\d+$/.test(text)) return Number(text) * second;
+  const isDate = httpDate.test(text) || asctimeDate.test(text);
+  const at = isDate ? Date.parse(text.replace(asctimeDate, '$& GMT')) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }

@@ -56,13 +56,25 @@ describe('Retry-After', () => {
     [' 0 ', 0],
     ['Thu, 01 Jan 2026 00:10:00 GMT', 600_000],
     ['Thursday, 01-Jan-26 00:10:00 GMT', 600_000],
+    ['Thu Jan  1 00:10:00 2026', 600_000],
+    ['Thu Jan 15 00:00:00 2026', 14 * day],
     ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
   ])('understands %s', (header, wait) => {
     expect(retryAfterMs(header, now)).toBe(wait);
   });
 
-  it.each([undefined, '', '-5', '1.5', 'soon', '9'.repeat(400), 'Thu, 99 Foo 2026'])('ignores %s', (header) => {
-    expect(retryAfterMs(header, now)).toBeUndefined();
+  it.each([undefined, '', '-5', '1.5', 'soon', 'Thu, 99 Foo 2026', 'Thu Foo 99 00:10:00 2026'])(
+    'ignores %s',
+    (header) => {
+      expect(retryAfterMs(header, now)).toBeUndefined();
+    },
+  );
+
+  it('is at most a day, however many digits or years it has', () => {
+    for (const header of ['9'.repeat(9), '9'.repeat(10), '9'.repeat(400), 'Fri, 31 Dec 9999 23:59:59 GMT']) {
+      const wait = waitAfter({ attempts: 1, random: 0, retryAfterMs: retryAfterMs(header, now) ?? 0 });
+      expect(wait).toBe(day);
+    }
   });
 
   it('never makes a wait of any text that is no number', () => {
