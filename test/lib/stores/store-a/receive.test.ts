@@ -94,13 +94,6 @@ describe('a notification of store_a', () => {
     await expect(received(sent(payload))).rejects.toMatchObject({ code: 'InvalidPayload' });
   });
 
-  it('is refused by an application that does not sell on store_a', async () => {
-    await expect(received(sent(payloadOf('TEST')), { settings: undefined })).rejects.toMatchObject({
-      code: 'Forbidden',
-      message: expect.stringContaining('no store_a settings'),
-    });
-  });
-
   it('is asked for again while the settings are unusable', async () => {
     await expect(received(sent(payloadOf('TEST')), { settings: { bundleId: 5 } })).rejects.toMatchObject({
       code: 'InternalError',
