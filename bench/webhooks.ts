@@ -26,8 +26,9 @@ type Catcher = Awaited<ReturnType<typeof catchWebhooks>>;
 
 /**
  * Everything that can happen to a subscription at each emulated store, on the local service: what the application is told
- * of, in signed webhooks to each of two users, and how long after the change the last of them arrives. store_c tells
- * nothing by itself; of that store the time counts from when the service's clock is moved to its next look.
+ * of, in signed webhooks to each of two users, what of it the purchase keeps, and how long after the change the last of
+ * them arrives. store_c tells nothing by itself; of that store the time counts from when the service's clock is moved to its
+ * next look. What no store tells is looked for in the end, three days later.
  */
 export async function benchWebhooks(): Promise<BenchTable> {
   const catcher = await catchWebhooks();
@@ -38,15 +39,16 @@ export async function benchWebhooks(): Promise<BenchTable> {
     await sleep(silenceMs.found);
     const rows = [];
     for (const happening of happenings) rows.push(await row(service, catcher, happening));
+    const later = await foundLater(service, catcher, happenings);
     const times = rows.flatMap(({ ms }) => (ms === '' ? [] : [ms])).sort((a, b) => a - b);
     const [middle = '', last = ''] = [times[Math.floor(times.length / 2)], times.at(-1)];
     const summary = [
-      { platform: 'all', action: 'median', webhooks: '', ms: middle },
-      { platform: 'all', action: 'longest', webhooks: '', ms: last },
+      { platform: 'all', action: 'median', webhooks: '', kept: '', ms: middle },
+      { platform: 'all', action: 'longest', webhooks: '', kept: '', ms: last },
     ];
     return {
       title: 'What an application is told, and milliseconds until the last webhook',
-      rows: [...rows, ...summary],
+      rows: [...rows.map((one, index) => ({ ...one, webhooks: one.webhooks || (later[index] ?? '') })), ...summary],
     };
   } finally {
     await service.close();
@@ -109,7 +111,30 @@ async function row(service: LocalService, { caught }: Catcher, { platform, actio
     last = told.at(-1)?.at ?? changedAt;
   }
   const ms = told.length === 0 ? '' : Math.round((told.at(-1)?.at ?? 0) - changedAt);
-  return { platform, action, webhooks: summaryOf(told), ms } as const;
+  return { platform, action, webhooks: summaryOf(told), kept: await keptOf(service, told), ms } as const;
+}
+
+/** What is told of each once the clock has moved: what no store pushes is found by looking. */
+async function foundLater(service: LocalService, { caught }: Catcher, happenings: readonly Happening[]) {
+  const known = caught.length;
+  await control(service, '/clock', { advance: 'P3DT1H' });
+  await sleep(3 * silenceMs.found);
+  return happenings.map(({ users }) => {
+    const told = caught.slice(known).filter(({ username }) => users.includes(username));
+    return told.length === 0 ? '' : `later: ${summaryOf(told)}`;
+  });
+}
+
+/** Which of the reasons the purchase itself lists from then on. */
+async function keptOf({ baseUrl, app, secretKey }: LocalService, told: readonly Caught[]): Promise<string> {
+  const kept = new Set<string>();
+  for (const [reason, purchaseId] of new Map(told.map((one) => [one.reason, one.purchaseId]))) {
+    const headers = { authorization: `Basic ${btoa(`${app}:${secretKey}`)}` };
+    const path = `/v3/purchases/${encodeURIComponent(purchaseId)}?include_notifications=true`;
+    const { notifications } = await (await fetch(`${baseUrl}${path}`, { headers })).json();
+    if (notifications.some((one: { reason: string }) => one.reason === reason)) kept.add(reason);
+  }
+  return [...kept].join(', ');
 }
 
 /** A subscription that two users have validated. */
