@@ -58,7 +58,7 @@ function turnReasons(before: Written, after: Written): NotificationReason[] {
   else if (paid || (wasExpired && !expired)) reasons.push('RENEWED');
   if (to.isPaused) return from.isPaused ? reasons : [...reasons, 'PAUSED'];
   // The purchase that took its place tells of the change.
-  if (to.cancelationReason === 'System.Replaced' && to.endedAt !== undefined) return reasons;
+  if (to.cancelationReason === 'System.Replaced' && expired) return reasons;
   if (expired && (!wasExpired || paid)) reasons.push(isTakenEarly(from, to) ? 'REVOKED' : 'EXPIRED');
   if (reasons.length > 0 && !expired && willLapse(from, to)) reasons.push('WILL_LAPSE');
   return reasons;

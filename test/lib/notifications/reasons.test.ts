@@ -76,6 +76,13 @@ describe('the reasons of a change', () => {
     expect(refunded({ isSharedPurchase: true })).toEqual(['REVOKED']);
   });
 
+  it('leave it to the purchase that took its place to tell of the change, however the end of this one is dated', () => {
+    for (const end of [{ endedAt: start + day }, { expirationDate: start + day }]) {
+      const replaced = { ...end, cancelationReason: 'System.Replaced', renewalIntent: 'Lapse' } as const;
+      expect(lifecycleReasons(at(0), at(2 * day, replaced))).toEqual([]);
+    }
+  });
+
   it('tell of a purchase that the store took away before its date without saying why', () => {
     const gone = { endedAt: start + day, cancelationReason: 'Unknown' } as const;
     expect(lifecycleReasons(at(0), at(2 * day, gone))).toEqual(['REVOKED']);
