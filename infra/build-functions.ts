@@ -2,6 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
+import { withoutStreaming } from './without-streaming.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -48,6 +49,7 @@ export async function bundle({ folder, entryPoints, outdir }: Bundling): Promise
     target: 'node20',
     mainFields: ['module', 'main'],
     banner: { js: banner },
+    plugins: [withoutStreaming],
     metafile: true,
     logLevel: 'warning',
   });

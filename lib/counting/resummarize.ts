@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { customersIn } from '../db/counted-items.ts';
 import type { Deps } from '../deps.ts';
 import { summarize } from './summarize.ts';
@@ -21,9 +22,10 @@ export async function resummarize(app: string, deps: Deps, usernames: readonly s
   for await (const names of usernames.length > 0 ? [usernames] : customersIn(deps.table, app)) {
     for (let start = 0; start < names.length; start += parallel) {
       const some = names.slice(start, start + parallel);
-      const changed = await Promise.all(some.map((username) => summarize({ app, username }, deps)));
-      seen += changed.filter((outcome) => outcome !== 'unknown').length;
-      mended += changed.filter((outcome) => outcome === 'changed').length;
+      const outcomes = await Promise.all(some.map((username) => summarize({ app, username }, deps)));
+      const known = outcomes.filter((outcome) => outcome !== undefined);
+      seen += known.length;
+      mended += known.filter(({ before, after }) => !isDeepStrictEqual(before, after)).length;
     }
   }
   return { seen, mended };

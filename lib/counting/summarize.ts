@@ -35,6 +35,9 @@ export function concerned(records: readonly DynamoDBRecord[]): Customer[] {
  * Works a customer's summary out anew from the purchases themselves, so that records that come again, or late, do no harm.
  * A summary that was worked out from older purchases never replaces a newer one: it is written only when none came between.
  */
-export async function summarize({ app, username }: Customer, { customers, purchases }: Deps): Promise<Summarized> {
+export async function summarize(
+  { app, username }: Customer,
+  { customers, purchases }: Deps,
+): Promise<Summarized | undefined> {
   return await customers.summarize(app, username, async () => await purchases.ownedBy(app, username));
 }

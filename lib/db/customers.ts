@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { CustomerSummary, summaryOf } from '../customers/summary.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
@@ -19,15 +18,18 @@ export interface ListedCustomer {
   readonly summary: CustomerSummary;
 }
 
-/** What became of a summary that was worked out. */
-export type Summarized = 'changed' | 'same' | 'unknown';
+/** What a summary said before it was worked out anew, and what it says now. */
+export interface Summarized {
+  readonly before: CustomerSummary;
+  readonly after: CustomerSummary;
+}
 
 /** Customers of one table. */
 export interface Customers {
   /** Those of the names that are known, in the order of the names. */
   named(app: string, usernames: readonly string[]): Promise<ListedCustomer[]>;
   /** Works the summary out from what `read` gives, again while others do the same. A name that is unknown stays so. */
-  summarize(app: string, username: string, read: () => Promise<readonly Purchase[]>): Promise<Summarized>;
+  summarize(app: string, username: string, read: () => Promise<readonly Purchase[]>): Promise<Summarized | undefined>;
 }
 
 export function customersOf(table: Table): Customers {
@@ -40,7 +42,7 @@ export function customersOf(table: Table): Customers {
       const Key = keys.customerKey(app, username);
       for (let attempt = 1; ; attempt++) {
         const item = await table.get(Key);
-        if (!item) return 'unknown';
+        if (!item) return undefined;
         const { summary: before, summaryVersion } = parse(Stored, item, 'DatabaseError');
         const summary = summaryOf(await read());
         // Also one that says the same is written: another worker with older purchases must find the version moved.
@@ -52,7 +54,7 @@ export function customersOf(table: Table): Customers {
               'attribute_exists(pk) AND (attribute_not_exists(summaryVersion) OR summaryVersion = :version)',
             ExpressionAttributeValues: { ':summary': summary, ':version': summaryVersion, ':next': summaryVersion + 1 },
           });
-          return isDeepStrictEqual(summary, before) ? 'same' : 'changed';
+          return { before, after: summary };
         } catch (thrown) {
           const isConflict = thrown instanceof ServiceError && thrown.code === ('Conflict' satisfies ErrorCode);
           if (!isConflict || attempt === 10) throw thrown;

@@ -4,6 +4,7 @@ import { parse, parseJson } from '../parse.ts';
 import type { Millis } from '../purchases/purchase.ts';
 import { type EventRange, newestEvents } from './event-list.ts';
 import * as keys from './keys.ts';
+import { packed, unpacked } from './packed.ts';
 import type { Item, Table } from './table.ts';
 
 /** Records of the requests of each application. DynamoDB deletes what has ended some days late; no read shows it. */
@@ -94,7 +95,7 @@ export function eventsOf(table: Table, retentionDays: number, now: () => Millis)
     async findRaw(app, eventId) {
       const items = await table.batchGet([keys.eventKey(app, eventId), keys.rawEventKey(app, eventId)]);
       const item = items.filter(isLive).find(({ raw }) => raw !== undefined);
-      return item && (await unpacked(item.raw));
+      return item && parseJson(RawEvent, await unpacked(item.raw), 'DatabaseError');
     },
   };
 }
@@ -110,16 +111,4 @@ const unwritable: readonly string[] = ['__proto__', 'constructor'];
 function storable(event: EventRecord): EventRecord {
   const tags = Object.entries(event.content.tags).filter(([tag]) => !unwritable.includes(tag));
   return { ...event, content: { ...event.content, tags: Object.fromEntries(tags) } };
-}
-
-/** Loaded lazily: reads record no raw view. */
-async function packed(raw: RawEvent): Promise<Buffer> {
-  const { brotliCompressSync, constants } = await import('node:zlib');
-  return brotliCompressSync(JSON.stringify(raw), { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
-}
-
-async function unpacked(raw: unknown): Promise<RawEvent> {
-  const { brotliDecompressSync } = await import('node:zlib');
-  const text = raw instanceof Uint8Array ? brotliDecompressSync(raw).toString('utf8') : '';
-  return parseJson(RawEvent, text, 'DatabaseError');
 }

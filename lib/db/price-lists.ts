@@ -1,12 +1,8 @@
-import { promisify } from 'node:util';
-import { brotliCompress, brotliDecompress } from 'node:zlib';
 import type { Platform } from '../purchases/platform.ts';
 import type { Millis } from '../purchases/purchase.ts';
 import { priceChangeKey, priceListKey } from './keys.ts';
+import { packed, unpacked } from './packed.ts';
 import type { Table } from './table.ts';
-
-const compress = promisify(brotliCompress);
-const decompress = promisify(brotliDecompress);
 
 const livesMs = 5 * 60 * 1000;
 
@@ -39,12 +35,11 @@ export function priceListsOf(table: Table): PriceLists {
       const askedAt = Number(list?.askedAt ?? 0);
       const isFresh = now - askedAt < livesMs && askedAt <= now && askedAt > Number(change?.changedAt ?? 0);
       if (!isFresh) return undefined;
-      return JSON.parse((await decompress(list?.list as Uint8Array)).toString('utf8'));
+      return JSON.parse(await unpacked(list?.list));
     },
     async keep({ app, platform, askedAt }, list) {
       const ttl = Math.ceil((askedAt + livesMs) / 1000);
-      const compressed = await compress(JSON.stringify(list));
-      await table.batchPut([{ ...priceListKey(app, platform), askedAt, ttl, list: compressed }]);
+      await table.batchPut([{ ...priceListKey(app, platform), askedAt, ttl, list: await packed(list) }]);
     },
     async drop(app, platform, now) {
       const ttl = Math.ceil((now + 2 * livesMs) / 1000);
