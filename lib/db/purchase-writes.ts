@@ -25,8 +25,10 @@ interface Writing {
  */
 export function changeWrites(table: string, app: string, { change, together, newcomers }: Writing): Write[][] {
   const claims = claimWrites(table, app, change);
+  const payments = (some: readonly KnownTransaction[]) =>
+    some.map((known) => transactionWrite(table, app, { known, change }));
   const early = [
-    ...change.transactions.map((known) => transactionWrite(table, app, { known, change })),
+    ...payments(change.transactions.filter((known) => !isNewRefund(known, change))),
     ...linkWrites(table, app, { change, newcomers }),
     ...(change.before ? [] : claims),
   ];
@@ -34,6 +36,7 @@ export function changeWrites(table: string, app: string, { change, together, new
     ...together,
     purchaseWrite(table, app, change),
     ...change.reasons.map((reason) => notificationWrite(table, app, { change, reason })),
+    ...payments(change.transactions.filter((known) => isNewRefund(known, change))),
     ...(change.before ? claims : []),
     ...waitingWrites(table, app, change),
   ];
@@ -82,14 +85,23 @@ function transactionWrite(
         transaction,
         asOf,
       },
-      // Where it is written before the purchase, another writer may know more by now.
-      ...(change.before && {
-        ConditionExpression: 'attribute_not_exists(pk) OR asOf <= :asOf',
-        ExpressionAttributeValues: { ':asOf': asOf },
-      }),
+      // Where it is written before the purchase, another writer may have written it meanwhile.
+      ...(change.before && asItWasRead(knownBefore(change, transactionId))),
     },
   };
 }
+
+const knownBefore = ({ before }: Change, id: string): KnownTransaction | undefined =>
+  before?.known.transactions.find(({ transaction }) => transaction.transactionId === id);
+
+const asItWasRead = (seen: KnownTransaction | undefined) =>
+  seen === undefined
+    ? { ConditionExpression: 'attribute_not_exists(pk)' }
+    : { ConditionExpression: 'asOf = :seen', ExpressionAttributeValues: { ':seen': seen.asOf } };
+
+/** Whether the money was given back since: what tells of that is written with the purchase, or it would never be told. */
+const isNewRefund = ({ transaction: { transactionId, refundedAt } }: KnownTransaction, change: Change): boolean =>
+  refundedAt !== undefined && knownBefore(change, transactionId)?.transaction.refundedAt === undefined;
 
 function notificationWrite(
   table: string,
@@ -107,22 +119,24 @@ const waitsMs = 400 * 24 * 60 * 60 * 1000;
 
 /** A purchase that nobody has claimed waits under the forms in which the store names its user, until somebody does. */
 function waitingWrites(table: string, app: string, { before, after }: Change): Write[] {
-  const waitingKey = (token: string) => keys.waitingKey(app, canonicalAlias(token), after.known.purchase.purchaseId);
-  const waited = before?.claims.length === 0 ? before.known.userTokens : [];
-  if (after.claims.length > 0) return waited.map((token) => ({ Delete: { TableName: table, Key: waitingKey(token) } }));
+  const aliases = (tokens: readonly string[]) => [...new Set(tokens.map(canonicalAlias))];
+  const waitingKey = (alias: string) => keys.waitingKey(app, alias, after.known.purchase.purchaseId);
+  const waited = aliases(before?.claims.length === 0 ? before.known.userTokens : []);
+  if (after.claims.length > 0) return waited.map((alias) => ({ Delete: { TableName: table, Key: waitingKey(alias) } }));
   const ttl = Math.floor((after.updatedAt + waitsMs) / 1000);
-  return after.known.userTokens
-    .filter((token) => !waited.includes(token))
-    .map((token) => ({ Put: { TableName: table, Item: { ...waitingKey(token), ttl } } }));
+  return aliases(after.known.userTokens)
+    .filter((alias) => !waited.includes(alias))
+    .map((alias) => ({ Put: { TableName: table, Item: { ...waitingKey(alias), ttl } } }));
 }
 
-const claimWrites = (table: string, app: string, { after, claims }: Change): Write[] =>
-  claims.map((claim) => ({
-    Put: {
-      TableName: table,
-      Item: { ...keys.claimKey(app, after.known.purchase.purchaseId, claim.username), ...claim },
-    },
-  }));
+function claimWrites(table: string, app: string, { after, claims, forgotten }: Change): Write[] {
+  const key = ({ username }: { readonly username: string }) =>
+    keys.claimKey(app, after.known.purchase.purchaseId, username);
+  return [
+    ...claims.map((claim) => ({ Put: { TableName: table, Item: { ...key(claim), ...claim } } })),
+    ...forgotten.map((claim) => ({ Delete: { TableName: table, Key: key(claim) } })),
+  ];
+}
 
 function linkWrites(
   table: string,

@@ -201,8 +201,13 @@ async function sealed(cipher: Cipher, app: string, { refreshToken, ...look }: Ob
 export const listedPurchase = (item: Item): FoundPurchase => found(item);
 const found = (item: Item): v.InferOutput<typeof StoredItem> => parse(StoredItem, item, 'DatabaseError');
 
-/** The whole purchase in one strongly consistent query: state, claims and transactions. */
+/**
+ * The whole purchase: state, claims and transactions. A query is no snapshot, as its rows are read one after the other: the
+ * version is that of before, so that whoever writes between its rows is noticed when the change is written.
+ */
 async function load(table: Table, app: string, purchaseId: string): Promise<StoredPurchase | undefined> {
+  const first = await table.get(purchaseKey(app, purchaseId));
+  if (!first) return undefined;
   const items = await table.query({ partition: purchasePartition(app, purchaseId) });
   const state = items.find(({ sk }) => sk === 'P');
   if (!state) return undefined;
@@ -215,6 +220,7 @@ async function load(table: Table, app: string, purchaseId: string): Promise<Stor
     .map((item) => parse(Claim, item, 'DatabaseError'));
   return {
     ...stored,
+    version: parse(StoredItem, first, 'DatabaseError').version,
     known: { purchase, asOf, userTokens, transactions, ...(refreshToken && { refreshToken }) },
     claims,
   };

@@ -42,10 +42,14 @@ export function lifecycleReasons(before: Written | undefined, after: Written): N
   if (!before || before.known.purchase.isPending === true) {
     return to.isPending === true || isExpired(to, after.at) ? [] : ['PURCHASED'];
   }
-  const money = refundReasons(before, after);
   const turns = turnReasons(before, after);
-  if (money.length > 0) return [...money, ...turns.filter((reason) => reason !== 'EXPIRED' && reason !== 'REVOKED')];
-  return turns.length > 0 || isExpired(to, after.at) ? turns : stateReasons(before.known.purchase, to);
+  const life = turns.length > 0 || isExpired(to, after.at) ? turns : stateReasons(before.known.purchase, to);
+  const given = newlyRefunded(before.known, after.known);
+  if (given.length === 0) return life;
+  // The end that comes with the money is not told for itself; one that has come beside the refund of an earlier period is.
+  const ends = to.endedAt !== undefined || given.includes(to.transactionId);
+  const rest = ends ? life.filter((reason) => reason !== 'EXPIRED' && reason !== 'REVOKED') : life;
+  return [refundReason(before, after), ...rest];
 }
 
 /** A new plan or payment, and what has become of the access. */
@@ -87,14 +91,17 @@ const isOtherPlan = (from: Purchase, to: Purchase): boolean =>
     ? (from.renewalProductId ?? from.productId) !== (to.renewalProductId ?? to.productId)
     : from.renewalProductId !== to.productId || from.transactionId === to.transactionId;
 
-function refundReasons(before: Written, after: Written): NotificationReason[] {
-  const refundedBefore = new Set(refunded(before.known));
-  if (!refunded(after.known).some((id) => !refundedBefore.has(id))) return [];
+function refundReason(before: Written, after: Written): NotificationReason {
   const to = after.known.purchase;
   const endedWithIt = !isExpired(before.known.purchase, before.at) && isExpired(to, after.at);
   // Taken away without the owner's doing: a family that ended, a dispute that was lost.
   const isTakenAway = to.cancelationReason === 'System' && (endedWithIt || to.endedAt !== undefined);
-  return [to.isSharedPurchase || isTakenAway ? 'REVOKED' : 'REFUNDED'];
+  return to.isSharedPurchase || isTakenAway ? 'REVOKED' : 'REFUNDED';
+}
+
+function newlyRefunded(before: Known, after: Known): string[] {
+  const refundedBefore = new Set(refunded(before));
+  return refunded(after).filter((id) => !refundedBefore.has(id));
 }
 
 const refunded = (known: Known): string[] =>

@@ -1,5 +1,5 @@
 import { lifecycleReasons, type NotificationReason } from '../notifications/reasons.ts';
-import { type Claim, claimAgain, entitledUsers, isLateComer, type Strategy } from './claims.ts';
+import { type Claim, claimAgain, entitledUsers, isLateComer, type Strategy, stillKnown } from './claims.ts';
 import { nextLook } from './due.ts';
 import { canonical, type Known, merge, type Seen } from './merge.ts';
 import { type Cause, newsOf } from './news.ts';
@@ -47,6 +47,8 @@ export interface Change {
   readonly news: readonly NotificationReason[];
   /** The claims to write: new ones, and one that moves the ownership. */
   readonly claims: readonly Claim[];
+  /** The claims that newer ones have crowded out. */
+  readonly forgotten: readonly Claim[];
   /** Transactions that are new or tell something new. */
   readonly transactions: Known['transactions'];
   readonly gained: readonly string[];
@@ -83,6 +85,7 @@ export function changeOf(before: StoredPurchase | undefined, happening: Happenin
     reasons,
     news,
     claims: claims.filter((candidate) => !before?.claims.includes(candidate)),
+    forgotten: (before?.claims ?? []).filter(({ username }) => !claims.some((kept) => kept.username === username)),
     transactions: newsIn(before?.known.transactions ?? [], known.transactions),
     gained,
     lost,
@@ -100,14 +103,16 @@ function purchaseAfter(
   const failures = observed ? 0 : (before?.failures ?? 0) + (cause === 'refresh' ? 1 : 0);
   const refreshable = known.refreshToken !== undefined;
   const clockDecides = cause === 'refresh' && (!refreshable || failures > patience);
-  const dueAt = nextLook(known.purchase, { now, failures, refreshable });
+  const seenAt = observed || clockDecides ? now : (before?.seenAt ?? now);
+  // As of what was taken in: an expiry that has passed since is not told yet, and is looked at.
+  const dueAt = nextLook(known.purchase, { now: cause === 'refresh' ? now : seenAt, failures, refreshable });
   return {
     known,
     claims,
     entitledUsers: unmoved ? before.entitledUsers : entitledUsers(claims, strategy),
     createdAt: before?.createdAt ?? now,
     updatedAt: now,
-    seenAt: observed || clockDecides ? now : (before?.seenAt ?? now),
+    seenAt,
     ...(refreshedAt !== undefined && { refreshedAt }),
     ...(failures > 0 && { failures }),
     ...(dueAt !== undefined && { dueAt }),
@@ -131,18 +136,22 @@ function reasonsOf({ before, after }: Pick<Change, 'before' | 'after'>, happenin
 
 /** The claims with the user's new one; the same array when the claim tells nothing that could move the ownership. */
 function claimsAfter(claims: readonly Claim[], happening: Happening): readonly Claim[] {
-  const { strategy, now } = happening;
+  const { strategy } = happening;
   const claim = happening.claim ?? nameClaim(claims, happening);
   if (!claim) return claims;
   const present = claims.find(({ username }) => username === claim.username);
   if (!present && isLateComer(claims, claim.how, strategy)) return claims;
-  const next = claimAgain(present, claim.username, claim.how, now);
-  const others = claims.filter((candidate) => candidate !== present);
+  const next = claimAgain(present, claim.username, claim.how, momentOf(claims, claim.how, happening));
+  const others = stillKnown(claims.filter((candidate) => candidate !== present));
   if (!present || present.how !== next.how) return [...others, next];
   const after = [...others, next];
   const moves = canonical(entitledUsers(after, strategy)) !== canonical(entitledUsers(claims, strategy));
   return moves ? after : claims;
 }
+
+/** Where the latest claim decides it is later than all others, also by a clock that is behind. */
+const momentOf = (claims: readonly Claim[], how: Claim['how'], { strategy, now }: Happening): Millis =>
+  how === 'manual' || strategy === 'last' ? Math.max(now, ...claims.map(({ lastAt }) => lastAt + 1)) : now;
 
 const nameClaim = (claims: readonly Claim[], { named }: Happening): Happening['claim'] =>
   named !== undefined && claims.length === 0 ? { username: named, how: 'validation' } : undefined;
@@ -163,6 +172,7 @@ function isWorthWriting(change: Change, { cause }: Happening): boolean {
     change.gained.length + change.lost.length > 0 ||
     canonical(before.known.purchase) !== canonical(after.known.purchase) ||
     before.known.userTokens.length !== after.known.userTokens.length ||
+    (before.known.refreshToken === undefined && after.known.refreshToken !== undefined) ||
     after.known.asOf - before.known.asOf > asOfResolutionMs
   );
 }

@@ -23,6 +23,14 @@ const mostUsers = 500;
 export const isLateComer = (claims: readonly Claim[], how: Claim['how'], strategy: Strategy): boolean =>
   claims.length >= mostUsers && how === 'validation' && strategy !== 'last';
 
+/** The claims that are kept beside a new one: where the latest one counts, those of long ago are forgotten. */
+export function stillKnown(claims: readonly Claim[]): readonly Claim[] {
+  if (claims.length < mostUsers) return claims;
+  const validations = claims.filter(({ how }) => how === 'validation').sort((a, b) => a.lastAt - b.lastAt);
+  const [oldest] = validations;
+  return claims.filter((claim) => claim !== oldest);
+}
+
 /** Who is entitled: the latest manual link alone, otherwise what the strategy makes of the validations; oldest first. */
 export function entitledUsers(claims: readonly Claim[], strategy: Strategy): string[] {
   const manual = claims.filter(({ how }) => how === 'manual');

@@ -39,12 +39,17 @@ const clocksDate = ({ expirationDate }: Purchase, now: Millis): Millis | undefin
 
 function storesDate(purchase: Purchase, now: Millis): Millis | undefined {
   const { expirationDate, autoResumeDate } = purchase;
-  if (purchase.isPaused)
-    return Math.max(now + minute, Math.min((autoResumeDate ?? now + day) + afterItsDateMs, now + day));
+  if (purchase.isPaused) return resumeDate(autoResumeDate, now);
   if (purchase.isPending) return now + hour;
   if (expirationDate === undefined) return undefined;
   if (isActive(purchase, now)) return Math.min(expirationDate + afterItsDateMs, now + whileRunningMs(purchase));
   return isExpired(purchase, now) && mayComeBack(purchase) ? retryDate(expirationDate, now) : undefined;
+}
+
+/** Just after the date, and less and less often when the store says after it that the pause goes on. */
+function resumeDate(date: Millis | undefined, now: Millis): Millis {
+  if (date !== undefined && date + afterItsDateMs <= now) return retryDate(date, now) ?? now + day;
+  return Math.min((date ?? now + day) + afterItsDateMs, now + day);
 }
 
 /** A lapsed subscription comes back by a purchase, not by itself. */

@@ -30,7 +30,11 @@ export function merge(known: Known | undefined, observed: Seen): Known {
   const { replaces: _replaces, transactionsAsOf = observed.asOf, ...look } = observed;
   const news: Known = {
     ...look,
-    transactions: observed.transactions.map((transaction) => ({ asOf: transactionsAsOf, transaction })),
+    transactions: mergeTransactions(
+      [],
+      observed.transactions.map((transaction) => ({ asOf: transactionsAsOf, transaction })),
+    ),
+    userTokens: [...new Set(observed.userTokens)].sort(),
   };
   if (!known) return { ...news, purchase: completed(news.purchase, news) };
   const [winner, loser] = isLater(news, known) ? [news, known] : [known, news];

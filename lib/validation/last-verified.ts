@@ -25,6 +25,9 @@ export async function lastVerified(
   const purchaseId = isOutage(failure) ? store.identify?.(request) : undefined;
   const found = purchaseId === undefined ? undefined : await purchases.find(app.name, purchaseId);
   if (!found || !isActive(found.purchase, now)) throw failure;
+  // Who would own it could be told by a validation, which there cannot be now.
+  const { applicationUsername: username } = request;
+  if (username !== undefined && !found.entitledUsers.includes(username)) throw failure;
   const validation = {
     id: bare(found.purchase.productId),
     about: 'product' as const,

@@ -118,3 +118,16 @@ describe('a form that is too long for any user', () => {
     expect((await deps().purchases.ownedBy(keys.app, 'dave')).length).toBe(1);
   });
 });
+
+it('a user who validates what another one has validated is told to ask again while the store is down, and no more', async () => {
+  const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription', applicationUsername: 'ann' };
+  const { validate } = await service.control('/purchases', order);
+  const as = async (applicationUsername: string) =>
+    (await service.validate(keys, { ...validate, additionalData: { applicationUsername } })).body;
+  expect(await as('ann')).toMatchObject({ ok: true });
+  await service.control('/faults', { platform: 'store_b', fault: 'down', times: 20 });
+  expect(await as('ann')).toMatchObject({ ok: true, data: { warning: expect.any(String) } });
+  expect(await as('bob')).toMatchObject({ ok: false, code: 6778002 });
+  await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+  expect(await as('bob')).toMatchObject({ ok: true });
+});

@@ -76,6 +76,18 @@ describe('the reasons of a change', () => {
     expect(refunded({ isSharedPurchase: true })).toEqual(['REVOKED']);
   });
 
+  it.each<[string, number, Partial<Purchase>, string[]]>([
+    ['has run out', 31, {}, ['REFUNDED', 'EXPIRED']],
+    ['will not renew', 1, { renewalIntent: 'Lapse' }, ['REFUNDED', 'WILL_LAPSE']],
+  ])('tell of a refund of an earlier period, and that the subscription %s', (_what, days, state, reasons) => {
+    const { purchase } = seenPurchase();
+    const old = paid(purchase, { transactionId: 'store_a:0', purchaseDate: start - 31 * day, expirationDate: start });
+    const before = merge(undefined, seenPurchase({}, { transactions: [old, paid(purchase)] }));
+    const transactions = [{ ...old, refundedAt: start + day }, paid(purchase)];
+    const after = merge(before, seenPurchase(state, { asOf: start + days * day, transactions }));
+    expect(lifecycleReasons({ known: before, at: start }, { known: after, at: start + days * day })).toEqual(reasons);
+  });
+
   it('leave it to the purchase that took its place to tell of the change, however the end of this one is dated', () => {
     for (const end of [{ endedAt: start + day }, { expirationDate: start + day }]) {
       const replaced = { ...end, cancelationReason: 'System.Replaced', renewalIntent: 'Lapse' } as const;
