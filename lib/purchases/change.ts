@@ -128,11 +128,15 @@ function reasonsOf({ before, after }: Pick<Change, 'before' | 'after'>, happenin
   });
   const isOtherPlan =
     !before && replaced !== undefined && replaced.known.purchase.productId !== after.known.purchase.productId;
+  const taking = told === 'REVOKED' && takings.find((reason) => reasons.includes(reason));
   return reasons.map((reason) => {
     if (reason === 'PURCHASED' && isOtherPlan) return 'PLAN_CHANGED';
-    return told === 'REVOKED' && (reason === 'EXPIRED' || reason === 'REFUNDED') ? 'REVOKED' : reason;
+    return reason === taking ? 'REVOKED' : reason;
   });
 }
+
+/** As what a revocation shows, the surest first: one message tells of one of them, and another stays what it is. */
+const takings = ['REVOKED', 'REFUNDED', 'EXPIRED'] as const;
 
 /** The claims with the user's new one; the same array when the claim tells nothing that could move the ownership. */
 function claimsAfter(claims: readonly Claim[], happening: Happening): readonly Claim[] {

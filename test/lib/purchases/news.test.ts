@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { changeOf, type Happening, type StoredPurchase } from '../../../lib/purchases/change.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
-import { day, seenPurchase, start } from '../../support/given.ts';
+import { day, paid, seenPurchase, start } from '../../support/given.ts';
 
 const happening = (fields: Partial<Happening>): Happening => ({
   cause: 'notification',
@@ -47,6 +47,14 @@ describe('the application server', () => {
   it('hears of a link by hand under no lifecycle word', () => {
     const claim = { username: 'bob', how: 'manual' } as const;
     expect(told(owned, { ...later, cause: 'link', claim }).news).toEqual(['OTHER']);
+  });
+
+  it('hears once that an earlier period was taken back, and that the present one has run out since', () => {
+    const first = paid(look().purchase, { refundedAt: start + day, amountMicros: 0 });
+    const renewed = look({ transactionId: 'store_a:2', expirationDate: start + 62 * day }, start + 31 * day);
+    const { stored } = told(owned, { now: start + 31 * day, observed: renewed });
+    const observed = { ...renewed, asOf: start + 70 * day, transactions: [first, ...renewed.transactions] };
+    expect(told(stored, { now: start + 70 * day, observed, told: 'REVOKED' }).news).toEqual(['REVOKED', 'EXPIRED']);
   });
 
   it.each<[string, Partial<Purchase>, Happening['cause'], string[]]>([
