@@ -1,7 +1,7 @@
 import { announcement } from '../notifications/announcement.ts';
 import type { NotificationReason } from '../notifications/reasons.ts';
 import type { Change } from '../purchases/change.ts';
-import type { KnownTransaction } from '../purchases/merge.ts';
+import type { KnownTransaction } from '../purchases/known-transactions.ts';
 import { canonicalAlias } from './aliases.ts';
 import * as keys from './keys.ts';
 import type { Write } from './table.ts';
@@ -73,7 +73,7 @@ function purchaseWrite(table: string, app: string, change: Change): Write {
 function transactionWrite(
   table: string,
   app: string,
-  { known: { asOf, transaction }, change }: { known: KnownTransaction; change: Change },
+  { known: { transaction, ...told }, change }: { known: KnownTransaction; change: Change },
 ): Write {
   const { purchaseId, transactionId } = transaction;
   return {
@@ -83,7 +83,7 @@ function transactionWrite(
         ...keys.transactionKey(app, purchaseId, transactionId),
         ...keys.transactionIndexKeys(app, purchaseId, transaction),
         transaction,
-        asOf,
+        ...told,
       },
       // Where it is written before the purchase, another writer may have written it meanwhile.
       ...(change.before && asItWasRead(knownBefore(change, transactionId))),
@@ -97,7 +97,10 @@ const knownBefore = ({ before }: Change, id: string): KnownTransaction | undefin
 const asItWasRead = (seen: KnownTransaction | undefined) =>
   seen === undefined
     ? { ConditionExpression: 'attribute_not_exists(pk)' }
-    : { ConditionExpression: 'asOf = :seen', ExpressionAttributeValues: { ':seen': seen.asOf } };
+    : {
+        ConditionExpression: 'asOf = :asOf AND amountAsOf = :amountAsOf',
+        ExpressionAttributeValues: { ':asOf': seen.asOf, ':amountAsOf': seen.amountAsOf },
+      };
 
 /** Whether the money was given back since: what tells of that is written with the purchase, or it would never be told. */
 const isNewRefund = ({ transaction: { transactionId, refundedAt } }: KnownTransaction, change: Change): boolean =>

@@ -41,7 +41,7 @@ const StoredItem = v.object({
   failures: v.exactOptional(v.number()),
   version: v.number(),
 });
-const TransactionItem = v.object({ transaction: Transaction, asOf: v.number() });
+const TransactionItem = v.object({ transaction: Transaction, asOf: v.number(), amountAsOf: v.number() });
 const NotificationItem = v.object({ id: v.string(), date: v.number(), reason: NotificationReason });
 type PurchaseNotificationItem = v.InferOutput<typeof NotificationItem>;
 

@@ -1,5 +1,5 @@
 import { awaitsRate, keptRate, priced } from '../money/priced.ts';
-import type { KnownTransaction } from '../purchases/merge.ts';
+import type { KnownTransaction } from '../purchases/known-transactions.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { Rates } from './cached-rates.ts';
 
@@ -15,7 +15,7 @@ export async function pricedLook<T extends { readonly transactions: readonly Tra
   const keptById = new Map(kept.map(({ transaction }) => [transaction.transactionId, transaction]));
   const price = async (transaction: Transaction): Promise<Transaction> => {
     const earlier = keptById.get(transaction.transactionId);
-    const rated = { ...transaction, ...(earlier && keptRate(transaction, earlier)) };
+    const rated = { ...transaction, ...(earlier && keptRate(transaction, [transaction, earlier])) };
     return awaitsRate(rated) ? priced(rated, await ratesFor(rated, rates)) : rated;
   };
   return { ...look, transactions: await Promise.all(look.transactions.map(price)) };

@@ -31,16 +31,16 @@ export function priced<T extends Paid>(transaction: T, rates: DayRates | undefin
 }
 
 /**
- * The rate to keep of two reports of one transaction, the one that counts first: a good rate beats an estimate, then the
- * later day. The rate of another amount of money or another day is worth nothing.
+ * The rate to keep for what was paid, of several reports of it: a good rate beats an estimate, then the later day. The rate
+ * of another currency or another day is worth nothing.
  */
-export function keptRate(winner: Paid, loser: Paid): Priced {
-  const candidates = [winner, loser].filter(
+export function keptRate(paid: Paid, reports: readonly Paid[]): Priced {
+  const candidates = reports.filter(
     ({ usdRate, currency, purchaseDate }) =>
-      usdRate !== undefined && currency === winner.currency && purchaseDate === winner.purchaseDate,
+      usdRate !== undefined && currency === paid.currency && purchaseDate === paid.purchaseDate,
   );
   const worth = ({ usdRateDate = '', usdRate = '' }: Paid): string =>
-    `${isGood(usdRateDate, winner.purchaseDate) ? 1 : 0}${usdRateDate} ${usdRate}`;
+    `${isGood(usdRateDate, paid.purchaseDate) ? 1 : 0}${usdRateDate} ${usdRate}`;
   const [best] = candidates.sort((a, b) => (worth(a) > worth(b) ? -1 : 1));
   return rateOf(best ?? {});
 }
@@ -50,6 +50,9 @@ export const rateOf = ({ usdRate, usdRateDate }: Priced): Priced => ({
   ...(usdRate !== undefined && { usdRate }),
   ...(usdRateDate !== undefined && { usdRateDate }),
 });
+
+/** Without the rate, which depends on the currency and the date and on no look. */
+export const unrated = <T extends Priced>({ usdRate, usdRateDate, ...record }: T): Omit<T, keyof Priced> => record;
 
 const ownValue = (record: Readonly<Record<string, string>>, name: string): string | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined;

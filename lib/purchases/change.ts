@@ -1,7 +1,8 @@
 import { lifecycleReasons, type NotificationReason } from '../notifications/reasons.ts';
+import { canonical } from './canonical.ts';
 import { type Claim, claimAgain, entitledUsers, isLateComer, type Strategy, stillKnown } from './claims.ts';
 import { nextLook } from './due.ts';
-import { canonical, type Known, merge, type Seen } from './merge.ts';
+import { type Known, merge, type Seen } from './merge.ts';
 import { type Cause, newsOf } from './news.ts';
 import { isActive, type Millis } from './purchase.ts';
 

@@ -1,13 +1,9 @@
-import { keptRate, type Priced, rateOf } from '../money/priced.ts';
+import { rateOf, unrated } from '../money/priced.ts';
 import type { Transaction } from '../transactions/transaction.ts';
+import { canonical } from './canonical.ts';
+import { type KnownTransaction, learned, mergeTransactions } from './known-transactions.ts';
 import type { Observation } from './observation.ts';
 import type { Millis, Purchase } from './purchase.ts';
-
-/** A transaction and the look that told of it. */
-export interface KnownTransaction {
-  readonly asOf: Millis;
-  readonly transaction: Transaction;
-}
 
 /** All that is known of one purchase: the sum of every observation so far. */
 export interface Known {
@@ -32,7 +28,7 @@ export function merge(known: Known | undefined, observed: Seen): Known {
     ...look,
     transactions: mergeTransactions(
       [],
-      observed.transactions.map((transaction) => ({ asOf: transactionsAsOf, transaction })),
+      observed.transactions.map((transaction) => learned(transaction, transactionsAsOf)),
     ),
     userTokens: [...new Set(observed.userTokens)].sort(),
   };
@@ -61,35 +57,6 @@ function told(purchase: Purchase): object {
     unrated(purchase);
   return rest;
 }
-
-function mergeTransactions(one: readonly KnownTransaction[], other: readonly KnownTransaction[]): KnownTransaction[] {
-  const byId = new Map(one.map((known) => [known.transaction.transactionId, known]));
-  for (const candidate of other) {
-    const present = byId.get(candidate.transaction.transactionId);
-    byId.set(candidate.transaction.transactionId, present ? better(present, candidate) : candidate);
-  }
-  return [...byId.values()].sort(
-    (a, b) =>
-      a.transaction.purchaseDate - b.transaction.purchaseDate ||
-      (a.transaction.transactionId < b.transaction.transactionId ? -1 : 1),
-  );
-}
-
-/** Of two reports of a transaction the one that counts, with the best rate that either has for its amount. */
-function better(one: KnownTransaction, other: KnownTransaction): KnownTransaction {
-  const [winner, loser] = rank(other) > rank(one) ? [other, one] : [one, other];
-  const rate = keptRate(winner.transaction, loser.transaction);
-  return { ...winner, transaction: { ...unrated(winner.transaction), ...rate } };
-}
-
-/** The store's amount beats the client's, any amount beats none; then the later look, then the content. */
-function rank({ asOf, transaction }: KnownTransaction): string {
-  const amount = transaction.amountMicros === undefined ? 0 : transaction.isReportedAmount ? 1 : 2;
-  return `${amount}#${String(asOf).padStart(16, '0')}#${canonical(unrated(transaction))}`;
-}
-
-/** Without the rate, which depends on the currency and the date and on no look. */
-const unrated = <T extends Priced>({ usdRate, usdRateDate, ...record }: T): Omit<T, keyof Priced> => record;
 
 /** Fills in what the winning look need not repeat: type, first date, date of the change of intent, last renewal, amount. */
 function completed(
@@ -132,7 +99,3 @@ const earliest = (a?: Millis, b?: Millis): Millis | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 const newest = (a?: Millis, b?: Millis): Millis | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
-
-/** The same text for the same content, whatever the order of its keys. */
-export const canonical = (record: object): string =>
-  JSON.stringify(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));

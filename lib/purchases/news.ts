@@ -1,5 +1,5 @@
 import type { NotificationReason } from '../notifications/reasons.ts';
-import { canonical } from './merge.ts';
+import { canonical } from './canonical.ts';
 import { isExpired, type Millis, type Purchase } from './purchase.ts';
 
 /** What brought a change about: a client, the service's own look at the store, a link by hand, or a store's message. */

@@ -9,8 +9,8 @@ export interface Observation {
    */
   readonly asOf: Millis;
   /**
-   * The moment up to which its transactions are known, where that is later than the state: the refund of a past period
-   * says nothing of the present one.
+   * The moment up to which its transactions are known, where that is another than that of the state: the refund of a past period
+   * says nothing of the present one; or by `guessedAsOf`, where the store did not tell them.
    */
   readonly transactionsAsOf?: Millis;
   readonly purchase: Purchase;

@@ -1,4 +1,5 @@
 import { defined } from '../../defined.ts';
+import { guessedAsOf } from '../../purchases/known-transactions.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { prefixed } from '../../purchases/platform.ts';
 import type { Millis, Purchase } from '../../purchases/purchase.ts';
@@ -36,6 +37,7 @@ export function subscriptionObservations(subscription: Subscription, look: Look)
     const purchase = subscriptionPurchase(subscription, item, { ...look, purchaseId });
     return {
       asOf: look.now,
+      ...(!look.orders.has(item.productId) && { transactionsAsOf: guessedAsOf(look.now) }),
       purchase,
       transactions: subscriptionTransactions(subscription, item, { ...look, purchase }),
       userTokens: userTokensOf(subscription),
@@ -128,6 +130,7 @@ export function productObservations(bought: OneTimePurchase, look: Look): Observ
     };
     return {
       asOf: look.now,
+      ...(!order && ended === undefined && { transactionsAsOf: guessedAsOf(look.now) }),
       purchase,
       transactions: isPaid ? [productTransaction(purchase, look, { order, ended })] : [],
       userTokens: [bought.obfuscatedExternalAccountId, bought.obfuscatedExternalProfileId].filter(

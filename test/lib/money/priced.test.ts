@@ -31,12 +31,12 @@ describe('keptRate', () => {
   const rated = { ...yen, usdRate: '1.1/180', usdRateDate: '2025-12-31' };
 
   it('takes over the rate for the same money', () => {
-    expect(keptRate(yen, rated)).toEqual({ usdRate: '1.1/180', usdRateDate: '2025-12-31' });
+    expect(keptRate(yen, [yen, rated])).toEqual({ usdRate: '1.1/180', usdRateDate: '2025-12-31' });
   });
 
   it('takes over no rate of another currency or day', () => {
-    expect(keptRate({ ...yen, currency: 'GBP' }, rated)).toEqual({});
-    expect(keptRate({ ...yen, purchaseDate: start + 40 * day }, rated)).toEqual({});
+    expect(keptRate({ ...yen, currency: 'GBP' }, [rated])).toEqual({});
+    expect(keptRate({ ...yen, purchaseDate: start + 40 * day }, [rated])).toEqual({});
   });
 });
 
