@@ -28,7 +28,10 @@ export const handler = endpoint(validateReceipt)(async ({ app, body, event }, de
 const platformsOf = async (platform: Platform, app: string, { cachedApps }: Deps): Promise<readonly Platform[]> =>
   platform === 'processor_a' ? await soldThrough(app, cachedApps) : [platform];
 
-/** What the first account gives that does not refuse the receipt; when all do, the first one's refusal. */
+/**
+ * What the first account gives that does not refuse the receipt; when all do, the first one's refusal. An account that cannot
+ * be asked refuses nothing: its failure is thrown.
+ */
 async function firstThatKnows<T>(
   [first, ...others]: readonly Platform[],
   ask: (platform: Platform) => Promise<T>,
@@ -36,12 +39,13 @@ async function firstThatKnows<T>(
   try {
     return await ask(first as Platform);
   } catch (refusal) {
-    const isRefused =
-      refusal instanceof ServiceError && (refusal.code === 'InvalidPayload' || refusal.code === 'Forbidden');
     const [second] = others;
-    if (!isRefused || second === undefined) throw refusal;
-    return await ask(second).catch(() => {
-      throw refusal;
+    if (!isRefusal(refusal) || second === undefined) throw refusal;
+    return await ask(second).catch((thrown) => {
+      throw isRefusal(thrown) ? refusal : thrown;
     });
   }
 }
+
+const isRefusal = (thrown: unknown): boolean =>
+  thrown instanceof ServiceError && (thrown.code === 'InvalidPayload' || thrown.code === 'Forbidden');

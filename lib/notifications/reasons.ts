@@ -35,15 +35,20 @@ export interface Written {
 /**
  * The lifecycle reasons that lead from one state to the next, most important first; none when nothing of a purchase's
  * life changed. Comparing states makes each fact be told once, whichever way it was learned first, and tells what was
- * missed in between as well: a renewal that has run out since is both.
+ * missed in between as well: a renewal that has run out since is both. What the store's message says (`told`) tells where
+ * states look alike.
  */
-export function lifecycleReasons(before: Written | undefined, after: Written): NotificationReason[] {
+export function lifecycleReasons(
+  before: Written | undefined,
+  after: Written,
+  told?: NotificationReason,
+): NotificationReason[] {
   const to = after.known.purchase;
   if (!before || before.known.purchase.isPending === true) {
     return to.isPending === true || isExpired(to, after.at) ? [] : ['PURCHASED'];
   }
   const turns = turnReasons(before, after);
-  const life = turns.length > 0 || isExpired(to, after.at) ? turns : stateReasons(before.known.purchase, to);
+  const life = isExpired(to, after.at) ? turns : [...turns, ...stateReasons(before.known, after.known, { turns, told })];
   const given = newlyRefunded(before.known, after.known);
   if (given.length === 0) return life;
   // The end that comes with the money is not told for itself; one that has come beside the refund of an earlier period is.
@@ -64,7 +69,6 @@ function turnReasons(before: Written, after: Written): NotificationReason[] {
   // The purchase that took its place tells of the change.
   if (to.cancelationReason === 'System.Replaced' && expired) return reasons;
   if (expired && (!wasExpired || paid)) reasons.push(isTakenEarly(from, to) ? 'REVOKED' : 'EXPIRED');
-  if (reasons.length > 0 && !expired && willLapse(from, to)) reasons.push('WILL_LAPSE');
   return reasons;
 }
 
@@ -109,12 +113,22 @@ const refunded = (known: Known): string[] =>
     transaction.refundedAt === undefined ? [] : [transaction.transactionId],
   );
 
-function stateReasons(from: Purchase, to: Purchase): NotificationReason[] {
+/** What has become of a running purchase; a turn says by itself that there is access for longer, and renewal. */
+function stateReasons(
+  before: Known,
+  after: Known,
+  { turns, told }: { readonly turns: readonly NotificationReason[]; readonly told: NotificationReason | undefined },
+): NotificationReason[] {
+  const [from, to] = [before.purchase, after.purchase];
+  const hasTurned = turns.length > 0;
   const reasons: NotificationReason[] = [];
-  if (to.isBillingRetryPeriod && !from.isBillingRetryPeriod) reasons.push('ENTERED_GRACE_PERIOD');
-  else if (isExtended(from, to)) reasons.push('EXTENDED');
-  if (willLapse(from, to)) reasons.push('WILL_LAPSE');
-  if (from.renewalIntent === 'Lapse' && to.renewalIntent === 'Renew') reasons.push('WILL_AUTO_RENEW');
+  if (to.isBillingRetryPeriod && (!from.isBillingRetryPeriod || turns.includes('RENEWED'))) {
+    reasons.push('ENTERED_GRACE_PERIOD');
+  } else if (!hasTurned && isLonger(from, to) && (told === 'EXTENDED' || isPaidForLonger(before, after))) {
+    reasons.push('EXTENDED');
+  }
+  if (from.renewalIntent === 'Renew' && to.renewalIntent === 'Lapse') reasons.push('WILL_LAPSE');
+  if (!hasTurned && from.renewalIntent === 'Lapse' && to.renewalIntent === 'Renew') reasons.push('WILL_AUTO_RENEW');
   if (to.priceConsentStatus !== from.priceConsentStatus && to.priceConsentStatus !== undefined) {
     reasons.push(to.priceConsentStatus === 'Agreed' ? 'PRICE_CHANGE_CONFIRMED' : 'PRICE_CHANGE_UPDATED');
   }
@@ -122,8 +136,14 @@ function stateReasons(from: Purchase, to: Purchase): NotificationReason[] {
   return reasons;
 }
 
-const willLapse = (from: Purchase, to: Purchase): boolean =>
-  from.renewalIntent === 'Renew' && to.renewalIntent === 'Lapse';
-
-const isExtended = (from: Purchase, to: Purchase): boolean =>
+const isLonger = (from: Purchase, to: Purchase): boolean =>
   !from.isBillingRetryPeriod && (to.expirationDate ?? 0) > (from.expirationDate ?? Number.POSITIVE_INFINITY);
+
+/** The period of the payment itself ends later: while a store is late with a renewal, or its bill, only the access does. */
+function isPaidForLonger(before: Known, after: Known): boolean {
+  const [was, is] = [before, after].map((known) => periodEnd(known, after.purchase.transactionId));
+  return was === undefined || is === undefined || is > was;
+}
+
+const periodEnd = ({ transactions }: Known, id: string): Millis | undefined =>
+  transactions.find(({ transaction }) => transaction.transactionId === id)?.transaction.expirationDate;

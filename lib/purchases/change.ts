@@ -123,10 +123,8 @@ function purchaseAfter(
 
 function reasonsOf({ before, after }: Pick<Change, 'before' | 'after'>, happening: Happening): NotificationReason[] {
   const { replaced, told } = happening;
-  const reasons = lifecycleReasons(before && { known: before.known, at: before.seenAt }, {
-    known: after.known,
-    at: after.seenAt,
-  });
+  const from = before && { known: before.known, at: before.seenAt };
+  const reasons = lifecycleReasons(from, { known: after.known, at: after.seenAt }, told);
   const isOtherPlan =
     !before && replaced !== undefined && replaced.known.purchase.productId !== after.known.purchase.productId;
   const taking = told === 'REVOKED' && takings.find((reason) => reasons.includes(reason));

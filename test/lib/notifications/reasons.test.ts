@@ -46,6 +46,35 @@ describe('the reasons of a change', () => {
       { transactionId: 'store_a:2', expirationDate: start + day },
       ['RENEWED', 'EXPIRED'],
     ],
+    [
+      'a renewal whose successor could not be paid for, both learned at once',
+      {},
+      { transactionId: 'store_a:2', isBillingRetryPeriod: true, expirationDate: start + 70 * day },
+      ['RENEWED', 'ENTERED_GRACE_PERIOD'],
+    ],
+    [
+      'a payment between two that failed',
+      { isBillingRetryPeriod: true },
+      { transactionId: 'store_a:2', isBillingRetryPeriod: true, expirationDate: start + 70 * day },
+      ['RENEWED', 'ENTERED_GRACE_PERIOD'],
+    ],
+    [
+      'another plan with a new price to come and the wish to end it',
+      {},
+      {
+        productId: 'store_a:yearly',
+        transactionId: 'store_a:2',
+        priceConsentStatus: 'Notified',
+        renewalIntent: 'Lapse',
+      },
+      ['PLAN_CHANGED', 'WILL_LAPSE', 'PRICE_CHANGE_UPDATED'],
+    ],
+    [
+      'a renewal after all',
+      { renewalIntent: 'Lapse' },
+      { transactionId: 'store_a:2', expirationDate: start + 62 * day },
+      ['RENEWED'],
+    ],
     ['a price that needs consent', {}, { priceConsentStatus: 'Notified' }, ['PRICE_CHANGE_UPDATED']],
     [
       'a price that was accepted',
@@ -58,6 +87,14 @@ describe('the reasons of a change', () => {
     ['nothing', {}, {}, []],
   ])('tell of %s', (_what, from, to, reasons) => {
     expect(changed(from, to)).toEqual(reasons);
+  });
+
+  it('tell of no extension while a store is late with a renewal, unless it says so', () => {
+    const { purchase } = seenPurchase();
+    const late = seenPurchase({ expirationDate: start + 32 * day }, { transactions: [paid(purchase)] });
+    const [before, after] = [at(30 * day), { known: merge(undefined, late), at: start + 31 * day + 5000 }];
+    expect(lifecycleReasons(before, after)).toEqual([]);
+    expect(lifecycleReasons(before, after, 'EXTENDED')).toEqual(['EXTENDED']);
   });
 
   it('tell of a first sight only when it gives access', () => {
