@@ -12,10 +12,12 @@ export const CustomerSummary = v.object({
 });
 export type CustomerSummary = v.InferOutput<typeof CustomerSummary>;
 
+const wasPaid = ({ isPending, isAbandoned }: Purchase): boolean => isPending !== true && isAbandoned !== true;
+
 /** The summary of what a customer owns; it holds no present time, so that it stays true as time goes by. */
 export function summaryOf(purchases: readonly Purchase[]): CustomerSummary {
   const [last] = [...purchases].sort((a, b) => (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0));
-  const subscriptions = purchases.filter((purchase) => isSubscription(purchase) && purchase.isPending !== true);
+  const subscriptions = purchases.filter((purchase) => isSubscription(purchase) && wasPaid(purchase));
   const giving = subscriptions.filter(({ isPaused, isConsumed }) => !isPaused && !isConsumed);
   const until = giving.map(accessUntil).reduce((a, b) => Math.max(a, b), 0);
   return {

@@ -48,7 +48,9 @@ export function lifecycleReasons(
     return to.isPending === true || isExpired(to, after.at) ? [] : ['PURCHASED'];
   }
   const turns = turnReasons(before, after);
-  const life = isExpired(to, after.at) ? turns : [...turns, ...stateReasons(before.known, after.known, { turns, told })];
+  const life = isExpired(to, after.at)
+    ? turns
+    : [...turns, ...stateReasons(before.known, after.known, { turns, told })];
   const given = newlyRefunded(before.known, after.known);
   if (given.length === 0) return life;
   // The end that comes with the money is not told for itself; one that has come beside the refund of an earlier period is.

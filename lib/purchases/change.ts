@@ -112,7 +112,8 @@ function purchaseAfter(
     claims,
     entitledUsers: unmoved ? before.entitledUsers : entitledUsers(claims, strategy),
     createdAt: before?.createdAt ?? now,
-    updatedAt: now,
+    // Who reads by the date of update meets every change, also one by a clock that is behind.
+    updatedAt: Math.max(now, (before?.updatedAt ?? 0) + 1),
     seenAt,
     ...(refreshedAt !== undefined && { refreshedAt }),
     ...(failures > 0 && { failures }),

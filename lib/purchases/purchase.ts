@@ -64,6 +64,8 @@ export const Purchase = v.object({
   renewalIntentChangeDate: v.exactOptional(v.number()),
   cancelationReason: v.exactOptional(CancelationReason),
   isPending: v.exactOptional(v.boolean()),
+  /** Whether its first payment was given up: there has never been access. Never shown. */
+  isAbandoned: v.exactOptional(v.boolean()),
   isAcknowledged: v.exactOptional(v.boolean()),
   isConsumed: v.exactOptional(v.boolean()),
   isBillingRetryPeriod: v.exactOptional(v.boolean()),

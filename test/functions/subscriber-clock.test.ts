@@ -94,6 +94,7 @@ describe('a subscriber', () => {
 
   it.each([
     ['a payment is pending', () => bought({ isPending: true })],
+    ['the first payment was given up', () => bought({ isAbandoned: true, expirationDate: boughtAt })],
     ['nothing but a consumable was bought', () => endless('consumable')],
     ['nothing but a product for good was bought', () => endless('non consumable')],
   ])('is nobody of whom %s', async (_what, look) => {

@@ -82,6 +82,7 @@ function state(subscription: Subscription, item: Item, origin: Origin): Partial<
     isTrialPeriod: status === 'trialing',
     ...(renewed && { lastRenewalDate: millis(item.current_period_start) }),
     ...(status === 'incomplete' && { isPending: true }),
+    ...(status === 'incomplete_expired' && { isAbandoned: true }),
     ...(isPaused && {
       isPaused,
       ...defined({ autoResumeDate: maybeMillis(subscription.pause_collection?.resumes_at) }),

@@ -33,6 +33,7 @@ export function subscriptionState(subscription: Subscription, item: LineItem, no
     renewalIntentChangeDate: canceledStateContext?.userInitiatedCancellation?.cancelTime,
     cancelationReason: isOver && current !== state('PENDING') ? cancelationReasonOf(subscription, item) : undefined,
     isPending: current === state('PENDING') || undefined,
+    isAbandoned: current === state('PENDING_PURCHASE_CANCELED') || undefined,
     isAcknowledged: acknowledgementState === 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED',
     isBillingRetryPeriod: current === state('IN_GRACE_PERIOD') || current === state('ON_HOLD'),
     isTrialPeriod: item.offerPhase?.freeTrial !== undefined || undefined,

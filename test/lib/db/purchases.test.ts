@@ -68,6 +68,17 @@ describe('purchases in the table', () => {
     expect(await purchases.notificationsOf(app, id)).toMatchObject([{ reason: 'PURCHASED' }]);
   });
 
+  it('move their date of update on with each change, also when the clock of its writer is behind', async () => {
+    const app = freshName();
+    const recorded = await Promise.all(
+      [renewal(1), renewal(2), renewal(3)].map((look) => purchases.record(app, id, seen('ann', look))),
+    );
+    const dates = recorded.map((one) => one?.change?.after.updatedAt ?? 0);
+    expect(new Set(dates).size).toBe(3);
+    const late = { ...seen('ann', renewal(4)), now: start - day };
+    expect((await purchases.record(app, id, late))?.change?.after.updatedAt).toBeGreaterThan(Math.max(...dates));
+  });
+
   it('lose nothing when many writers race on one purchase', async () => {
     const app = freshName();
     const users = ['ann', 'bob', 'cy', 'dee'];

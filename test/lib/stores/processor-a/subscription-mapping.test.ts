@@ -67,8 +67,13 @@ test.each<[string, State, Partial<Purchase>, (keyof Purchase)[]]>([
   [
     'incomplete for too long',
     { status: 'incomplete_expired', ended_at: bought + 86_400 },
-    { expirationDate: (bought + 86_400) * 1000, renewalIntent: 'Lapse', cancelationReason: 'System.BillingError' },
-    [],
+    {
+      isAbandoned: true,
+      expirationDate: (bought + 86_400) * 1000,
+      renewalIntent: 'Lapse',
+      cancelationReason: 'System.BillingError',
+    },
+    ['isPending'],
   ],
   [
     'past due: the period that has begun is not paid',

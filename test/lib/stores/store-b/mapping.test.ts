@@ -81,6 +81,7 @@ describe('a subscription of store_b', () => {
       { isPaused: true, autoResumeDate: Date.parse(later), expirationDate: now, cancelationReason: 'PAUSED' },
     ],
     ['pending', inState('PENDING'), { isPending: true }],
+    ['given up before it was paid', inState('PENDING_PURCHASE_CANCELED'), { isAbandoned: true }],
     ['expired', inState('EXPIRED'), { renewalIntent: 'Lapse', expirationDate: now }],
     ['by the developer', cancelled({ developerInitiatedCancellation: {} }), { cancelationReason: 'Developer' }],
     ['by a replacement', cancelled({ replacementCancellation: {} }), { cancelationReason: 'System.Replaced' }],
