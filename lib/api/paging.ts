@@ -45,9 +45,18 @@ function exists(day: string): boolean {
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day);
 }
 
-/** Which rows of a list; `offset` is what some clients call `skip`. */
+const mostRows = 1_000;
+
+/** Which rows of a list; `offset` is what some clients call `skip`. Of a larger `limit` the largest page is given. */
 export const pagingQuery = {
-  limit: wholeNumber(1, 1_000),
+  limit: given(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d+$/, 'a whole number from 1'),
+      v.transform((digits) => Math.min(Number(digits), mostRows)),
+      v.minValue(1),
+    ),
+  ),
   skip: wholeNumber(0, 999_999_999),
   offset: wholeNumber(0, 999_999_999),
 };

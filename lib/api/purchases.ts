@@ -20,7 +20,16 @@ export const getPurchase = contract({
   needs: [],
 });
 
-const { limit, skip, offset } = pagingQuery;
+const sent = v.optional(v.string());
+
+/** With a date, whatever is sent as a page is not even read. */
+const ListQuery = v.pipe(
+  v.object({ startdate: sent, enddate: sent, limit: sent, skip: sent, offset: sent, include_notifications: sent }),
+  v.transform(({ limit, skip, offset, ...rest }) =>
+    rest.startdate || rest.enddate ? rest : { limit, skip, offset, ...rest },
+  ),
+  v.object({ startdate: given(Moment), enddate: given(Moment), ...pagingQuery, include_notifications: sent }),
+);
 
 export const listPurchases = contract({
   id: 'list-purchases',
@@ -32,14 +41,7 @@ export const listPurchases = contract({
   key: 'secret',
   dialect: 'default',
   eventType: 'purchase.read',
-  query: v.object({
-    startdate: given(Moment),
-    enddate: given(Moment),
-    limit,
-    skip,
-    offset,
-    include_notifications: v.optional(v.string()),
-  }),
+  query: ListQuery,
   response: v.strictObject({ paging: PagingInformation, rows: v.array(FetchedPurchase) }),
   isHeavy: true,
   needs: ['indexes'],

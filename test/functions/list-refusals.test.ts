@@ -27,21 +27,8 @@ const pages = [listCustomers, listPurchases, listTransactions, listEvents];
 const byMoment = [listPurchases, listTransactions, listEvents];
 const byDay = [getStats, getStatsV2];
 
-const noNumbers = [
-  '-1',
-  '1.5',
-  '1e2',
-  'ten',
-  'NaN',
-  'Infinity',
-  '0x10',
-  ' 1',
-  '+1',
-  '١',
-  '1,2',
-  'null',
-  '9'.repeat(30),
-];
+const noNumbers = ['-1', '1.5', '1e2', 'ten', 'NaN', 'Infinity', '0x10', ' 1', '+1', '١', '1,2', 'null'];
+const tooLong = '9'.repeat(30);
 const noDays = ['yesterday', '2026-02-31', '2026-13-01', '2026-00-10', '2026-1-1', '20260101', '1763700000000', 'null'];
 /** Days of which there are no statistics. */
 const daysOutside = ['0000-01-01', '0050-01-01', '1969-12-31', '3000-01-01', '9999-12-31'];
@@ -72,7 +59,10 @@ describe.each(['limit', 'skip', 'offset', 'startdate', 'enddate'])('what is no %
   const isDate = name.endsWith('date');
   const cases = isDate
     ? [...pairs(byMoment, noMoments), ...pairs(byDay, [...noDays, ...daysOutside, '2026-01-01T00:00:00Z'])]
-    : pairs(pages, name === 'limit' ? [...noNumbers, '0', '1001'] : noNumbers);
+    : [
+        ...pairs(pages, name === 'limit' ? [...noNumbers, '0'] : [...noNumbers, tooLong]),
+        ...pairs([listEvents], name === 'limit' ? ['1001', tooLong] : []),
+      ];
 
   it.each(cases)('is refused by %s: %s', async (_id, value, contract) => {
     const { status, body } = await ask(contract, { [name]: value });
@@ -87,6 +77,29 @@ describe.each(['limit', 'skip', 'offset', 'startdate', 'enddate'])('what is no %
       expect(await ask(contract, { [name]: value })).toMatchObject({ status: 200 });
     },
   );
+});
+
+describe('a limit', () => {
+  it.each(pairs([listCustomers, listPurchases, listTransactions], ['1001', '5000', '2147483648', tooLong]))(
+    'above the largest page gives %s that page, and tells: %s',
+    async (_id, limit, contract) => {
+      const { status, body } = await ask(contract, { limit });
+      expect([status, body.paging.limit]).toEqual([200, 1000]);
+    },
+  );
+
+  it.each(pairs([listPurchases], ['0', '5000', ...noNumbers]))(
+    'means nothing to %s beside a date, nor do skip and offset: %s',
+    async (_id, value, contract) => {
+      const page = { limit: value, skip: value, offset: value };
+      expect(await ask(contract, { ...page, startdate: '2026-01-31' })).toMatchObject({ status: 200 });
+      expect(await ask(contract, { ...page, enddate: '2026-01-31' })).toMatchObject({ status: 200 });
+    },
+  );
+
+  it('means something beside a date that is sent empty', async () => {
+    expect(await ask(listPurchases, { startdate: '', limit: '0' })).toMatchObject({ status: 400 });
+  });
 });
 
 describe('a moment', () => {
