@@ -13,7 +13,7 @@ export interface Events {
   record(app: string, event: EventRecord, raw?: RawEvent): Promise<void>;
   /** The newest events after `skip` of them. */
   list(app: string, range: EventRange & { readonly limit: number; readonly skip: number }): Promise<EventRecord[]>;
-  /** The latest events with any of the tags, newest first. */
+  /** The latest events with any of the tags, newest first; of the newest thousand that ever had one. */
   latestWith(app: string, tags: readonly string[], limit: number): Promise<EventRecord[]>;
   /** The latest events about a user, newest first; of the newest thousand with the name, as others may be tagged with it. */
   latestOf(app: string, username: string, limit: number): Promise<EventRecord[]>;
@@ -22,9 +22,14 @@ export interface Events {
   findRaw(app: string, eventId: string): Promise<RawEvent | undefined>;
 }
 
+interface Wanted {
+  readonly limit: number;
+  readonly isWanted: (event: EventRecord) => boolean;
+}
+
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** A user may be called as a purchase is, or `error`: how many events are looked at for the user's own, and how many at once. */
+/** Not every event with a tag is asked for: how many are looked at for those that are, and how many at once. */
 const mostLookedAt = 1_000;
 const lookedAtOnce = 100;
 
@@ -34,6 +39,23 @@ export function eventsOf(table: Table, retentionDays: number, now: () => Millis)
   const load = async (wanted: readonly keys.Key[]): Promise<EventRecord[]> => {
     const items = await table.batchGet(wanted, { eventually: true });
     return items.filter(isLive).map((item) => parse(EventRecord, item, 'DatabaseError'));
+  };
+  /** The latest events that are wanted among those with a tag; looks at the newest thousand with one, and at few at first. */
+  const latestTagged = async (app: string, tags: readonly string[], { limit, isWanted }: Wanted) => {
+    const partitions = tags.map((tag) => keys.tagPartition(app, tag));
+    const found: EventRecord[] = [];
+    let page: Item[] = [];
+    for (let seen = 0; found.length < limit && seen < mostLookedAt; seen += page.length) {
+      // Nearly every event is wanted, and the first few are all that are asked for.
+      const most = seen === 0 ? limit : lookedAtOnce;
+      const oldest = page.at(-1);
+      page = await newestOf(table, partitions, { limit: most, ...(oldest && { before: String(oldest.sk) }) });
+      const ids = page.filter(isLive).map(({ sk }) => keys.eventIdOfTag(String(sk)));
+      const events = await load(ids.map((id) => keys.eventKey(app, id)));
+      found.push(...events.filter(isWanted));
+      if (page.length < most) break;
+    }
+    return found.slice(0, limit);
   };
   return {
     async record(app, event, raw) {
@@ -55,38 +77,13 @@ export function eventsOf(table: Table, retentionDays: number, now: () => Millis)
       return await load(newest.slice(skip));
     },
     async latestWith(app, tags, limit) {
-      const partitions = [...new Set(tags.map((tag) => keys.tagPartition(app, tagText(tag))))];
-      const pages = await Promise.all(
-        partitions.map((partition) => table.query({ partition, newestFirst: true, limit, eventually: true })),
-      );
-      const found = [
-        ...new Set(
-          pages
-            .flat()
-            .filter(isLive)
-            .map(({ sk }) => String(sk)),
-        ),
-      ]
-        .sort()
-        .reverse();
-      return await load(found.slice(0, limit).map((sk) => keys.eventKey(app, keys.eventIdOfTag(sk))));
+      const texts = [...new Set(tags.map(tagText))];
+      // An event that is written again, with its work done better, may have had tags that it has no more.
+      return await latestTagged(app, texts, { limit, isWanted: (event) => texts.some((tag) => mayHave(event, tag)) });
     },
     async latestOf(app, username, limit) {
-      const partition = keys.tagPartition(app, tagText(username));
-      const found: EventRecord[] = [];
-      let page: Item[] = [];
-      for (let seen = 0; found.length < limit && seen < mostLookedAt; seen += page.length) {
-        // Nearly every name is only the user's, and the first few are all that is wanted.
-        const most = seen === 0 ? limit : lookedAtOnce;
-        const oldest = page.at(-1);
-        const before = oldest && { before: String(oldest.sk) };
-        page = await table.query({ partition, newestFirst: true, limit: most, eventually: true, ...before });
-        const ids = page.filter(isLive).map(({ sk }) => keys.eventIdOfTag(String(sk)));
-        const events = await load(ids.map((id) => keys.eventKey(app, id)));
-        found.push(...events.filter(({ applicationUsername }) => applicationUsername === username));
-        if (page.length < most) break;
-      }
-      return found.slice(0, limit);
+      const isWanted = ({ applicationUsername }: EventRecord) => applicationUsername === username;
+      return await latestTagged(app, [tagText(username)], { limit, isWanted });
     },
     async find(app, eventId) {
       const item = await table.get(keys.eventKey(app, eventId));
@@ -100,12 +97,29 @@ export function eventsOf(table: Table, retentionDays: number, now: () => Millis)
   };
 }
 
+/** The newest tags of the partitions together, newest first; one for an event that has several of them. */
+async function newestOf(
+  table: Table,
+  partitions: readonly string[],
+  page: { readonly limit: number; readonly before?: string },
+): Promise<Item[]> {
+  const found = await Promise.all(
+    partitions.map((partition) => table.query({ partition, newestFirst: true, eventually: true, ...page })),
+  );
+  const bySortKey = new Map(found.flat().map((item) => [String(item.sk), item]));
+  return [...bySortKey.values()].sort((a, b) => (String(a.sk) < String(b.sk) ? 1 : -1)).slice(0, page.limit);
+}
+
 /** A list reads an event of up to 4 KB for half a unit, and each item that is written costs at least one. */
 const fitTogether = (event: EventRecord, view: Buffer): boolean =>
   Buffer.byteLength(JSON.stringify(event)) + view.length < 3_500;
 
-/** The database client writes no map with a member of such a name. */
-const unwritable: readonly string[] = ['__proto__', 'constructor'];
+/** The database client writes no map with a member of such a name, and no schema reads one. */
+const unwritable: readonly string[] = ['__proto__', 'constructor', 'prototype'];
+
+/** Whether an event has a tag; of tags that it cannot hold this is not known. */
+const mayHave = ({ content }: EventRecord, tag: string): boolean =>
+  Object.hasOwn(content.tags, tag) || unwritable.includes(tag);
 
 /** The event without the tags that no map can hold; they can still be searched for. */
 function storable(event: EventRecord): EventRecord {

@@ -68,6 +68,48 @@ describe('the list of events', () => {
   }, 60_000);
 });
 
+describe('the latest events with a tag', () => {
+  it('are not those that had it before their work was done again', async () => {
+    const app = freshName();
+    for (let index = 0; index < 250; index++) {
+      await events.record(app, eventAt(start + index, `again-${index}`, { ok: false }));
+      if (index >= 20) await events.record(app, eventAt(start + index, `again-${index}`));
+    }
+    const found = await events.latestWith(app, ['error'], 10);
+    expect(found.map(({ eventId }) => eventId)).toEqual(Array.from({ length: 10 }, (_, ago) => `again-${19 - ago}`));
+    expect(found.map(({ outcome }) => outcome.ok)).not.toContain(true);
+  }, 60_000);
+
+  it('are newest first and each there once, whichever of the tags they have', async () => {
+    const app = freshName();
+    const anyTags = fc.array(fc.subarray(['one', 'two'], { minLength: 1 }), { minLength: 1, maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(anyTags, fc.integer({ min: 1, max: 8 }), async (tagged, limit) => {
+        const [one, two] = [freshName(), freshName()];
+        const ids = tagged.map(() => randomUUID());
+        for (const [index, tags] of tagged.entries()) {
+          const recorder = newRecorder({ type: 'receipt.validated', date: start + index, eventId: ids[index] ?? '' });
+          for (const tag of tags) recorder.tag(tag === 'one' ? one : two, '_P');
+          const { event } = recorder.finish({ request: {}, response: {}, outcome: { status: 200, ok: true } });
+          await events.record(app, event);
+        }
+        const found = await events.latestWith(app, [one, two], limit);
+        expect(found.map(({ eventId }) => eventId)).toEqual(ids.reverse().slice(0, limit));
+      }),
+      { numRuns: 12 },
+    );
+  }, 60_000);
+
+  it.each(['__proto__', 'constructor', 'prototype', 'toString', '長'.repeat(300), 'x'.repeat(1_001)])(
+    'are found by %s',
+    async (user) => {
+      const app = freshName();
+      await events.record(app, eventAt(start, 'of-user', { user }));
+      expect(await events.latestWith(app, [user], 10)).toMatchObject([{ eventId: 'of-user' }]);
+    },
+  );
+});
+
 describe('the latest events of a user', () => {
   const record = async (app: string, users: readonly (string | undefined)[], ok = false) => {
     const all = users.map((user, index) => eventAt(start + index, randomUUID(), { ...(user && { user }), ok }));
