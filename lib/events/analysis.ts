@@ -1,9 +1,12 @@
 import type { EventAnalysisResult, EventSearchResult, RequestContent, RequestContext } from '../api/event-records.ts';
-import type { EventRecord, RawEvent } from './event.ts';
+import type { EventRecord, RawEvent, TagType } from './event.ts';
 
-/** An event as lists and searches show it; in a search with the tag as it was asked for. */
+/**
+ * An event as lists and searches show it; in a search with the tag as it was asked for. A request without an id is known by
+ * its event's, for which it has no tag.
+ */
 export function searchResult(app: string, event: EventRecord, asked?: readonly string[]): EventSearchResult {
-  const { tags } = event.content;
+  const tags: Readonly<Record<string, TagType>> = { [event.reqId]: '_R', ...event.content.tags };
   const tag = asked?.find((name) => Object.hasOwn(tags, name));
   return {
     tag: asked?.[0] ?? '',

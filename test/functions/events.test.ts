@@ -164,6 +164,32 @@ describe('a search by tag', () => {
     expect(rows.map(({ eventId }) => eventId)).toEqual(ids.slice(0, 100));
   });
 
+  it('finds the request that a row shows the id of, also where the caller gave none', async () => {
+    const keys = await givenApp(table);
+    const headers = secret(keys);
+    const read = async (given: object) =>
+      await call(getCustomerPurchases, {
+        headers: { ...headers, ...given },
+        params: { applicationUsername: 'ann' },
+      });
+    await read({});
+    const { ids, body } = await listed(keys);
+    const { req_id: reqId } = body.rows[0].context;
+    expect(await searched(keys, reqId)).toMatchObject([{ tag: reqId, type: '_R', eventId: ids[0] }]);
+    // A later request may be sent with that id.
+    await read({ 'x-request-id': reqId });
+    expect(await searched(keys, reqId)).toMatchObject([
+      { tag: reqId, type: '_R', eventId: expect.not.stringContaining(ids[0]) },
+      { tag: reqId, type: '_R', eventId: ids[0] },
+    ]);
+    expect(await searched(await givenApp(table), reqId)).toEqual([]);
+  });
+
+  it('finds no request by the id of its event where the caller gave another', async () => {
+    const keys = await givenApp(table);
+    expect(await searched(keys, await givenEvent(keys))).toEqual([]);
+  });
+
   it('finds nothing for a tag that nobody has', async () => {
     expect(await searched(await givenApp(table), 'nobody')).toEqual([]);
   });
