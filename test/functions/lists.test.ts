@@ -55,6 +55,17 @@ describe('the lists of an application', () => {
     },
   );
 
+  it.each(['Smith%2C%20John', 'Smith%252C%2520John'])(
+    'find the customer whose name has a comma when it is sent as %s',
+    async (sent) => {
+      const keys = await givenApp(table);
+      for (const name of ['Smith, John', 'ann']) await givenPaid(keys, name);
+      const query = { applicationUsername: decodeURIComponent(sent) };
+      const { body } = await call(listCustomers, { headers: secret(keys), query });
+      expect(body).toMatchObject({ paging: { total: 1 }, rows: [{ applicationUsername: 'Smith, John' }] });
+    },
+  );
+
   it.each([
     ['a name that is too long', 'x'.repeat(901)],
     ['one that is longer than any key, among others', `ann,${'x'.repeat(2_100)}`],
