@@ -5,7 +5,9 @@ import { dailyStats, firstNeeded } from '../../lib/stats/records.ts';
 import { byPeriod } from '../../lib/stats/tally.ts';
 
 export const handler = endpoint(getStatsV2)(async ({ app, query }, { now, counters }) => {
-  const { days } = rangeOf(query, now());
+  const range = rangeOf(query, now());
+  if (!range) return { dailyStats: [], monthlyStats: { amountUSD: 0, numTransactions: 0 } };
+  const { days } = range;
   const tallies = byPeriod(await counters.days(app.name, firstNeeded(days[0]), days[1]));
   const records = dailyStats(tallies, days, {});
   const latest = records.at(-1);

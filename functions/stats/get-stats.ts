@@ -5,7 +5,9 @@ import { dailyStats, firstNeeded, monthlyStats } from '../../lib/stats/records.t
 import { byPeriod } from '../../lib/stats/tally.ts';
 
 export const handler = endpoint(getStats)(async ({ app, query }, { now, counters }) => {
-  const { days, months } = rangeOf(query, now());
+  const range = rangeOf(query, now());
+  if (!range) return { dailyStats: [], monthlyStats: [] };
+  const { days, months } = range;
   const [daily, monthly] = await Promise.all([
     counters.days(app.name, firstNeeded(days[0]), days[1]),
     counters.months(app.name, ...months),

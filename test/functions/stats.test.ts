@@ -75,11 +75,29 @@ describe('GET /v3/stats', () => {
   it.each([
     { startdate: '2026-02-31' },
     { startdate: 'yesterday' },
-    { startdate: '2026-03-02', enddate: '2026-03-01' },
-    { startdate: '2000-01-01', enddate: '2026-01-01' },
+    { startdate: '2016-01-01', enddate: '2026-01-08' },
     { currency: 'EURO' },
   ])('refuses %j', async (query) => {
     expect(await statsOf(query)).toMatchObject({ ok: false, status: 400, code: 'InvalidPayload' });
+  });
+
+  it.each([
+    { startdate: '2026-03-02', enddate: '2026-03-01' },
+    { startdate: '2026-03-01', enddate: '2026-02-28' },
+    { startdate: '2999-01-01' },
+  ])('tells of no day and no month where the dates lie the wrong way round: %j', async (query) => {
+    expect(await statsOf(query)).toEqual({ dailyStats: [], monthlyStats: [] });
+    const { body } = await call(getStatsV2, { headers: basic(keys.app, keys.secretKey), query });
+    expect(body).toEqual({ dailyStats: [], monthlyStats: { amountUSD: 0, numTransactions: 0 } });
+  });
+
+  it('tells of ten years at once, far below what a function may answer and how long it may take', async () => {
+    const query = { startdate: '2016-03-16', enddate: '2026-03-23', include_notifications: 'true' };
+    const startedAt = Date.now();
+    const stats = await statsOf(query);
+    expect(Date.now() - startedAt).toBeLessThan(3_000);
+    expect([stats.dailyStats.length, stats.monthlyStats.length]).toEqual([3_660, 121]);
+    expect(Buffer.byteLength(JSON.stringify(stats))).toBeLessThan(2_500_000);
   });
 
   it('shows a month of days and a year of months when no dates are given', async () => {
