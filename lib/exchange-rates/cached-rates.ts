@@ -1,5 +1,5 @@
 import type { DayRatesHistory } from '../db/day-rates.ts';
-import { type DayRates, dayOf } from '../money/day-rates.ts';
+import { type DayRates, dayOf, isBest } from '../money/day-rates.ts';
 import { snapshot } from './snapshot.ts';
 
 /** The rates that purchases are converted with. */
@@ -11,10 +11,15 @@ export interface Rates {
 /** An estimate of a currency's worth is given for this long before and after the snapshot, then none. */
 const estimateMs = 3 * 366 * 24 * 60 * 60 * 1000;
 /** How long a day may be met without rates that have come in since. */
-const missingLivesMs = 60 * 60 * 1000;
+const passingMs = 60 * 60 * 1000;
+/** Rates that were missed come in late, but not after this: the bank's file of past days reaches no further back. */
+const healedMs = 90 * 24 * 60 * 60 * 1000;
 const largest = 1_000;
 
-/** Rates read once a day and container, when first needed. A failed read is not kept. */
+/**
+ * Rates read once a day and container, when first needed; again after an hour while better ones can come in. A failed read is
+ * not kept.
+ */
 export function cachedRates(history: Pick<DayRatesHistory, 'before'>, now: () => number): Rates {
   const known = new Map<string, { readonly at: number; readonly rates: Promise<DayRates | undefined> }>();
   const read = (day: string, purchaseDate: number): Promise<DayRates | undefined> => {
@@ -24,7 +29,8 @@ export function cachedRates(history: Pick<DayRatesHistory, 'before'>, now: () =>
     known.set(day, entry);
     rates.then(
       (found) => {
-        if (found) known.set(day, { ...entry, at: Number.POSITIVE_INFINITY });
+        const isLast = found && (isBest(found.date, purchaseDate) || now() - purchaseDate > healedMs);
+        if (isLast) known.set(day, { ...entry, at: Number.POSITIVE_INFINITY });
       },
       () => known.delete(day),
     );
@@ -34,7 +40,7 @@ export function cachedRates(history: Pick<DayRatesHistory, 'before'>, now: () =>
     async of(purchaseDate) {
       const day = dayOf(purchaseDate);
       const present = known.get(day);
-      const isFresh = present && now() - present.at < missingLivesMs;
+      const isFresh = present && now() - present.at < passingMs;
       return (await (isFresh ? present.rates : read(day, purchaseDate))) ?? estimate(purchaseDate);
     },
   };

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
-import { dayOf, isGood } from '../money/day-rates.ts';
+import { dayOf, isGood, isWorkingDay } from '../money/day-rates.ts';
 import { fetchRates } from './fetch-rates.ts';
 
 type Needed = Pick<Deps, 'now' | 'emulator' | 'dayRates'>;
@@ -30,5 +30,5 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** Days on which there may be rates; after a holiday the history is asked for in vain, which costs one call a day. */
 function workingDays(now: number, until: string): string[] {
   const days = Array.from({ length: healedDays + 1 }, (_, ago) => dayOf(now, -ago));
-  return days.filter((day) => day <= until && ![0, 6].includes(new Date(day).getUTCDay()));
+  return days.filter((day) => day <= until && isWorkingDay(day));
 }

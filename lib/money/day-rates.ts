@@ -36,3 +36,12 @@ export function isGood(date: string, purchaseDate: number): boolean {
   const [first, last] = goodDays(purchaseDate);
   return date >= first && date <= last;
 }
+
+/** Whether the bank publishes rates on this day of the week; of holidays nothing is known. */
+export const isWorkingDay = (day: string): boolean => ![0, 6].includes(new Date(day).getUTCDay());
+
+/** Whether rates of this day are good for the purchase, and none that come in later can be better. */
+export function isBest(date: string, purchaseDate: number): boolean {
+  const newest = [1, 2, 3].map((ago) => dayOf(purchaseDate, -ago)).find(isWorkingDay);
+  return isGood(date, purchaseDate) && newest !== undefined && date >= newest;
+}

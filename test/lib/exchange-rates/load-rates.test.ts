@@ -11,6 +11,8 @@ import { pricedLook } from '../../../lib/exchange-rates/priced-look.ts';
 import { paid, seenPurchase } from '../../support/given.ts';
 import { testTable } from '../../support/table.ts';
 
+const hourMs = 60 * 60 * 1000;
+
 // The history is shared by all applications, so that each test has a year of its own.
 describe('loadRates', () => {
   let table: Table;
@@ -97,6 +99,34 @@ describe('loadRates', () => {
     expect(readOnce).toBeGreaterThan(read);
     expect((await pricedLook(look('COP'), [], rates)).transactions[0]?.usdRate).toBeUndefined();
     expect(table.consumed.read).toBe(readOnce);
+  });
+
+  it.each([
+    ['the rates of the days before came in late', '2036-05-15T12:00:00Z', '2036-05-07', '2036-05-14'],
+    ['it is a Monday, and only those of Thursday were known', '2037-06-15T12:00:00Z', '2037-06-11', '2037-06-12'],
+  ])('converts a day within the hour at the best rates where %s', async (_what, bought, early, late) => {
+    const purchaseDate = Date.parse(bought);
+    let now = purchaseDate;
+    const rates = cachedRates(dayRates, () => now);
+    await dayRates.keep([{ date: early, perEuro: { USD: '1.10' } }]);
+    expect((await rates.of(purchaseDate))?.date).toBe(early);
+    await dayRates.keep([{ date: late, perEuro: { USD: '1.30' } }]);
+    now += hourMs;
+    expect((await rates.of(purchaseDate))?.date).toBe(late);
+  });
+
+  it.each([
+    ['a Monday the rates of Friday', '2026-06-15T12:00:00Z', '2026-06-12', 0],
+    ['a Saturday those of Friday', '2026-06-13T12:00:00Z', '2026-06-12', 0],
+    ['a Friday those of Thursday', '2026-06-12T12:00:00Z', '2026-06-11', 0],
+    ['a day after a holiday, some months later, those before it', '2026-05-02T12:00:00Z', '2026-04-30', 100],
+  ])('keeps for %s for good', async (_what, bought, date, daysLater) => {
+    const purchaseDate = Date.parse(bought);
+    let [now, reads] = [purchaseDate + daysLater * 24 * hourMs, 0];
+    const before = async () => ({ date, perEuro: { USD: '1.10' }, read: ++reads });
+    const rates = cachedRates({ before }, () => now);
+    for (let hour = 0; hour < 3; hour++, now += hourMs) expect(await rates.of(purchaseDate)).toMatchObject({ date });
+    expect(reads).toBe(1);
   });
 
   it('estimates by the snapshot for three years around it, where the history has nothing', async () => {
