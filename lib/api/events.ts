@@ -28,6 +28,7 @@ export const listEvents = contract({
     enddate: given(Moment),
   }),
   response: Rows,
+  isHeavy: true,
   needs: ['indexes'],
 });
 

@@ -43,6 +43,7 @@ export const getStats = contract({
     currency: given(Currency),
   }),
   response: v.strictObject({ dailyStats: v.array(DailyStat), monthlyStats: v.array(MonthlyStat) }),
+  isHeavy: true,
   needs: [],
 });
 
@@ -66,6 +67,7 @@ export const getStatsV2 = contract({
     ),
     monthlyStats: v.strictObject({ amountUSD: v.number(), numTransactions: v.number() }),
   }),
+  isHeavy: true,
   needs: [],
 });
 
