@@ -82,7 +82,8 @@ function replacement(before: Delivery, after: Delivery, now: Millis): Update {
   return updateOf(
     key,
     {
-      ...{ state, attempts, nextAt, dueAt, lastStatus, failure, ttl: ttl(now) },
+      // A replay begins anew, and moves to the end of the list with it.
+      ...{ createdAt, state, attempts, nextAt, dueAt, lastStatus, failure, ttl: ttl(now) },
       ...{ duePk: due?.duePk, dueSk: due?.dueSk, createdPk: listing?.createdPk, createdSk: listing?.createdSk },
     },
     {

@@ -33,6 +33,13 @@ const renewed = (now: number): Happened => {
   const observed = { asOf: now, purchase, transactions: [paid(purchase)], userTokens: [] };
   return { cause: 'notification', observed, strategy: 'all', now };
 };
+/** Marks of a URL that hung several times in a row. */
+const hanging = ({ now }: WebhookWorld) => ({ failures: 7, downUntil: now + 20 * minute });
+/** Gives the application this one URL. */
+async function moveTo({ keys, deps }: WebhookWorld, path: string): Promise<void> {
+  const settings = { urls: [`${server.url}${path}`], sandboxUrls: [], sendsPassword: true };
+  await setWebhook(keys.app, settings, { newSecret: false, deps });
+}
 const bodies = () => server.taken.map(({ body }) => JSON.parse(body));
 const headerOf = (index: number, name: string) => server.taken[index]?.headers[name];
 
@@ -208,6 +215,19 @@ describe('a webhook that fails', () => {
     expect(await listDeliveries(world.keys.app, undefined, world.deps)).toEqual([]);
   });
 
+  it('can be replayed while its URL is down: it waits as one that is new', async () => {
+    const world = await webhookWorld({ urls: [server.url] });
+    server.answer({ status: 503 });
+    await toldOf(world, bought('ann'), start + 8 * day);
+    await world.deps.deliveries.markEndpoint(world.keys.app, server.url, hanging(world));
+    server.answer({ status: 200 });
+    server.taken.length = 0;
+    await replayDeliveries(world.keys.app, undefined, world.deps);
+    await world.workUntil(world.now + 2 * day);
+    expect(server.taken).toHaveLength(1);
+    expect(await listDeliveries(world.keys.app, undefined, world.deps)).toEqual([]);
+  });
+
   it('waits as long as the server asks for', async () => {
     const world = await webhookWorld({ urls: [server.url] });
     server.answer({ status: 429, headers: { 'retry-after': '3600' } });
@@ -269,21 +289,33 @@ describe('a webhook that fails', () => {
   ])('goes to the first URL again when the one that took its place is given up for it %s', async (_when, after) => {
     const world = await webhookWorld({ urls: [`${server.url}/first`] });
     const { app } = world.keys;
-    const moveTo = async (path: string) => {
-      const settings = { urls: [`${server.url}${path}`], sandboxUrls: [], sendsPassword: true };
-      await setWebhook(app, settings, { newSecret: false, deps: world.deps });
-    };
     server.answer({ status: 500 });
     await toldOf(world);
-    await moveTo('/second');
+    await moveTo(world, '/second');
     await world.workUntil(start + after);
-    await moveTo('/first');
+    await moveTo(world, '/first');
     await replayDeliveries(app, undefined, world.deps);
     server.answer({ status: 200 });
     server.taken.length = 0;
     await world.workUntil(world.now + day);
     expect(server.taken.map(({ path }) => path)).toEqual(['/first']);
     expect(await listDeliveries(app, undefined, world.deps)).toEqual([]);
+  });
+
+  it('goes to the first URL again also while that is down, days after it was moved away', async () => {
+    const world = await webhookWorld({ urls: [`${server.url}/first`] });
+    const { app } = world.keys;
+    server.answer({ status: 500 });
+    await toldOf(world);
+    await moveTo(world, '/second');
+    await world.workUntil(start + 8 * day);
+    await moveTo(world, '/first');
+    await world.deps.deliveries.markEndpoint(app, `${server.url}/first`, hanging(world));
+    await replayDeliveries(app, undefined, world.deps);
+    server.answer({ status: 200 });
+    server.taken.length = 0;
+    await world.workUntil(world.now + 2 * day);
+    expect(server.taken.map(({ path }) => path)).toEqual(['/first']);
   });
 
   it.each([
