@@ -54,6 +54,8 @@ export interface FoundPurchase {
 /** Purchases of one table. An application's name is part of every key. */
 export interface Purchases {
   find(app: string, purchaseId: string): Promise<FoundPurchase | undefined>;
+  /** The same for several ids at once: those that there are. */
+  findAll(app: string, purchaseIds: readonly string[]): Promise<FoundPurchase[]>;
   /** What the user owns, latest purchase first. */
   ownedBy(app: string, username: string): Promise<Purchase[]>;
   refreshable(app: string, purchaseId: string): Promise<Refreshable | undefined>;
@@ -96,6 +98,10 @@ export function purchasesOf(table: Table, cipher: Cipher, rates: Rates): Purchas
     async find(app, purchaseId) {
       const item = await table.get(purchaseKey(app, purchaseId));
       return item && found(item);
+    },
+    async findAll(app, purchaseIds) {
+      const items = await table.batchGet([...new Set(purchaseIds)].map((id) => purchaseKey(app, id)));
+      return items.map(found);
     },
     async ownedBy(app, username) {
       const links = await table.query({ partition: customerPartition(app, username), prefix: linkPrefix });

@@ -1,13 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { searchEvents } from '../../lib/api/events.ts';
 import { repeatWebhook } from '../../lib/api/notifier.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import type { IssuedKeys } from '../../lib/apps/operator.ts';
 import { deps } from '../../lib/deps.ts';
+import { processNotification } from '../../lib/incoming/process-notification.ts';
+import { refreshPurchase } from '../../lib/refresh/refresh.ts';
 import { setWebhook } from '../../lib/webhooks/operator.ts';
 import { type ApplicationServer, startApplicationServer } from '../support/application-server.ts';
 import { basic, call } from '../support/call.ts';
+import { freshName } from '../support/given.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { startWorkQueues, type WorkQueues } from '../support/work-queues.ts';
 
@@ -79,7 +82,11 @@ it('a past request is also found by the id of its event, and a notification by i
   expect((await repeat(eventId)).status).toBe(200);
   const [{ notification }] = bodies();
   expect((await repeat(notification.id)).status).toBe(200);
-  expect(bodies()[1]).toMatchObject({ applicationUsername: 'bob', notification: { purchaseId, reason: 'REPEATED' } });
+  const { transactionId } = notification;
+  expect(bodies()[1]).toMatchObject({
+    applicationUsername: 'bob',
+    notification: { purchaseId, transactionId, reason: 'REPEATED' },
+  });
   expect(await eventsWith('bob')).toContainEqual(expect.objectContaining({ eventType: 'webhook.app.called' }));
 });
 
@@ -113,3 +120,58 @@ it('another application cannot repeat it', async () => {
   const headers = basic(other.app, other.secretKey);
   expect((await call(repeatWebhook, { headers, body: { reqId: 'request-of-eve' } })).status).toBe(404);
 });
+
+describe('what happened at a store', () => {
+  const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription' };
+
+  it.each([
+    ['told of it', storeTells],
+    ['was asked', storeIsAsked],
+  ])('is told again to everybody who owns the purchase now when the store %s', async (_how, happens) => {
+    const users = [freshName('fay'), freshName('gus'), freshName('hal')];
+    const purchaseId = await bought(users[0] ?? '', 'request-of-fay');
+    await claims(purchaseId, users[1] ?? '');
+    const eventId = await happens(purchaseId);
+    await claims(purchaseId, users[2] ?? '');
+    expect((await repeat(eventId)).status).toBe(200);
+    expect(
+      bodies()
+        .map(({ applicationUsername }) => applicationUsername)
+        .sort(),
+    ).toEqual(users);
+    const notification = expect.objectContaining({ reason: 'REPEATED', purchaseId, productId: 'store_b:premium' });
+    expect(bodies().map((body) => body.notification)).toEqual(users.map(() => notification));
+  });
+
+  it('is told again to a user who came after it, when there was none', async () => {
+    const { id } = await service.control('/purchases', { ...order, applicationUsername: 'ida' });
+    const eventId = await storeTells(`store_b:${id}`);
+    expect(await repeat(eventId)).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
+    await claims(`store_b:${id}`, 'ida');
+    expect((await repeat(eventId)).status).toBe(200);
+    expect(bodies()).toMatchObject([{ applicationUsername: 'ida', notification: { purchaseId: `store_b:${id}` } }]);
+  });
+});
+
+/** Another user claims the purchase. */
+async function claims(purchaseId: string, username: string): Promise<void> {
+  const claim = { username, how: 'validation' } as const;
+  await deps().purchases.record(keys.app, purchaseId, { cause: 'validation', claim, strategy: 'all', now: Date.now() });
+}
+
+/** The store's notification of the purchase is taken in; returns the id of its event. */
+async function storeTells(purchaseId: string): Promise<string> {
+  const [eventId, at] = [freshName('event'), Date.now()];
+  const content = { kind: 'subscription', token: purchaseId.replace('store_b:', '') };
+  const message = { key: eventId, type: 'SUBSCRIPTION_RENEWED', at, content };
+  const incoming = { app: keys.app, platform: 'store_b', eventId, receivedAt: at, attempt: 0, message } as const;
+  await processNotification(incoming, deps());
+  return eventId;
+}
+
+/** The purchase is refreshed; returns the id of the event. */
+async function storeIsAsked(purchaseId: string): Promise<string> {
+  await refreshPurchase({ app: keys.app, purchaseId }, deps());
+  const events = await eventsWith(purchaseId);
+  return events.find(({ eventType }: { eventType: string }) => eventType === 'receipt.refreshed').eventId;
+}
