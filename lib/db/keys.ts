@@ -18,6 +18,7 @@ import type { Millis } from '../purchases/purchase.ts';
  * Purchase nobody owns yet    a#U#<alias>          W#<purchaseId>
  * Done once (a charge)        a#O#<platform>#<sha> O
  * Handled store message       a#K#<platform>#<key> K, with several purchases also K#<purchaseId>
+ * The same, on the queue      a#K#<platform>#<key> Q, put there by a look at the store
  * Access token (SHA-256)      a#A#<hash>           A
  * Webhook delivery            a#D#<deliveryId>     D                     byCreated a#D and due, once it has failed
  * URL that takes no webhooks  a#H#<sha of URL>     H
@@ -166,6 +167,10 @@ export const messageKey = (app: string, platform: string, key: string): Key => (
 export const messagePartKey = (app: string, message: { platform: string; key: string }, purchaseId: string): Key => ({
   pk: messageKey(app, message.platform, message.key).pk,
   sk: `K#${purchaseId}`,
+});
+export const messageQueuedKey = (app: string, platform: string, key: string): Key => ({
+  pk: messageKey(app, platform, key).pk,
+  sk: 'Q',
 });
 
 export const onceKey = (app: string, platform: string, digest: string): Key => ({

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { getPurchase } from '../../../../lib/api/purchases.ts';
 import { deps } from '../../../../lib/deps.ts';
+import { ServiceError } from '../../../../lib/errors.ts';
+import type { IncomingNotification } from '../../../../lib/incoming/incoming-notification.ts';
 import { reconcile } from '../../../../lib/incoming/reconcile.ts';
 import { basic, call } from '../../../support/call.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
@@ -42,4 +44,40 @@ it.each([
   const { body: purchase } = await call(getPurchase, { headers: basic(app, secretKey), params, query });
   expect(purchase.notifications.map(({ reason }: { reason: string }) => reason)).toEqual(['PURCHASED', 'REFUNDED']);
   expect(purchase).toMatchObject({ cancelationReason: 'Customer', ...(isExpired && { isExpired }) });
+});
+
+it('what a look has put on the queue is put there again by none for six hours, and then under the same event', async () => {
+  const order = { platform: 'processor_b', productId: 'coins', type: 'consumable', applicationUsername: 'ann' };
+  const { id, validate } = await service.control('/purchases', order);
+  const keys = await service.app(['processor_b']);
+  await service.validate(keys, validate);
+  await service.control(`/purchases/${id}/refund`, {});
+  const { apps } = deps();
+  const list = async () => (await apps.list()).filter(({ name }) => name === keys.app);
+  const sent: IncomingNotification[] = [];
+  let isDown = true;
+  const send = async (messages: readonly IncomingNotification[]) => {
+    if (isDown) throw new ServiceError('ConnectionFailed', 'The queue is away.');
+    sent.push(...messages);
+  };
+  const look = async () =>
+    await reconcile({ ...deps(), apps: { ...apps, list }, notificationsQueue: { send } }, () => 900_000);
+  await look();
+  isDown = false;
+  await look();
+  // Of a merchant's payments all are looked at.
+  const found = sent.length;
+  expect(found).toBeGreaterThan(0);
+  await look();
+  expect(sent).toHaveLength(found);
+  const reconciled = async () =>
+    (await deps().events.list(keys.app, { limit: 50, skip: 0 })).filter(
+      ({ type, outcome }) => type === 'notifications.reconciled' && outcome.ok,
+    );
+  expect(await reconciled()).toHaveLength(1);
+  await service.control('/clock', { advance: 'PT7H' });
+  await look();
+  await look();
+  expect(sent).toHaveLength(2 * found);
+  expect(new Set(sent.map(({ eventId, receivedAt }) => `${eventId} ${receivedAt}`)).size).toBe(found);
 });
