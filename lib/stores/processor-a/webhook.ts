@@ -78,7 +78,8 @@ function aboutOf({ type, data: { object } }: WebhookEvent): string | undefined {
   if (type.startsWith('payment_intent.')) return object.id;
   if (type.startsWith('invoice.')) {
     const parent = v.safeParse(Parent, object.parent);
-    return parent.success ? parent.output.subscription_details.subscription : undefined;
+    // API versions from before there were parents name it beside them.
+    return parent.success ? parent.output.subscription_details.subscription : idIn('subscription');
   }
   if (type.startsWith('charge.dispute.') || type.startsWith('refund.') || type === 'charge.refund.updated') {
     return idIn('charge') ?? idIn('payment_intent');

@@ -93,6 +93,24 @@ describe('an event of processor_a', () => {
     },
   );
 
+  it.each([
+    ['its parent', { parent: { subscription_details: { subscription: 'sub_1' } }, subscription: 'sub_of_old' }],
+    ['a field, in versions before there were parents', { subscription: 'sub_1' }],
+    ['a field with the whole of it', { subscription: { id: 'sub_1', object: 'subscription' } }],
+  ])('about an invoice leads to the subscription in %s', async (_where, invoice) => {
+    const paid = event('invoice.paid', { id: 'in_1', object: 'invoice', ...invoice });
+    expect(await receive(JSON.stringify(paid))).toMatchObject({ messages: [{ content: { about: 'sub_1' } }] });
+  });
+
+  it.each([{}, { subscription: null }, { parent: null, subscription: null }])(
+    'about an invoice %j of no subscription leads nowhere',
+    async (invoice) => {
+      const [message] =
+        (await receive(JSON.stringify(event('invoice.paid', { id: 'in_1', ...invoice }))))?.messages ?? [];
+      expect(message?.content).not.toHaveProperty('about');
+    },
+  );
+
   it('leads to no purchase when the processor does not know its object', async () => {
     const [message] = (await receive(body))?.messages ?? [];
     expect(message && (await processorA.observe?.(message, asking()))).toEqual({ reason: 'OTHER', observations: [] });
