@@ -1,7 +1,9 @@
 import type { BraintreeGateway } from 'braintree';
 import * as v from 'valibot';
+import { ServiceError } from '../../errors.ts';
 import { NotificationReason } from '../../notifications/reasons.ts';
 import { parse } from '../../parse.ts';
+import type { Observation } from '../../purchases/observation.ts';
 import { prefixed } from '../../purchases/platform.ts';
 import type { Asking, Noticed, StoreMessage } from '../store.ts';
 import { found, gatewayOf } from './client.ts';
@@ -25,7 +27,21 @@ export async function noticed({ content }: StoreMessage, asking: Asking): Promis
   const token =
     (subscription !== undefined && (await tokenOf(subscription, asking))) ||
     (transaction !== undefined && (await tokenOfPayment(transaction, { gateway, asking })));
-  return { reason, observations: token ? [await lookAt(gateway, token, asking)] : [] };
+  const seen = token && (await ownPurchase(token, { gateway, asking }));
+  return { reason, observations: seen ? [seen] : [] };
+}
+
+/** Undefined for what the processor has no more, or not for this merchant. */
+async function ownPurchase(
+  token: RefreshToken,
+  { gateway, asking }: { readonly gateway: BraintreeGateway; readonly asking: Asking },
+): Promise<Observation | undefined> {
+  try {
+    return await lookAt(gateway, token, asking);
+  } catch (thrown) {
+    if (thrown instanceof ServiceError && thrown.code === 'InvalidPayload') return undefined;
+    throw thrown;
+  }
 }
 
 /** Undefined for a purchase of another seller with the same merchant: a validation makes every purchase of ours. */

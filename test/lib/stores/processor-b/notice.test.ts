@@ -62,6 +62,17 @@ describe('what a webhook of processor_b is about', () => {
     }
   });
 
+  it('is no purchase when the processor has it no more', async () => {
+    const origin = { productId: 'monthly', customerId: 'Ann' };
+    for (const token of [
+      { subscription: 'gone', ...origin },
+      { transaction: 'gone', ...origin },
+    ]) {
+      const asking = braintree.asking({ refreshTokenOf: async () => token });
+      expect(await observe(asking, { subscription: 'gone' })).toEqual({ reason: 'OTHER', observations: [] });
+    }
+  });
+
   it('is asked for again later while the processor cannot be asked', async () => {
     const { purchaseId, asking } = await known(monthly);
     await braintree.fault({ fault: 'down' });
