@@ -91,6 +91,8 @@ function definition(
     name: id,
     environment: {
       ...environment,
+      // As a role of its own would: by this it is known to whom it calls.
+      AWS_ACCESS_KEY_ID: id,
       AWS_LAMBDA_FUNCTION_NAME: id,
       AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(MemorySize),
       _HANDLER: Handler,

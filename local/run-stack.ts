@@ -1,10 +1,13 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { accessesIn } from './accesses.ts';
 import { createTables } from './create-tables.ts';
 import { connectSources } from './event-sources.ts';
+import { type Gate, startGate } from './gate.ts';
 import { type GatewayDocument, gatewayDocumentOf } from './gateway/document.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import { type LocalFunctions, localFunctions } from './local-functions.ts';
 import { localNames, region } from './local-names.ts';
+import { permissionsOf } from './permissions.ts';
 import { type MessageCounts, type QueueServer, startQueues } from './queues.ts';
 import { runSchedules } from './schedules.ts';
 import { generateSecrets, type SecretValues, startSecretsManager } from './secrets-manager.ts';
@@ -27,6 +30,7 @@ export interface RunningStack {
   readonly secrets: SecretValues;
   readonly functions: LocalFunctions;
   readonly queues: QueueServer;
+  readonly uses: Gate['uses'];
   readonly document: GatewayDocument;
   /** What functions find in their environment; commands from outside can use it too. */
   readonly environment: Readonly<Record<string, string>>;
@@ -52,7 +56,16 @@ export async function runStack(
   useEnvironment(platform);
   const database = new DynamoDBClient({});
   await createTables(template, names, database);
-  const functions = await running.hold(localFunctions(assembly, names, { worker, clock, environment: platform, log }));
+  const gate = await running.hold(
+    startGate({
+      accessesOf: accessesIn(template, names),
+      permissions: permissionsOf(template, names),
+      endpoints: { DynamoDB: databaseEndpoint, AmazonSQS: queues.endpoint, secretsmanager: secretsManager.endpoint },
+      log,
+    }),
+  );
+  const gated = platformEnvironment({ database: gate.endpoint, queues: gate.endpoint, secrets: gate.endpoint });
+  const functions = await running.hold(localFunctions(assembly, names, { worker, clock, environment: gated, log }));
   const machine = { names, functions, database, databaseEndpoint, clock, log };
   await running.hold({ close: async () => tellLost(await queues.left().catch(() => ({}))) });
   await running.hold(connectSources(template, { ...machine, queues }));
@@ -61,6 +74,7 @@ export async function runStack(
     secrets,
     functions,
     queues,
+    uses: gate.uses,
     document: gatewayDocumentOf(template, names),
     environment: { ...platform, ...functions.environment },
   };

@@ -39,6 +39,8 @@ export interface LocalService extends IssuedKeys {
   readonly environment: Readonly<Record<string, string>>;
   /** Ends every running instance of a function, as a crash would; the platform then tries again. */
   killFunctions(): Promise<void>;
+  /** What each function has done so far, and what the template's policies kept it from. */
+  readonly uses: RunningStack['uses'];
   /** Messages that no worker has done with. */
   queued(): Promise<MessageCounts>;
   close(): Promise<void>;
@@ -84,6 +86,7 @@ async function start(options: Options, running: Lifetimes): Promise<LocalService
     baseUrl: gateway.url,
     emulatorUrl: emulator.url,
     environment,
+    uses: stack.uses,
     killFunctions: functions.kill,
     queued: queues.left,
     close: running.end,

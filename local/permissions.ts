@@ -1,0 +1,56 @@
+import * as v from 'valibot';
+import type { Names } from './intrinsics.ts';
+import { resourcesOf, type Template } from './template.ts';
+
+/** One thing that a call does to one resource, in IAM's words. */
+export interface Access {
+  readonly action: string;
+  /** An ARN. */
+  readonly resource: string;
+}
+
+/** What the functions of a template may do. */
+export interface Permissions {
+  /** The ids of the functions. */
+  readonly functions: readonly string[];
+  /** Whether the function's policies allow it. Throws for a function that the template does not hold. */
+  allows(functionId: string, access: Access): boolean;
+}
+
+const OneOrMore = v.pipe(
+  v.union([v.string(), v.array(v.string())]),
+  v.transform((given) => (typeof given === 'string' ? [given] : given)),
+);
+const Statement = v.object({ Effect: v.literal('Allow'), Action: OneOrMore, Resource: OneOrMore });
+type Statement = v.InferOutput<typeof Statement>;
+const Policy = v.object({ PolicyDocument: v.object({ Statement: v.array(Statement) }), Roles: v.array(v.string()) });
+const Role = v.object({});
+const OfRole = v.object({ Role: v.string() });
+
+/** Reads them from the template's policies, as the cloud does; the platform's own policies on logs are left aside. */
+export function permissionsOf(template: Template, names: Names): Permissions {
+  const policies = [...resourcesOf(template, 'AWS::IAM::Policy', { properties: Policy, names }).values()];
+  const statementsOf = (role: string): Statement[] =>
+    policies.filter(({ Roles }) => Roles.includes(role)).flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+  const roleIds = [...resourcesOf(template, 'AWS::IAM::Role', { properties: Role, names }).keys()];
+  const byRole = new Map(roleIds.map((id) => [names.attribute(id, 'Arn'), statementsOf(names.ref(id))]));
+  const functions = resourcesOf(template, 'AWS::Lambda::Function', { properties: OfRole, names });
+  const byFunction = new Map([...functions].map(([id, { Role: role }]) => [id, byRole.get(role) ?? []]));
+  return {
+    functions: [...byFunction.keys()],
+    allows(functionId, { action, resource }) {
+      const statements = byFunction.get(functionId);
+      if (!statements) throw new Error(`The template has no function ${functionId}.`);
+      return statements.some(
+        ({ Action, Resource }) =>
+          Action.some((pattern) => matches(pattern, action)) && Resource.some((pattern) => matches(pattern, resource)),
+      );
+    },
+  };
+}
+
+/** An asterisk stands for any text. */
+function matches(pattern: string, text: string): boolean {
+  const parts = pattern.split('*').map((part) => part.replace(/[.?+^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, 's').test(text);
+}
