@@ -154,7 +154,11 @@ export class Workers extends Construct {
   }
 }
 
-/** A batch that fails is cut in two, tried again, and set aside in the end: it must not block the records behind it. */
+/**
+ * A batch that fails is cut in two, tried again, and set aside in the end: it must not block the records behind it for good.
+ * Only the age says when that is: how soon Lambda tries again, and so how long a number of retries lasts, is not promised.
+ * Half a day outlasts a night's outage, and leaves as long until the stream forgets what was set aside.
+ */
 const streamOptions = (
   { stream, window, waits }: Extract<Source, { readonly stream: readonly object[] }>,
   failures: Resources['queues']['streamFailures'],
@@ -163,8 +167,9 @@ const streamOptions = (
   batchSize: 100,
   bisectBatchOnError: true,
   reportBatchItemFailures: true,
-  retryAttempts: 20,
-  maxRecordAge: Duration.hours(20),
+  // The most that there can be.
+  retryAttempts: 10_000,
+  maxRecordAge: Duration.hours(12),
   onFailure: new SqsDlq(failures),
   filters: stream.map((pattern) => FilterCriteria.filter(pattern as Record<string, unknown>)),
   ...(window && { tumblingWindow: window }),

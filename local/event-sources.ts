@@ -18,6 +18,7 @@ const Mapping = v.object({
   BatchSize: v.optional(v.number(), 10),
   BisectBatchOnFunctionError: v.optional(v.boolean(), false),
   MaximumRetryAttempts: v.optional(v.number(), 10_000),
+  MaximumRecordAgeInSeconds: v.optional(v.number()),
   TumblingWindowInSeconds: v.optional(v.number()),
   DestinationConfig: v.optional(v.object({ OnFailure: v.object({ Destination: v.string() }) })),
   FilterCriteria: v.optional(v.object({ Filters: v.array(v.object({ Pattern: v.pipe(v.string(), v.parseJson()) })) })),
@@ -75,7 +76,7 @@ const queueUrl = (arn: string, { queues }: Machine): string => queues.urlOf(arn.
 async function connectStream(mapping: Mapping, machine: Machine): Promise<Closable> {
   const { functions, queues, clock, log, databaseEndpoint: endpoint } = machine;
   const patterns = mapping.FilterCriteria?.Filters.map(({ Pattern }) => Pattern);
-  const { TumblingWindowInSeconds: window, DestinationConfig: destination } = mapping;
+  const { TumblingWindowInSeconds: window, DestinationConfig: destination, MaximumRecordAgeInSeconds: age } = mapping;
   return readStream({
     streams: new DynamoDBStreamsClient({
       endpoint,
@@ -91,6 +92,7 @@ async function connectStream(mapping: Mapping, machine: Machine): Promise<Closab
     fits: (record) => !patterns || patterns.some((pattern) => fits(record, pattern)),
     client: queues.client,
     ...(destination && { onFailure: queueUrl(destination.OnFailure.Destination, machine) }),
+    ...(age !== undefined && { mostAgeMs: age * 1_000 }),
     ...(window !== undefined && { windowMs: window * 1_000 }),
     clock,
     log,

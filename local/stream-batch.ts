@@ -25,6 +25,8 @@ export interface StreamWork {
   readonly shardId: string;
   readonly bisects: boolean;
   readonly retries: number;
+  /** Records that fail are given up once they are older. */
+  readonly mostAgeMs?: number;
   /** The URL of the queue that is told of records that were given up. */
   readonly onFailure?: string;
   readonly client: SQSClient;
@@ -41,7 +43,7 @@ const Answer = v.nullable(
 
 /**
  * Hands records to the function until it has taken them all, in order: from the first that it gives back, in halves when it
- * fails, and after the last retry to the queue for failures. The answer is what the function answered last.
+ * fails, and to the queue for failures after the last retry or once they are too old. The answer is what the function answered last.
  */
 export async function deliver(
   records: readonly StreamRecord[],
@@ -60,12 +62,15 @@ export async function deliver(
     rest = left;
     attempt++;
     if (options.bisects && rest.length > 1 && !answer?.success) return await deliverHalves(rest, window, options);
-    if (attempt > options.retries) {
+    const lost = attempt > options.retries ? rest : tooOld(rest, options);
+    if (lost.length > 0) {
       const { requestId = randomUUID() } = ending;
       const { shardId, name } = options;
       const isError = !answer?.success;
-      await giveUp({ records: rest, shardId, name, requestId, invocations: attempt, isError }, options);
-      return undefined;
+      await giveUp({ records: lost, shardId, name, requestId, invocations: attempt, isError }, options);
+      rest = rest.slice(lost.length);
+      attempt = 0;
+      continue;
     }
     await sleep(Math.min(5_000, 100 * 2 ** attempt), options.signal);
   }
@@ -86,6 +91,15 @@ function leftOf(
   const failed = new Set(failures.map(({ itemIdentifier }) => itemIdentifier));
   const first = records.findIndex(({ dynamodb }) => failed.has(dynamodb.SequenceNumber));
   return first === -1 ? [] : records.slice(first);
+}
+
+/** The first of the records, which are the oldest. */
+function tooOld(records: readonly StreamRecord[], { mostAgeMs }: StreamWork): readonly StreamRecord[] {
+  if (mostAgeMs === undefined) return [];
+  const oldest = Date.now() - mostAgeMs;
+  const isYoung = ({ dynamodb }: StreamRecord) => (dynamodb.ApproximateCreationDateTime ?? 0) * 1_000 > oldest;
+  const young = records.findIndex(isYoung);
+  return young === -1 ? records : records.slice(0, young);
 }
 
 async function giveUp(failure: StreamFailure, { onFailure, client, log }: StreamWork): Promise<void> {

@@ -131,6 +131,17 @@ describe('the stack', () => {
     for (const { FunctionResponseTypes } of sources) expect(FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
   });
 
+  it('outlives an outage of half a day with what waits in the stream, and leaves as long to read what it gives up', () => {
+    const streams = propertiesOf('AWS::Lambda::EventSourceMapping').filter(({ StartingPosition }) => StartingPosition);
+    expect(streams).toHaveLength(2);
+    for (const stream of streams) {
+      expect(stream).toMatchObject({
+        ...{ MaximumRetryAttempts: 10_000, MaximumRecordAgeInSeconds: 12 * 3600, BisectBatchOnFunctionError: true },
+        DestinationConfig: { OnFailure: { Destination: expect.anything() } },
+      });
+    }
+  });
+
   it.each([
     ['webhooks', 24],
     ['notifications', 6],

@@ -39,6 +39,7 @@ const names = ({ Records }: Batch): string[] => Records.map(({ dynamodb }) => dy
 interface Reading {
   readonly bisects?: boolean;
   readonly retries?: number;
+  readonly mostAgeMs?: number;
   readonly pattern?: object;
   readonly windowMs?: number;
   readonly clock?: SharedClock;
@@ -58,7 +59,7 @@ async function stream(handle: (batch: Batch) => Ending, options: Reading = {}) {
   );
   const { Table } = await database.send(new DescribeTableCommand({ TableName }));
   const { QueueUrl: onFailure = '' } = await queues.client.send(new CreateQueueCommand({ QueueName: TableName }));
-  const { clock = sharedClock(), pattern, bisects = false, retries = 1, windowMs } = options;
+  const { clock = sharedClock(), pattern, bisects = false, retries = 1, mostAgeMs, windowMs } = options;
   const source: Closable = readStream({
     streams,
     streamArn: Table?.LatestStreamArn ?? '',
@@ -70,6 +71,7 @@ async function stream(handle: (batch: Batch) => Ending, options: Reading = {}) {
     fits: (record) => !pattern || fits(record, pattern),
     client: queues.client,
     onFailure,
+    ...(mostAgeMs !== undefined && { mostAgeMs }),
     ...(windowMs !== undefined && { windowMs }),
     clock,
     log: () => {},
@@ -155,6 +157,23 @@ describe('a stream that a function reads', () => {
       batchSize: 1,
       streamArn: expect.stringMatching(/:table\/stream-.+\/stream\//),
     });
+  }, 15_000);
+
+  it('goes on behind a record that fails and is too old, however many tries are left', async () => {
+    const seen: string[] = [];
+    const reader = await stream(
+      (batch) => {
+        if (names(batch).includes('bad')) return { error: 'It failed.' };
+        seen.push(...names(batch));
+        return { result: '{"batchItemFailures":[]}' };
+      },
+      { bisects: true, retries: 10_000, mostAgeMs: 0 },
+    );
+    await reader.put('bad', 'good');
+    await until(() => seen.length === 1);
+    expect(seen).toEqual(['good']);
+    expect(await reader.failures()).toHaveLength(1);
+    await reader.close();
   }, 15_000);
 
   it('tells of records that the function gave back, too, and then of no error', async () => {
