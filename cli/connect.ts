@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { ServiceError } from '../lib/errors.ts';
 import { parseJson } from '../lib/parse.ts';
+import { moveDate } from '../local/move-date.ts';
 
 interface Connection {
   readonly local?: true;
@@ -14,8 +15,11 @@ interface Connection {
 const Runtime = v.object({ environment: v.record(v.string(), v.string()) });
 const runtimeFile = '.local/runtime.json';
 
-/** Points this process at a table: the local one, or a deployment's with the operator's own AWS credentials. */
-export function connect({ local, table, masterKey, webhooksQueue }: Connection): void {
+/**
+ * Points this process at a table: the local one, or a deployment's with the operator's own AWS credentials. Beside an
+ * emulator of the stores it lives in the emulator's time, as the functions do.
+ */
+export async function connect({ local, table, masterKey, webhooksQueue }: Connection): Promise<void> {
   if (local) Object.assign(process.env, localEnvironment());
   if (table) process.env.TABLE_NAME = table;
   if (masterKey) process.env.MASTER_KEY_ID = masterKey;
@@ -26,12 +30,26 @@ export function connect({ local, table, masterKey, webhooksQueue }: Connection):
       'Say which service: --local, or --table and --master-key of a deployment.',
     );
   }
+  if (process.env.STORES_URL) await takeTimeOf(process.env.STORES_URL);
+}
+
+const EmulatorTime = v.object({ now: v.pipe(v.string(), v.transform(Date.parse), v.number()) });
+
+async function takeTimeOf(emulatorUrl: string): Promise<void> {
+  const answer = await fetch(`${emulatorUrl}/control/clock`).catch((cause: unknown) => {
+    throw notRunning(cause);
+  });
+  const ahead = parseJson(EmulatorTime, await answer.text(), 'ConnectionFailed').now - Date.now();
+  moveDate(() => ahead);
 }
 
 function localEnvironment(): Readonly<Record<string, string>> {
   try {
     return parseJson(Runtime, readFileSync(runtimeFile, 'utf8')).environment;
   } catch (cause) {
-    throw new ServiceError('ConnectionFailed', 'No local service is running here: start it with npm start.', { cause });
+    throw notRunning(cause);
   }
 }
+
+const notRunning = (cause: unknown): ServiceError =>
+  new ServiceError('ConnectionFailed', 'No local service is running here: start it with npm start.', { cause });

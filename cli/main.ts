@@ -13,7 +13,7 @@ const program = new Command('claimcheck')
   .option('--table <name>', 'the table of the deployment (output TableName of the stack; default: TABLE_NAME)')
   .option('--master-key <id>', 'the secret of the deployment (output MasterKeyId of the stack; default: MASTER_KEY_ID)')
   .option('--webhooks-queue <url>', 'the queue of webhooks (output WebhooksQueueUrl; default: WEBHOOKS_QUEUE_URL)')
-  .hook('preAction', (command) => connect(command.opts()))
+  .hook('preAction', async (command) => await connect(command.opts()))
   .showHelpAfterError();
 
 program.addCommand(appCommands());

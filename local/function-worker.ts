@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { moveDate } from './move-date.ts';
 
 /** What a worker thread is given at its start. */
 export interface WorkerData {
@@ -22,19 +23,6 @@ export type Outcome = { readonly result: string } | { readonly error: string };
 
 type Handler = (event: unknown, context: object) => unknown;
 
-/** Puts a `Date` in place of the real one that is `offset` away from it whenever the present time is asked. */
-function moveDate(offset: Float64Array): void {
-  const RealDate = Date;
-  const now = () => RealDate.now() + Math.round(offset[0] ?? 0);
-  const MovedDate = new Proxy(RealDate, {
-    construct: (target, given, newTarget) => Reflect.construct(target, given.length === 0 ? [now()] : given, newTarget),
-    apply: () => new RealDate(now()).toString(),
-    get: (target, property, receiver) => (property === 'now' ? now : Reflect.get(target, property, receiver)),
-  });
-  RealDate.prototype.constructor = MovedDate;
-  globalThis.Date = MovedDate;
-}
-
 async function run(handler: Handler, { payload, context, timeoutMs }: Invocation): Promise<Outcome> {
   const endsAt = performance.now() + timeoutMs;
   const getRemainingTimeInMillis = () => Math.max(0, endsAt - performance.now());
@@ -47,7 +35,8 @@ async function run(handler: Handler, { payload, context, timeoutMs }: Invocation
 }
 
 const { module, exported, clockOffset } = workerData as WorkerData;
-moveDate(new Float64Array(clockOffset));
+const offset = new Float64Array(clockOffset);
+moveDate(() => offset[0] ?? 0);
 const loaded = (await import(module)) as Readonly<Record<string, Handler>>;
 const handler = loaded[exported];
 if (!handler) throw new Error(`${module} has no export ${exported}.`);

@@ -101,4 +101,37 @@ describe('the command line', () => {
     expect((await cli(['app', 'list'])).out).toMatch(new RegExp(`${app}  strategy first`));
     expect(await cli(['app', 'set-strategy', 'nobody', 'first'])).toMatchObject({ code: 1 });
   }, 30_000);
+
+  describe('beside an emulator whose clock was moved', () => {
+    const control = async (path: string, body?: object): Promise<{ now: string }> => {
+      const asked = { ...(body && { method: 'POST', body: JSON.stringify(body) }) };
+      return (await (await fetch(`${service.emulatorUrl}/control${path}`, asked)).json()) as { now: string };
+    };
+    beforeAll(async () => {
+      await control('/clock', { advance: 'P1M' });
+    });
+    const today = async () => (await control('/clock')).now.slice(0, 10);
+
+    it('keeps the present key live for the overlap, counted from the time of the service', async () => {
+      const app = freshName();
+      const old = keyIn((await cli(['app', 'create', app])).out, 'sec');
+      expect((await cli(['app', 'list'])).out).toMatch(new RegExp(`${app}  .+  created ${await today()}`));
+      await cli(['app', 'rotate-key', app, 'secret']);
+      await control('/clock', { advance: 'PT23H' });
+      expect(await status(app, old)).toBe(200);
+      await control('/clock', { advance: 'PT2H' });
+      expect(await status(app, old)).toBe(401);
+    }, 30_000);
+
+    it('signs to the stores, and takes ranges up to now, in that time', async () => {
+      const app = freshName();
+      await cli(['app', 'create', app]);
+      expect(await cli(['app', 'set-store', app, 'store_a', '-'], await settings())).toMatchObject({ code: 0 });
+      expect(await cli(['deliveries', 'announce', 'demo', '--from', await today()])).toMatchObject({ code: 0 });
+      const { now } = await control('/clock');
+      const dayBefore = new Date(Date.parse(now) - 86_400_000).toISOString().slice(0, 10);
+      const corrected = await cli(['stats', 'recount', app, '--from', dayBefore, '--to', dayBefore, '--correct']);
+      expect(corrected).toMatchObject({ code: 0 });
+    }, 40_000);
+  });
 });
