@@ -16,6 +16,11 @@ const benches: Readonly<Record<string, () => Promise<BenchTable | readonly Bench
 };
 
 const chosen = process.argv.slice(2);
+const unknown = chosen.filter((name) => !Object.hasOwn(benches, name));
+if (unknown.length > 0) {
+  console.error(`There is no bench named ${unknown.join(', ')}, only ${Object.keys(benches).join(', ')}.`);
+  process.exit(1);
+}
 const names = Object.keys(benches).filter((name) => chosen.length === 0 || chosen.includes(name));
 const [only] = names;
 if (only !== undefined && names.length === 1) {

@@ -1,6 +1,8 @@
 import { Command } from 'commander';
+import { existing } from '../lib/apps/operator.ts';
 import { resummarize } from '../lib/counting/resummarize.ts';
 import { deps } from '../lib/deps.ts';
+import { ServiceError } from '../lib/errors.ts';
 
 /** `customers resummarize`. */
 export function customersCommands(): Command {
@@ -10,9 +12,14 @@ export function customersCommands(): Command {
     .description('Works the summaries that GET /v3/customers shows out anew; reads all purchases of the application')
     .argument('<app>')
     .argument('[usernames...]', 'only these; all, where none is named')
-    .action(async (app: string, usernames: string[]) => {
-      const { seen, mended } = await resummarize(app, deps(), usernames);
-      console.log(`${seen} customers, ${mended} summaries mended.`);
-    });
+    .action(mend);
   return customers;
+}
+
+async function mend(name: string, usernames: readonly string[]): Promise<void> {
+  const { name: app } = await existing(deps().apps, name);
+  const { seen, mended, unknown } = await resummarize(app, deps(), usernames);
+  console.log(`${seen} customers, ${mended} summaries mended.`);
+  if (unknown.length > 0)
+    throw new ServiceError('ResourceNotFound', `${app} has no customer named ${unknown.join(', ')}.`);
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { Day } from '../lib/api/paging.ts';
+import { existing } from '../lib/apps/operator.ts';
 import { caughtUp } from '../lib/counting/caught-up.ts';
 import { correct, type Difference, recount } from '../lib/counting/recount.ts';
 import { deps } from '../lib/deps.ts';
@@ -35,6 +36,7 @@ async function compare(app: string, { from, to, correct: corrects }: Options): P
   if (days[0] > days[1]) throw new ServiceError('InvalidPayload', 'The first day is after the last.');
   if (corrects && days[1] >= dayOf(deps().now()))
     throw new ServiceError('InvalidPayload', 'Only days that are over can be corrected.');
+  await existing(deps().apps, app);
   const settles = async () => await wait(settlesMs);
   const differences = await recount(app, days, { ...deps(), settles });
   for (const difference of differences) console.log(lineOf(difference));

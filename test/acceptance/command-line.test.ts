@@ -102,6 +102,19 @@ describe('the command line', () => {
     expect(await cli(['app', 'set-strategy', 'nobody', 'first'])).toMatchObject({ code: 1 });
   }, 30_000);
 
+  it.each([
+    ['stats', 'recount', 'nobody', '--from', '2026-01-01', '--to', '2026-01-02'],
+    ['customers', 'resummarize', 'nobody'],
+    ['app', 'rotate-key', 'nobody', 'public'],
+  ])('says for %s %s that there is no such application', async (...args) => {
+    expect(await cli(args)).toEqual({ code: 1, out: '', error: 'There is no application named nobody.\n' });
+  });
+
+  it('says which of the customers to summarize there is none of', async () => {
+    const { code, error } = await cli(['customers', 'resummarize', 'demo', 'nobody']);
+    expect({ code, error }).toEqual({ code: 1, error: 'demo has no customer named nobody.\n' });
+  });
+
   describe('beside an emulator whose clock was moved', () => {
     const control = async (path: string, body?: object): Promise<{ now: string }> => {
       const asked = { ...(body && { method: 'POST', body: JSON.stringify(body) }) };
