@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as v from 'valibot';
 import { ServiceError } from '../lib/errors.ts';
 import { parseJson } from '../lib/parse.ts';
@@ -6,6 +7,8 @@ import { moveDate } from '../local/move-date.ts';
 
 interface Connection {
   readonly local?: true;
+  /** Where the local service keeps its files. */
+  readonly folder: string;
   readonly table?: string;
   readonly masterKey?: string;
   readonly webhooksQueue?: string;
@@ -13,14 +16,14 @@ interface Connection {
 
 /** What `npm start` writes for commands that come from outside: the environment of its functions. */
 const Runtime = v.object({ environment: v.record(v.string(), v.string()) });
-const runtimeFile = '.local/runtime.json';
+const runtimeFile = 'runtime.json';
 
 /**
  * Points this process at a table: the local one, or a deployment's with the operator's own AWS credentials. Beside an
  * emulator of the stores it lives in the emulator's time, as the functions do.
  */
-export async function connect({ local, table, masterKey, webhooksQueue }: Connection): Promise<void> {
-  if (local) Object.assign(process.env, localEnvironment());
+export async function connect({ local, folder, table, masterKey, webhooksQueue }: Connection): Promise<void> {
+  if (local) Object.assign(process.env, localEnvironment(folder));
   if (table) process.env.TABLE_NAME = table;
   if (masterKey) process.env.MASTER_KEY_ID = masterKey;
   if (webhooksQueue) process.env.WEBHOOKS_QUEUE_URL = webhooksQueue;
@@ -43,9 +46,9 @@ async function takeTimeOf(emulatorUrl: string): Promise<void> {
   moveDate(() => ahead);
 }
 
-function localEnvironment(): Readonly<Record<string, string>> {
+function localEnvironment(folder: string): Readonly<Record<string, string>> {
   try {
-    return parseJson(Runtime, readFileSync(runtimeFile, 'utf8')).environment;
+    return parseJson(Runtime, readFileSync(join(folder, runtimeFile), 'utf8')).environment;
   } catch (cause) {
     throw notRunning(cause);
   }

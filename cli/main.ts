@@ -9,18 +9,23 @@ import { statsCommands } from './stats-commands.ts';
 
 const program = new Command('claimcheck')
   .description("Operates Claimcheck: its applications, their keys and their stores' settings")
-  .option('--local', 'work on the service that `npm start` keeps in .local/')
+  .option('--local', 'work on the service that `npm start` runs here')
+  .option('--folder <path>', 'where a local service keeps its files, when it announces another folder', '.local')
   .option('--table <name>', 'the table of the deployment (output TableName of the stack; default: TABLE_NAME)')
   .option('--master-key <id>', 'the secret of the deployment (output MasterKeyId of the stack; default: MASTER_KEY_ID)')
   .option('--webhooks-queue <url>', 'the queue of webhooks (output WebhooksQueueUrl; default: WEBHOOKS_QUEUE_URL)')
   .hook('preAction', async (command) => await connect(command.opts()))
   .showHelpAfterError();
 
-program.addCommand(appCommands());
-program.addCommand(deliveryCommands());
-program.addCommand(secretCommands());
-program.addCommand(statsCommands());
-program.addCommand(customersCommands());
+for (const commands of [appCommands, deliveryCommands, secretCommands, statsCommands, customersCommands]) {
+  program.addCommand(helpful(commands()));
+}
+
+/** Shows how a command is used after a mistake in it; commands that are added do not take that over. */
+function helpful(command: Command): Command {
+  for (const inner of command.commands) helpful(inner);
+  return command.showHelpAfterError();
+}
 
 try {
   await program.parseAsync();

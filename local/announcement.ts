@@ -1,16 +1,27 @@
+import { join, relative } from 'node:path';
+import { type DemoWebhooks, isReceivedHere } from './demo-app.ts';
 import type { LocalService } from './start-local.ts';
 
+interface Place {
+  readonly keepsData: boolean;
+  /** Where scripts and commands find what they need. */
+  readonly folder: string;
+  /** Whether they look there unasked. */
+  readonly isUsual: boolean;
+}
+
 /** What `npm start` prints when the service is ready: where it is, its keys, and lines to paste. */
-export function announcement(service: LocalService, keeps: string | undefined): string {
-  const { baseUrl, emulatorUrl, app, publicKey, secretKey } = service;
+export function announcement(service: LocalService, { keepsData, folder, isUsual }: Place): string {
+  const { baseUrl, emulatorUrl, app, publicKey, secretKey, webhooks } = service;
   return `
 Claimcheck   ${baseUrl}
 Stores       ${emulatorUrl}/control   (an emulator: its clock moves the service's clock)
 Application  ${app}
 Public key   ${publicKey}
 Secret key   ${secretKey}
-Webhooks     printed here as the application's server gets them
-Data         ${keeps ? `kept in ${keeps}` : 'in memory, gone when this stops'}
+Webhooks     ${whereTo(webhooks)}
+Signed with  ${webhooks.signingSecret}
+Data         ${keepsData ? `kept in ${folder}` : 'in memory, gone when this stops'}${isUsual ? '' : ownFolder(folder)}
 
 Buy a subscription, have its receipt validated, and read back what Alice owns:
 
@@ -20,4 +31,15 @@ Buy a subscription, have its receipt validated, and read back what Alice owns:
 
 Ctrl-C stops everything.
 `;
+}
+
+/** Another service runs here, whose folder scripts and commands look into. */
+const ownFolder = (folder: string): string => `
+For scripts  ${join(relative('', folder), 'ready.json')}
+Commands     npm run cli -- --local --folder ${relative('', folder)} …`;
+
+function whereTo({ urls, sandboxUrls }: DemoWebhooks): string {
+  const main = urls.join(', ') || 'switched off';
+  const told = isReceivedHere({ urls }) ? "printed here as the application's server gets them" : main;
+  return sandboxUrls.length > 0 ? `${told}; of sandbox purchases ${sandboxUrls.join(', ')}` : told;
 }

@@ -6,13 +6,17 @@ import type { Closable } from './lifetimes.ts';
 /** Keeps a second service from using the same folder. Throws a `CannotStart` when one that runs does. */
 export function holdFolder(folder: string): Closable {
   const file = join(folder, 'pid');
-  const other = pidIn(file);
-  if (other !== undefined && isRunning(other)) {
-    throw cannotStart(`Process ${other} keeps its data in ${folder}: stop it, or start with DATA=memory.`);
-  }
+  const other = holderOf(folder);
+  if (other !== undefined) throw cannotStart(`Process ${other} uses ${folder}: stop it, or start with DATA=memory.`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, String(process.pid));
   return { close: async () => rmSync(file, { force: true }) };
+}
+
+/** The process that uses the folder, if one that runs does. */
+export function holderOf(folder: string): number | undefined {
+  const pid = pidIn(join(folder, 'pid'));
+  return pid !== undefined && isRunning(pid) ? pid : undefined;
 }
 
 function pidIn(file: string): number | undefined {

@@ -6,7 +6,7 @@ import { type RunningEmulator, startEmulator } from '../emulator/start-emulator.
 import { hooks } from '../lib/api/notifications.ts';
 import type { IssuedKeys } from '../lib/apps/operator.ts';
 import { compileWorker } from './compile-worker.ts';
-import { demoApp } from './demo-app.ts';
+import { type Demo, type DemoWebhooks, demoApp } from './demo-app.ts';
 import { startDynamoDbLocal } from './dynamodb-local.ts';
 import { startGateway } from './gateway/start-gateway.ts';
 import { type KeptState, keepState, readKeptState } from './kept-state.ts';
@@ -33,6 +33,8 @@ interface Options {
 
 /** The whole service on this machine, with an application to try it. */
 export interface LocalService extends IssuedKeys {
+  /** Where the webhooks of that application go. */
+  readonly webhooks: DemoWebhooks;
   readonly baseUrl: string;
   readonly emulatorUrl: string;
   /** With which commands from outside reach the service's table and secrets. */
@@ -73,7 +75,7 @@ async function start(options: Options, running: Lifetimes): Promise<LocalService
   // Held before the stack, so that it still takes the webhooks that are being sent at the end.
   const receiver = await running.hold(startWebhookReceiver(state.receiverPort ?? 0, tellWebhook));
   const stack = await runStack(assembly, state, { running, clock, databaseEndpoint, worker, log, tellLost });
-  const demo = await openDemo(stack, { emulator, receiverUrl: receiver.url }, state);
+  const { keys: demo, webhooks } = await openDemo(stack, { emulator, receiverUrl: receiver.url }, state);
   const { secrets } = stack;
   if (folder !== undefined) await keepState(folder, { ...state, secrets, demo, receiverPort: receiver.port });
   const { document, functions, queues, environment } = stack;
@@ -83,6 +85,7 @@ async function start(options: Options, running: Lifetimes): Promise<LocalService
   for (const { platform } of hooks) emulator.notifyAt(platform, `${gateway.url}/v3/webhook/${platform}/${demo.app}`);
   return {
     ...demo,
+    webhooks,
     baseUrl: gateway.url,
     emulatorUrl: emulator.url,
     environment,
@@ -115,7 +118,7 @@ async function openDemo(
   { environment, secrets }: RunningStack,
   place: { readonly emulator: RunningEmulator; readonly receiverUrl: string },
   { demo }: KeptState,
-): Promise<IssuedKeys> {
+): Promise<Demo> {
   const { TABLE_NAME: table, MASTER_KEY_ID: secretId = '' } = environment;
   const masterKey = secrets[secretId];
   if (!table || !masterKey) throw new Error('The template names no table or no master key.');

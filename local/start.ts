@@ -1,16 +1,16 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { announcement } from './announcement.ts';
 import { cannotStart, isCannotStart } from './cannot-start.ts';
 import { assertFree } from './free-port.ts';
-import { holdFolder } from './hold-folder.ts';
+import { holderOf, holdFolder } from './hold-folder.ts';
 import { lifetimes } from './lifetimes.ts';
 import type { MessageCounts } from './queues.ts';
 import { type LocalService, startLocal } from './start-local.ts';
 
-const folder = resolve('.local');
-const readyFile = join(folder, 'ready.json');
-const runtimeFile = join(folder, 'runtime.json');
+const dataFolder = resolve('.local');
+const readyFile = 'ready.json';
+const runtimeFile = 'runtime.json';
 
 const running = lifetimes();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop(0));
@@ -25,16 +25,18 @@ async function run(): Promise<void> {
   const port = portOf(process.env.PORT);
   await assertFree(port, 'the service');
   await assertFree(port + 1, 'the emulator of the stores');
-  forget();
-  await running.hold({ close: async () => forget() });
   const keepsData = process.env.DATA !== 'memory';
-  if (keepsData) await running.hold(holdFolder(folder));
+  const folder = keepsData ? dataFolder : memoryFolder(port);
+  await running.hold({ close: async () => removeIfOwn(folder) });
+  await running.hold(holdFolder(folder));
+  forget(folder);
+  await running.hold({ close: async () => forget(folder) });
   const log = (text: string) => process.stderr.write(text);
   const tellWebhook = (line: string) => console.log(line);
   const options = { port, emulatorPort: port + 1, log, tellWebhook, tellLost, ...(keepsData && { folder }) };
   const service = await running.hold(startLocal(options));
-  tell(service);
-  console.log(announcement(service, keepsData ? folder : undefined));
+  tell(service, folder);
+  console.log(announcement(service, { keepsData, folder, isUsual: folder === dataFolder }));
 }
 
 function portOf(text = '4000'): number {
@@ -43,19 +45,29 @@ function portOf(text = '4000'): number {
   throw cannotStart(`PORT is ${text}, which is not a port: set it to a number from 1 to 65534.`);
 }
 
+/** Where a service that keeps nothing tells scripts of itself: in a folder of its own while another service runs here. */
+function memoryFolder(port: number): string {
+  return holderOf(dataFolder) === undefined ? dataFolder : join(dataFolder, `port-${port}`);
+}
+
+function removeIfOwn(folder: string): void {
+  if (folder !== dataFolder) rmSync(folder, { recursive: true, force: true });
+}
+
 /** For scripts and for `cli --local`; the files hold keys, so only their owner may read them. */
-function tell({ baseUrl, emulatorUrl, app, publicKey, secretKey, environment }: LocalService): void {
-  mkdirSync(folder, { recursive: true });
-  write(runtimeFile, { environment });
-  write(readyFile, { baseUrl, emulatorUrl, app, publicKey, secretKey });
+function tell(service: LocalService, folder: string): void {
+  const { baseUrl, emulatorUrl, app, publicKey, secretKey, webhooks, environment } = service;
+  const { signingSecret } = webhooks;
+  write(join(folder, runtimeFile), { environment });
+  write(join(folder, readyFile), { baseUrl, emulatorUrl, app, publicKey, secretKey, signingSecret });
 }
 
 function write(file: string, content: object): void {
   writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
 }
 
-function forget(): void {
-  for (const file of [readyFile, runtimeFile]) rmSync(file, { force: true });
+function forget(folder: string): void {
+  for (const file of [readyFile, runtimeFile]) rmSync(join(folder, file), { force: true });
 }
 
 /** Queues are in memory: what is left in them is gone, and the stores, or the sweep, bring it again. */

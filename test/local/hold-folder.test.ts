@@ -13,7 +13,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 describe('a folder of data', () => {
   it('is used by one process at a time', async () => {
     const held = holdFolder(folder);
-    expect(() => holdFolder(folder)).toThrow(`Process ${process.pid} keeps its data in ${folder}`);
+    expect(() => holdFolder(folder)).toThrow(`Process ${process.pid} uses ${folder}`);
     await held.close();
     expect(() => holdFolder(folder)).not.toThrow();
   });

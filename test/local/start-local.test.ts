@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { errorCodes } from '../../lib/errors.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
@@ -74,6 +76,18 @@ describe('the service on one machine', () => {
   });
 });
 
+/** What an operator can do to the application beside a running service: both keys end at once, and webhooks go elsewhere. */
+async function rotateAll({ app, environment }: LocalService): Promise<void> {
+  const cli = async (...args: string[]) =>
+    await promisify(execFile)(process.execPath, ['--import', 'tsx', 'cli/main.ts', 'app', ...args], {
+      cwd: new URL('../..', import.meta.url),
+      env: { ...process.env, ...environment },
+    });
+  await cli('rotate-key', app, 'public', '--overlap-hours', '0');
+  await cli('rotate-key', app, 'secret', '--overlap-hours', '0');
+  await cli('set-webhook', app, '--url', 'http://127.0.0.1:9/elsewhere');
+}
+
 describe('data kept in a folder', () => {
   const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
   const { DYNAMODB_ENDPOINT = '' } = process.env;
@@ -82,7 +96,7 @@ describe('data kept in a folder', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('survive a restart: keys, purchases, the store and its time', async () => {
+  it('survive a restart: keys, purchases, the store and its time; of rotated keys the ones that work are announced', async () => {
     delete process.env.DYNAMODB_ENDPOINT;
     const first = await startLocal({ folder });
     const receipt = await bought('carol', first);
@@ -101,6 +115,14 @@ describe('data kept in a folder', () => {
     expect(await validate(receipt, second)).toMatchObject({ ok: true });
     const { now } = (await (await fetch(`${second.emulatorUrl}/control`)).json()) as { now: string };
     expect(Date.parse(now)).toBeGreaterThan(Date.now() + 23 * 60 * 60 * 1000);
+    await rotateAll(second);
     await second.close();
-  }, 60_000);
+
+    const third = await startLocal({ folder });
+    expect([third.publicKey, third.secretKey]).not.toContain(first.publicKey);
+    expect(third.webhooks.urls).toEqual(['http://127.0.0.1:9/elsewhere']);
+    expect(await validate(receipt, third)).toMatchObject({ ok: true });
+    expect(await purchasesOf('carol', third)).toMatchObject(active('carol'));
+    await third.close();
+  }, 90_000);
 });

@@ -40,6 +40,11 @@ async function freePorts(): Promise<number> {
   return isPair ? port : await freePorts();
 }
 
+async function readyIn(file: string): Promise<Readonly<Record<string, string>>> {
+  for (let waited = 0; !existsSync(file) && waited < 50_000; waited += 50) await sleep(50);
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
 describe('npm start', () => {
   it('says which port is in use, in one sentence, and ends with 1', async () => {
     const other = createServer().listen(0, '127.0.0.1');
@@ -69,14 +74,14 @@ describe('npm start', () => {
     const child = start({ PORT: String(port) });
     const printed = child.stdout ? text(child.stdout) : Promise.resolve('');
     const file = join(folder, '.local', 'ready.json');
-    for (let waited = 0; !existsSync(file) && waited < 50_000; waited += 50) await sleep(50);
-    const ready = JSON.parse(readFileSync(file, 'utf8'));
+    const ready = await readyIn(file);
     expect(ready).toEqual({
       baseUrl: `http://127.0.0.1:${port}`,
       emulatorUrl: `http://127.0.0.1:${port + 1}`,
       app: 'demo',
       publicKey: expect.stringMatching(/^pub_/),
       secretKey: expect.stringMatching(/^sec_/),
+      signingSecret: expect.stringMatching(/^whsec_/),
     });
     expect((await fetch(`${ready.baseUrl}/v3`)).status).toBe(200);
     child.kill('SIGINT');
@@ -86,4 +91,24 @@ describe('npm start', () => {
     await assertFree(port, 'the service');
     await assertFree(port + 1, 'the emulator');
   }, 60_000);
+
+  it('leaves the files of a service that runs here alone when another starts, and gives that one its own', async () => {
+    const [port, next] = [await freePorts(), await freePorts()];
+    const first = start({ PORT: String(port) });
+    const file = join(folder, '.local', 'ready.json');
+    const { baseUrl } = await readyIn(file);
+    const second = start({ PORT: String(next) });
+    const printed = second.stdout ? text(second.stdout) : Promise.resolve('');
+    const own = join(folder, '.local', `port-${next}`);
+    expect(await readyIn(join(own, 'ready.json'))).toMatchObject({ baseUrl: `http://127.0.0.1:${next}` });
+    second.kill('SIGINT');
+    await once(second, 'exit');
+    expect(await printed).toContain(`--local --folder ${join('.local', `port-${next}`)}`);
+    expect(existsSync(own)).toBe(false);
+    const { says } = await failure({ PORT: String(await freePorts()), DATA: 'kept' });
+    expect(says).toMatch(/^Process \d+ uses .+: stop it, or start with DATA=memory\.\n$/);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ baseUrl });
+    first.kill('SIGINT');
+    await once(first, 'exit');
+  }, 90_000);
 });
