@@ -21,14 +21,17 @@ const earliest = Date.parse('2000-01-02T00:00:00Z');
 const latest = Date.parse('2099-12-30T00:00:00Z');
 
 /** The time that the stores live in. */
-export const currentTime = ({ clock }: Emulator): object => ({ now: new Date(clock.now()).toISOString() });
+export const currentTime = (emulator: Emulator): object => ({ now: timeOf(emulator) });
 
-/** Moves the clock and plays what happens until then; a clock that goes back undoes nothing. */
+const timeOf = ({ clock }: Emulator): string => new Date(clock.now()).toISOString();
+
+/** Moves the clock and plays what happens until then. Refuses to go back, which would undo nothing. */
 export function moveClock(emulator: Emulator, call: Call): object {
   const { advance, set } = parsedBody(Move, call);
   const { clock } = emulator;
   const target = advance === undefined ? (set ?? clock.now()) : addPeriod(clock.now(), advance);
   if (!(target >= earliest && target <= latest)) throw refusal(400, 'The clock only goes from the year 2000 to 2099.');
+  if (target < clock.now()) throw refusal(400, `The clock only goes forward, and it is ${timeOf(emulator)}.`);
   clock.set(target);
   catchUp(emulator);
   return currentTime(emulator);

@@ -28,6 +28,11 @@ export function act(emulator: Emulator, call: Call, [id = '', name = '']: readon
   if (action === undefined) {
     throw refusal(422, `${store.platform} does not know ${name}, only ${Object.keys(store.actions).join(', ')}.`);
   }
+  if (details.quantity !== undefined && !(store.platform === 'store_b' && name === 'refund'))
+    throw refusal(
+      422,
+      `quantity: only store_b refunds a part of what was bought; ${name} of ${store.platform} takes none.`,
+    );
   return changed(emulator, store, { form: details.form, change: () => action(id, details) });
 }
 

@@ -9,7 +9,13 @@ const decimals: Readonly<Record<string, number>> = Object.fromEntries([
 
 /** Micros as a count of the currency's smallest unit; refuses an amount that the currency cannot express. */
 export function minorUnits(micros: number, currency: string): number {
-  const amount = micros / 10 ** (6 - (decimals[currency] ?? 2));
+  const amount = micros / 10 ** (6 - decimalsOf(currency));
   if (!Number.isInteger(amount)) throw refusal(422, `priceMicros: ${micros} is no amount of ${currency}.`);
   return amount;
 }
+
+/** A count of the currency's smallest unit as people read it, such as `4.99 USD`. */
+export const written = (amount: number, currency: string): string =>
+  `${(amount / 10 ** decimalsOf(currency)).toFixed(decimalsOf(currency))} ${currency.toUpperCase()}`;
+
+const decimalsOf = (currency: string): number => decimals[currency.toUpperCase()] ?? 2;

@@ -3,6 +3,7 @@ import { type Answer, type StoreCall, text } from '../http-messages.ts';
 import { idOf } from './books.ts';
 import { payCheckout } from './checkout.ts';
 import { cancel, uncancel } from './life.ts';
+import { written } from './money.ts';
 import type { Shop } from './shop.ts';
 import { itemOf } from './subscription-objects.ts';
 
@@ -25,7 +26,7 @@ function checkoutBody({ books }: Shop, session: Stripe.Checkout.Session): string
   if (session.status !== 'open') return `<p>This session is ${session.status}.</p>`;
   const lines = (books.lineItems.get(session.id) ?? []).map(
     ({ quantity, description, amount_total, currency }) =>
-      `<li>${quantity} × ${escaped(description ?? '')}: ${amount_total} ${escaped(currency)}</li>`,
+      `<li>${quantity} × ${escaped(description ?? '')}: ${escaped(written(amount_total, currency))}</li>`,
   );
   return `<ul>${lines.join('')}</ul><form method="post">${button('pay', 'Pay')} ${button('cancel', 'Cancel')}</form>`;
 }
