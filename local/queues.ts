@@ -79,8 +79,11 @@ async function createQueues(
   );
 }
 
-/** Without the hash that ends the id. */
-const readable = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
+/** The queue's name, without the construct that begins the logical id and the hash that ends it. */
+const readable = (id: string): string =>
+  id.replace(/^Queues(.+?)(dead)?[0-9A-F]{8}$/, (_id, name: string, dead?: string) =>
+    dead ? `${name} (dead letters)` : name,
+  );
 
 const counts: readonly QueueAttributeName[] = [
   'ApproximateNumberOfMessages',

@@ -21,5 +21,5 @@ it('the queues tell how many messages each has left: waiting, held back and bein
   await send('Queuesletters8CCF9452');
   await send('Queuesletters8CCF9452', 900);
   await send('QueuesparcelsdeadFB8F6EF9');
-  expect(await server.left()).toEqual({ Queuesletters: 3, Queuesparcelsdead: 1 });
+  expect(await server.left()).toEqual({ letters: 3, 'parcels (dead letters)': 1 });
 });
