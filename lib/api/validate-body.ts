@@ -33,7 +33,7 @@ export const ValidateBody = v.object({
   ),
   license: hint(v.looseObject({ storeIdKey_collections: HintText, storeIdKey_purchases: HintText })),
   priceMicros: HintMicros,
-  currency: hint(v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{3}$/))),
+  currency: hint(v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR'))),
   countryCode: HintText,
   billingPeriod: HintNumber,
   billingPeriodUnit: hint(v.picklist(['Day', 'Week', 'Month', 'Year'])),
