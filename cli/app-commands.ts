@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { Argument, Command, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import * as v from 'valibot';
-import { createApp, existing, rotateKey, setStrategy } from '../lib/apps/operator.ts';
+import { type App, vocabularies } from '../lib/apps/app.ts';
+import { createApp, existing, rotateKey, setStrategy, setVocabulary } from '../lib/apps/operator.ts';
 import { deps } from '../lib/deps.ts';
 import { parseJson } from '../lib/parse.ts';
 import { type Strategy, strategies } from '../lib/purchases/claims.ts';
@@ -9,7 +10,7 @@ import { type Platform, platforms } from '../lib/purchases/platform.ts';
 import { checkStoreSettings } from './check-store-settings.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
 
-/** `app create|list|rotate-key|set-store|set-strategy|set-webhook|test-webhook`. */
+/** `app create|list|rotate-key|set-store|set-strategy|set-vocabulary|set-webhook|test-webhook`. */
 export function appCommands(): Command {
   const app = new Command('app').description('Applications');
   app
@@ -23,7 +24,7 @@ export function appCommands(): Command {
     .description('Issues a new key; the present one stays live for a while')
     .argument('<name>')
     .addArgument(new Argument('<level>').choices(['public', 'secret']))
-    .option('--overlap-hours <hours>', 'how long the present key stays live', '24')
+    .option('--overlap-hours <hours>', 'how long the present key stays live', hoursOf, 24)
     .action(rotate);
   app
     .command('set-store')
@@ -39,6 +40,12 @@ export function appCommands(): Command {
     .argument('<name>')
     .addArgument(new Argument('<strategy>').choices(strategies))
     .action(changeStrategy);
+  app
+    .command('set-vocabulary')
+    .description("Sets the words of webhooks and of answers to the secret key: the specification's or brand words")
+    .argument('<name>')
+    .addArgument(new Argument('<vocabulary>').choices(vocabularies))
+    .action(changeVocabulary);
   addWebhookCommands(app);
   return app;
 }
@@ -55,12 +62,20 @@ async function list(): Promise<void> {
   }
 }
 
+const longestOverlapHours = 8_760;
+
+/** Throws for what is no number of hours, or more than a year; whoever reads options then names this one. */
+function hoursOf(text: string): number {
+  const hours = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (hours <= longestOverlapHours) return hours;
+  throw new InvalidArgumentError(`Expected a number of hours from 0 to ${longestOverlapHours}.`);
+}
+
 async function rotate(
   name: string,
   level: 'public' | 'secret',
-  { overlapHours }: { overlapHours: string },
+  { overlapHours: hours }: { overlapHours: number },
 ): Promise<void> {
-  const hours = v.parse(v.pipe(v.string(), v.decimal(), v.transform(Number), v.minValue(0)), overlapHours);
   const key = await rotateKey(deps().apps, name, { level, overlapMs: hours * 3_600_000, now: deps().now() });
   console.log(`new ${level} key  ${key}\nThe present one stays live for ${hours} hours.`);
 }
@@ -81,4 +96,9 @@ async function setStore(
 async function changeStrategy(name: string, strategy: Strategy): Promise<void> {
   await setStrategy(deps().apps, name, strategy);
   console.log(`${name}: ${strategy}. Purchases follow at their next validation.`);
+}
+
+async function changeVocabulary(name: string, vocabulary: App['vocabulary']): Promise<void> {
+  await setVocabulary(deps().apps, name, vocabulary);
+  console.log(`${name}: ${vocabulary} words. Running functions use it within 15 seconds.`);
 }

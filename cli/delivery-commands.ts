@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import * as v from 'valibot';
 import { Moment } from '../lib/api/paging.ts';
 import { deps } from '../lib/deps.ts';
 import { ServiceError } from '../lib/errors.ts';
@@ -58,8 +59,10 @@ async function replay(app: string, id: string | undefined, { dead }: { dead?: tr
   console.log(`${waiting.length} on their way.`);
 }
 
+const Range = v.object({ from: Moment, to: v.exactOptional(Moment) });
+
 async function announceAgain(app: string, { from, to }: { from: string; to?: string }): Promise<void> {
-  const range = { from: parse(Moment, from), to: to === undefined ? deps().now() : parse(Moment, to) };
+  const range = { to: deps().now(), ...parse(Range, { from, ...(to !== undefined && { to }) }) };
   const { webhooks, missing } = await announce(app, range, deps());
   console.log(`${webhooks} webhooks; ${missing} of them were missing and are on their way.`);
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import * as v from 'valibot';
 import { Day } from '../lib/api/paging.ts';
 import { existing } from '../lib/apps/operator.ts';
 import { caughtUp } from '../lib/counting/caught-up.ts';
@@ -31,8 +32,11 @@ interface Options {
   readonly correct?: true;
 }
 
+const Range = v.object({ from: Day, to: Day });
+
 async function compare(app: string, { from, to, correct: corrects }: Options): Promise<void> {
-  const days = [parse(Day, from), parse(Day, to)] as const;
+  const range = parse(Range, { from, to });
+  const days = [range.from, range.to] as const;
   if (days[0] > days[1]) throw new ServiceError('InvalidPayload', 'The first day is after the last.');
   if (corrects && days[1] >= dayOf(deps().now()))
     throw new ServiceError('InvalidPayload', 'Only days that are over can be corrected.');

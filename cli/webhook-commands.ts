@@ -1,10 +1,12 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { deps } from '../lib/deps.ts';
+import { ServiceError } from '../lib/errors.ts';
 import { setWebhook, testWebhook, urlsIn } from '../lib/webhooks/operator.ts';
 
 interface SetOptions {
-  readonly url: string;
-  readonly sandboxUrl: string;
+  readonly url?: string;
+  readonly off?: true;
+  readonly sandboxUrl?: string;
   readonly password: boolean;
   readonly newSecret?: true;
 }
@@ -15,8 +17,9 @@ export function addWebhookCommands(app: Command): void {
     .command('set-webhook')
     .description("Sets where the application's server takes webhooks; shows the signing secret when it is issued, once")
     .argument('<name>')
-    .requiredOption('--url <urls>', 'one URL, or several with commas between them')
-    .option('--sandbox-url <urls>', 'where sandbox purchases go; without it to the main URLs', '')
+    .option('--url <urls>', 'one URL, or several with commas between them')
+    .addOption(new Option('--off', 'no webhooks').conflicts(['url', 'sandboxUrl']))
+    .option('--sandbox-url <urls>', 'where sandbox purchases go; without it to the main URLs')
     .option('--no-password', 'leave the secret key out of the body: the server checks signatures')
     .option('--new-secret', 'issue a new signing secret; the present one ends at once')
     .action(set);
@@ -27,8 +30,13 @@ export function addWebhookCommands(app: Command): void {
     .action(test);
 }
 
-async function set(name: string, { url, sandboxUrl, password, newSecret }: SetOptions): Promise<void> {
+async function set(name: string, { url = '', off, sandboxUrl = '', password, newSecret }: SetOptions): Promise<void> {
   const settings = { urls: urlsIn(url), sandboxUrls: urlsIn(sandboxUrl), sendsPassword: password };
+  if (settings.urls.length === 0 && !off)
+    throw new ServiceError(
+      'InvalidPayload',
+      'Say where webhooks go: --url with one URL or several, or --off for none.',
+    );
   const secret = await setWebhook(name, settings, { newSecret: newSecret === true, deps: deps() });
   if (secret) console.log(`signing secret  ${secret}\nKeep it now: it is not shown again.`);
   console.log('Saved. Running functions use it within 15 seconds.');

@@ -26,6 +26,9 @@ export const WebhookSettings = v.object({
 });
 export type WebhookSettings = v.InferOutput<typeof WebhookSettings>;
 
+/** In which words an application is written to. */
+export const vocabularies = ['neutral', 'brand'] as const;
+
 /** An application: the client of this service whose users buy. */
 export const App = v.object({
   name: AppName,
@@ -33,7 +36,7 @@ export const App = v.object({
   secretKeys: v.array(KeyDigest),
   strategy: Strategy,
   /** The words of answers to the secret key and of webhooks; callers on brand paths are answered in brand words anyway. */
-  vocabulary: v.picklist(['neutral', 'brand']),
+  vocabulary: v.picklist(vocabularies),
   webhook: v.exactOptional(WebhookSettings),
   createdAt: v.number(),
   deletedAt: v.exactOptional(v.number()),

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import type { Apps } from '../db/apps.ts';
 import { ServiceError } from '../errors.ts';
 import { parse } from '../parse.ts';
@@ -15,7 +16,7 @@ export interface IssuedKeys {
 
 /** Creates an application with new keys. Throws `InvalidPayload` for a bad name and `Conflict` for one that exists. */
 export async function createApp(apps: Apps, name: string, now: Millis): Promise<IssuedKeys> {
-  const app = parse(AppName, name);
+  const { name: app } = parse(v.object({ name: AppName }), { name });
   if (await apps.find(app)) throw new ServiceError('Conflict', `An application named ${app} exists already.`);
   const publicKey = newKey('public');
   const secretKey = newKey('secret');
@@ -53,6 +54,11 @@ export async function setStrategy(apps: Apps, name: string, strategy: Strategy):
   const app = { ...(await existing(apps, name)), strategy };
   await apps.replace(app);
   return app;
+}
+
+/** Sets the words of answers to the secret key and of webhooks: those of the specification, or the stores' brand words. */
+export async function setVocabulary(apps: Apps, name: string, vocabulary: App['vocabulary']): Promise<void> {
+  await apps.replace({ ...(await existing(apps, name)), vocabulary });
 }
 
 /** The application of that name; throws `AppNotFound`. */

@@ -115,6 +115,38 @@ describe('the command line', () => {
     expect({ code, error }).toEqual({ code: 1, error: 'demo has no customer named nobody.\n' });
   });
 
+  const name = '1 to 64 letters, digits, dots, dashes and underscores';
+  it.each([
+    [['app', 'create', 'Bad/Name'], `name: expected ${name}.\n`],
+    [['deliveries', 'announce', 'demo', '--from', 'yesterday'], 'from: expected a date or a date-time of ISO 8601.\n'],
+    [['app', 'set-webhook', 'demo', '--url', ''], /--url with one URL or several, or --off/],
+    [['app', 'set-webhook', 'demo'], /--url with one URL or several, or --off/],
+    [
+      ['app', 'rotate-key', 'demo', 'public', '--overlap-hours', 'abc'],
+      /--overlap-hours .+ Expected a number of hours/,
+    ],
+    [['app', 'rotate-key', 'demo', 'public', '--overlap-hours', '99999999999999'], /from 0 to 8760/],
+    [['app', 'create'], /missing required argument 'name'\s+Usage: claimcheck app create/],
+  ])('says in words what is wrong with %j', async (args, words) => {
+    const says = typeof words === 'string' ? words : expect.stringMatching(words);
+    expect(await cli(args)).toEqual({ code: 1, out: '', error: says });
+  });
+
+  it('switches webhooks off when it is told to', async () => {
+    const app = freshName();
+    await cli(['app', 'create', app]);
+    expect(await cli(['app', 'set-webhook', app, '--off'])).toMatchObject({ code: 0 });
+    expect(await cli(['app', 'test-webhook', app])).toMatchObject({ code: 1 });
+  }, 30_000);
+
+  it('sets the words of an application', async () => {
+    const app = freshName();
+    const secret = keyIn((await cli(['app', 'create', app])).out, 'sec');
+    expect(await cli(['app', 'set-vocabulary', app, 'brand'])).toMatchObject({ code: 0 });
+    expect(await cli(['app', 'set-vocabulary', app, 'french'])).toMatchObject({ code: 1 });
+    expect(await status(app, secret)).toBe(200);
+  }, 30_000);
+
   describe('beside an emulator whose clock was moved', () => {
     const control = async (path: string, body?: object): Promise<{ now: string }> => {
       const asked = { ...(body && { method: 'POST', body: JSON.stringify(body) }) };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { setVocabulary } from '../../../lib/apps/operator.ts';
 import type { Happened } from '../../../lib/db/purchases.ts';
 import { listDeliveries, replayDeliveries, setWebhook, testWebhook } from '../../../lib/webhooks/operator.ts';
 import { waitsMs } from '../../../lib/webhooks/schedule.ts';
@@ -78,9 +79,7 @@ describe('a webhook', () => {
 
   it('can be without the password, and in brand words', async () => {
     const world = await webhookWorld({ urls: [server.url], sendsPassword: false });
-    const { apps } = world.deps;
-    const app = await apps.find(world.keys.app);
-    if (app) await apps.replace({ ...app, vocabulary: 'brand' });
+    await setVocabulary(world.deps.apps, world.keys.app, 'brand');
     await toldOf(world);
     const [body] = bodies();
     expect(body).not.toHaveProperty('password');
