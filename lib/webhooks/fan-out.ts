@@ -2,7 +2,7 @@ import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
-import { loggable } from '../events/loggable.ts';
+import { logFailure } from '../events/log-failure.ts';
 import type { Announcement } from '../notifications/announcement.ts';
 import { type Announced, announcedBy } from './announced.ts';
 import { type Delivery, newDelivery } from './delivery.ts';
@@ -68,8 +68,7 @@ async function attempted(work: () => Promise<void>): Promise<ServiceError | unde
     return undefined;
   } catch (thrown) {
     const failure = ServiceError.from(thrown);
-    const { code, message, cause } = failure;
-    console.error(JSON.stringify({ level: 'error', worker: 'fan-out', code, message, cause: loggable(cause) }));
+    logFailure({ worker: 'fan-out' }, failure);
     return failure;
   }
 }

@@ -1,7 +1,7 @@
 import type { WebhookSender } from '../db/apps.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
-import { loggable } from '../events/loggable.ts';
+import { logFailure } from '../events/log-failure.ts';
 import type { Millis } from '../purchases/purchase.ts';
 import { attemptOf } from './attempt.ts';
 import type { Delivery, WebhookOrder } from './delivery.ts';
@@ -45,9 +45,9 @@ async function afterSending(delivery: Delivery, deps: Deps): Promise<Delivery> {
  */
 function notSent(delivery: Delivery, thrown: unknown, now: Millis): Delivery {
   const { app, deliveryId } = delivery;
-  const { code, message, cause } = ServiceError.from(thrown);
-  console.error(JSON.stringify({ level: 'error', app, deliveryId, code, message, cause: loggable(cause) }));
-  const posted: Posted = { failure: 'no-connection', message: `The webhook could not be sent: ${message}` };
+  const failure = ServiceError.from(thrown);
+  logFailure({ app, deliveryId }, failure);
+  const posted: Posted = { failure: 'no-connection', message: `The webhook could not be sent: ${failure.message}` };
   return afterAttempt(delivery, posted, { now, random: Math.random() });
 }
 

@@ -67,7 +67,7 @@ beforeAll(async () => {
   service = await startTestService();
 });
 afterEach(async () => {
-  await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+  await service.clearFaults();
 });
 afterAll(async () => {
   await service.close();
@@ -190,7 +190,7 @@ describe.each(stores)('$platform', (promised) => {
       await service.control('/faults', { platform, fault, times: 30 });
       const during = await validated(validate);
       expect(during.ok ? during.data.warning : during.code).toEqual(during.ok ? expect.any(String) : 6778002);
-      await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+      await service.clearFaults();
       expect(await validated(validate)).toMatchObject({ ok: true });
     },
   );

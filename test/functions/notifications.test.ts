@@ -273,7 +273,7 @@ describe('a notification', () => {
     await service.control(`/purchases/${purchaseId.slice('processor_a:'.length)}/cancel`, {});
     await settle();
     expect(await state()).toMatchObject({ renewalIntent: 'Renew' });
-    await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+    await service.clearFaults();
     for (let look = 0; look < 40 && (await state()).renewalIntent !== 'Lapse'; look++) {
       await new Promise((resolve) => setTimeout(resolve, 250));
       await queues.drain();

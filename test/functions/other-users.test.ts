@@ -128,6 +128,6 @@ it('a user who validates what another one has validated is told to ask again whi
   await service.control('/faults', { platform: 'store_b', fault: 'down', times: 20 });
   expect(await as('ann')).toMatchObject({ ok: true, data: { warning: expect.any(String) } });
   expect(await as('bob')).toMatchObject({ ok: false, code: 6778002 });
-  await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+  await service.clearFaults();
   expect(await as('bob')).toMatchObject({ ok: true });
 });

@@ -91,7 +91,7 @@ describe('a subscription whose store cannot be asked', () => {
       expect((await look()).reasons).toEqual(['PURCHASED']);
       for (let failure = 6; failure <= 10; failure++) await passes('P1D');
       expect(await look()).toMatchObject({ isExpired: true, reasons: ['PURCHASED', 'EXPIRED'] });
-      await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+      await service.clearFaults();
       for (let look = 0; look < 3; look++) await passes('P1D');
       // What it missed of the life was a renewal that has run out, too.
       const { reasons } = await look();
@@ -111,7 +111,7 @@ describe('a subscription whose store cannot be asked', () => {
       await passes('P4D');
       await service.control('/faults', { platform, fault: 'down', times: 10_000 });
       await passes('P32D');
-      await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+      await service.clearFaults();
       expect((await look()).reasons).toEqual(['PURCHASED', 'WILL_LAPSE']);
       await passes('PT2M');
 

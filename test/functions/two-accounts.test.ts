@@ -7,7 +7,7 @@ beforeAll(async () => {
   service = await startTestService();
 });
 afterEach(async () => {
-  await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+  await service.clearFaults();
 });
 afterAll(async () => {
   await service.close();

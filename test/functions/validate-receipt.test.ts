@@ -11,7 +11,7 @@ beforeAll(async () => {
   keys = await service.app(['store_a']);
 });
 afterEach(async () => {
-  await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+  await service.clearFaults();
 });
 afterAll(async () => {
   await service.close();
@@ -107,7 +107,7 @@ describe('POST /v1/validate with store_a', () => {
       await service.control('/faults', { platform: 'store_a', fault, times: 20 });
       expect((await service.validate(keys, validate)).body).toMatchObject({ ok: false, code: 6778002 });
       expect((await read(getCustomerPurchases, user)).purchases).toEqual({});
-      await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+      await service.clearFaults();
       expect((await service.validate(keys, validate)).body).toMatchObject({
         ok: true,
         data: { collection: [{ isExpired: true }] },

@@ -17,6 +17,8 @@ export interface TestService {
   /** A call of the emulator's control API; throws what it refuses. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
   control(path: string, body?: object): Promise<any>;
+  /** Has the emulated stores work again. */
+  clearFaults(): Promise<void>;
   validate(keys: IssuedKeys, body: object): Promise<Got>;
   close(): Promise<void>;
 }
@@ -50,6 +52,7 @@ export async function startTestService(table?: string): Promise<TestService> {
       if (!response.ok) throw new Error(`${response.status} ${answer.message}`);
       return answer;
     },
+    clearFaults: async () => void (await fetch(`${emulator.url}/control/faults`, { method: 'DELETE' })),
     validate: async ({ app, publicKey }, body) => await call(validateReceipt, { headers: basic(app, publicKey), body }),
     async close() {
       Date.now = realNow;

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { dayRatesOf } from '../../../lib/db/day-rates.ts';
 import { purchaseKey } from '../../../lib/db/keys.ts';
-import { type Happened, type Purchases, purchasesOf } from '../../../lib/db/purchases.ts';
+import type { Happened, Purchases } from '../../../lib/db/purchases.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
-import { cachedRates } from '../../../lib/exchange-rates/cached-rates.ts';
-import type { Observation } from '../../../lib/purchases/observation.ts';
 import type { Transaction } from '../../../lib/transactions/transaction.ts';
-import { day, freshName, type Look, paid, seenPurchase, start, testCipher } from '../../support/given.ts';
+import { day, freshName, type Look, paid, seenPurchase, start } from '../../support/given.ts';
+import { recordingOver, seen } from '../../support/recording.ts';
 import { testTable } from '../../support/table.ts';
 
 let table: Table;
@@ -17,21 +15,7 @@ beforeAll(async () => {
   purchases = recordingOver(table);
 });
 
-const recordingOver = (over: Table): Purchases =>
-  purchasesOf(
-    over,
-    testCipher,
-    cachedRates(dayRatesOf(table), () => start),
-  );
-
 const id = 'store_a:1';
-const seen = (username?: string, observed: Observation = seenPurchase()): Happened => ({
-  cause: 'validation',
-  observed,
-  ...(username && { claim: { username, how: 'validation' } }),
-  strategy: 'all',
-  now: start,
-});
 const linked = (username: string, now: number): Happened => ({
   cause: 'link',
   claim: { username, how: 'manual' },

@@ -1,12 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { dayRatesOf } from '../../../lib/db/day-rates.ts';
 import { claimKey, purchasePartition } from '../../../lib/db/keys.ts';
-import { type Happened, type Purchases, purchasesOf } from '../../../lib/db/purchases.ts';
+import type { Happened, Purchases } from '../../../lib/db/purchases.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import { transactionsOf } from '../../../lib/db/transactions.ts';
-import { cachedRates } from '../../../lib/exchange-rates/cached-rates.ts';
-import type { Observation } from '../../../lib/purchases/observation.ts';
-import { day, freshName, paid, seenPurchase, start, testCipher } from '../../support/given.ts';
+import { day, freshName, paid, seenPurchase, start } from '../../support/given.ts';
+import { recordingOver, seen } from '../../support/recording.ts';
 import { testTable } from '../../support/table.ts';
 
 let table: Table;
@@ -16,21 +14,7 @@ beforeAll(async () => {
   purchases = recordingOver(table);
 });
 
-const recordingOver = (over: Table): Purchases =>
-  purchasesOf(
-    over,
-    testCipher,
-    cachedRates(dayRatesOf(table), () => start),
-  );
-
 const id = 'store_a:1';
-const seen = (username?: string, observed: Observation = seenPurchase()): Happened => ({
-  cause: 'validation',
-  observed,
-  ...(username && { claim: { username, how: 'validation' } }),
-  strategy: 'all',
-  now: start,
-});
 const linked = (username: string): Happened => ({
   cause: 'link',
   claim: { username, how: 'manual' },

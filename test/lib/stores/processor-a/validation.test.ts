@@ -7,7 +7,7 @@ beforeAll(async () => {
   service = await startSoldService();
 });
 afterEach(async () => {
-  await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+  await service.clearFaults();
 });
 afterAll(() => service.close());
 

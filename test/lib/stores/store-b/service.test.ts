@@ -11,7 +11,7 @@ beforeAll(async () => {
   keys = await service.app(['store_b']);
 });
 afterEach(async () => {
-  await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+  await service.clearFaults();
 });
 afterAll(async () => {
   await service.close();
@@ -171,7 +171,7 @@ describe('store_b', () => {
     await service.control('/faults', { platform: 'store_b', fault, times: 30 });
     expect(await validate(unknown)).toMatchObject({ ok: false, code: 6778002 });
     expect(await validate({ ...known })).toMatchObject({ ok: true, data: { warning: expect.any(String) } });
-    await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+    await service.clearFaults();
     expect(await validate(unknown)).toMatchObject({ ok: true });
   });
 
