@@ -17,11 +17,11 @@ export interface Permissions {
   allows(functionId: string, access: Access): boolean;
 }
 
-const OneOrMore = v.pipe(
+const Patterns = v.pipe(
   v.union([v.string(), v.array(v.string())]),
-  v.transform((given) => (typeof given === 'string' ? [given] : given)),
+  v.transform((given) => [given].flat().map(patternOf)),
 );
-const Statement = v.object({ Effect: v.literal('Allow'), Action: OneOrMore, Resource: OneOrMore });
+const Statement = v.object({ Effect: v.literal('Allow'), Action: Patterns, Resource: Patterns });
 type Statement = v.InferOutput<typeof Statement>;
 const Policy = v.object({ PolicyDocument: v.object({ Statement: v.array(Statement) }), Roles: v.array(v.string()) });
 const Role = v.object({});
@@ -43,14 +43,14 @@ export function permissionsOf(template: Template, names: Names): Permissions {
       if (!statements) throw new Error(`The template has no function ${functionId}.`);
       return statements.some(
         ({ Action, Resource }) =>
-          Action.some((pattern) => matches(pattern, action)) && Resource.some((pattern) => matches(pattern, resource)),
+          Action.some((pattern) => pattern.test(action)) && Resource.some((pattern) => pattern.test(resource)),
       );
     },
   };
 }
 
 /** An asterisk stands for any text. */
-function matches(pattern: string, text: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replace(/[.?+^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, 's').test(text);
+function patternOf(text: string): RegExp {
+  const parts = text.split('*').map((part) => part.replace(/[.?+^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, 's');
 }

@@ -64,11 +64,11 @@ function isLater(one: KnownTransaction, other: KnownTransaction): boolean {
 function isBetterPaid(one: KnownTransaction, other: KnownTransaction): boolean {
   const [worth, otherWorth] = [worthOf(one), worthOf(other)];
   if (worth !== otherWorth) return worth > otherWorth;
-  const isLater =
+  const isNewer =
     one.amountAsOf === other.amountAsOf
       ? canonical(amountOf(one.transaction)) > canonical(amountOf(other.transaction))
       : one.amountAsOf > other.amountAsOf;
-  return worth === worths.reported ? !isLater : isLater;
+  return worth === worths.reported ? !isNewer : isNewer;
 }
 
 const worths = { none: 0, reported: 1, told: 2 } as const;
