@@ -1,13 +1,13 @@
-import type { IssuedKeys } from '../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../lib/apps/operator.ts';
 
 type Measure = (operation: string, run: () => Promise<unknown>) => Promise<void>;
 
 /** Capacity units of the events endpoints, with 1,500 validations of one purchase each in the table. */
-export async function measureEvents(keys: IssuedKeys, measure: Measure): Promise<void> {
-  const { basic, call } = await import('../test/support/call.ts');
+export async function measureEventUnits(keys: IssuedApiKeys, measure: Measure): Promise<void> {
+  const { buildBasicAuth: basic, callEndpoint: call } = await import('../test/support/call.ts');
   const api = await import('../lib/api/events.ts');
-  const headers = basic(keys.app, keys.secretKey);
-  const id = await recordMany(keys.app);
+  const headers = basic(keys.appName, keys.secretKey);
+  const id = await recordEvents(keys.appName);
   const list = async (query: Record<string, string>) => await call(api.listEvents, { headers, query });
   await measure('GET events, 100', () => list({}));
   await measure('GET events, 1000', () => list({ limit: '1000' }));
@@ -21,17 +21,17 @@ export async function measureEvents(keys: IssuedKeys, measure: Measure): Promise
   await measure('GET event raw', () => call(api.getEventRaw, { headers, params: { id } }));
 }
 
-async function recordMany(app: string): Promise<string> {
+async function recordEvents(app: string): Promise<string> {
   const { deps } = await import('../lib/deps.ts');
-  const { newRecorder } = await import('../lib/events/recorder.ts');
+  const { createEventRecorder: newRecorder } = await import('../lib/events/recorder.ts');
   const start = Date.now() - 10_000;
   let last = '';
   for (let number = 0; number < 1500; number++) {
     const recorder = newRecorder({ type: 'receipt.validated', date: start + number, reqId: `request-${number}` });
-    recorder.user('often');
-    recorder.tag(`store_a:${number}`, '_P');
+    recorder.setUser('often');
+    recorder.addTag(`store_a:${number}`, '_P');
     const product = { productId: 'store_a:premium', platform: 'store_a' };
-    recorder.note({
+    recorder.addContent({
       products: [{ id: 'premium', type: 'paid subscription', currency: 'USD' }],
       purchases: [{ purchaseId: `store_a:${number}`, ...product }],
       transactions: [{ transactionId: `store_a:${number}`, purchaseId: `store_a:${number}`, ...product }],
@@ -39,7 +39,7 @@ async function recordMany(app: string): Promise<string> {
     const body = { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-store', id: `${number}` } };
     const request = { method: 'POST', route: '/v1/validate', body };
     const { event, raw } = recorder.finish({ request, response: body, outcome: { status: 200, ok: true } });
-    await deps().events.record(app, event, raw);
+    await deps().events.save(app, event, raw);
     last = event.eventId;
   }
   return last;

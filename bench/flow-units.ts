@@ -1,9 +1,9 @@
-import type { IssuedKeys } from '../lib/apps/operator.ts';
-import type { BenchTable } from './bench-table.ts';
+import type { IssuedApiKeys } from '../lib/apps/operator.ts';
+import type { BenchResult } from './bench-table.ts';
 import type { MeteredService } from './metered-service.ts';
 import type { MeteredCall } from './units/meter.ts';
-import { type Sharding, showStream } from './units/stream.ts';
-import { usageOf, writeRows } from './units/usage.ts';
+import { invokeStreamWorker, type Sharding } from './units/stream.ts';
+import { buildWriteRows, sumUsage } from './units/usage.ts';
 
 interface Step {
   readonly step: string;
@@ -19,10 +19,10 @@ interface Flow {
 }
 
 /** Units of whole flows, by what is written, and their totals: with what the workers of the stream and queues do. */
-export async function measureFlows(metered: MeteredService): Promise<BenchTable[]> {
+export async function measureFlowUnits(metered: MeteredService): Promise<BenchResult[]> {
   const flows = await run(metered);
   const totals = flows.map(({ flow, steps, budget = '' }) => {
-    const { table, indexes, read, engineWrite, engineRead } = usageOf(steps.flatMap(({ calls }) => calls));
+    const { table, indexes, read, engineWrite, engineRead } = sumUsage(steps.flatMap(({ calls }) => calls));
     return {
       flow,
       write: table + indexes,
@@ -37,7 +37,7 @@ export async function measureFlows(metered: MeteredService): Promise<BenchTable[
   return [
     ...flows.map(({ flow, steps }) => ({
       title: `Write units: ${flow}`,
-      rows: steps.flatMap(({ step, calls }) => writeRows(step, calls)),
+      rows: steps.flatMap(({ step, calls }) => buildWriteRows(step, calls)),
     })),
     { title: 'Units of whole flows, when nothing has to be done again', rows: totals },
   ];
@@ -45,66 +45,66 @@ export async function measureFlows(metered: MeteredService): Promise<BenchTable[
 
 async function run(metered: MeteredService): Promise<Flow[]> {
   const { startApplicationServer } = await import('../test/support/application-server.ts');
-  const { startHooksServer } = await import('../test/support/hooks-server.ts');
+  const { startNotificationServer: startHooksServer } = await import('../test/support/hooks-server.ts');
   const [application, hooks] = await Promise.all([startApplicationServer(), startHooksServer()]);
   try {
-    const keys = await listeningApp(metered, { webhook: application.url, notifications: hooks.url });
-    return await flowsOf(metered, keys);
+    const keys = await createAppWithWebhook(metered, { webhook: application.url, notifications: hooks.url });
+    return await runFlows(metered, keys);
   } finally {
     await Promise.all([application.close(), hooks.close()]);
   }
 }
 
 /** An application that hears of its purchases, and whose counters of the day are there. */
-async function listeningApp(metered: MeteredService, urls: { webhook: string; notifications: string }) {
+async function createAppWithWebhook(metered: MeteredService, urls: { webhook: string; notifications: string }) {
   const { setWebhook } = await import('../lib/webhooks/operator.ts');
   const { deps } = await import('../lib/deps.ts');
   const { service } = metered;
-  const keys = await service.app(['store_a'], {}, 'com.example.listening');
-  const settings = { urls: [urls.webhook], sandboxUrls: [], sendsPassword: true };
-  await setWebhook(keys.app, settings, { newSecret: true, deps: deps() });
+  const keys = await service.createApp(['store_a'], {}, 'com.example.listening');
+  const settings = { urls: [urls.webhook], sandboxUrls: [], includesPassword: true };
+  await setWebhook(keys.appName, settings, { newSecret: true, deps: deps() });
   await fetch(`${service.emulatorUrl}/control/notifications/store_a`, {
     method: 'PUT',
-    body: JSON.stringify({ url: `${urls.notifications}/v3/webhook/store_a/${keys.app}` }),
+    body: JSON.stringify({ url: `${urls.notifications}/v3/webhook/store_a/${keys.appName}` }),
   });
   return keys;
 }
 
-async function flowsOf(metered: MeteredService, keys: IssuedKeys): Promise<Flow[]> {
+async function runFlows(metered: MeteredService, keys: IssuedApiKeys): Promise<Flow[]> {
   const { service, queues, meter } = metered;
   const buy = async (applicationUsername: string) =>
-    await service.control('/purchases', {
+    await service.callControl('/purchases', {
       platform: 'store_a',
       productId: 'premium',
       type: 'paid subscription',
       applicationUsername,
     });
-  const validated = async (body: object, sharding: Sharding): Promise<Step[]> => {
-    await posted(service);
-    meter.take();
+  const measureValidation = async (body: object, sharding: Sharding): Promise<Step[]> => {
+    await waitUntilPosted(service);
+    meter.takeCalls();
     await service.validate(keys, body);
-    return await withStream(metered, { step: 'request', calls: meter.take() }, sharding);
+    return await runStreamWorkers(metered, { step: 'request', calls: meter.takeCalls() }, sharding);
   };
   const warmUp = await buy('anybody');
-  await validated(warmUp.validate, 'one shard for all');
+  await measureValidation(warmUp.validate, 'one shard for all');
   await queues.drain();
 
   const [bought, alone] = [await buy('carol'), await buy('dave')];
-  const first = await validated(bought.validate, 'one shard for all');
-  const again = await validated(bought.validate, 'one shard for all');
-  const shards = await validated(alone.validate, 'one shard for each partition key');
+  const first = await measureValidation(bought.validate, 'one shard for all');
+  const again = await measureValidation(bought.validate, 'one shard for all');
+  const shards = await measureValidation(alone.validate, 'one shard for each partition key');
   await queues.drain();
 
-  await posted(service);
-  meter.take();
-  await service.control(`/purchases/${bought.id}/renew`, {});
-  await posted(service);
-  const received = { step: 'receive', calls: meter.take() };
-  await queues.workOnce('notifications');
-  const processed = { step: 'process-notification', calls: meter.take() };
-  const told = await withStream(metered, processed, 'one shard for all');
-  await queues.workOnce('webhooks');
-  const sent = await withStream(metered, { step: 'send-webhook', calls: meter.take() }, 'one shard for all');
+  await waitUntilPosted(service);
+  meter.takeCalls();
+  await service.callControl(`/purchases/${bought.id}/renew`, {});
+  await waitUntilPosted(service);
+  const received = { step: 'receive', calls: meter.takeCalls() };
+  await queues.handleOnce('notifications');
+  const processed = { step: 'process-notification', calls: meter.takeCalls() };
+  const told = await runStreamWorkers(metered, processed, 'one shard for all');
+  await queues.handleOnce('webhooks');
+  const sent = await runStreamWorkers(metered, { step: 'send-webhook', calls: meter.takeCalls() }, 'one shard for all');
   return [
     { flow: 'validation, new purchase and new user', steps: first, budget: 30 },
     // The workers of the stream meet every record alone, as hardly ever happens; the budget is of the flow before.
@@ -116,13 +116,13 @@ async function flowsOf(metered: MeteredService, keys: IssuedKeys): Promise<Flow[
 }
 
 /** The step and what the workers of the stream make of it; what they write is shown to them as well. */
-async function withStream(metered: MeteredService, first: Step, sharding: Sharding): Promise<Step[]> {
+async function runStreamWorkers(metered: MeteredService, first: Step, sharding: Sharding): Promise<Step[]> {
   const steps = [first];
   for (let shown: readonly MeteredCall[] = first.calls; shown.some(({ writes }) => writes.length > 0); ) {
     const next: Step[] = [];
     for (const step of ['fan-out', 'aggregate']) {
-      await showStream(step, shown, sharding);
-      next.push({ step, calls: metered.meter.take() });
+      await invokeStreamWorker(step, shown, sharding);
+      next.push({ step, calls: metered.meter.takeCalls() });
     }
     steps.push(...next);
     shown = next.flatMap(({ calls }) => calls);
@@ -130,15 +130,15 @@ async function withStream(metered: MeteredService, first: Step, sharding: Shardi
   return steps;
 }
 
-interface Posting {
+interface NotificationDelivery {
   readonly state: string;
   readonly attempts: readonly unknown[];
 }
 
 /** Waits until the emulated store has posted all that it has to post now. */
-async function posted({ control }: MeteredService['service']): Promise<void> {
+async function waitUntilPosted({ callControl: control }: MeteredService['service']): Promise<void> {
   for (;;) {
-    const { notifications } = (await control('/notifications')) as { notifications: readonly Posting[] };
+    const { notifications } = (await control('/notifications')) as { notifications: readonly NotificationDelivery[] };
     if (!notifications.some(({ state, attempts }) => state === 'waiting' && attempts.length === 0)) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

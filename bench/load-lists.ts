@@ -6,17 +6,17 @@ const renewals = 4;
 const dayMs = 24 * 60 * 60 * 1000;
 /** How long ago the first purchase was made, and for how many days purchases were made. */
 const [oldestDays, soldDays] = [820, 720];
-const portion = 1_000;
+const batchSize = 1_000;
 
 /** Writes 20,000 customers with 50,000 purchases and their 200,000 transactions, and lets the aggregator count them. */
 export async function loadLists(app: string): Promise<void> {
   const { deps } = await import('../lib/deps.ts');
-  const { aggregate } = await import('../lib/counting/aggregate.ts');
-  const { streamRecord } = await import('../test/support/stream-records.ts');
-  const items = await itemsOf(app);
+  const { aggregateStreamRecords: aggregate } = await import('../lib/counting/aggregate.ts');
+  const { buildStreamRecord: streamRecord } = await import('../test/support/stream-records.ts');
+  const items = await buildItems(app);
   const { table } = deps();
-  for (let start = 0; start < items.length; start += portion) {
-    const written = items.slice(start, start + portion);
+  for (let start = 0; start < items.length; start += batchSize) {
+    const written = items.slice(start, start + batchSize);
     await table.batchPut(written);
     const records = written.map((after, index) => streamRecord({ after }, start + index));
     await aggregate(records, 'shard', deps());
@@ -24,25 +24,28 @@ export async function loadLists(app: string): Promise<void> {
 }
 
 /** In the order in which their days come, so that a portion touches few counters. */
-async function itemsOf(app: string): Promise<Item[]> {
+async function buildItems(app: string): Promise<Item[]> {
   const keys = await import('../lib/db/keys.ts');
   const firstAt = Date.now() - oldestDays * dayMs;
   const dated: { readonly at: number; readonly item: Item }[] = [];
-  const place = (at: number, item: Item) => dated.push({ at, item });
+  const addItem = (at: number, item: Item) => dated.push({ at, item });
   for (let number = 0; number < customers; number++) {
     const createdAt = Math.floor(firstAt + (number * soldDays * dayMs) / customers);
     const username = `user-${number}`;
     const index = keys.customerIndexKeys(app, username, createdAt);
-    place(createdAt, { ...keys.customerKey(app, username), ...index, username, createdAt });
+    addItem(createdAt, { ...keys.customerKey(app, username), ...index, username, createdAt });
   }
   for (let number = 0; number < purchases; number++) {
     const createdAt = Math.floor(firstAt + (number * soldDays * dayMs) / purchases);
     const purchaseId = `store_a:${1_000_000 + number}`;
-    place(createdAt, { ...keys.purchaseKey(app, purchaseId), ...purchaseItem(purchaseId, createdAt, keys, app) });
+    addItem(createdAt, {
+      ...keys.purchaseKey(app, purchaseId),
+      ...buildPurchaseItem(purchaseId, createdAt, keys, app),
+    });
     for (let renewal = 0; renewal < renewals; renewal++) {
-      const transaction = transactionOf(purchaseId, createdAt, renewal);
+      const transaction = buildTransaction(purchaseId, createdAt, renewal);
       const { transactionId, purchaseDate } = transaction;
-      place(purchaseDate, {
+      addItem(purchaseDate, {
         ...keys.transactionKey(app, purchaseId, transactionId),
         ...keys.transactionIndexKeys(app, purchaseId, transaction),
         transaction,
@@ -53,7 +56,7 @@ async function itemsOf(app: string): Promise<Item[]> {
   return dated.sort((a, b) => a.at - b.at).map(({ item }) => item);
 }
 
-function transactionOf(purchaseId: string, createdAt: number, renewal: number) {
+function buildTransaction(purchaseId: string, createdAt: number, renewal: number) {
   const purchaseDate = createdAt + renewal * 30 * dayMs;
   return {
     ...{ purchaseId, transactionId: `${purchaseId}-${renewal}`, productId: 'store_a:monthly', platform: 'store_a' },
@@ -62,8 +65,13 @@ function transactionOf(purchaseId: string, createdAt: number, renewal: number) {
   };
 }
 
-function purchaseItem(purchaseId: string, createdAt: number, keys: typeof import('../lib/db/keys.ts'), app: string) {
-  const { transactionId, productId, platform, expirationDate } = transactionOf(purchaseId, createdAt, renewals - 1);
+function buildPurchaseItem(
+  purchaseId: string,
+  createdAt: number,
+  keys: typeof import('../lib/db/keys.ts'),
+  app: string,
+) {
+  const { transactionId, productId, platform, expirationDate } = buildTransaction(purchaseId, createdAt, renewals - 1);
   const purchase = { purchaseId, transactionId, productId, platform, sandbox: false, purchaseDate: createdAt };
   return {
     ...keys.purchaseIndexKeys(app, purchaseId, { createdAt, updatedAt: createdAt }),

@@ -1,5 +1,5 @@
 import { startDynamoDbLocal } from '../local/dynamodb-local.ts';
-import type { BenchTable } from './bench-table.ts';
+import type { BenchResult } from './bench-table.ts';
 import { loadLists } from './load-lists.ts';
 
 const runs = 7;
@@ -8,19 +8,19 @@ const runs = 7;
  * Pages of 100 at both ends of long lists: read units, its event left out, and the median time. The lists are counted by the
  * real aggregator from the records that the table's stream would show.
  */
-export async function benchPages(): Promise<BenchTable> {
+export async function benchPages(): Promise<BenchResult> {
   const engine = await startDynamoDbLocal();
   process.env.DYNAMODB_ENDPOINT = engine.endpoint;
   const { startTestService } = await import('../test/support/service.ts');
   const service = await startTestService();
   try {
-    const keys = await service.app([]);
+    const keys = await service.createApp([]);
     const startedAt = performance.now();
-    await loadLists(keys.app);
+    await loadLists(keys.appName);
     const seconds = Math.round((performance.now() - startedAt) / 1000);
     return {
       title: `A page of 100 of 200,000 transactions, 50,000 purchases, 20,000 customers (loaded in ${seconds} s)`,
-      rows: await measurements(keys),
+      rows: await measurePages(keys),
     };
   } finally {
     await service.close();
@@ -28,12 +28,12 @@ export async function benchPages(): Promise<BenchTable> {
   }
 }
 
-async function measurements({ app, secretKey }: { readonly app: string; readonly secretKey: string }) {
-  const { basic, call } = await import('../test/support/call.ts');
+async function measurePages({ appName, secretKey }: { readonly appName: string; readonly secretKey: string }) {
+  const { buildBasicAuth: basic, callEndpoint: call } = await import('../test/support/call.ts');
   const { listCustomers } = await import('../lib/api/customers.ts');
   const { listPurchases } = await import('../lib/api/purchases.ts');
   const { listTransactions } = await import('../lib/api/transactions.ts');
-  const headers = basic(app, secretKey);
+  const headers = basic(appName, secretKey);
   const lists = [
     { contract: listTransactions, skips: [0, 1_000, 100_000, 190_000] },
     { contract: listPurchases, skips: [0, 45_000] },
@@ -43,13 +43,13 @@ async function measurements({ app, secretKey }: { readonly app: string; readonly
   for (const { contract, skips } of lists) {
     for (const skip of skips) {
       const page = () => call(contract, { headers, query: { skip: String(skip) } });
-      rows.push({ list: contract.path, skip, ...(await measured(page)) });
+      rows.push({ list: contract.path, skip, ...(await measurePage(page)) });
     }
   }
   return rows;
 }
 
-async function measured(run: () => Promise<{ readonly body: { readonly rows: readonly unknown[] } }>) {
+async function measurePage(run: () => Promise<{ readonly body: { readonly rows: readonly unknown[] } }>) {
   const { deps } = await import('../lib/deps.ts');
   const { consumed } = deps().table;
   await run();

@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { BenchTable } from './bench-table.ts';
+import type { BenchResult } from './bench-table.ts';
 import { benchPages } from './pages.ts';
 import { benchStartTimes } from './start-times.ts';
 import { benchTableUnits } from './table-units.ts';
 import { benchVerifyStoreA } from './verify-store-a.ts';
 import { benchWebhooks } from './webhooks.ts';
 
-const benches: Readonly<Record<string, () => Promise<BenchTable | readonly BenchTable[]>>> = {
+const benches: Readonly<Record<string, () => Promise<BenchResult | readonly BenchResult[]>>> = {
   start: benchStartTimes,
   pages: benchPages,
   units: benchTableUnits,

@@ -5,8 +5,8 @@ import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Metafile } from 'esbuild';
-import { buildFunctions, bundle } from '../infra/build-functions.ts';
-import type { BenchTable } from './bench-table.ts';
+import { buildFunctions, bundleEntryPoints } from '../infra/build-functions.ts';
+import type { BenchResult } from './bench-table.ts';
 
 const run = promisify(execFile);
 const rounds = 21;
@@ -17,56 +17,56 @@ interface Bundle {
   /** Of the entry and of all that it imports at once. */
   readonly bytes: number;
   /** Which of the processors' own packages are among it. */
-  readonly sells: string;
+  readonly processorPackages: string;
 }
 
 /**
  * What each function loads at its start and how long that takes, in fresh processes, against a bare document client that
  * was bundled the same way. The median of 21 rounds, in each of which every bundle starts once.
  */
-export async function benchStartTimes(): Promise<BenchTable> {
+export async function benchStartTimes(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-bench-'));
   try {
     const base = { folder: 'bench', entryPoints: ['bare-document-client.ts'], outdir: join(folder, 'base') };
     const bundles = [
-      ...bundlesOf(await bundle(base), base.outdir),
-      ...bundlesOf(await buildFunctions(join(folder, 'functions')), join(folder, 'functions')),
+      ...listBundles(await bundleEntryPoints(base), base.outdir),
+      ...listBundles(await buildFunctions(join(folder, 'functions')), join(folder, 'functions')),
     ];
-    return { title: 'Start of a function: what it loads, median time to import it', rows: await rowsOf(bundles) };
+    return { title: 'Start of a function: what it loads, median time to import it', rows: await measureRows(bundles) };
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-async function rowsOf(bundles: readonly Bundle[]): Promise<BenchTable['rows']> {
+async function measureRows(bundles: readonly Bundle[]): Promise<BenchResult['rows']> {
   const times = bundles.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {
     for (const [index, { file }] of bundles.entries()) times[index]?.push(await startMs(file));
   }
   const baseMs = median(times[0] ?? []);
-  return bundles.map(({ name, bytes, sells }, index) => {
+  return bundles.map(({ name, bytes, processorPackages: sells }, index) => {
     const ms = median(times[index] ?? []);
     return {
       bundle: name,
       kB: Math.round(bytes / 1000),
       'processor packages': sells,
-      ms: rounded(ms, 1),
-      'times the bare client': rounded(ms / baseMs, 2),
+      ms: roundTo(ms, 1),
+      'times the bare client': roundTo(ms / baseMs, 2),
     };
   });
 }
 
-function bundlesOf({ outputs }: Metafile, outdir: string): Bundle[] {
+function listBundles({ outputs }: Metafile, outdir: string): Bundle[] {
   return Object.entries(outputs)
     .filter(([, { entryPoint }]) => entryPoint !== undefined && /^(functions|bench)\//.test(entryPoint))
     .map(([output]) => {
       const file = resolve(output);
-      return { name: relative(outdir, file).replace(/\.mjs$/, ''), file, ...loadedAtStart(outputs, output) };
+      return { name: relative(outdir, file).replace(/\.mjs$/, ''), file, ...listStaticImports(outputs, output) };
     });
 }
 
 /** Dynamic imports are left out: they load when they are met, not at the start. */
-function loadedAtStart(outputs: Metafile['outputs'], entry: string): Pick<Bundle, 'bytes' | 'sells'> {
+function listStaticImports(outputs: Metafile['outputs'], entry: string): Pick<Bundle, 'bytes' | 'processorPackages'> {
   const loaded = new Set([entry]);
   for (const output of loaded) {
     const statements = outputs[output]?.imports.filter(
@@ -79,7 +79,7 @@ function loadedAtStart(outputs: Metafile['outputs'], entry: string): Pick<Bundle
   const sells = ['stripe', 'braintree'].filter((name) =>
     sources.some((file) => file.includes(`node_modules/${name}/`)),
   );
-  return { bytes: chunks.reduce((sum, { bytes }) => sum + bytes, 0), sells: sells.join() || 'none' };
+  return { bytes: chunks.reduce((sum, { bytes }) => sum + bytes, 0), processorPackages: sells.join() || 'none' };
 }
 
 async function startMs(file: string): Promise<number> {
@@ -94,4 +94,4 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
+const roundTo = (value: number, digits: number): number => Number(value.toFixed(digits));

@@ -1,37 +1,40 @@
-import type { BenchTable } from './bench-table.ts';
-import { measureEvents } from './event-units.ts';
-import { measureFlows } from './flow-units.ts';
+import type { BenchResult } from './bench-table.ts';
+import { measureEventUnits } from './event-units.ts';
+import { measureFlowUnits } from './flow-units.ts';
 import { type MeteredService, withMeteredService } from './metered-service.ts';
-import { usageOf } from './units/usage.ts';
+import { sumUsage } from './units/usage.ts';
 
 /**
  * Capacity units by the rules of AWS's documentation, worked out from the items that each call meets: of operations by
  * themselves, and of flows with what the workers write for them. DynamoDB Local's own figures stand beside them: those
  * of transactions are mostly too high, and a query that finds nothing is free there.
  */
-export async function benchTableUnits(): Promise<BenchTable[]> {
+export async function benchTableUnits(): Promise<BenchResult[]> {
   return await withMeteredService(async (metered) => [
-    ...(await measureFlows(metered)),
-    { title: 'Units of an operation, without what it does later through the stream', rows: await operations(metered) },
+    ...(await measureFlowUnits(metered)),
+    {
+      title: 'Units of an operation, without what it does later through the stream',
+      rows: await measureOperations(metered),
+    },
   ]);
 }
 
-async function operations({ service, meter }: MeteredService) {
-  const { basic, call } = await import('../test/support/call.ts');
+async function measureOperations({ service, meter }: MeteredService) {
+  const { buildBasicAuth: basic, callEndpoint: call } = await import('../test/support/call.ts');
   const api = await import('../lib/api/customers.ts');
   const { getPurchase } = await import('../lib/api/purchases.ts');
-  const keys = await service.app(['store_a'], {}, 'com.example.app');
-  const secret = basic(keys.app, keys.secretKey);
+  const keys = await service.createApp(['store_a'], {}, 'com.example.app');
+  const secret = basic(keys.appName, keys.secretKey);
   const rows: Record<string, string | number>[] = [];
   const measure = async (operation: string, run: () => Promise<unknown>) => {
-    meter.take();
+    meter.takeCalls();
     await run();
-    const { table, indexes, read, engineWrite, engineRead } = usageOf(meter.take());
+    const { table, indexes, read, engineWrite, engineRead } = sumUsage(meter.takeCalls());
     const write = table + indexes;
     rows.push({ operation, write, table, indexes, read, 'engine write': engineWrite, 'engine read': engineRead });
   };
   const buy = (productId: string, applicationUsername: string, type = 'paid subscription') =>
-    service.control('/purchases', { platform: 'store_a', productId, type, applicationUsername });
+    service.callControl('/purchases', { platform: 'store_a', productId, type, applicationUsername });
   const user = { applicationUsername: 'ann' };
 
   await service.validate(keys, (await buy('warm-up', 'someone')).validate);
@@ -63,6 +66,6 @@ async function operations({ service, meter }: MeteredService) {
       transaction: { type: 'ios-store', appStoreReceipt: 'MII=' },
     }),
   );
-  await measureEvents(await service.app([]), measure);
+  await measureEventUnits(await service.createApp([]), measure);
   return rows;
 }

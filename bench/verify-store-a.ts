@@ -1,32 +1,32 @@
 import { Environment, SignedDataVerifier } from '@apple/app-store-server-library';
-import { verifiedTransaction } from '../lib/stores/store-a/trust.ts';
-import { receiptRoots, signedDataRoots } from '../lib/stores/store-a/trusted-roots.ts';
-import { bundleId, transactionPayload } from '../test/support/apple-payloads.ts';
-import { leafMark, mintPki, mintUnder, type Pki } from '../test/support/apple-pki.ts';
+import { verifyTransaction } from '../lib/stores/store-a/trust.ts';
+import { getReceiptRoots, getSignedDataRoots } from '../lib/stores/store-a/trusted-roots.ts';
+import { buildTransactionPayload, bundleId } from '../test/support/apple-payloads.ts';
+import { createCertificate, createPki, leafOid, type Pki } from '../test/support/apple-pki.ts';
 import { signJws } from '../test/support/apple-signatures.ts';
-import type { BenchTable } from './bench-table.ts';
+import type { BenchResult } from './bench-table.ts';
 
-const samples = 200;
+const sampleCount = 200;
 const measuredMs = 1_500;
 
 /** The real chain has P-384 above its P-256 leaf. */
 const upperTier = { curve: 'P-384' };
 
 /** How many signed transactions a second our verifier and Apple's own library verify, in turns in one process. */
-export async function benchVerifyStoreA(): Promise<BenchTable> {
-  const apple = mintPki({ root: upperTier, intermediate: upperTier });
-  const [seen, unseen] = [tokensOf(() => apple), tokensOf(() => withNewChain(apple))];
+export async function benchVerifyStoreA(): Promise<BenchResult> {
+  const apple = createPki({ root: upperTier, intermediate: upperTier });
+  const [seen, unseen] = [createTokens(() => apple), createTokens(() => withNewChain(apple))];
   const trust = {
-    signedData: signedDataRoots([apple.root.der]),
-    receipts: receiptRoots([]),
+    signedData: getSignedDataRoots([apple.root.der]),
+    receipts: getReceiptRoots([]),
     bundleId,
     now: Date.now(),
   };
   const library = new SignedDataVerifier([apple.root.der], false, Environment.SANDBOX, bundleId);
   const rates = {
-    'Apple library': await rateOf(seen, (jws) => library.verifyAndDecodeTransaction(jws)),
-    'ours, chain never seen': await rateOf(unseen, (jws) => verifiedTransaction(jws, trust)),
-    'ours, chain seen before': await rateOf(seen, (jws) => verifiedTransaction(jws, trust)),
+    'Apple library': await measureRate(seen, (jws) => library.verifyAndDecodeTransaction(jws)),
+    'ours, chain never seen': await measureRate(unseen, (jws) => verifyTransaction(jws, trust)),
+    'ours, chain seen before': await measureRate(seen, (jws) => verifyTransaction(jws, trust)),
   };
   const base = rates['Apple library'];
   return {
@@ -39,19 +39,19 @@ export async function benchVerifyStoreA(): Promise<BenchTable> {
   };
 }
 
-function tokensOf(chain: () => Pki): string[] {
-  return Array.from({ length: samples }, (_, index) =>
-    signJws(transactionPayload({ environment: 'Sandbox', transactionId: String(index) }), chain()),
+function createTokens(chain: () => Pki): string[] {
+  return Array.from({ length: sampleCount }, (_, index) =>
+    signJws(buildTransactionPayload({ environment: 'Sandbox', transactionId: String(index) }), chain()),
   );
 }
 
 /** More chains than are remembered: none has been seen lately when its turn comes again. */
 const withNewChain = (apple: Pki): Pki => ({
   ...apple,
-  leaf: mintUnder(apple.intermediate, 'ec', { name: 'Leaf', marks: [leafMark] }),
+  leaf: createCertificate(apple.intermediate, 'ec', { name: 'Leaf', marks: [leafOid] }),
 });
 
-async function rateOf(tokens: readonly string[], verify: (jws: string) => unknown): Promise<number> {
+async function measureRate(tokens: readonly string[], verify: (jws: string) => unknown): Promise<number> {
   for (const jws of tokens) await verify(jws);
   let verified = 0;
   const start = performance.now();

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 
 /** A webhook as the application's server took it, its signature verified. */
-export interface Caught {
+export interface RecordedWebhook {
   /** By `performance.now()`. */
   readonly at: number;
   readonly id: string;
@@ -14,8 +14,8 @@ export interface Caught {
 }
 
 /** An application's server that verifies what it gets and answers 200; what no secret of the application signed is a 401. */
-export async function catchWebhooks() {
-  const caught: Caught[] = [];
+export async function startWebhookRecorder() {
+  const caught: RecordedWebhook[] = [];
   let verify = (_body: string, _headers: Record<string, string>): void => {
     throw new Error('No secret was set.');
   };

@@ -1,9 +1,9 @@
 import { type LocalService, startLocal } from '../local/start-local.ts';
-import type { BenchTable } from './bench-table.ts';
-import { type Caught, catchWebhooks } from './webhook-catcher.ts';
+import type { BenchResult } from './bench-table.ts';
+import { type RecordedWebhook, startWebhookRecorder } from './webhook-catcher.ts';
 
 /** What must have happened before. */
-const preparations: Readonly<Record<string, string>> = {
+const precedingActions: Readonly<Record<string, string>> = {
   uncancel: 'cancel',
   recover: 'fail-payment',
   resume: 'pause',
@@ -12,7 +12,7 @@ const preparations: Readonly<Record<string, string>> = {
   'reverse-refund': 'refund',
 };
 
-const details: Readonly<Record<string, object>> = {
+const actionBodies: Readonly<Record<string, object>> = {
   'change-plan': { productId: 'better' },
   share: { applicationUsername: 'a-relative' },
 };
@@ -20,9 +20,9 @@ const details: Readonly<Record<string, object>> = {
 const products: Readonly<Record<string, string>> = { store_c: '9NBLGGH5W123', processor_b: 'monthly' };
 
 /** An action is over when nothing was told of it for this long; with the clock much else moves, too. */
-const silenceMs = { told: 1_500, found: 6_000 };
+const quietPeriodMs = { told: 1_500, found: 6_000 };
 
-type Catcher = Awaited<ReturnType<typeof catchWebhooks>>;
+type Catcher = Awaited<ReturnType<typeof startWebhookRecorder>>;
 
 /**
  * Everything that can happen to a subscription at each emulated store, on the local service: what the application is told
@@ -30,17 +30,17 @@ type Catcher = Awaited<ReturnType<typeof catchWebhooks>>;
  * them arrives. store_c tells nothing by itself; of that store the time counts from when the service's clock is moved to its
  * next look. What no store tells is looked for in the end, three days later.
  */
-export async function benchWebhooks(): Promise<BenchTable> {
-  const catcher = await catchWebhooks();
+export async function benchWebhooks(): Promise<BenchResult> {
+  const catcher = await startWebhookRecorder();
   const service = await startLocal();
   try {
     await listen(service, catcher);
-    const happenings = await prepared(service);
-    await sleep(silenceMs.found);
+    const happenings = await prepareCases(service);
+    await sleep(quietPeriodMs.found);
     const tried = [];
-    for (const happening of happenings) tried.push(await row(service, catcher, happening));
+    for (const happening of happenings) tried.push(await measureAction(service, catcher, happening));
     await control(service, '/clock', { advance: 'P3DT1H' });
-    await sleep(3 * silenceMs.found);
+    await sleep(3 * quietPeriodMs.found);
     const rows = tried.map(({ shown, foundLater }) => ({ ...shown, 'found later': foundLater() }));
     const times = rows.flatMap(({ ms }) => (ms === '' ? [] : [ms])).sort((a, b) => a - b);
     const [middle = '', last = ''] = [times[Math.floor(times.length / 2)], times.at(-1)];
@@ -59,17 +59,17 @@ export async function benchWebhooks(): Promise<BenchTable> {
 }
 
 /** Sets the application's webhook as the command line does. */
-async function listen({ environment, app }: LocalService, { url, trust }: Catcher): Promise<void> {
+async function listen({ environment, appName: app }: LocalService, { url, trust }: Catcher): Promise<void> {
   Object.assign(process.env, environment);
   const { deps } = await import('../lib/deps.ts');
   const { setWebhook } = await import('../lib/webhooks/operator.ts');
-  const settings = { urls: [url], sandboxUrls: [], sendsPassword: false };
+  const settings = { urls: [url], sandboxUrls: [], includesPassword: false };
   trust((await setWebhook(app, settings, { newSecret: true, deps: deps() })) ?? '');
   // Running functions know the old settings for this long.
   await sleep(15_000);
 }
 
-interface Happening {
+interface ActionCase {
   readonly platform: string;
   readonly action: string;
   /** Of the purchase. */
@@ -78,48 +78,57 @@ interface Happening {
 }
 
 /** A subscription for each action, as the action needs it. */
-async function prepared(service: LocalService): Promise<readonly Happening[]> {
+async function prepareCases(service: LocalService): Promise<readonly ActionCase[]> {
   const { platforms } = (await control(service, '')) as { platforms: Record<string, { actions: string[] }> };
-  const happenings: Happening[] = [];
+  const happenings: ActionCase[] = [];
   for (const [platform, { actions }] of Object.entries(platforms)) {
     for (const action of actions) {
       const users = [1, 2].map((number) => `${platform}-${action}-${number}`);
-      const id = await bought(service, platform, users);
-      const before = preparations[action];
-      if (before !== undefined) await act(service, id, before);
+      const id = await createPurchase(service, platform, users);
+      const before = precedingActions[action];
+      if (before !== undefined) await applyAction(service, id, before);
       happenings.push({ platform, action, id, users });
     }
   }
-  await control(service, '/clock', nextLook);
+  await control(service, '/clock', clockStep);
   // Moving the clock on is the last thing: the others' times do not depend on it.
-  return happenings.sort((a, b) => Number(isSilent(a)) - Number(isSilent(b)));
+  return happenings.sort((a, b) => Number(sendsNoNotifications(a)) - Number(sendsNoNotifications(b)));
 }
 
-const isSilent = ({ platform }: { readonly platform: string }): boolean => platform === 'store_c';
-const nextLook = { advance: 'P1DT1M' };
+const sendsNoNotifications = ({ platform }: { readonly platform: string }): boolean => platform === 'store_c';
+const clockStep = { advance: 'P1DT1M' };
 
-const act = async (service: LocalService, id: string, action: string): Promise<object> =>
-  await control(service, `/purchases/${encodeURIComponent(id)}/${action}`, details[action]);
+const applyAction = async (service: LocalService, id: string, action: string): Promise<object> =>
+  await control(service, `/purchases/${encodeURIComponent(id)}/${action}`, actionBodies[action]);
 
-async function row(service: LocalService, { caught }: Catcher, { platform, action, id, users }: Happening) {
+async function measureAction(service: LocalService, { caught }: Catcher, { platform, action, id, users }: ActionCase) {
   const known = caught.length;
-  await act(service, id, action);
-  if (isSilent({ platform })) await control(service, '/clock', nextLook);
+  await applyAction(service, id, action);
+  if (sendsNoNotifications({ platform })) await control(service, '/clock', clockStep);
   const changedAt = performance.now();
-  const quietMs = isSilent({ platform }) ? silenceMs.found : silenceMs.told;
+  const quietMs = sendsNoNotifications({ platform }) ? quietPeriodMs.found : quietPeriodMs.told;
   const toldSince = () => caught.slice(known).filter(({ username }) => users.includes(username));
-  let told: readonly Caught[] = [];
+  let told: readonly RecordedWebhook[] = [];
   for (let last = changedAt; performance.now() < last + quietMs; await sleep(20)) {
     told = toldSince();
     last = told.at(-1)?.at ?? changedAt;
   }
   const ms = told.length === 0 ? '' : Math.round((told.at(-1)?.at ?? 0) - changedAt);
-  const shown = { platform, action, webhooks: summaryOf(told), kept: await keptOf(service, told), ms } as const;
-  return { shown, foundLater: () => (told.length === 0 ? summaryOf(toldSince()) : '') };
+  const shown = {
+    platform,
+    action,
+    webhooks: summarizeReasons(told),
+    kept: await listStoredReasons(service, told),
+    ms,
+  } as const;
+  return { shown, foundLater: () => (told.length === 0 ? summarizeReasons(toldSince()) : '') };
 }
 
 /** Which of the reasons the purchase itself lists from then on. */
-async function keptOf({ baseUrl, app, secretKey }: LocalService, told: readonly Caught[]): Promise<string> {
+async function listStoredReasons(
+  { baseUrl, appName: app, secretKey }: LocalService,
+  told: readonly RecordedWebhook[],
+): Promise<string> {
   const kept = new Set<string>();
   for (const [reason, purchaseId] of new Map(told.map((one) => [one.reason, one.purchaseId]))) {
     const headers = { authorization: `Basic ${btoa(`${app}:${secretKey}`)}` };
@@ -131,7 +140,7 @@ async function keptOf({ baseUrl, app, secretKey }: LocalService, told: readonly 
 }
 
 /** A subscription that two users have validated. */
-async function bought(service: LocalService, platform: string, users: readonly string[]): Promise<string> {
+async function createPurchase(service: LocalService, platform: string, users: readonly string[]): Promise<string> {
   const [applicationUsername = ''] = users;
   const order = {
     platform,
@@ -141,7 +150,7 @@ async function bought(service: LocalService, platform: string, users: readonly s
   };
   const { id, validate } = (await control(service, '/purchases', order)) as { id: string; validate: object };
   for (const user of users) {
-    const headers = { authorization: `Basic ${btoa(`${service.app}:${service.publicKey}`)}` };
+    const headers = { authorization: `Basic ${btoa(`${service.appName}:${service.publicKey}`)}` };
     const body = JSON.stringify({
       ...validate,
       applicationUsername: user,
@@ -155,7 +164,7 @@ async function bought(service: LocalService, platform: string, users: readonly s
 }
 
 /** `RENEWED x2`: how many calls with this reason there were, by different ids. */
-function summaryOf(told: readonly Caught[]): string {
+function summarizeReasons(told: readonly RecordedWebhook[]): string {
   const reasons = [...new Set(told.map(({ reason }) => reason))];
   return reasons
     .map((one) => `${one} x${new Set(told.filter(({ reason }) => reason === one).map(({ id }) => id)).size}`)

@@ -1,6 +1,6 @@
-import { onceIn } from '../lib/db/once.ts';
+import { createRunOnce } from '../lib/db/once.ts';
 import { deps } from '../lib/deps.ts';
-import { recordedFetch } from '../lib/http/recorded-fetch.ts';
+import { createRecordedFetch } from '../lib/http/recorded-fetch.ts';
 import type { Platform } from '../lib/purchases/platform.ts';
 
 /**
@@ -12,9 +12,9 @@ export async function checkStoreSettings(
   platform: Platform,
   { settings, askStore }: { settings: unknown; askStore: boolean },
 ): Promise<string> {
-  const { emulator, now, store, table } = deps();
+  const { emulator, now, loadStore: store, table } = deps();
   const { checkSettings } = await store(platform);
-  const fetch = recordedFetch({ record: () => {}, now, ...(emulator.url && { storesUrl: emulator.url }) });
-  const once = onceIn(table, { app, platform, now });
-  return await checkSettings({ app, settings, fetch, now, once, extraRoots: emulator.roots }, { askStore });
+  const fetch = createRecordedFetch({ record: () => {}, now, ...(emulator.url && { storesUrl: emulator.url }) });
+  const runOnce = createRunOnce(table, { app, platform, now });
+  return await checkSettings({ appName: app, settings, fetch, now, runOnce, extraRoots: emulator.roots }, { askStore });
 }

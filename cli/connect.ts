@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { ServiceError } from '../lib/errors.ts';
 import { parseJson } from '../lib/parse.ts';
-import { moveDate } from '../local/move-date.ts';
+import { overrideDate } from '../local/move-date.ts';
 
 interface Connection {
   readonly local?: true;
@@ -22,8 +22,8 @@ const runtimeFile = 'runtime.json';
  * Points this process at a table: the local one, or a deployment's with the operator's own AWS credentials. Beside an
  * emulator of the stores it lives in the emulator's time, as the functions do.
  */
-export async function connect({ local, folder, table, masterKey, webhooksQueue }: Connection): Promise<void> {
-  if (local) Object.assign(process.env, localEnvironment(folder));
+export async function connectToService({ local, folder, table, masterKey, webhooksQueue }: Connection): Promise<void> {
+  if (local) Object.assign(process.env, readLocalEnvironment(folder));
   if (table) process.env.TABLE_NAME = table;
   if (masterKey) process.env.MASTER_KEY_ID = masterKey;
   if (webhooksQueue) process.env.WEBHOOKS_QUEUE_URL = webhooksQueue;
@@ -33,26 +33,26 @@ export async function connect({ local, folder, table, masterKey, webhooksQueue }
       'Say which service: --local, or --table and --master-key of a deployment.',
     );
   }
-  if (process.env.STORES_URL) await takeTimeOf(process.env.STORES_URL);
+  if (process.env.STORES_URL) await adoptEmulatorTime(process.env.STORES_URL);
 }
 
 const EmulatorTime = v.object({ now: v.pipe(v.string(), v.transform(Date.parse), v.number()) });
 
-async function takeTimeOf(emulatorUrl: string): Promise<void> {
+async function adoptEmulatorTime(emulatorUrl: string): Promise<void> {
   const answer = await fetch(`${emulatorUrl}/control/clock`).catch((cause: unknown) => {
-    throw notRunning(cause);
+    throw notRunningError(cause);
   });
-  const ahead = parseJson(EmulatorTime, await answer.text(), 'ConnectionFailed').now - Date.now();
-  moveDate(() => ahead);
+  const offsetMs = parseJson(EmulatorTime, await answer.text(), 'ConnectionFailed').now - Date.now();
+  overrideDate(() => offsetMs);
 }
 
-function localEnvironment(folder: string): Readonly<Record<string, string>> {
+function readLocalEnvironment(folder: string): Readonly<Record<string, string>> {
   try {
     return parseJson(Runtime, readFileSync(join(folder, runtimeFile), 'utf8')).environment;
   } catch (cause) {
-    throw notRunning(cause);
+    throw notRunningError(cause);
   }
 }
 
-const notRunning = (cause: unknown): ServiceError =>
+const notRunningError = (cause: unknown): ServiceError =>
   new ServiceError('ConnectionFailed', 'No local service is running here: start it with npm start.', { cause });

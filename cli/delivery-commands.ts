@@ -1,15 +1,15 @@
 import { Command, Option } from 'commander';
 import * as v from 'valibot';
-import { Moment } from '../lib/api/paging.ts';
+import { DateOrDateTime } from '../lib/api/paging.ts';
 import { deps } from '../lib/deps.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { parse } from '../lib/parse.ts';
-import { announce } from '../lib/webhooks/announce.ts';
-import type { Delivery } from '../lib/webhooks/delivery.ts';
+import { backfillDeliveries } from '../lib/webhooks/announce.ts';
+import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
 import { listDeliveries, replayDeliveries } from '../lib/webhooks/operator.ts';
 
 /** `deliveries list|replay|announce`. */
-export function deliveryCommands(): Command {
+export function createDeliveryCommands(): Command {
   const deliveries = new Command('deliveries').description('Webhooks that were not delivered');
   deliveries
     .command('list')
@@ -23,7 +23,7 @@ export function deliveryCommands(): Command {
     .argument('<app>')
     .argument('[id]')
     .option('--dead', 'all that are dead')
-    .action(replay);
+    .action(replayAction);
   deliveries
     .command('announce')
     .description(
@@ -32,15 +32,24 @@ export function deliveryCommands(): Command {
     .argument('<app>')
     .requiredOption('--from <date>', 'the first moment, such as 2026-01-31T10:00:00Z; at most 29 days ago')
     .option('--to <date>', 'the end; without it until now')
-    .action(announceAgain);
+    .action(backfillAction);
   return deliveries;
 }
 
 async function list(app: string, { state }: { state?: 'waiting' | 'dead' }): Promise<void> {
-  for (const delivery of await listDeliveries(app, state, deps())) console.log(lineOf(delivery));
+  for (const delivery of await listDeliveries(app, state, deps())) console.log(formatDelivery(delivery));
 }
 
-const lineOf = ({ deliveryId, state, attempts, createdAt, username, notification, url, failure }: Delivery): string =>
+const formatDelivery = ({
+  deliveryId,
+  state,
+  failedAttempts: attempts,
+  createdAt,
+  username,
+  notification,
+  url,
+  failureReason: failure,
+}: WebhookDelivery): string =>
   [
     deliveryId,
     state,
@@ -52,17 +61,17 @@ const lineOf = ({ deliveryId, state, attempts, createdAt, username, notification
     failure ?? '',
   ].join('  ');
 
-async function replay(app: string, id: string | undefined, { dead }: { dead?: true }): Promise<void> {
+async function replayAction(app: string, id: string | undefined, { dead }: { dead?: true }): Promise<void> {
   if ((id === undefined) === (dead === undefined))
     throw new ServiceError('InvalidPayload', 'Say which: the id of a delivery, or --dead for all that are dead.');
   const waiting = await replayDeliveries(app, id, deps());
   console.log(`${waiting.length} on their way.`);
 }
 
-const Range = v.object({ from: Moment, to: v.exactOptional(Moment) });
+const Range = v.object({ from: DateOrDateTime, to: v.exactOptional(DateOrDateTime) });
 
-async function announceAgain(app: string, { from, to }: { from: string; to?: string }): Promise<void> {
+async function backfillAction(app: string, { from, to }: { from: string; to?: string }): Promise<void> {
   const range = { to: deps().now(), ...parse(Range, { from, ...(to !== undefined && { to }) }) };
-  const { webhooks, missing } = await announce(app, range, deps());
+  const { expected: webhooks, created: missing } = await backfillDeliveries(app, range, deps());
   console.log(`${webhooks} webhooks; ${missing} of them were missing and are on their way.`);
 }

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { ServiceError } from '../lib/errors.ts';
-import { appCommands } from './app-commands.ts';
-import { connect } from './connect.ts';
-import { customersCommands } from './customers-commands.ts';
-import { deliveryCommands } from './delivery-commands.ts';
-import { secretCommands } from './secret-commands.ts';
-import { statsCommands } from './stats-commands.ts';
+import { createAppCommands } from './app-commands.ts';
+import { connectToService } from './connect.ts';
+import { createCustomerCommands } from './customers-commands.ts';
+import { createDeliveryCommands } from './delivery-commands.ts';
+import { createSecretCommands } from './secret-commands.ts';
+import { createStatsCommands } from './stats-commands.ts';
 
 const program = new Command('claimcheck')
   .description("Operates Claimcheck: its applications, their keys and their stores' settings")
@@ -14,16 +14,22 @@ const program = new Command('claimcheck')
   .option('--table <name>', 'the table of the deployment (output TableName of the stack; default: TABLE_NAME)')
   .option('--master-key <id>', 'the secret of the deployment (output MasterKeyId of the stack; default: MASTER_KEY_ID)')
   .option('--webhooks-queue <url>', 'the queue of webhooks (output WebhooksQueueUrl; default: WEBHOOKS_QUEUE_URL)')
-  .hook('preAction', async (command) => await connect(command.opts()))
+  .hook('preAction', async (command) => await connectToService(command.opts()))
   .showHelpAfterError();
 
-for (const commands of [appCommands, deliveryCommands, secretCommands, statsCommands, customersCommands]) {
-  program.addCommand(helpful(commands()));
+for (const commands of [
+  createAppCommands,
+  createDeliveryCommands,
+  createSecretCommands,
+  createStatsCommands,
+  createCustomerCommands,
+]) {
+  program.addCommand(showHelpOnError(commands()));
 }
 
 /** Shows how a command is used after a mistake in it; commands that are added do not take that over. */
-function helpful(command: Command): Command {
-  for (const inner of command.commands) helpful(inner);
+function showHelpOnError(command: Command): Command {
+  for (const inner of command.commands) showHelpOnError(inner);
   return command.showHelpAfterError();
 }
 

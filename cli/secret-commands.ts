@@ -2,20 +2,20 @@ import { Command } from 'commander';
 import { deps } from '../lib/deps.ts';
 
 /** `secrets reseal`. */
-export function secretCommands(): Command {
+export function createSecretCommands(): Command {
   const secrets = new Command('secrets').description('What the table holds encrypted');
   secrets
     .command('reseal')
     .description('Encrypts everything under the first of the master keys; reads all purchases')
-    .action(reseal);
+    .action(reencryptAction);
   return secrets;
 }
 
-async function reseal(): Promise<void> {
+async function reencryptAction(): Promise<void> {
   const { apps, purchases } = deps();
   let total = 0;
   for (const { name } of await apps.list()) {
-    const found = (await apps.reseal(name)) + (await purchases.reseal(name));
+    const found = (await apps.reencryptSecrets(name)) + (await purchases.reencryptRefreshTokens(name));
     if (found > 0) console.log(`${name}  ${found}`);
     total += found;
   }

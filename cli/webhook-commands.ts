@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { deps } from '../lib/deps.ts';
 import { ServiceError } from '../lib/errors.ts';
-import { setWebhook, testWebhook, urlsIn } from '../lib/webhooks/operator.ts';
+import { parseUrls, sendTestWebhook, setWebhook } from '../lib/webhooks/operator.ts';
 
 interface SetOptions {
   readonly url?: string;
@@ -22,16 +22,19 @@ export function addWebhookCommands(app: Command): void {
     .option('--sandbox-url <urls>', 'where sandbox purchases go; without it to the main URLs')
     .option('--no-password', 'leave the secret key out of the body: the server checks signatures')
     .option('--new-secret', 'issue a new signing secret; the present one ends at once')
-    .action(set);
+    .action(setWebhookAction);
   app
     .command('test-webhook')
     .description('Sends a webhook of type test to every URL; one that was switched off is on again when it answers')
     .argument('<name>')
-    .action(test);
+    .action(testWebhookAction);
 }
 
-async function set(name: string, { url = '', off, sandboxUrl = '', password, newSecret }: SetOptions): Promise<void> {
-  const settings = { urls: urlsIn(url), sandboxUrls: urlsIn(sandboxUrl), sendsPassword: password };
+async function setWebhookAction(
+  name: string,
+  { url = '', off, sandboxUrl = '', password, newSecret }: SetOptions,
+): Promise<void> {
+  const settings = { urls: parseUrls(url), sandboxUrls: parseUrls(sandboxUrl), includesPassword: password };
   if (settings.urls.length === 0 && !off)
     throw new ServiceError(
       'InvalidPayload',
@@ -42,8 +45,8 @@ async function set(name: string, { url = '', off, sandboxUrl = '', password, new
   console.log('Saved. Running functions use it within 15 seconds.');
 }
 
-async function test(name: string): Promise<void> {
-  const deliveries = await testWebhook(name, deps());
+async function testWebhookAction(name: string): Promise<void> {
+  const deliveries = await sendTestWebhook(name, deps());
   for (const { deliveryId, url } of deliveries) console.log(`${deliveryId}  ${url}`);
   console.log('On their way. Failed attempts are in: deliveries list.');
 }

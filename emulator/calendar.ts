@@ -14,20 +14,20 @@ export type Period = v.InferOutput<typeof Period>;
 
 /** `times` periods after `start`, in UTC: months keep their day, or take the last one of a shorter month. */
 export function addPeriod(start: number, period: Period, times = 1): number {
-  const { months, ms } = partsOf(period);
+  const { months, ms } = parsePeriod(period);
   return addMonths(start, months * times) + ms * times;
 }
 
 /** About how many days a period lasts, for comparing plans. */
-export function daysIn(period: Period): number {
-  const { months, ms } = partsOf(period);
+export function countDays(period: Period): number {
+  const { months, ms } = parsePeriod(period);
   return (months * 365.25) / 12 + ms / dayMs;
 }
 
 /** The start of the second that `at` is in: stores date purchases in whole seconds. */
-export const wholeSecond = (at: number): number => Math.floor(at / 1000) * 1000;
+export const floorToSecond = (at: number): number => Math.floor(at / 1000) * 1000;
 
-function partsOf(period: Period): { months: number; ms: number } {
+function parsePeriod(period: Period): { months: number; ms: number } {
   const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = (pattern.exec(period) ?? [])
     .slice(1)
     .map((digits = '0') => Number(digits));

@@ -5,7 +5,7 @@ export interface Clock {
 }
 
 /** A clock that runs with real time from whatever moment it was set to. */
-export function movableClock(): Clock {
+export function createClock(): Clock {
   let offsetMs = 0;
   return {
     now: () => Date.now() + offsetMs,

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { addPeriod, Period } from './calendar.ts';
-import { catchUp, type Emulator } from './emulator.ts';
-import type { Call } from './http-messages.ts';
-import { parsedBody } from './parsed-body.ts';
-import { refusal } from './refusal.ts';
+import { advanceStores, type Emulator } from './emulator.ts';
+import type { HttpRequest } from './http-messages.ts';
+import { parseBody } from './parsed-body.ts';
+import { controlError } from './refusal.ts';
 
 const Moment = v.pipe(
   v.string(),
@@ -11,7 +11,7 @@ const Moment = v.pipe(
   v.transform(Date.parse),
 );
 
-const Move = v.pipe(
+const MoveClockBody = v.pipe(
   v.strictObject({ advance: v.exactOptional(Period), set: v.exactOptional(Moment) }),
   v.check(({ advance, set }) => (advance === undefined) !== (set === undefined), 'expected either advance or set'),
 );
@@ -21,18 +21,19 @@ const earliest = Date.parse('2000-01-02T00:00:00Z');
 const latest = Date.parse('2099-12-30T00:00:00Z');
 
 /** The time that the stores live in. */
-export const currentTime = (emulator: Emulator): object => ({ now: timeOf(emulator) });
+export const getClock = (emulator: Emulator): object => ({ now: formatNow(emulator) });
 
-const timeOf = ({ clock }: Emulator): string => new Date(clock.now()).toISOString();
+const formatNow = ({ clock }: Emulator): string => new Date(clock.now()).toISOString();
 
 /** Moves the clock and plays what happens until then. Refuses to go back, which would undo nothing. */
-export function moveClock(emulator: Emulator, call: Call): object {
-  const { advance, set } = parsedBody(Move, call);
+export function moveClock(emulator: Emulator, call: HttpRequest): object {
+  const { advance, set } = parseBody(MoveClockBody, call);
   const { clock } = emulator;
   const target = advance === undefined ? (set ?? clock.now()) : addPeriod(clock.now(), advance);
-  if (!(target >= earliest && target <= latest)) throw refusal(400, 'The clock only goes from the year 2000 to 2099.');
-  if (target < clock.now()) throw refusal(400, `The clock only goes forward, and it is ${timeOf(emulator)}.`);
+  if (!(target >= earliest && target <= latest))
+    throw controlError(400, 'The clock only goes from the year 2000 to 2099.');
+  if (target < clock.now()) throw controlError(400, `The clock only goes forward, and it is ${formatNow(emulator)}.`);
   clock.set(target);
-  catchUp(emulator);
-  return currentTime(emulator);
+  advanceStores(emulator);
+  return getClock(emulator);
 }

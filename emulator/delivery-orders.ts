@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { Period } from './calendar.ts';
 
 /** How the next notifications are to be delivered, by the body of `POST /control/notifications`. */
-export const DeliveryOrder = v.strictObject({
+export const DeliveryRule = v.strictObject({
   /** Absent for the notifications of every store. */
   platform: v.exactOptional(v.string()),
   /** For how many notifications; absent until the orders are cleared. */
@@ -14,20 +14,20 @@ export const DeliveryOrder = v.strictObject({
   /** Kept until they are released. */
   held: v.exactOptional(v.boolean()),
 });
-export type DeliveryOrder = Readonly<v.InferOutput<typeof DeliveryOrder>>;
+export type DeliveryRule = Readonly<v.InferOutput<typeof DeliveryRule>>;
 
 /** The orders that still apply, the earliest first. */
-export interface DeliveryOrders {
-  readonly add: (order: DeliveryOrder) => void;
+export interface DeliveryRules {
+  readonly add: (order: DeliveryRule) => void;
   /** The order for a notification that is sent now, which counts as one of its `next`. */
-  readonly take: (platform: string) => DeliveryOrder;
-  readonly all: () => readonly DeliveryOrder[];
+  readonly take: (platform: string) => DeliveryRule;
+  readonly all: () => readonly DeliveryRule[];
   readonly clear: () => void;
 }
 
 /** No orders yet: everything is sent once and at once. */
-export function noDeliveryOrders(): DeliveryOrders {
-  let orders: readonly DeliveryOrder[] = [];
+export function createDeliveryRules(): DeliveryRules {
+  let orders: readonly DeliveryRule[] = [];
   return {
     all: () => orders,
     add: (order) => {
@@ -36,7 +36,7 @@ export function noDeliveryOrders(): DeliveryOrders {
     take: (platform) => {
       const order = orders.find((one) => (one.platform ?? platform) === platform);
       if (order === undefined) return {};
-      orders = orders.flatMap((one) => (one === order ? oneLess(one) : [one]));
+      orders = orders.flatMap((one) => (one === order ? consumeOne(one) : [one]));
       return order;
     },
     clear: () => {
@@ -45,7 +45,7 @@ export function noDeliveryOrders(): DeliveryOrders {
   };
 }
 
-function oneLess(order: DeliveryOrder): DeliveryOrder[] {
+function consumeOne(order: DeliveryRule): DeliveryRule[] {
   if (order.next === undefined) return [order];
   return order.next > 1 ? [{ ...order, next: order.next - 1 }] : [];
 }

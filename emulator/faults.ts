@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { EmulatedStore } from './emulated-store.ts';
-import type { Answer } from './http-messages.ts';
+import type { HttpResponse } from './http-messages.ts';
 
 /** What goes wrong with the next calls of a store, by the body of `POST /control/faults` without its platform. */
 export const Fault = v.strictObject({
@@ -12,7 +12,7 @@ export const Fault = v.strictObject({
 export type Fault = v.InferOutput<typeof Fault>;
 
 /** The faults that are still to come, in their order. */
-export interface Faults {
+export interface FaultQueue {
   readonly add: (platform: string, fault: Fault) => void;
   /** The fault of the call that is made now, which counts as one of its times. */
   readonly take: (platform: string) => Fault | undefined;
@@ -21,7 +21,7 @@ export interface Faults {
 }
 
 /** No faults yet. */
-export function noFaults(): Faults {
+export function createFaultQueue(): FaultQueue {
   const waiting = new Map<string, readonly Fault[]>();
   const of = (platform: string): readonly Fault[] => waiting.get(platform) ?? [];
   return {
@@ -31,7 +31,7 @@ export function noFaults(): Faults {
     },
     take: (platform) => {
       const [fault, ...others] = of(platform);
-      if (fault !== undefined) waiting.set(platform, [...oneTimeLess(fault), ...others]);
+      if (fault !== undefined) waiting.set(platform, [...consumeOne(fault), ...others]);
       return fault;
     },
     clear: () => waiting.clear(),
@@ -39,29 +39,29 @@ export function noFaults(): Faults {
 }
 
 /** The answer of a store that the fault, if any, gets in the way of. */
-export async function faultyAnswer(
+export async function respondWithFault(
   fault: Fault | undefined,
-  { troubles }: EmulatedStore,
-  { answer, signal }: { answer: () => Answer; signal: AbortSignal },
-): Promise<Answer> {
+  { faultResponses: troubles }: EmulatedStore,
+  { answer, signal }: { answer: () => HttpResponse; signal: AbortSignal },
+): Promise<HttpResponse> {
   if (fault === undefined) return answer();
   switch (fault.fault) {
     case 'slow':
       await delay(fault.delayMs, undefined, { signal });
       return answer();
     case 'html':
-      return page;
+      return htmlPage;
     case 'cut':
-      return { ...answer(), cut: true };
+      return { ...answer(), isTruncated: true };
     default:
       return troubles[fault.fault]();
   }
 }
 
-const page: Answer = {
+const htmlPage: HttpResponse = {
   status: 200,
   headers: { 'content-type': 'text/html; charset=utf-8' },
   body: '<!DOCTYPE html><html><head><title>Please wait</title></head><body><p>We will be back soon.</p></body></html>',
 };
 
-const oneTimeLess = (fault: Fault): Fault[] => (fault.times > 1 ? [{ ...fault, times: fault.times - 1 }] : []);
+const consumeOne = (fault: Fault): Fault[] => (fault.times > 1 ? [{ ...fault, times: fault.times - 1 }] : []);

@@ -1,24 +1,24 @@
-import type { StoreMessage } from './emulated-store.ts';
+import type { StoreNotification } from './emulated-store.ts';
 
 /** A server notification with the store that would send it. */
-export interface JournalEntry extends StoreMessage {
+export interface LoggedNotification extends StoreNotification {
   readonly platform: string;
 }
 
 /** The latest server notifications of all stores, oldest first. */
-export interface Journal {
-  readonly add: (entry: JournalEntry) => void;
-  readonly latest: () => readonly JournalEntry[];
+export interface NotificationLog {
+  readonly add: (entry: LoggedNotification) => void;
+  readonly latest: () => readonly LoggedNotification[];
   /** What `act` gives, and the entries that it adds. */
-  readonly during: <T>(act: () => T) => { readonly result: T; readonly entries: readonly JournalEntry[] };
+  readonly during: <T>(act: () => T) => { readonly result: T; readonly entries: readonly LoggedNotification[] };
 }
 
 const length = 200;
 
 /** A journal without entries. */
-export function emptyJournal(): Journal {
-  let entries: readonly JournalEntry[] = [];
-  let recent: JournalEntry[] | undefined;
+export function createNotificationLog(): NotificationLog {
+  let entries: readonly LoggedNotification[] = [];
+  let recent: LoggedNotification[] | undefined;
   return {
     add: (entry) => {
       entries = [...entries, entry].slice(-length);
@@ -26,7 +26,7 @@ export function emptyJournal(): Journal {
     },
     latest: () => entries,
     during: (act) => {
-      const during: JournalEntry[] = [];
+      const during: LoggedNotification[] = [];
       recent = during;
       try {
         return { result: act(), entries: during };
@@ -38,7 +38,7 @@ export function emptyJournal(): Journal {
 }
 
 /** An entry as the control API shows it. */
-export const shown = ({ platform, purchaseId, at, native }: JournalEntry): object => ({
+export const toLogView = ({ platform, purchaseId, at, native }: LoggedNotification): object => ({
   platform,
   purchaseId,
   at: new Date(at).toISOString(),

@@ -20,10 +20,10 @@ export const ProductType = v.picklist([
 export type ProductType = v.InferOutput<typeof ProductType>;
 
 /** A paid introductory offer; it lasts one period of the product unless it says otherwise. */
-const IntroductoryOffer = v.strictObject({ priceMicros: Micros, period: v.exactOptional(Period) });
+const IntroOffer = v.strictObject({ priceMicros: Micros, period: v.exactOptional(Period) });
 
 /** The body of `POST /control/purchases`, without its platform. */
-export const Order = v.strictObject({
+export const PurchaseOrder = v.strictObject({
   productId: ProductId,
   type: ProductType,
   applicationUsername: v.exactOptional(Name),
@@ -34,7 +34,7 @@ export const Order = v.strictObject({
   /** A free first period; as long as the product's unless it is a duration of its own. */
   trial: v.exactOptional(v.union([v.boolean(), Period])),
   /** A paid first period; `true` is one at half the price. */
-  intro: v.exactOptional(v.union([v.boolean(), IntroductoryOffer])),
+  intro: v.exactOptional(v.union([v.boolean(), IntroOffer])),
   sandbox: v.exactOptional(v.boolean()),
   /** Renews by itself whenever the clock passes the end of a period. */
   autoRenew: v.exactOptional(v.boolean()),
@@ -43,10 +43,10 @@ export const Order = v.strictObject({
   /** The subscription group of a product that is made by this purchase. */
   group: v.exactOptional(v.pipe(v.string(), v.minLength(1), v.maxLength(64))),
 });
-export type Order = v.InferOutput<typeof Order>;
+export type PurchaseOrder = v.InferOutput<typeof PurchaseOrder>;
 
 /** The body of `POST /control/purchases/{id}/{action}`: each action reads what it needs. */
-export const ActionDetails = v.strictObject({
+export const ActionBody = v.strictObject({
   productId: v.exactOptional(ProductId),
   applicationUsername: v.exactOptional(Name),
   priceMicros: v.exactOptional(Micros),
@@ -60,4 +60,4 @@ export const ActionDetails = v.strictObject({
   quantity: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   form: v.exactOptional(v.string()),
 });
-export type ActionDetails = v.InferOutput<typeof ActionDetails>;
+export type ActionBody = v.InferOutput<typeof ActionBody>;

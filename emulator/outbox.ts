@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { addPeriod } from './calendar.ts';
 import type { Clock } from './clock.ts';
-import { type DeliveryOrders, noDeliveryOrders } from './delivery-orders.ts';
-import type { StoreMessage } from './emulated-store.ts';
+import { createDeliveryRules, type DeliveryRules } from './delivery-orders.ts';
+import type { StoreNotification } from './emulated-store.ts';
 import type { OutgoingNotification } from './outgoing-notification.ts';
-import type { Posting, SavedOutbox } from './posting.ts';
-import { inOrder, type ReleaseOrder } from './release-order.ts';
-import { type Sending, sender } from './sender.ts';
+import type { NotificationDelivery, SavedOutbox } from './posting.ts';
+import { type ReleaseOrder, sortForRelease } from './release-order.ts';
+import { createNotificationSender, type PendingDelivery } from './sender.ts';
 
 /** Where the notifications of all stores wait, leave and are remembered. */
 export interface Outbox {
-  readonly orders: DeliveryOrders;
+  readonly deliveryRules: DeliveryRules;
   readonly urls: () => Readonly<Record<string, string>>;
   /** Sets where the store posts to; undefined has it post nothing. */
-  readonly notifyAt: (platform: string, url: string | undefined) => void;
+  readonly setUrl: (platform: string, url: string | undefined) => void;
   /** Takes a notification in, unless nobody wants those of its store. */
-  readonly add: (platform: string, message: StoreMessage, notification: OutgoingNotification) => void;
+  readonly add: (platform: string, message: StoreNotification, notification: OutgoingNotification) => void;
   /** All that waits or was sent lately, the oldest first. */
-  readonly postings: () => readonly Posting[];
+  readonly listDeliveries: () => readonly NotificationDelivery[];
   /** Sends what is held, one after the other, and tells how many that are. */
   readonly release: (order: ReleaseOrder & { readonly platform?: string }) => number;
   /** Attempts what is due. */
@@ -31,24 +31,24 @@ interface OutboxOptions {
   readonly clock: Clock;
   readonly saved?: SavedOutbox | undefined;
   /** How a store posts a notification, for those that an earlier run took in. */
-  readonly notificationOf: (platform: string, message: StoreMessage) => OutgoingNotification | undefined;
+  readonly notificationOf: (platform: string, message: StoreNotification) => OutgoingNotification | undefined;
   /** Called when attempts made the outbox another. */
   readonly changed: () => void;
 }
 
 /** An outbox that sends what an earlier run left waiting. */
-export function openOutbox({ clock, saved, notificationOf, changed }: OutboxOptions): Outbox {
+export function createOutbox({ clock, saved, notificationOf, changed }: OutboxOptions): Outbox {
   const urls = new Map(Object.entries(saved?.urls ?? {}));
-  const orders = noDeliveryOrders();
-  const postman = sender({ clock, changed });
+  const orders = createDeliveryRules();
+  const postman = createNotificationSender({ clock, changed });
   for (const posting of saved?.postings ?? []) {
     const notification = notificationOf(posting.platform, posting);
     if (notification !== undefined) postman.add({ posting, notification });
   }
   return {
-    orders,
+    deliveryRules: orders,
     urls: () => Object.fromEntries(urls),
-    notifyAt: (platform, url) => {
+    setUrl: (platform, url) => {
       if (url === undefined) urls.delete(platform);
       else urls.set(platform, url);
     },
@@ -58,7 +58,10 @@ export function openOutbox({ clock, saved, notificationOf, changed }: OutboxOpti
       const { times = 1, ...when } = orders.take(platform);
       const now = clock.now();
       const posting = {
-        ...newPosting(message, { held: when.held === true, dueAt: when.delayed ? addPeriod(now, when.delayed) : now }),
+        ...createDelivery(message, {
+          held: when.held === true,
+          dueAt: when.delayed ? addPeriod(now, when.delayed) : now,
+        }),
         platform,
         url,
         body: notification.body,
@@ -67,10 +70,12 @@ export function openOutbox({ clock, saved, notificationOf, changed }: OutboxOpti
         postman.add({ posting: { ...posting, id: randomUUID() }, notification });
       postman.sendDue();
     },
-    postings: () => postman.all().map(({ posting }) => posting),
+    listDeliveries: () => postman.all().map(({ posting }) => posting),
     release: ({ platform, ...order }) => {
-      const held = postman.all().filter(({ posting }) => posting.state === 'held' && isOf(platform, posting));
-      postman.sendInTurn(inOrder(held, order));
+      const held = postman
+        .all()
+        .filter(({ posting }) => posting.state === 'held' && matchesPlatform(platform, posting));
+      postman.sendInTurn(sortForRelease(held, order));
       return held.length;
     },
     sendDue: postman.sendDue,
@@ -79,11 +84,11 @@ export function openOutbox({ clock, saved, notificationOf, changed }: OutboxOpti
   };
 }
 
-const isOf = (platform: string | undefined, posting: Sending['posting']): boolean =>
+const matchesPlatform = (platform: string | undefined, posting: PendingDelivery['posting']): boolean =>
   platform === undefined || posting.platform === platform;
 
-const newPosting = (
-  { purchaseId, at, native, transactionId }: StoreMessage,
+const createDelivery = (
+  { purchaseId, at, native, transactionId }: StoreNotification,
   { held, dueAt }: { readonly held: boolean; readonly dueAt: number },
 ) => ({
   purchaseId,

@@ -1,5 +1,5 @@
 /** Things that happen by themselves at known moments. */
-interface Happenings<T> {
+interface ScheduledItems<T> {
   /** Read anew after each happening. */
   readonly items: () => Iterable<T>;
   /** When something next happens to the item, if ever. */
@@ -9,7 +9,7 @@ interface Happenings<T> {
 }
 
 /** Plays all that is due up to `until`, earliest first, and tells whether that was anything. */
-export function playDue<T>({ items, dueAt, play }: Happenings<T>, until: number): boolean {
+export function runDue<T>({ items, dueAt, play }: ScheduledItems<T>, until: number): boolean {
   for (let played = false; ; played = true) {
     const next = earliest(items(), dueAt);
     if (next === undefined || next.at > until) return played;

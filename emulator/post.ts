@@ -1,6 +1,6 @@
-import type { Attempt } from './posting.ts';
+import type { DeliveryAttempt } from './posting.ts';
 
-const longestMs = 10_000;
+const timeoutMs = 10_000;
 
 interface Request {
   readonly url: string;
@@ -11,8 +11,13 @@ interface Request {
 }
 
 /** Posts once, without following redirects, and tells how it ended; undefined when it was broken off. */
-export async function post({ url, headers, body, signal }: Request): Promise<Omit<Attempt, 'at'> | undefined> {
-  const tooLong = AbortSignal.timeout(longestMs);
+export async function postNotification({
+  url,
+  headers,
+  body,
+  signal,
+}: Request): Promise<Omit<DeliveryAttempt, 'at'> | undefined> {
+  const tooLong = AbortSignal.timeout(timeoutMs);
   try {
     const init = {
       method: 'POST',

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-const Attempt = v.object({
+const DeliveryAttempt = v.object({
   /** On the emulated clock. */
   at: v.number(),
   /** What the service answered. */
@@ -8,10 +8,10 @@ const Attempt = v.object({
   /** Why there was no answer. */
   failure: v.exactOptional(v.picklist(['timeout', 'no-connection'])),
 });
-export type Attempt = Readonly<v.InferOutput<typeof Attempt>>;
+export type DeliveryAttempt = Readonly<v.InferOutput<typeof DeliveryAttempt>>;
 
 /** One copy of a notification on its way to the service, as it is kept and shown. */
-export const Posting = v.object({
+export const NotificationDelivery = v.object({
   id: v.string(),
   platform: v.string(),
   purchaseId: v.string(),
@@ -25,22 +25,25 @@ export const Posting = v.object({
   state: v.picklist(['held', 'waiting', 'delivered', 'failed']),
   /** When the next attempt is due, on the emulated clock, while it is waiting. */
   dueAt: v.number(),
-  attempts: v.pipe(v.array(Attempt), v.readonly()),
+  attempts: v.pipe(v.array(DeliveryAttempt), v.readonly()),
 });
-export type Posting = Readonly<v.InferOutput<typeof Posting>>;
+export type NotificationDelivery = Readonly<v.InferOutput<typeof NotificationDelivery>>;
 
 /** The outbox as it is kept over a restart: where notifications go, and all that are on their way or remembered. */
-export const SavedOutbox = v.object({ urls: v.record(v.string(), v.string()), postings: v.array(Posting) });
+export const SavedOutbox = v.object({
+  urls: v.record(v.string(), v.string()),
+  postings: v.array(NotificationDelivery),
+});
 export type SavedOutbox = v.InferOutput<typeof SavedOutbox>;
 
 /** A posting as the control API shows it. */
-export function shownPosting({ body: _long, dueAt, at, attempts, ...posting }: Posting): object {
+export function toDeliveryView({ body: _long, dueAt, at, attempts, ...posting }: NotificationDelivery): object {
   return {
     ...posting,
-    at: written(at),
-    attempts: attempts.map((attempt) => ({ ...attempt, at: written(attempt.at) })),
-    ...(posting.state === 'waiting' && { dueAt: written(dueAt) }),
+    at: formatTime(at),
+    attempts: attempts.map((attempt) => ({ ...attempt, at: formatTime(attempt.at) })),
+    ...(posting.state === 'waiting' && { dueAt: formatTime(dueAt) }),
   };
 }
 
-const written = (at: number): string => new Date(at).toISOString();
+const formatTime = (at: number): string => new Date(at).toISOString();

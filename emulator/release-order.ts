@@ -9,7 +9,7 @@ export const ReleaseOrder = v.strictObject({
 export type ReleaseOrder = Readonly<v.InferOutput<typeof ReleaseOrder>>;
 
 /** The items in that order. */
-export function inOrder<T>(items: readonly T[], { order, seed }: ReleaseOrder): readonly T[] {
+export function sortForRelease<T>(items: readonly T[], { order, seed }: ReleaseOrder): readonly T[] {
   if (order === 'as-held') return items;
   if (order === 'reversed') return [...items].reverse();
   return items

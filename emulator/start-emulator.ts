@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { type Clock, movableClock } from './clock.ts';
-import { postable } from './control-notifications.ts';
-import { type Emulator, storeOf } from './emulator.ts';
-import { type Changes, openEmulator } from './open-emulator.ts';
-import { emulatorServer } from './server.ts';
-import { readState, type State, stateFile, unreadableState } from './state-file.ts';
+import { type Clock, createClock } from './clock.ts';
+import { parseNotificationUrl } from './control-notifications.ts';
+import { type Emulator, getStore } from './emulator.ts';
+import { type ChangeListener, createEmulator } from './open-emulator.ts';
+import { createEmulatorServer } from './server.ts';
+import { createStateFile, type EmulatorState, readState, unreadableStateError } from './state-file.ts';
 
 interface EmulatorOptions {
   /** 0 takes any free port. */
@@ -26,19 +26,20 @@ export interface RunningEmulator {
   /** The root, in DER, that vouches for what the emulated stores sign. */
   readonly rootCertificate: Buffer;
   /** Has the store post its notifications to the URL. */
-  readonly notifyAt: (platform: string, url: string) => void;
+  readonly setNotificationUrl: (platform: string, url: string) => void;
   /** Stops answering, and writes the state file. */
   readonly close: () => Promise<void>;
 }
 
 /** Starts all stores of the registry on one port. Rejects when the port is taken or the state file is another's. */
 export async function startEmulator(options: EmulatorOptions): Promise<RunningEmulator> {
-  const { port, host = '127.0.0.1', clock = movableClock(), stateFile: path } = options;
-  const changes: Changes = { changed: () => {} };
-  const emulator = path === undefined ? await openEmulator(clock, changes) : await reopenEmulator(clock, changes, path);
-  const file = path === undefined ? undefined : stateFile(path, () => stateOf(emulator));
+  const { port, host = '127.0.0.1', clock = createClock(), stateFile: path } = options;
+  const changes: ChangeListener = { changed: () => {} };
+  const emulator =
+    path === undefined ? await createEmulator(clock, changes) : await restoreEmulator(clock, changes, path);
+  const file = path === undefined ? undefined : createStateFile(path, () => toState(emulator));
   changes.changed = () => file?.writeSoon();
-  const server = emulatorServer(emulator, changes.changed);
+  const server = createEmulatorServer(emulator, changes.changed);
   server.listen(port, host);
   await once(server, 'listening');
   emulator.outbox.sendDue();
@@ -46,9 +47,10 @@ export async function startEmulator(options: EmulatorOptions): Promise<RunningEm
   return {
     url: `http://${host}:${address.port}`,
     clock,
-    settings: (platform) => storeOf(emulator, platform).settings,
-    rootCertificate: rootOf(emulator),
-    notifyAt: (platform, target) => emulator.outbox.notifyAt(storeOf(emulator, platform).platform, postable(target)),
+    settings: (platform) => getStore(emulator, platform).settings,
+    rootCertificate: getRootCertificate(emulator),
+    setNotificationUrl: (platform, target) =>
+      emulator.outbox.setUrl(getStore(emulator, platform).platform, parseNotificationUrl(target)),
     close: async () => {
       server.close();
       server.closeAllConnections();
@@ -58,23 +60,23 @@ export async function startEmulator(options: EmulatorOptions): Promise<RunningEm
   };
 }
 
-async function reopenEmulator(clock: Clock, changes: Changes, path: string): Promise<Emulator> {
+async function restoreEmulator(clock: Clock, changes: ChangeListener, path: string): Promise<Emulator> {
   const saved = await readState(path);
-  if (saved === undefined) return await openEmulator(clock, changes);
+  if (saved === undefined) return await createEmulator(clock, changes);
   clock.set(Date.now() + saved.clockOffsetMs);
-  return await openEmulator(clock, changes, saved).catch((cause: unknown) => {
-    throw unreadableState(path, cause);
+  return await createEmulator(clock, changes, saved).catch((cause: unknown) => {
+    throw unreadableStateError(path, cause);
   });
 }
 
-const stateOf = ({ clock, stores, outbox }: Emulator): State => ({
+const toState = ({ clock, stores, outbox }: Emulator): EmulatorState => ({
   version: 1,
   clockOffsetMs: clock.now() - Date.now(),
-  stores: Object.fromEntries(stores.map((store) => [store.platform, store.save()])),
+  stores: Object.fromEntries(stores.map((store) => [store.platform, store.toSavedState()])),
   outbox: outbox.save(),
 });
 
-function rootOf({ stores }: Emulator): Buffer {
+function getRootCertificate({ stores }: Emulator): Buffer {
   const [root] = stores.flatMap(({ rootCertificate }) => rootCertificate ?? []);
   if (root === undefined) throw new Error('No store signs with certificates');
   return root;

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import * as v from 'valibot';
 import { SavedOutbox } from './posting.ts';
 
-const State = v.object({
+const EmulatorState = v.object({
   version: v.literal(1),
   /** How far the emulated clock was from real time. */
   clockOffsetMs: v.number(),
@@ -11,7 +11,7 @@ const State = v.object({
   stores: v.record(v.string(), v.unknown()),
   outbox: v.exactOptional(SavedOutbox),
 });
-export type State = v.InferOutput<typeof State>;
+export type EmulatorState = v.InferOutput<typeof EmulatorState>;
 
 /** Where the emulator keeps what must survive a restart. */
 export interface StateFile {
@@ -21,28 +21,28 @@ export interface StateFile {
   readonly flush: () => Promise<void>;
 }
 
-const writeAfterMs = 200;
+const writeDelayMs = 200;
 
 /** What an earlier run wrote; undefined when there was none. Rejects when the file is not the emulator's. */
-export async function readState(path: string): Promise<State | undefined> {
+export async function readState(path: string): Promise<EmulatorState | undefined> {
   const content = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;
     throw cause;
   });
   if (content === undefined) return undefined;
   try {
-    return v.parse(State, JSON.parse(content));
+    return v.parse(EmulatorState, JSON.parse(content));
   } catch (cause) {
-    throw unreadableState(path, cause);
+    throw unreadableStateError(path, cause);
   }
 }
 
 /** The error of a start on a file that this emulator did not write. */
-export const unreadableState = (path: string, cause: unknown): Error =>
+export const unreadableStateError = (path: string, cause: unknown): Error =>
   new Error(`${path} does not hold the state of this emulator; delete it to start anew`, { cause });
 
 /** Keeps the file up to date with what `current` gives, never half written. */
-export function stateFile(path: string, current: () => State): StateFile {
+export function createStateFile(path: string, current: () => EmulatorState): StateFile {
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   const write = (): void => {
@@ -51,7 +51,7 @@ export function stateFile(path: string, current: () => State): StateFile {
   };
   return {
     writeSoon: () => {
-      timer ??= setTimeout(write, writeAfterMs);
+      timer ??= setTimeout(write, writeDelayMs);
     },
     flush: async () => {
       clearTimeout(timer);

@@ -6,4 +6,11 @@ import { storeB } from './store-b/store-b.ts';
 import { storeC } from './store-c/store-c.ts';
 
 /** Every store that the emulator has. */
-export const stores: readonly StoreDefinition[] = [storeA, storeB, storeC, processorA, processorB, serviceProcessorA];
+export const storeDefinitions: readonly StoreDefinition[] = [
+  storeA,
+  storeB,
+  storeC,
+  processorA,
+  processorB,
+  serviceProcessorA,
+];

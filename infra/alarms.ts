@@ -15,7 +15,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { AlarmTopic } from './alarm-topic.ts';
-import { failuresOf, logged, sumOf } from './failure-metrics.ts';
+import { createFailureMetric, createLogMetric, createSumMetric } from './failure-metrics.ts';
 import type { QueueName, Queues } from './queues.ts';
 
 interface AlarmsProps {
@@ -31,23 +31,27 @@ interface AlarmsProps {
 }
 
 /** Who is hurt when a queue stands still, and when messages of it died. */
-const hurtBy: Readonly<Record<QueueName, { readonly late: string; readonly dead: string }>> = {
+const queueAlarmTexts: Readonly<Record<QueueName, { readonly delayed: string; readonly deadLettered: string }>> = {
   notifications: {
-    late: 'Applications are hurt: what stores tell is taken in late. Look at the errors of process-notification.',
-    dead: 'Buyers are hurt: messages of stores could not be taken in. Mend the cause, then redrive the dead-letter queue.',
+    delayed: 'Applications are hurt: what stores tell is taken in late. Look at the errors of process-notification.',
+    deadLettered:
+      'Buyers are hurt: messages of stores could not be taken in. Mend the cause, then redrive the dead-letter queue.',
   },
   refreshes: {
-    late: 'Applications are hurt: purchases are refreshed late. Look at the errors of refresh-purchase and at the stores.',
-    dead: 'Buyers are hurt: purchases could not be refreshed. Mend the cause, then redrive the dead-letter queue.',
+    delayed:
+      'Applications are hurt: purchases are refreshed late. Look at the errors of refresh-purchase and at the stores.',
+    deadLettered:
+      'Buyers are hurt: purchases could not be refreshed. Mend the cause, then redrive the dead-letter queue.',
   },
   webhooks: {
-    late: 'Applications are hurt: their webhooks leave late. Look at the errors of send-webhook.',
-    dead: 'Applications are hurt: webhooks could not be sent for a fault of ours. Mend it, then redrive the dead-letter queue.',
+    delayed: 'Applications are hurt: their webhooks leave late. Look at the errors of send-webhook.',
+    deadLettered:
+      'Applications are hurt: webhooks could not be sent for a fault of ours. Mend it, then redrive the dead-letter queue.',
   },
 };
 
 /** Who is hurt when messages of a patient queue fail again and again, which is long before they die. */
-const hurtByFailing = {
+const workerAlarmTexts = {
   'process-notification': {
     queue: 'notifications',
     hurt: 'Buyers are hurt: what stores tell cannot be taken in, for a fault of ours or for settings that a store refuses.',
@@ -59,7 +63,7 @@ const hurtByFailing = {
 } as const satisfies Record<string, { readonly queue: QueueName; readonly hurt: string }>;
 
 /** Who is hurt when a worker that runs by the clock fails. */
-const hurtWithout = {
+const scheduleAlarmTexts = {
   sweep: 'Applications are hurt: nothing is refreshed, no expiry is told, and webhooks are not sent again.',
   reconcile: 'Applications are hurt: what stores failed to deliver is not found.',
   collect: 'Applications are hurt: money that store_c gave back is not noticed.',
@@ -68,7 +72,7 @@ const hurtWithout = {
 
 const period = Duration.minutes(5);
 /** An alarm takes ten metrics at most: the operations that `lib/db/table.ts` calls. */
-const usedOperations = [
+const tableOperations = [
   Operation.GET_ITEM,
   Operation.BATCH_GET_ITEM,
   Operation.QUERY,
@@ -76,7 +80,7 @@ const usedOperations = [
   Operation.BATCH_WRITE_ITEM,
   Operation.TRANSACT_WRITE_ITEMS,
 ];
-const summed = { period, statistic: 'Sum' } as const;
+const sumOptions = { period, statistic: 'Sum' } as const;
 
 /** Alarms whose text says who is hurt, a topic to hear of them, and a dashboard of the same numbers. */
 export class Alarms extends Construct {
@@ -86,66 +90,66 @@ export class Alarms extends Construct {
     super(scope, id);
     const { api, table, functions } = props;
     this.topic = new AlarmTopic(this, 'Alarms').topic;
-    const serverErrors = api.metricServerError(summed);
-    const tableThrottles = sumOf(
-      usedOperations.map((operation) => table.metricThrottledRequestsForOperation(operation, summed)),
+    const serverErrors = api.metricServerError(sumOptions);
+    const tableThrottles = createSumMetric(
+      tableOperations.map((operation) => table.metricThrottledRequestsForOperation(operation, sumOptions)),
       period,
     );
-    this.alarm(
+    this.addAlarm(
       'ServerErrors',
       serverErrors,
       5,
       'Callers are hurt: the API answers 5xx. Look at the logs of the functions on the dashboard.',
     );
-    this.alarm(
+    this.addAlarm(
       'TableThrottles',
       tableThrottles,
       10,
       'All applications are hurt: the table refuses reads or writes. Look for a hot partition or an account limit.',
     );
     const validate = functions.get('validate-receipt');
-    if (validate) this.validation(validate);
-    this.queues(props.queues);
-    this.consumers(props);
-    this.dashboard(
+    if (validate) this.addValidationAlarms(validate);
+    this.addQueueAlarms(props.queues);
+    this.addWorkerAlarms(props);
+    this.addDashboard(
       {
         serverErrors,
         tableThrottles,
-        requests: api.metricCount(summed),
+        requests: api.metricCount(sumOptions),
         latency: api.metricLatency({ period, statistic: 'p95' }),
       },
       validate,
     );
   }
 
-  private validation(validate: LambdaFunction): void {
-    this.alarm(
+  private addValidationAlarms(validate: LambdaFunction): void {
+    this.addAlarm(
       'ValidationErrors',
-      failuresOf(validate, period),
+      createFailureMetric(validate, period),
       3,
       'Buyers are hurt: validations fail for a fault of ours or for settings that a store refuses. Clients will ask again.',
     );
-    this.alarm(
+    this.addAlarm(
       'ValidationStores',
-      logged(validate, 'Unreachable', period),
+      createLogMetric(validate, 'StoreUnavailable', period),
       20,
       'Buyers are hurt: a store cannot be asked, so paid purchases are not granted yet. Clients will ask again.',
     );
-    this.alarm(
+    this.addAlarm(
       'ValidationThrottles',
-      validate.metricThrottles(summed),
+      validate.metricThrottles(sumOptions),
       1,
       'Buyers are hurt: validations are throttled. Raise the concurrency of the account.',
     );
   }
 
-  private queues({ work, streamFailures }: Queues): void {
-    for (const [name, { queue, dead }] of Object.entries(work)) {
-      const { late, dead: died } = hurtBy[name as QueueName];
+  private addQueueAlarms({ queues: work, streamFailures }: Queues): void {
+    for (const [name, { queue, deadLetterQueue: dead }] of Object.entries(work)) {
+      const { delayed: late, deadLettered: died } = queueAlarmTexts[name as QueueName];
       const age = queue.metricApproximateAgeOfOldestMessage({ period, statistic: 'Maximum' });
       // A webhook or a store may be waited for; what has waited longer than the longest wait stands still.
-      this.alarm(`${name}-late`, age, 1_800, late);
-      this.alarm(
+      this.addAlarm(`${name}-late`, age, 1_800, late);
+      this.addAlarm(
         `${name}-dead`,
         dead.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' }),
         1,
@@ -153,7 +157,7 @@ export class Alarms extends Construct {
       );
     }
     const failures = streamFailures.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' });
-    this.alarm(
+    this.addAlarm(
       'stream-failures',
       failures,
       1,
@@ -161,30 +165,36 @@ export class Alarms extends Construct {
     );
   }
 
-  private consumers({ workers, receivers }: AlarmsProps): void {
+  private addWorkerAlarms({ workers, receivers }: AlarmsProps): void {
     for (const [id, receiver] of receivers) {
       const refused = 'Applications are hurt: notifications of a store are not taken in, and come late. Look at';
-      this.alarm(`${id}-errors`, failuresOf(receiver, period), 3, `${refused} ${id}.`);
+      this.addAlarm(`${id}-errors`, createFailureMetric(receiver, period), 3, `${refused} ${id}.`);
     }
     for (const name of ['fan-out', 'aggregate']) {
       const age = workers.get(name)?.metric('IteratorAge', { period, statistic: 'Maximum' });
       const late =
         'Applications are hurt: what changed in the table is announced or counted late. Look at the errors of';
-      if (age) this.alarm(`${name}-late`, age, 900_000, `${late} ${name}.`);
+      if (age) this.addAlarm(`${name}-late`, age, 900_000, `${late} ${name}.`);
     }
-    for (const [id, { queue, hurt }] of Object.entries(hurtByFailing)) {
+    for (const [id, { queue, hurt: impact }] of Object.entries(workerAlarmTexts)) {
       const worker = workers.get(id);
       // The age of a queue's oldest message leaves out those that were shown three times.
       if (worker)
-        this.alarm(`${queue}-failing`, failuresOf(worker, period), 1, `${hurt} Look at the log of ${id}.`, {
-          evaluationPeriods: 6,
-          datapointsToAlarm: 4,
-        });
+        this.addAlarm(
+          `${queue}-failing`,
+          createFailureMetric(worker, period),
+          1,
+          `${impact} Look at the log of ${id}.`,
+          {
+            evaluationPeriods: 6,
+            datapointsToAlarm: 4,
+          },
+        );
     }
     const processing = workers.get('process-notification');
     if (processing) {
-      const late = logged(processing, 'Late', period);
-      this.alarm(
+      const late = createLogMetric(processing, 'NotificationDelayed', period);
+      this.addAlarm(
         'notifications-put-off',
         late,
         1,
@@ -193,56 +203,57 @@ export class Alarms extends Construct {
     }
     const refreshing = workers.get('refresh-purchase');
     if (refreshing) {
-      this.alarm(
+      this.addAlarm(
         'refreshes-refused',
-        failuresOf(refreshing, period),
+        createFailureMetric(refreshing, period),
         10,
         'Applications are hurt: purchases cannot be refreshed for a fault of ours or for settings that a store refuses.',
       );
     }
-    this.scheduled(workers);
+    this.addScheduleAlarms(workers);
   }
 
-  private scheduled(workers: AlarmsProps['workers']): void {
-    for (const [name, hurt] of Object.entries(hurtWithout)) {
+  private addScheduleAlarms(workers: AlarmsProps['workers']): void {
+    for (const [name, impact] of Object.entries(scheduleAlarmTexts)) {
       const worker = workers.get(name);
-      if (worker) this.alarm(`${name}-errors`, worker.metricErrors(summed), 1, `${hurt} Look at the log of ${name}.`);
+      if (worker)
+        this.addAlarm(`${name}-errors`, worker.metricErrors(sumOptions), 1, `${impact} Look at the log of ${name}.`);
     }
     const sweep = workers.get('sweep');
     if (!sweep) return;
     const runs = sweep.metricInvocations({ period: Duration.minutes(15), statistic: 'Sum' });
-    this.alarm('sweep-silent', runs, 1, `${hurtWithout.sweep} Its schedule does not call it.`, {
+    this.addAlarm('sweep-silent', runs, 1, `${scheduleAlarmTexts.sweep} Its schedule does not call it.`, {
       comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
       treatMissingData: TreatMissingData.BREACHING,
     });
   }
 
-  private alarm(
+  private addAlarm(
     id: string,
     metric: IMetric,
     threshold: number,
     alarmDescription: string,
-    how: Partial<AlarmProps> = {},
+    options: Partial<AlarmProps> = {},
   ): void {
-    const alarm = new Alarm(this, id, {
+    const addAlarm = new Alarm(this, id, {
       metric,
       threshold,
       alarmDescription,
       evaluationPeriods: 1,
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
-      ...how,
+      ...options,
     });
-    alarm.addAlarmAction(new SnsAction(this.topic));
+    addAlarm.addAlarmAction(new SnsAction(this.topic));
   }
 
-  private dashboard(
+  private addDashboard(
     metrics: Readonly<Record<'serverErrors' | 'tableThrottles' | 'requests' | 'latency', IMetric>>,
     validate: LambdaFunction | undefined,
   ): void {
-    const dashboard = new Dashboard(this, 'Dashboard');
-    dashboard.applyRemovalPolicy(RemovalPolicy.DESTROY);
-    dashboard.addWidgets(
+    const addDashboard = new Dashboard(this, 'Dashboard');
+    addDashboard.applyRemovalPolicy(RemovalPolicy.DESTROY);
+    addDashboard.addWidgets(
       new GraphWidget({ title: 'Requests and server errors', left: [metrics.requests], right: [metrics.serverErrors] }),
       new GraphWidget({ title: 'Latency, 95th percentile', left: [metrics.latency] }),
       new GraphWidget({ title: 'Table throttles', left: [metrics.tableThrottles] }),
@@ -250,8 +261,8 @@ export class Alarms extends Construct {
         ? [
             new GraphWidget({
               title: 'Validations',
-              left: [validate.metricInvocations(summed)],
-              right: [validate.metricErrors(summed), validate.metricDuration({ period, statistic: 'p95' })],
+              left: [validate.metricInvocations(sumOptions)],
+              right: [validate.metricErrors(sumOptions), validate.metricDuration({ period, statistic: 'p95' })],
             }),
           ]
         : []),

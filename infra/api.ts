@@ -12,12 +12,12 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Contract } from '../lib/api/contract.ts';
-import type { Hook } from '../lib/api/notifications.ts';
-import { gatewayDocument } from './gateway-document.ts';
+import type { NotificationEndpoint } from '../lib/api/notifications.ts';
+import { buildGatewayDocument } from './gateway-document.ts';
 
 interface ApiProps {
   readonly contracts: readonly Contract[];
-  readonly hooks: readonly Hook[];
+  readonly hooks: readonly NotificationEndpoint[];
   /** By contract id or hook id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
 }
@@ -39,7 +39,11 @@ export class Api extends Construct {
     this.api = new SpecRestApi(this, 'RestApi', {
       restApiName: title,
       apiDefinition: ApiDefinition.fromInline(
-        gatewayDocument(contracts, { title, hooks, uriOf: (functionId) => invocationUri(functions, functionId) }),
+        buildGatewayDocument(contracts, {
+          title,
+          hooks,
+          uriOf: (functionId) => buildInvocationUri(functions, functionId),
+        }),
       ),
       endpointTypes: [EndpointType.REGIONAL],
       // An account that has never logged an API has no role for it, and refuses a stage with an access log.
@@ -65,7 +69,7 @@ export class Api extends Construct {
   }
 }
 
-function invocationUri(functions: ApiProps['functions'], functionId: string): string {
+function buildInvocationUri(functions: ApiProps['functions'], functionId: string): string {
   const handler = functions.get(functionId);
   if (!handler) throw new Error(`There is no function for ${functionId}.`);
   return `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${handler.functionArn}/invocations`;

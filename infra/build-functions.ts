@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
-import { withoutStreaming } from './without-streaming.ts';
+import { omitStreamingPlugin } from './without-streaming.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -18,10 +18,10 @@ export async function buildFunctions(outdir = bundlesFolder): Promise<Metafile> 
   const files = readdirSync(join(root, 'functions'), { recursive: true, encoding: 'utf8' });
   const entryPoints = files.filter((file) => file.endsWith('.ts')).sort();
   rmSync(outdir, { recursive: true, force: true });
-  return await bundle({ folder: 'functions', entryPoints, outdir });
+  return await bundleEntryPoints({ folder: 'functions', entryPoints, outdir });
 }
 
-interface Bundling {
+interface BundleOptions {
   /** The folder of the project that the entry points are in. */
   readonly folder: string;
   readonly entryPoints: readonly string[];
@@ -32,7 +32,7 @@ interface Bundling {
  * Bundles entry points as they are deployed. Splitting keeps what is imported lazily (store adapters, the secrets client,
  * the SDK's credential providers) out of a function's start.
  */
-export async function bundle({ folder, entryPoints, outdir }: Bundling): Promise<Metafile> {
+export async function bundleEntryPoints({ folder, entryPoints, outdir }: BundleOptions): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: entryPoints.map((file) => join(folder, file)),
@@ -49,7 +49,7 @@ export async function bundle({ folder, entryPoints, outdir }: Bundling): Promise
     target: 'node20',
     mainFields: ['module', 'main'],
     banner: { js: banner },
-    plugins: [withoutStreaming],
+    plugins: [omitStreamingPlugin],
     metafile: true,
     logLevel: 'warning',
   });

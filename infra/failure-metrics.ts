@@ -4,25 +4,25 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, type JsonPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 
 const isError = FilterPattern.stringValue('$.level', '=', 'ERROR');
-const tellsOf = (word: string) => FilterPattern.stringValue('$.message', '=', `*${word}*`);
-const tellsNotOf = (word: string) => FilterPattern.stringValue('$.message', '!=', `*${word}*`);
+const buildContainsPattern = (word: string) => FilterPattern.stringValue('$.message', '=', `*${word}*`);
+const buildLacksPattern = (word: string) => FilterPattern.stringValue('$.message', '!=', `*${word}*`);
 
 /** What functions log as errors, by what the line tells. Most failures are answered, and the platform sees none of them. */
-const kinds = {
+const logPatterns = {
   /** Faults of ours, and settings that a store refuses. */
-  Fault: FilterPattern.all(isError, tellsNotOf('ConnectionFailed')),
+  Error: FilterPattern.all(isError, buildLacksPattern('ConnectionFailed')),
   /** Stores that cannot be asked. */
-  Unreachable: FilterPattern.all(isError, tellsOf('ConnectionFailed')),
+  StoreUnavailable: FilterPattern.all(isError, buildContainsPattern('ConnectionFailed')),
   /** What a store told, waiting until the store can be asked about it. */
-  Late: FilterPattern.all(isError, tellsOf('NotificationLate')),
+  NotificationDelayed: FilterPattern.all(isError, buildContainsPattern('NotificationDelayed')),
 } as const satisfies Record<string, JsonPattern>;
 
 /** How often a function logged an error of a kind. */
-export function logged(handler: LambdaFunction, kind: keyof typeof kinds, period: Duration): IMetric {
+export function createLogMetric(handler: LambdaFunction, kind: keyof typeof logPatterns, period: Duration): IMetric {
   const name = `${handler.node.scope?.node.id}-${kind}`;
   const filter = new MetricFilter(handler, kind, {
     logGroup: handler.logGroup,
-    filterPattern: kinds[kind],
+    filterPattern: logPatterns[kind],
     metricNamespace: `Claimcheck/${Stack.of(handler).stackName}`,
     metricName: name,
     metricValue: '1',
@@ -31,7 +31,7 @@ export function logged(handler: LambdaFunction, kind: keyof typeof kinds, period
 }
 
 /** The sum of metrics of which some may have no data, as a function that never failed has none. */
-export function sumOf(metrics: readonly IMetric[], period: Duration): IMetric {
+export function createSumMetric(metrics: readonly IMetric[], period: Duration): IMetric {
   const named = metrics.map((metric, index) => [`m${index}`, metric] as const);
   return new MathExpression({
     expression: named.map(([name]) => `FILL(${name}, 0)`).join(' + '),
@@ -41,5 +41,8 @@ export function sumOf(metrics: readonly IMetric[], period: Duration): IMetric {
 }
 
 /** Crashes and time-outs of a function, and the faults that it answered. */
-export const failuresOf = (handler: LambdaFunction, period: Duration): IMetric =>
-  sumOf([handler.metricErrors({ period, statistic: 'Sum' }), logged(handler, 'Fault', period)], period);
+export const createFailureMetric = (handler: LambdaFunction, period: Duration): IMetric =>
+  createSumMetric(
+    [handler.metricErrors({ period, statistic: 'Sum' }), createLogMetric(handler, 'Error', period)],
+    period,
+  );

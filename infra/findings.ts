@@ -1,7 +1,7 @@
 import { type Stack, Validations } from 'aws-cdk-lib';
 
 /** Findings of cdk-nag's AWS Solutions rules that are decisions, each with its reason. */
-const decisions: Readonly<Record<string, string>> = {
+const suppressions: Readonly<Record<string, string>> = {
   'AwsSolutions-APIG2':
     'Every function parses its request against its contract; a model at the gateway would refuse the tolerated bodies of old clients.',
   'AwsSolutions-APIG3': 'A web ACL costs a fixed price a month; docs/operating.md says how to add one.',
@@ -18,7 +18,7 @@ const decisions: Readonly<Record<string, string>> = {
 };
 
 /** Acknowledges the findings that are decisions, so that any other one fails the check. */
-export function explainFindings(stack: Stack): void {
-  const acknowledged = Object.entries(decisions).map(([id, reason]) => ({ id: `AwsSolutions::${id}`, reason }));
+export function suppressNagFindings(stack: Stack): void {
+  const acknowledged = Object.entries(suppressions).map(([id, reason]) => ({ id: `AwsSolutions::${id}`, reason }));
   Validations.of(stack).acknowledge(...acknowledged);
 }

@@ -1,10 +1,10 @@
 import type { Contract } from '../lib/api/contract.ts';
-import type { Hook } from '../lib/api/notifications.ts';
+import type { NotificationEndpoint } from '../lib/api/notifications.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 
-interface Integration {
+interface GatewayDocumentOptions {
   readonly title: string;
-  readonly hooks: readonly Hook[];
+  readonly hooks: readonly NotificationEndpoint[];
   /** The ARN that API Gateway calls a function by, from the id of the contract or hook. */
   readonly uriOf: (functionId: string) => string;
 }
@@ -15,18 +15,18 @@ type Operations = Readonly<Record<string, object>>;
  * The body of the REST API: routes and integrations only, made from the contracts; aliases call the same function. The
  * schemas are in docs/openapi.json.
  */
-export function gatewayDocument(contracts: readonly Contract[], { title, hooks, uriOf }: Integration) {
+export function buildGatewayDocument(contracts: readonly Contract[], { title, hooks, uriOf }: GatewayDocumentOptions) {
   const paths: Record<string, Operations> = {};
   for (const contract of contracts) {
     for (const path of [contract.path, ...contract.aliases]) {
-      const template = gatewayPath(path);
-      paths[template] = { ...paths[template], ...operationsOf(contract, uriOf(contract.id)) };
+      const template = toGatewayPath(path);
+      paths[template] = { ...paths[template], ...buildOperations(contract, uriOf(contract.id)) };
     }
   }
   for (const { id, summary, paths: hookPaths, methods } of hooks) {
     for (const path of hookPaths) {
-      const operation = operationOf({ path, summary }, uriOf(id));
-      paths[gatewayPath(path)] = Object.fromEntries(methods.map((method) => [method.toLowerCase(), operation]));
+      const operation = buildOperation({ path, summary }, uriOf(id));
+      paths[toGatewayPath(path)] = Object.fromEntries(methods.map((method) => [method.toLowerCase(), operation]));
     }
   }
   return {
@@ -38,18 +38,18 @@ export function gatewayDocument(contracts: readonly Contract[], { title, hooks, 
 }
 
 /** `/v3/customers/:applicationUsername` as OpenAPI writes it. */
-export const gatewayPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
+export const toGatewayPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 
 /** The operation, and for contracts that browsers call the preflight beside it. */
-function operationsOf(contract: Contract, uri: string): Operations {
-  const operation = operationOf(contract, uri);
+function buildOperations(contract: Contract, uri: string): Operations {
+  const operation = buildOperation(contract, uri);
   const method = contract.method.toLowerCase();
-  return contract.key === 'secret'
+  return contract.keyLevel === 'secret'
     ? { [method]: operation }
     : { [method]: operation, options: { ...preflight, parameters: operation.parameters } };
 }
 
-const operationOf = ({ path, summary }: Pick<Contract, 'path' | 'summary'>, uri: string) => ({
+const buildOperation = ({ path, summary }: Pick<Contract, 'path' | 'summary'>, uri: string) => ({
   summary,
   parameters: [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
@@ -75,7 +75,7 @@ const corsHeaders = {
   'Access-Control-Max-Age': "'86400'",
 } as const;
 
-const prefixed = (headers: Readonly<Record<string, string>>, prefix: string) =>
+const prefixHeaders = (headers: Readonly<Record<string, string>>, prefix: string) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [`${prefix}.${name}`, value]));
 
 const preflight = {
@@ -90,24 +90,26 @@ const preflight = {
     type: 'mock',
     requestTemplates: { 'application/json': '{"statusCode":204}' },
     passthroughBehavior: 'when_no_templates',
-    responses: { default: { statusCode: '204', responseParameters: prefixed(corsHeaders, 'method.response.header') } },
+    responses: {
+      default: { statusCode: '204', responseParameters: prefixHeaders(corsHeaders, 'method.response.header') },
+    },
   },
 };
 
 /** What the gateway itself answers, in the words of the service and readable by browsers. */
-const gatewayResponse = (status: number, code: ErrorCode, message: string) => ({
+const buildGatewayResponse = (status: number, code: ErrorCode, message: string) => ({
   statusCode: String(status),
   responseParameters: { 'gatewayresponse.header.Access-Control-Allow-Origin': "'*'" },
   responseTemplates: { 'application/json': JSON.stringify({ ok: false, status, code, message }) },
 });
 
 const gatewayResponses = {
-  DEFAULT_4XX: gatewayResponse(400, 'InvalidPayload', 'The request is malformed.'),
-  DEFAULT_5XX: gatewayResponse(500, 'InternalError', 'An internal problem prevented processing.'),
-  WAF_FILTERED: gatewayResponse(403, 'Forbidden', 'The request was refused.'),
-  INTEGRATION_TIMEOUT: gatewayResponse(504, 'InternalError', 'The service took too long.'),
-  MISSING_AUTHENTICATION_TOKEN: gatewayResponse(404, 'ResourceNotFound', 'There is no such path.'),
-  REQUEST_TOO_LARGE: gatewayResponse(413, 'InvalidPayload', 'The request is too large.'),
-  THROTTLED: gatewayResponse(429, 'ConnectionFailed', 'Too many requests.'),
-  QUOTA_EXCEEDED: gatewayResponse(429, 'ConnectionFailed', 'Too many requests.'),
+  DEFAULT_4XX: buildGatewayResponse(400, 'InvalidPayload', 'The request is malformed.'),
+  DEFAULT_5XX: buildGatewayResponse(500, 'InternalError', 'An internal problem prevented processing.'),
+  WAF_FILTERED: buildGatewayResponse(403, 'Forbidden', 'The request was refused.'),
+  INTEGRATION_TIMEOUT: buildGatewayResponse(504, 'InternalError', 'The service took too long.'),
+  MISSING_AUTHENTICATION_TOKEN: buildGatewayResponse(404, 'ResourceNotFound', 'There is no such path.'),
+  REQUEST_TOO_LARGE: buildGatewayResponse(413, 'InvalidPayload', 'The request is too large.'),
+  THROTTLED: buildGatewayResponse(429, 'ConnectionFailed', 'Too many requests.'),
+  QUOTA_EXCEEDED: buildGatewayResponse(429, 'ConnectionFailed', 'Too many requests.'),
 } as const;

@@ -1,30 +1,30 @@
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { type Hook, hooks } from '../lib/api/notifications.ts';
-import { environmentOf, grant, type Need, type Resources } from './access.ts';
-import { HouseFunction } from './house-function.ts';
+import { type NotificationEndpoint, notificationEndpoints } from '../lib/api/notifications.ts';
+import { buildEnvironment, grantPermissions, type Permission, type SharedResources } from './access.ts';
+import { ServiceFunction } from './house-function.ts';
 
-const needs: readonly Need[] = ['stores', 'notifications'];
+const needs: readonly Permission[] = ['stores', 'notifications'];
 
 /** One function for each store that sends notifications, all of the same file: an alarm names the store that it is about. */
-export class Hooks extends Construct {
+export class NotificationEndpoints extends Construct {
   /** By hook id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
 
-  constructor(scope: Construct, id: string, resources: Resources) {
+  constructor(scope: Construct, id: string, resources: SharedResources) {
     super(scope, id);
-    this.functions = new Map(hooks.map((hook) => [hook.id, this.receiver(hook, resources)]));
+    this.functions = new Map(notificationEndpoints.map((hook) => [hook.id, this.createReceiver(hook, resources)]));
   }
 
-  private receiver({ id, summary }: Hook, resources: Resources): LambdaFunction {
-    const { handler } = new HouseFunction(this, id, {
+  private createReceiver({ id, summary }: NotificationEndpoint, resources: SharedResources): LambdaFunction {
+    const { handler } = new ServiceFunction(this, id, {
       handler: 'notifications/receive.handler',
       description: summary,
       timeoutSeconds: 10,
       memoryMb: 1024,
-      environment: environmentOf(needs, resources),
+      environment: buildEnvironment(needs, resources),
     });
-    grant(handler, needs, resources);
+    grantPermissions(handler, needs, resources);
     return handler;
   }
 }

@@ -12,7 +12,7 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { bundlesFolder } from './build-functions.ts';
 
-interface HouseFunctionProps {
+interface ServiceFunctionProps {
   /** `<area>/<file>.handler`. */
   readonly handler: string;
   readonly description: string;
@@ -24,10 +24,10 @@ interface HouseFunctionProps {
 }
 
 /** A function as all of ours are: arm64, traced, with a log of its own and a role that may only write there. */
-export class HouseFunction extends Construct {
+export class ServiceFunction extends Construct {
   readonly handler: LambdaFunction;
 
-  constructor(scope: Construct, id: string, props: HouseFunctionProps) {
+  constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
     const logGroup = new LogGroup(this, 'Log', {
       retention: RetentionDays.ONE_MONTH,

@@ -1,17 +1,17 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import type { Contract } from '../lib/api/contract.ts';
-import { gatewayPath } from './gateway-document.ts';
+import { toGatewayPath } from './gateway-document.ts';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** The OpenAPI 3.1 document of the service: every contract with its schemas, for readers and generators of clients. */
-export function openApiDocument(contracts: readonly Contract[]) {
+export function buildOpenApiDocument(contracts: readonly Contract[]) {
   const paths: Record<string, Record<string, object>> = {};
   for (const contract of contracts) {
     for (const path of [contract.path, ...contract.aliases]) {
-      const template = gatewayPath(path);
-      paths[template] = { ...paths[template], [contract.method.toLowerCase()]: operationOf(contract, path) };
+      const template = toGatewayPath(path);
+      paths[template] = { ...paths[template], [contract.method.toLowerCase()]: buildOperation(contract, path) };
     }
   }
   return {
@@ -28,39 +28,39 @@ export function openApiDocument(contracts: readonly Contract[]) {
   };
 }
 
-function operationOf(contract: Contract, path: string) {
+function buildOperation(contract: Contract, path: string) {
   const isAlias = path !== contract.path;
   return {
     operationId: isAlias ? `${contract.id}${path.replace(/[^A-Za-z0-9]+/g, '-')}` : contract.id,
     summary: contract.summary,
     tags: [contract.area],
     ...(isAlias && { description: `The same as ${contract.path}.` }),
-    parameters: [...parametersOf(contract.params, 'path'), ...parametersOf(contract.query, 'query')],
-    ...(contract.body && { requestBody: { required: true, content: json(schemaOf(contract.body, 'input')) } }),
-    responses: { 200: { description: 'OK', content: json(schemaOf(contract.response, 'output')) } },
-    security: contract.key === 'none' ? [] : [{ key: [] }, { bearer: [] }, { query: [] }],
-    'x-key': contract.key,
+    parameters: [...buildParameters(contract.params, 'path'), ...buildParameters(contract.query, 'query')],
+    ...(contract.body && { requestBody: { required: true, content: toJsonContent(toSchema(contract.body, 'input')) } }),
+    responses: { 200: { description: 'OK', content: toJsonContent(toSchema(contract.response, 'output')) } },
+    security: contract.keyLevel === 'none' ? [] : [{ key: [] }, { bearer: [] }, { query: [] }],
+    'x-key': contract.keyLevel,
   };
 }
 
-const json = (schema: JsonSchema) => ({ 'application/json': { schema } });
+const toJsonContent = (schema: JsonSchema) => ({ 'application/json': { schema } });
 
-function parametersOf(schema: v.GenericSchema | undefined, place: 'path' | 'query') {
+function buildParameters(schema: v.GenericSchema | undefined, location: 'path' | 'query') {
   if (!schema) return [];
-  const { properties = {}, required = [] } = schemaOf(schema, 'input') as {
+  const { properties = {}, required = [] } = toSchema(schema, 'input') as {
     properties?: Record<string, JsonSchema>;
     required?: string[];
   };
   return Object.entries(properties).map(([name, one]) => ({
     name,
-    in: place,
-    required: place === 'path' || required.includes(name),
+    in: location,
+    required: location === 'path' || required.includes(name),
     schema: one,
   }));
 }
 
 /** Checks that JSON Schema has no words for (well-formed Unicode, bytes) are left out of the document. */
-function schemaOf(schema: v.GenericSchema, typeMode: 'input' | 'output'): JsonSchema {
+function toSchema(schema: v.GenericSchema, typeMode: 'input' | 'output'): JsonSchema {
   const { $schema: _dialect, ...rest } = toJsonSchema(schema, {
     typeMode,
     errorMode: 'ignore',

@@ -1,19 +1,19 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { contracts } from '../lib/api/index.ts';
-import { hooks } from '../lib/api/notifications.ts';
+import { notificationEndpoints } from '../lib/api/notifications.ts';
 import { Alarms } from './alarms.ts';
 import { Api } from './api.ts';
 import { Endpoints } from './endpoints.ts';
-import { explainFindings } from './findings.ts';
-import { Hooks } from './hooks.ts';
+import { suppressNagFindings } from './findings.ts';
+import { NotificationEndpoints } from './hooks.ts';
 import { MasterKey } from './master-key.ts';
 import { Queues } from './queues.ts';
-import { Table } from './table.ts';
+import { DataTable } from './table.ts';
 import { Workers } from './workers.ts';
 
 /** The emulator that stands in for the stores when the stack runs on one machine; never set in a deployment. */
-export interface StoreEmulator {
+export interface StoreEmulatorConfig {
   readonly url: string;
   /** DER in base64. */
   readonly rootCertificate: string;
@@ -21,23 +21,27 @@ export interface StoreEmulator {
 
 /** The whole service, made from the contracts. */
 export class ServiceStack extends Stack {
-  constructor(scope: Construct, id: string, { emulator }: { readonly emulator?: StoreEmulator } = {}) {
+  constructor(scope: Construct, id: string, { emulator }: { readonly emulator?: StoreEmulatorConfig } = {}) {
     super(scope, id, { description: 'Claimcheck: purchase validation and entitlements' });
-    const { table } = new Table(this, 'Data');
+    const { table } = new DataTable(this, 'Data');
     const { secret } = new MasterKey(this, 'Secrets');
     const queues = new Queues(this, 'Queues');
     const resources = { table, secret, queues, ...(emulator && { emulator }) };
     const { functions } = new Endpoints(this, 'Endpoints', { contracts, ...resources });
-    const receivers = new Hooks(this, 'Hooks', resources).functions;
+    const receivers = new NotificationEndpoints(this, 'Hooks', resources).functions;
     const workers = new Workers(this, 'Workers', resources).functions;
-    const { api, url } = new Api(this, 'Api', { contracts, hooks, functions: new Map([...functions, ...receivers]) });
+    const { api, url } = new Api(this, 'Api', {
+      contracts,
+      hooks: notificationEndpoints,
+      functions: new Map([...functions, ...receivers]),
+    });
     const { topic } = new Alarms(this, 'Alarms', { api, table, functions, receivers, workers, queues });
     new CfnOutput(this, 'ApiUrl', { value: url, description: 'The base URL for clients' });
     new CfnOutput(this, 'AlarmTopicArn', { value: topic.topicArn, description: 'Subscribe to hear of alarms' });
-    const webhooks = queues.work.webhooks.queue;
+    const webhooks = queues.queues.webhooks.queue;
     new CfnOutput(this, 'WebhooksQueueUrl', { value: webhooks.queueUrl, description: 'cli --webhooks-queue' });
     new CfnOutput(this, 'TableName', { value: table.tableName, description: 'cli --table' });
     new CfnOutput(this, 'MasterKeyId', { value: secret.secretArn, description: 'cli --master-key' });
-    explainFindings(this);
+    suppressNagFindings(this);
   }
 }

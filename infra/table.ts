@@ -10,14 +10,14 @@ import { Construct } from 'constructs';
 import { indexes, tableKey } from '../lib/db/keys.ts';
 
 /** The one table: on demand, recoverable to any second, and never deleted with the stack. */
-export class Table extends Construct {
+export class DataTable extends Construct {
   readonly table: DynamoTable;
 
   constructor(scope: Construct, id: string) {
     super(scope, id);
     this.table = new DynamoTable(this, 'Table', {
-      partitionKey: text(tableKey.pk),
-      sortKey: text(tableKey.sk),
+      partitionKey: buildStringAttribute(tableKey.pk),
+      sortKey: buildStringAttribute(tableKey.sk),
       billingMode: BillingMode.PAY_PER_REQUEST,
       timeToLiveAttribute: 'ttl',
       stream: StreamViewType.NEW_AND_OLD_IMAGES,
@@ -28,12 +28,12 @@ export class Table extends Construct {
     for (const [indexName, { pk, sk }] of Object.entries(indexes)) {
       this.table.addGlobalSecondaryIndex({
         indexName,
-        partitionKey: text(pk),
-        sortKey: text(sk),
+        partitionKey: buildStringAttribute(pk),
+        sortKey: buildStringAttribute(sk),
         projectionType: ProjectionType.KEYS_ONLY,
       });
     }
   }
 }
 
-const text = (name: string) => ({ name, type: AttributeType.STRING });
+const buildStringAttribute = (name: string) => ({ name, type: AttributeType.STRING });

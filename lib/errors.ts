@@ -16,7 +16,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-interface ErrorDetails {
+interface ServiceErrorOptions {
   /** What went wrong inside; logged, never shown to a caller. */
   readonly cause?: unknown;
   /** Replaces the HTTP status of the code, for example 401 or 413. */
@@ -32,7 +32,7 @@ export class ServiceError extends Error {
   readonly status: number;
   readonly data: Readonly<Record<string, unknown>>;
 
-  constructor(code: ErrorCode, publicMessage: string, details: ErrorDetails = {}) {
+  constructor(code: ErrorCode, publicMessage: string, details: ServiceErrorOptions = {}) {
     super(publicMessage, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.status = details.status ?? errorCodes[code].status;
@@ -49,8 +49,8 @@ export class ServiceError extends Error {
   }
 
   /** Any thrown value as a `ServiceError`; what is not one already becomes `InternalError` and keeps its cause. */
-  static from(thrown: unknown): ServiceError {
-    if (thrown instanceof ServiceError) return thrown;
-    return new ServiceError('InternalError', 'An internal problem prevented processing.', { cause: thrown });
+  static fromUnknown(error: unknown): ServiceError {
+    if (error instanceof ServiceError) return error;
+    return new ServiceError('InternalError', 'An internal problem prevented processing.', { cause: error });
   }
 }

@@ -15,19 +15,19 @@ export function parse<S extends v.GenericSchema>(
   const [issue] = result.issues;
   const path = v.getDotPath(issue) ?? 'the content';
   if (issue.received === 'undefined') throw new ServiceError(code, `${path} is missing.`);
-  throw new ServiceError(code, `${path}: expected ${expectedBy(issue)}.`);
+  throw new ServiceError(code, `${path}: expected ${describeExpectation(issue)}.`);
 }
 
 /** How valibot begins its own messages, which repeat the value. */
-const isBuiltIn = /^Invalid [\w\s-]+: (?:Expected|Received) /;
-const kinds: Readonly<Record<string, string>> = {
+const builtInMessagePattern = /^Invalid [\w\s-]+: (?:Expected|Received) /;
+const typeNames: Readonly<Record<string, string>> = {
   Object: 'an object',
   Array: 'a list',
   string: 'a text',
   number: 'a number',
   boolean: 'true or false',
 };
-const bounds: Readonly<Record<string, string>> = {
+const boundPhrases: Readonly<Record<string, string>> = {
   min_value: 'at least',
   max_value: 'at most',
   min_length: 'a length of at least',
@@ -35,13 +35,13 @@ const bounds: Readonly<Record<string, string>> = {
 };
 
 /** What the schema says itself, else its bound or type, in words; nobody is shown a regular expression. */
-function expectedBy({ message, expected, requirement, type }: v.BaseIssue<unknown>): string {
-  if (!isBuiltIn.test(message)) return message;
+function describeExpectation({ message, expected, requirement, type }: v.BaseIssue<unknown>): string {
+  if (!builtInMessagePattern.test(message)) return message;
   if (!expected || requirement instanceof RegExp) return 'another form';
-  const bound = bounds[type];
+  const bound = boundPhrases[type];
   if (bound) return `${bound} ${requirement}`;
   const choices = expected.replace(/^\((.+)\)$/, '$1').split(' | ');
-  return choices.map((choice) => kinds[choice] ?? choice).join(' or ');
+  return choices.map((choice) => typeNames[choice] ?? choice).join(' or ');
 }
 
 /** The JSON text as the schema's type; what is not JSON fails like a wrong value. */
@@ -50,10 +50,10 @@ export function parseJson<S extends v.GenericSchema>(
   text: string,
   code: ErrorCode = 'InvalidPayload',
 ): v.InferOutput<S> {
-  return parse(schema, jsonOf(text, code), code);
+  return parse(schema, parseJsonText(text, code), code);
 }
 
-function jsonOf(text: string, code: ErrorCode): unknown {
+function parseJsonText(text: string, code: ErrorCode): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,27 +1,30 @@
 import { join, relative } from 'node:path';
-import { type DemoWebhooks, isReceivedHere } from './demo-app.ts';
+import { type DemoWebhooks, usesLocalReceiver } from './demo-app.ts';
 import type { LocalService } from './start-local.ts';
 
-interface Place {
-  readonly keepsData: boolean;
+interface StartupOptions {
+  readonly isPersistent: boolean;
   /** Where scripts and commands find what they need. */
   readonly folder: string;
   /** Whether they look there unasked. */
-  readonly isUsual: boolean;
+  readonly isDefaultFolder: boolean;
 }
 
 /** What `npm start` prints when the service is ready: where it is, its keys, and lines to paste. */
-export function announcement(service: LocalService, { keepsData, folder, isUsual }: Place): string {
-  const { baseUrl, emulatorUrl, app, publicKey, secretKey, webhooks } = service;
+export function buildStartupMessage(
+  service: LocalService,
+  { isPersistent: keepsData, folder, isDefaultFolder: isUsual }: StartupOptions,
+): string {
+  const { baseUrl, emulatorUrl, appName: app, publicKey, secretKey, webhooks } = service;
   return `
 Claimcheck   ${baseUrl}
 Stores       ${emulatorUrl}/control   (an emulator: its clock moves the service's clock)
 Application  ${app}
 Public key   ${publicKey}
 Secret key   ${secretKey}
-Webhooks     ${whereTo(webhooks)}
+Webhooks     ${describeWebhookTarget(webhooks)}
 Signed with  ${webhooks.signingSecret}
-Data         ${keepsData ? `kept in ${folder}` : 'in memory, gone when this stops'}${isUsual ? '' : ownFolder(folder)}
+Data         ${keepsData ? `kept in ${folder}` : 'in memory, gone when this stops'}${isUsual ? '' : describeFolder(folder)}
 
 Buy a subscription, have its receipt validated, and read back what Alice owns:
 
@@ -34,12 +37,12 @@ Ctrl-C stops everything.
 }
 
 /** Another service runs here, whose folder scripts and commands look into. */
-const ownFolder = (folder: string): string => `
+const describeFolder = (folder: string): string => `
 For scripts  ${join(relative('', folder), 'ready.json')}
 Commands     npm run cli -- --local --folder ${relative('', folder)} …`;
 
-function whereTo({ urls, sandboxUrls }: DemoWebhooks): string {
+function describeWebhookTarget({ urls, sandboxUrls }: DemoWebhooks): string {
   const main = urls.join(', ') || 'switched off';
-  const told = isReceivedHere({ urls }) ? "printed here as the application's server gets them" : main;
+  const told = usesLocalReceiver({ urls }) ? "printed here as the application's server gets them" : main;
   return sandboxUrls.length > 0 ? `${told}; of sandbox purchases ${sandboxUrls.join(', ')}` : told;
 }

@@ -1,9 +1,9 @@
 /** A reason why the service cannot run on this machine, in one sentence that says what to do. */
-export function cannotStart(sentence: string): Error {
+export function startupError(sentence: string): Error {
   return Object.assign(new Error(sentence), { name: 'CannotStart' });
 }
 
 /** Whether the thrown value is such a reason, to be shown without a stack. */
-export function isCannotStart(thrown: unknown): thrown is Error {
+export function isStartupError(thrown: unknown): thrown is Error {
   return thrown instanceof Error && thrown.name === 'CannotStart';
 }

@@ -7,9 +7,9 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import * as v from 'valibot';
-import { cannotStart } from './cannot-start.ts';
-import type { Names } from './intrinsics.ts';
-import { resourcesOf, type Template } from './template.ts';
+import { startupError } from './cannot-start.ts';
+import type { TemplateNames } from './intrinsics.ts';
+import { listResources, type Template } from './template.ts';
 
 const Attribute = v.object({ AttributeName: v.string(), AttributeType: v.picklist(['S', 'N', 'B']) });
 const KeySchema = v.array(v.object({ AttributeName: v.string(), KeyType: v.picklist(['HASH', 'RANGE']) }));
@@ -25,16 +25,16 @@ const Table = v.object({
 type Table = v.InferOutput<typeof Table>;
 
 /** Creates the template's tables where they do not exist yet. */
-export async function createTables(template: Template, names: Names, client: DynamoDBClient): Promise<void> {
-  const tables = resourcesOf(template, 'AWS::DynamoDB::Table', { properties: Table, names });
+export async function createTables(template: Template, names: TemplateNames, client: DynamoDBClient): Promise<void> {
+  const tables = listResources(template, 'AWS::DynamoDB::Table', { properties: Table, names });
   for (const [id, table] of tables) await createTable(names.ref(id), table, client);
 }
 
 async function createTable(TableName: string, table: Table, client: DynamoDBClient): Promise<void> {
   const { StreamSpecification, TimeToLiveSpecification, ...properties } = table;
-  const present = await describe(TableName, client);
-  if (present) {
-    assertSameIndexes(present, table);
+  const existing = await findTable(TableName, client);
+  if (existing) {
+    assertSameIndexes(existing, table);
     return;
   }
   await client.send(
@@ -47,7 +47,7 @@ async function createTable(TableName: string, table: Table, client: DynamoDBClie
   if (TimeToLiveSpecification) await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
 }
 
-async function describe(TableName: string, client: DynamoDBClient): Promise<TableDescription | undefined> {
+async function findTable(TableName: string, client: DynamoDBClient): Promise<TableDescription | undefined> {
   try {
     const { Table } = await client.send(new DescribeTableCommand({ TableName }));
     return Table;
@@ -57,13 +57,13 @@ async function describe(TableName: string, client: DynamoDBClient): Promise<Tabl
   }
 }
 
-function assertSameIndexes(present: TableDescription, table: Table): void {
-  const wanted = namesOf(table.GlobalSecondaryIndexes);
-  if (namesOf(present.GlobalSecondaryIndexes) === wanted) return;
-  throw cannotStart('The data in .local/ were made for another version of the table: delete .local/ and start again.');
+function assertSameIndexes(existing: TableDescription, table: Table): void {
+  const wanted = listIndexNames(table.GlobalSecondaryIndexes);
+  if (listIndexNames(existing.GlobalSecondaryIndexes) === wanted) return;
+  throw startupError('The data in .local/ were made for another version of the table: delete .local/ and start again.');
 }
 
-const namesOf = (indexes: readonly { IndexName?: string | undefined }[] = []): string =>
+const listIndexNames = (indexes: readonly { IndexName?: string | undefined }[] = []): string =>
   indexes
     .map(({ IndexName }) => IndexName)
     .sort()

@@ -1,18 +1,18 @@
 import type { RunningEmulator } from '../emulator/start-emulator.ts';
-import { stores } from '../emulator/stores.ts';
+import { storeDefinitions } from '../emulator/stores.ts';
 import type { App } from '../lib/apps/app.ts';
-import { cipherOf } from '../lib/apps/cipher.ts';
-import { digestOf, newKey } from '../lib/apps/keys.ts';
-import { createApp, existing, type IssuedKeys } from '../lib/apps/operator.ts';
-import { type Apps, appsOf } from '../lib/db/apps.ts';
-import { deliveriesOf } from '../lib/db/deliveries.ts';
-import { openTable } from '../lib/db/table.ts';
+import { createCipher } from '../lib/apps/cipher.ts';
+import { generateApiKey, hashApiKey } from '../lib/apps/keys.ts';
+import { createApp, getApp, type IssuedApiKeys } from '../lib/apps/operator.ts';
+import { type AppRepository, createAppRepository } from '../lib/db/apps.ts';
+import { createDeliveryRepository } from '../lib/db/deliveries.ts';
+import { createTableClient } from '../lib/db/table.ts';
 import { parse } from '../lib/parse.ts';
 import { Platform } from '../lib/purchases/platform.ts';
 import { setWebhook } from '../lib/webhooks/operator.ts';
 import { receiverPath } from './webhook-receiver.ts';
 
-interface Place {
+interface DemoOptions {
   readonly table: string;
   readonly masterKey: string;
   readonly emulator: RunningEmulator;
@@ -21,8 +21,8 @@ interface Place {
 }
 
 /** The application with everything that a user needs to try it. */
-export interface Demo {
-  readonly keys: IssuedKeys;
+export interface DemoApp {
+  readonly apiKeys: IssuedApiKeys;
   readonly webhooks: DemoWebhooks;
 }
 
@@ -34,46 +34,49 @@ export interface DemoWebhooks {
 }
 
 /** The application to try things with, connected to every emulated store: the one that was made before, or a new one. */
-export async function demoApp(place: Place, present?: IssuedKeys): Promise<Demo> {
+export async function ensureDemoApp(place: DemoOptions, present?: IssuedApiKeys): Promise<DemoApp> {
   const { masterKey, emulator } = place;
-  const table = openTable(place.table);
-  const apps = appsOf(
+  const table = createTableClient(place.table);
+  const apps = createAppRepository(
     table,
-    cipherOf(async () => masterKey, emulator.clock.now),
+    createCipher(async () => masterKey, emulator.clock.now),
   );
-  const known = present && (await apps.find(present.app));
-  const keys = known ? await liveKeys(apps, known, present) : await createApp(apps, 'demo', emulator.clock.now());
-  for (const { platform } of stores) {
-    await apps.setStoreSettings(keys.app, parse(Platform, platform), emulator.settings(platform));
+  const known = present && (await apps.find(present.appName));
+  const keys = known ? await getActiveKeys(apps, known, present) : await createApp(apps, 'demo', emulator.clock.now());
+  for (const { platform } of storeDefinitions) {
+    await apps.setStoreSettings(keys.appName, parse(Platform, platform), emulator.settings(platform));
   }
-  const { webhook } = await existing(apps, keys.app);
+  const { webhookSettings: webhook } = await getApp(apps, keys.appName);
   // A user who has set another URL, or none, keeps that.
-  if (!webhook || isReceivedHere(webhook)) {
-    const settings = { sandboxUrls: [], sendsPassword: true, ...webhook, urls: [place.receiverUrl] };
-    await setWebhook(keys.app, settings, {
+  if (!webhook || usesLocalReceiver(webhook)) {
+    const settings = { sandboxUrls: [], includesPassword: true, ...webhook, urls: [place.receiverUrl] };
+    await setWebhook(keys.appName, settings, {
       newSecret: false,
-      deps: { apps, deliveries: deliveriesOf(table), emulator: { url: emulator.url, roots: [] } },
+      deps: { apps, deliveries: createDeliveryRepository(table), emulator: { url: emulator.url, roots: [] } },
     });
   }
-  return { keys, webhooks: await webhooksOf(apps, keys.app) };
+  return { apiKeys: keys, webhooks: await readWebhookSettings(apps, keys.appName) };
 }
 
 /** Whether all that the application is sent goes to the receiver of `npm start`. */
-export const isReceivedHere = ({ urls }: Pick<DemoWebhooks, 'urls'>): boolean =>
+export const usesLocalReceiver = ({ urls }: Pick<DemoWebhooks, 'urls'>): boolean =>
   urls.length > 0 && urls.every((url) => url.endsWith(receiverPath));
 
 /** The keys that open the application now: of a rotated secret key the one after it, beside a rotated public key another. */
-async function liveKeys(apps: Apps, app: App, present: IssuedKeys): Promise<IssuedKeys> {
-  const { secretKey = present.secretKey } = (await apps.webhookSender(app.name)) ?? {};
-  const digest = digestOf(present.publicKey);
-  const isLive = app.publicKeys.some((key) => key.digest === digest && key.endsAt === undefined);
+async function getActiveKeys(apps: AppRepository, app: App, present: IssuedApiKeys): Promise<IssuedApiKeys> {
+  const { secretKey = present.secretKey } = (await apps.findWebhookSender(app.name)) ?? {};
+  const digest = hashApiKey(present.publicKey);
+  const isLive = app.publicKeys.some((key) => key.digest === digest && key.expiresAt === undefined);
   if (isLive) return { ...present, secretKey };
-  const publicKey = newKey('public');
-  await apps.replace({ ...app, publicKeys: [{ digest: digestOf(publicKey) }, ...app.publicKeys] });
+  const publicKey = generateApiKey('public');
+  await apps.update({ ...app, publicKeys: [{ digest: hashApiKey(publicKey) }, ...app.publicKeys] });
   return { ...present, publicKey, secretKey };
 }
 
-async function webhooksOf(apps: Apps, app: string): Promise<DemoWebhooks> {
-  const { webhook, signingSecret = '' } = { ...(await existing(apps, app)), ...(await apps.webhookSender(app)) };
+async function readWebhookSettings(apps: AppRepository, app: string): Promise<DemoWebhooks> {
+  const { webhookSettings: webhook, signingSecret = '' } = {
+    ...(await getApp(apps, app)),
+    ...(await apps.findWebhookSender(app)),
+  };
   return { urls: webhook?.urls ?? [], sandboxUrls: webhook?.sandboxUrls ?? [], signingSecret };
 }

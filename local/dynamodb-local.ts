@@ -5,9 +5,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cannotStart } from './cannot-start.ts';
-import { endWithThisProcess } from './end-with-this-process.ts';
-import { assertFree, freePort } from './free-port.ts';
+import { startupError } from './cannot-start.ts';
+import { killWithParent } from './end-with-this-process.ts';
+import { assertPortFree, findFreePort } from './free-port.ts';
 
 /** Amazon's DynamoDB Local, running; `pid` is absent when `DYNAMODB_ENDPOINT` names one that runs already. */
 export interface DynamoDbLocal {
@@ -22,7 +22,7 @@ interface Options {
   readonly directory?: string;
 }
 
-const startWithinMs = 20_000;
+const startTimeoutMs = 20_000;
 const require = createRequire(import.meta.url);
 
 /** Starts DynamoDB Local and waits until it answers, or takes the one that `DYNAMODB_ENDPOINT` names. */
@@ -30,35 +30,35 @@ export async function startDynamoDbLocal({ port, directory }: Options = {}): Pro
   const { DYNAMODB_ENDPOINT } = process.env;
   if (DYNAMODB_ENDPOINT) return { endpoint: DYNAMODB_ENDPOINT, close: async () => {} };
 
-  const listenOn = port ?? (await freePort());
-  await assertFree(listenOn, 'DynamoDB Local');
+  const listenOn = port ?? (await findFreePort());
+  await assertPortFree(listenOn, 'DynamoDB Local');
   if (directory !== undefined) mkdirSync(directory, { recursive: true });
-  const java = spawn(javaCommand(), javaArguments(listenOn, directory), {
+  const java = spawn(getJavaCommand(), buildJavaArguments(listenOn, directory), {
     // It leaves a file of its own where it runs.
     cwd: directory ?? tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  const output = outputOf(java);
+  const output = captureOutput(java);
   const endpoint = `http://127.0.0.1:${listenOn}`;
-  const guard = endWithThisProcess(java);
+  const guard = killWithParent(java);
   try {
-    await answers(java, endpoint);
+    await waitUntilReady(java, endpoint);
   } catch {
     java.kill('SIGKILL');
     guard.release();
-    throw cannotStart(whyNot(output()));
+    throw startupError(explainFailure(output()));
   }
   java.unref();
   return { endpoint, ...(java.pid && { pid: java.pid }), close: () => stop(java).finally(guard.release) };
 }
 
-function javaCommand(): string {
+function getJavaCommand(): string {
   const { JAVA_HOME } = process.env;
   return JAVA_HOME ? join(JAVA_HOME, 'bin', 'java') : 'java';
 }
 
-function javaArguments(port: number, directory: string | undefined): string[] {
+function buildJavaArguments(port: number, directory: string | undefined): string[] {
   const emulator = join(dirname(require.resolve('amplify-dynamodb-simulator/package.json')), 'emulator');
   return [
     // A short compilation and a simple collector: it starts a third faster and stays off the second core.
@@ -76,7 +76,7 @@ function javaArguments(port: number, directory: string | undefined): string[] {
 }
 
 /** Reads what the process prints; the answer gives its beginning. */
-function outputOf(child: ChildProcess): () => string {
+function captureOutput(child: ChildProcess): () => string {
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk: Buffer) => {
@@ -89,8 +89,8 @@ function outputOf(child: ChildProcess): () => string {
   return () => text;
 }
 
-async function answers(child: ChildProcess, endpoint: string): Promise<void> {
-  const deadline = Date.now() + startWithinMs;
+async function waitUntilReady(child: ChildProcess, endpoint: string): Promise<void> {
+  const deadline = Date.now() + startTimeoutMs;
   let ended = false;
   child.once('exit', () => {
     ended = true;
@@ -107,7 +107,7 @@ async function answers(child: ChildProcess, endpoint: string): Promise<void> {
   throw new Error('DynamoDB Local does not answer.');
 }
 
-function whyNot(output: string): string {
+function explainFailure(output: string): string {
   const seen = /UnsupportedClassVersionError/.test(output)
     ? 'the Java found here is older'
     : /ENOENT|Unable to locate a Java/.test(output)

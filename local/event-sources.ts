@@ -2,17 +2,17 @@ import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynam
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
-import { fits } from './filter.ts';
-import type { Names } from './intrinsics.ts';
+import { matchesPattern } from './filter.ts';
+import type { TemplateNames } from './intrinsics.ts';
 import type { Closable } from './lifetimes.ts';
 import type { LocalFunctions } from './local-functions.ts';
 import { region } from './local-names.ts';
-import { workOffQueue } from './queue-source.ts';
+import { pollQueue } from './queue-source.ts';
 import type { SharedClock } from './shared-clock.ts';
-import { readStream } from './stream-source.ts';
-import { resourcesOf, type Template } from './template.ts';
+import { consumeStream } from './stream-source.ts';
+import { listResources, type Template } from './template.ts';
 
-const Mapping = v.object({
+const EventSourceMapping = v.object({
   EventSourceArn: v.string(),
   FunctionName: v.string(),
   BatchSize: v.optional(v.number(), 10),
@@ -23,43 +23,46 @@ const Mapping = v.object({
   DestinationConfig: v.optional(v.object({ OnFailure: v.object({ Destination: v.string() }) })),
   FilterCriteria: v.optional(v.object({ Filters: v.array(v.object({ Pattern: v.pipe(v.string(), v.parseJson()) })) })),
 });
-type Mapping = v.InferOutput<typeof Mapping>;
+type EventSourceMapping = v.InferOutput<typeof EventSourceMapping>;
 
-interface Machine {
-  readonly names: Names;
+interface LocalRuntime {
+  readonly names: TemplateNames;
   readonly functions: LocalFunctions;
   readonly database: DynamoDBClient;
   readonly databaseEndpoint: string;
-  readonly queues: { readonly client: SQSClient; readonly urlOf: (name: string) => string };
+  readonly queues: { readonly client: SQSClient; readonly getUrl: (name: string) => string };
   readonly clock: SharedClock;
   readonly log: (text: string) => void;
 }
 
 /** Connects the template's functions with the queues and streams that they work off. */
-export async function connectSources(template: Template, machine: Machine): Promise<Closable> {
-  const mappings = resourcesOf(template, 'AWS::Lambda::EventSourceMapping', {
-    properties: Mapping,
+export async function connectEventSources(template: Template, machine: LocalRuntime): Promise<Closable> {
+  const mappings = listResources(template, 'AWS::Lambda::EventSourceMapping', {
+    properties: EventSourceMapping,
     names: machine.names,
   });
   const sources = await Promise.all([...mappings.values()].map(async (mapping) => await connect(mapping, machine)));
-  const closeThose = async (isStream: boolean): Promise<void> => {
+  const closeSources = async (isStream: boolean): Promise<void> => {
     await Promise.all(sources.filter((source) => source.isStream === isStream).map((source) => source.close()));
   };
   return {
     // Streams first: their functions fill the queues, and what is in a stream waits there for the next start.
     close: async () => {
-      await closeThose(true);
-      await closeThose(false);
+      await closeSources(true);
+      await closeSources(false);
     },
   };
 }
 
-async function connect(mapping: Mapping, machine: Machine): Promise<Closable & { readonly isStream: boolean }> {
+async function connect(
+  mapping: EventSourceMapping,
+  machine: LocalRuntime,
+): Promise<Closable & { readonly isStream: boolean }> {
   const { functions, queues, clock, log } = machine;
   const arn = mapping.EventSourceArn;
-  const work = functions.byName(mapping.FunctionName);
+  const work = functions.getByName(mapping.FunctionName);
   if (!arn.startsWith('arn:aws:sqs:')) return { ...(await connectStream(mapping, machine)), isStream: true };
-  const source = await workOffQueue({
+  const source = await pollQueue({
     url: queueUrl(arn, machine),
     arn,
     batchSize: mapping.BatchSize,
@@ -71,28 +74,28 @@ async function connect(mapping: Mapping, machine: Machine): Promise<Closable & {
   return { ...source, isStream: false };
 }
 
-const queueUrl = (arn: string, { queues }: Machine): string => queues.urlOf(arn.slice(arn.lastIndexOf(':') + 1));
+const queueUrl = (arn: string, { queues }: LocalRuntime): string => queues.getUrl(arn.slice(arn.lastIndexOf(':') + 1));
 
-async function connectStream(mapping: Mapping, machine: Machine): Promise<Closable> {
+async function connectStream(mapping: EventSourceMapping, machine: LocalRuntime): Promise<Closable> {
   const { functions, queues, clock, log, databaseEndpoint: endpoint } = machine;
   const patterns = mapping.FilterCriteria?.Filters.map(({ Pattern }) => Pattern);
   const { TumblingWindowInSeconds: window, DestinationConfig: destination, MaximumRecordAgeInSeconds: age } = mapping;
-  return readStream({
+  return consumeStream({
     streams: new DynamoDBStreamsClient({
       endpoint,
       region,
       credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     }),
-    streamArn: await streamOf(mapping.EventSourceArn, machine),
-    work: functions.byName(mapping.FunctionName),
+    streamArn: await findStreamArn(mapping.EventSourceArn, machine),
+    handler: functions.getByName(mapping.FunctionName),
     name: mapping.FunctionName,
     batchSize: mapping.BatchSize,
-    bisects: mapping.BisectBatchOnFunctionError,
-    retries: mapping.MaximumRetryAttempts,
-    fits: (record) => !patterns || patterns.some((pattern) => fits(record, pattern)),
+    bisectOnError: mapping.BisectBatchOnFunctionError,
+    maxRetries: mapping.MaximumRetryAttempts,
+    matches: (record) => !patterns || patterns.some((pattern) => matchesPattern(record, pattern)),
     client: queues.client,
     ...(destination && { onFailure: queueUrl(destination.OnFailure.Destination, machine) }),
-    ...(age !== undefined && { mostAgeMs: age * 1_000 }),
+    ...(age !== undefined && { maxRecordAgeMs: age * 1_000 }),
     ...(window !== undefined && { windowMs: window * 1_000 }),
     clock,
     log,
@@ -100,7 +103,7 @@ async function connectStream(mapping: Mapping, machine: Machine): Promise<Closab
 }
 
 /** The stream of the table that `{ "Fn::GetAtt": [table, "StreamArn"] }` names. */
-async function streamOf(attribute: string, { names, database }: Machine): Promise<string> {
+async function findStreamArn(attribute: string, { names, database }: LocalRuntime): Promise<string> {
   const TableName = names.ref(attribute.replace(/\.StreamArn$/, ''));
   const { Table } = await database.send(new DescribeTableCommand({ TableName }));
   if (!Table?.LatestStreamArn) throw new Error(`The table ${TableName} has no stream.`);

@@ -1,19 +1,19 @@
 /** Whether an event fits a pattern of Lambda's event filtering. Throws for a rule that does not run on this machine. */
-export function fits(event: unknown, pattern: unknown): boolean {
-  if (Array.isArray(pattern)) return pattern.some((rule) => fitsRule(event, rule));
+export function matchesPattern(event: unknown, pattern: unknown): boolean {
+  if (Array.isArray(pattern)) return pattern.some((rule) => matchesRule(event, rule));
   if (typeof pattern !== 'object' || pattern === null) return event === pattern;
   return Object.entries(pattern).every(([name, inner]) => {
-    if (name === '$or') return Array.isArray(inner) && inner.some((one) => fits(event, one));
-    return fits(memberOf(event, name), inner);
+    if (name === '$or') return Array.isArray(inner) && inner.some((one) => matchesPattern(event, one));
+    return matchesPattern(getMember(event, name), inner);
   });
 }
 
-const memberOf = (event: unknown, name: string): unknown =>
+const getMember = (event: unknown, name: string): unknown =>
   typeof event === 'object' && event !== null ? (event as Readonly<Record<string, unknown>>)[name] : undefined;
 
 type Test = (value: unknown, argument: unknown) => boolean;
 
-const tests: Readonly<Record<string, Test>> = {
+const operators: Readonly<Record<string, Test>> = {
   prefix: (value, argument) => typeof value === 'string' && value.startsWith(String(argument)),
   suffix: (value, argument) => typeof value === 'string' && value.endsWith(String(argument)),
   exists: (value, argument) => (value !== undefined) === argument,
@@ -21,10 +21,10 @@ const tests: Readonly<Record<string, Test>> = {
     value !== undefined && !(Array.isArray(argument) ? argument : [argument]).includes(value),
 };
 
-function fitsRule(value: unknown, rule: unknown): boolean {
+function matchesRule(value: unknown, rule: unknown): boolean {
   if (typeof rule !== 'object' || rule === null) return value === rule;
   return Object.entries(rule).every(([name, argument]) => {
-    const test = tests[name];
+    const test = operators[name];
     if (!test) throw new Error(`The filter rule ${name} does not run on this machine.`);
     return test(value, argument);
   });

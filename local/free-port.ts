@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { cannotStart } from './cannot-start.ts';
+import { startupError } from './cannot-start.ts';
 
 /** A port of this machine that nothing listens on at the moment. */
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -15,13 +15,13 @@ export async function freePort(): Promise<number> {
 }
 
 /** Throws a `CannotStart` when something listens on the port already; `purpose` says what it was wanted for. */
-export async function assertFree(port: number, purpose: string): Promise<void> {
+export async function assertPortFree(port: number, purpose: string): Promise<void> {
   const server = createServer();
   try {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   } catch {
-    throw cannotStart(
+    throw startupError(
       `Port ${port}, wanted for ${purpose}, is in use: stop what uses it, or choose another with PORT.`,
     );
   }

@@ -1,12 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { moveDate } from './move-date.ts';
+import { overrideDate } from './move-date.ts';
 
 /** What a worker thread is given at its start. */
 export interface WorkerData {
   /** `file:` URL of the bundle. */
   readonly module: string;
   /** The name of the export to call. */
-  readonly exported: string;
+  readonly exportName: string;
   readonly clockOffset: SharedArrayBuffer;
 }
 
@@ -19,11 +19,11 @@ export interface Invocation {
 }
 
 /** What the thread sends back: the result in JSON, or what the handler threw. */
-export type Outcome = { readonly result: string } | { readonly error: string };
+export type InvocationOutcome = { readonly result: string } | { readonly error: string };
 
 type Handler = (event: unknown, context: object) => unknown;
 
-async function run(handler: Handler, { payload, context, timeoutMs }: Invocation): Promise<Outcome> {
+async function invoke(handler: Handler, { payload, context, timeoutMs }: Invocation): Promise<InvocationOutcome> {
   const endsAt = performance.now() + timeoutMs;
   const getRemainingTimeInMillis = () => Math.max(0, endsAt - performance.now());
   try {
@@ -34,12 +34,12 @@ async function run(handler: Handler, { payload, context, timeoutMs }: Invocation
   }
 }
 
-const { module, exported, clockOffset } = workerData as WorkerData;
+const { module, exportName: exported, clockOffset } = workerData as WorkerData;
 const offset = new Float64Array(clockOffset);
-moveDate(() => offset[0] ?? 0);
+overrideDate(() => offset[0] ?? 0);
 const loaded = (await import(module)) as Readonly<Record<string, Handler>>;
 const handler = loaded[exported];
 if (!handler) throw new Error(`${module} has no export ${exported}.`);
 parentPort?.on('message', async (invocation: Invocation) => {
-  parentPort?.postMessage(await run(handler, invocation));
+  parentPort?.postMessage(await invoke(handler, invocation));
 });

@@ -2,28 +2,28 @@ import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import type { AccessesOf } from './accesses.ts';
-import type { Permissions } from './permissions.ts';
+import type { ToIamAccesses } from './accesses.ts';
+import type { IamPolicies } from './permissions.ts';
 
-interface Guard {
-  readonly accessesOf: AccessesOf;
-  readonly permissions: Permissions;
+interface IamProxyOptions {
+  readonly accessesOf: ToIamAccesses;
+  readonly permissions: IamPolicies;
   /** Where calls go, by the service that their target begins with. */
   readonly endpoints: Readonly<Record<string, string>>;
   readonly log: (text: string) => void;
 }
 
 /** What a function has done so far, in IAM's words. */
-interface Use {
-  readonly did: ReadonlySet<string>;
-  readonly wasDenied: ReadonlySet<string>;
+interface FunctionUsage {
+  readonly allowed: ReadonlySet<string>;
+  readonly denied: ReadonlySet<string>;
 }
 
 /** Stands between the functions and the services that they call. */
-export interface Gate {
+export interface IamProxy {
   readonly endpoint: string;
   /** By the function's id in the template. */
-  readonly uses: ReadonlyMap<string, Use>;
+  readonly usageByFunction: ReadonlyMap<string, FunctionUsage>;
   close(): Promise<void>;
 }
 
@@ -31,29 +31,29 @@ export interface Gate {
  * Lets the calls of functions through that their policies allow, and answers all others as the cloud would. A function is
  * known by its access key, which is its id in the template.
  */
-export async function startGate(guard: Guard): Promise<Gate> {
+export async function startIamProxy(guard: IamProxyOptions): Promise<IamProxy> {
   const agent = new Agent({ keepAlive: true });
   const uses = new Map(
-    guard.permissions.functions.map((id) => [id, { did: new Set<string>(), wasDenied: new Set<string>() }]),
+    guard.permissions.functions.map((id) => [id, { allowed: new Set<string>(), denied: new Set<string>() }]),
   );
   const server = createServer(async (request, response) => {
     const body = await buffer(request).catch(() => undefined);
     if (!body) return;
-    const denied = deniedOf(request, body.toString('utf8'), guard);
-    const use = uses.get(callerOf(request));
+    const denied = findDenial(request, body.toString('utf8'), guard);
+    const use = uses.get(getCaller(request));
     if (denied === undefined) {
-      use?.did.add(targetOf(request));
-      pass(request, body, { response, agent, to: endpointOf(request, guard) });
+      use?.allowed.add(getTarget(request));
+      forward(request, body, { response, agent, to: findEndpoint(request, guard) });
     } else {
-      use?.wasDenied.add(denied);
-      refuse(response, denied, guard.log);
+      use?.denied.add(denied);
+      respondDenied(response, denied, guard.log);
     }
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    uses,
+    usageByFunction: uses,
     close: async () => {
       server.close();
       server.closeAllConnections();
@@ -62,15 +62,19 @@ export async function startGate(guard: Guard): Promise<Gate> {
   };
 }
 
-const targetOf = ({ headers }: IncomingMessage): string => String(headers['x-amz-target'] ?? '');
-const callerOf = ({ headers }: IncomingMessage): string =>
+const getTarget = ({ headers }: IncomingMessage): string => String(headers['x-amz-target'] ?? '');
+const getCaller = ({ headers }: IncomingMessage): string =>
   /Credential=([^/]+)\//.exec(headers.authorization ?? '')?.[1] ?? '';
 
 /** Why the call is not allowed; undefined for one that is. */
-function deniedOf(request: IncomingMessage, body: string, { accessesOf, permissions }: Guard): string | undefined {
-  const caller = callerOf(request);
+function findDenial(
+  request: IncomingMessage,
+  body: string,
+  { accessesOf, permissions }: IamProxyOptions,
+): string | undefined {
+  const caller = getCaller(request);
   try {
-    const denied = accessesOf({ target: targetOf(request), body }).find(
+    const denied = accessesOf({ target: getTarget(request), body }).find(
       (access) => !permissions.allows(caller, access),
     );
     return denied && `${caller} is not authorized to perform: ${denied.action} on resource: ${denied.resource}`;
@@ -79,20 +83,20 @@ function deniedOf(request: IncomingMessage, body: string, { accessesOf, permissi
   }
 }
 
-function endpointOf(request: IncomingMessage, { endpoints }: Guard): string {
-  const [service = ''] = targetOf(request).split(/[._]/);
+function findEndpoint(request: IncomingMessage, { endpoints }: IamProxyOptions): string {
+  const [service = ''] = getTarget(request).split(/[._]/);
   const endpoint = endpoints[service];
   if (endpoint === undefined) throw new Error(`There is no ${service} here.`);
   return endpoint;
 }
 
-function refuse(response: ServerResponse, why: string, log: Guard['log']): void {
+function respondDenied(response: ServerResponse, why: string, log: IamProxyOptions['log']): void {
   log(`${why}\n`);
   response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
   response.end(JSON.stringify({ __type: 'com.amazonaws#AccessDeniedException', message: why }));
 }
 
-function pass(
+function forward(
   { url, method, headers }: IncomingMessage,
   body: Buffer,
   { response, agent, to }: { readonly response: ServerResponse; readonly agent: Agent; readonly to: string },

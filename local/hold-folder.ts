@@ -1,25 +1,25 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cannotStart } from './cannot-start.ts';
+import { startupError } from './cannot-start.ts';
 import type { Closable } from './lifetimes.ts';
 
 /** Keeps a second service from using the same folder. Throws a `CannotStart` when one that runs does. */
-export function holdFolder(folder: string): Closable {
+export function lockFolder(folder: string): Closable {
   const file = join(folder, 'pid');
-  const other = holderOf(folder);
-  if (other !== undefined) throw cannotStart(`Process ${other} uses ${folder}: stop it, or start with DATA=memory.`);
+  const other = findLockOwner(folder);
+  if (other !== undefined) throw startupError(`Process ${other} uses ${folder}: stop it, or start with DATA=memory.`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, String(process.pid));
   return { close: async () => rmSync(file, { force: true }) };
 }
 
 /** The process that uses the folder, if one that runs does. */
-export function holderOf(folder: string): number | undefined {
-  const pid = pidIn(join(folder, 'pid'));
+export function findLockOwner(folder: string): number | undefined {
+  const pid = readPid(join(folder, 'pid'));
   return pid !== undefined && isRunning(pid) ? pid : undefined;
 }
 
-function pidIn(file: string): number | undefined {
+function readPid(file: string): number | undefined {
   try {
     return Number(readFileSync(file, 'utf8')) || undefined;
   } catch {

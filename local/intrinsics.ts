@@ -1,12 +1,12 @@
 /** What the references of a template stand for. */
-export interface Names {
+export interface TemplateNames {
   /** The value of `{ Ref: … }` to a resource, a parameter or a pseudo parameter. */
   ref(id: string): string;
   /** The value of `{ "Fn::GetAtt": […] }`. */
   attribute(id: string, name: string): string;
 }
 
-type Evaluate = (argument: unknown, names: Names) => unknown;
+type Evaluate = (argument: unknown, names: TemplateNames) => unknown;
 
 /** Stands for a member that CloudFormation would leave out. */
 const noValue = Symbol('AWS::NoValue');
@@ -18,29 +18,29 @@ const functions: Readonly<Record<string, Evaluate>> = {
     return names.attribute(id ?? '', name.join('.'));
   },
   'Fn::Join': (argument, names) => {
-    const [separator, parts] = list(argument);
-    return list(resolve(parts, names)).join(String(separator));
+    const [separator, parts] = expectList(argument);
+    return expectList(resolveIntrinsics(parts, names)).join(String(separator));
   },
   'Fn::Sub': (argument, names) => {
     const [text, own] = Array.isArray(argument) ? argument : [argument, {}];
-    const given = resolve(own, names) as Readonly<Record<string, unknown>>;
+    const given = resolveIntrinsics(own, names) as Readonly<Record<string, unknown>>;
     return String(text).replace(/\$\{(!?)([^}]+)\}/g, (_all, literal: string, name: string) =>
-      literal ? `\${${name}}` : String(given[name] ?? named(name, names)),
+      literal ? `\${${name}}` : String(given[name] ?? resolveReference(name, names)),
     );
   },
   'Fn::Select': (argument, names) => {
-    const [index, values] = list(resolve(argument, names));
-    return list(values)[Number(index)];
+    const [index, values] = expectList(resolveIntrinsics(argument, names));
+    return expectList(values)[Number(index)];
   },
   'Fn::Split': (argument, names) => {
-    const [separator, text] = list(resolve(argument, names));
+    const [separator, text] = expectList(resolveIntrinsics(argument, names));
     return String(text).split(String(separator));
   },
 };
 
 /** The value with every intrinsic function of CloudFormation in it evaluated. Throws for one that is not known here. */
-export function resolve(value: unknown, names: Names): unknown {
-  if (Array.isArray(value)) return value.map((one) => resolve(one, names)).filter((one) => one !== noValue);
+export function resolveIntrinsics(value: unknown, names: TemplateNames): unknown {
+  if (Array.isArray(value)) return value.map((one) => resolveIntrinsics(one, names)).filter((one) => one !== noValue);
   if (typeof value !== 'object' || value === null) return value;
   const [only, ...others] = Object.entries(value);
   if (only && others.length === 0) {
@@ -49,16 +49,16 @@ export function resolve(value: unknown, names: Names): unknown {
     if (evaluate) return evaluate(argument, names);
     if (name.startsWith('Fn::')) throw new Error(`The template uses ${name}, which does not run on this machine.`);
   }
-  const members = Object.entries(value).map(([name, member]) => [name, resolve(member, names)] as const);
+  const members = Object.entries(value).map(([name, member]) => [name, resolveIntrinsics(member, names)] as const);
   return Object.fromEntries(members.filter(([, member]) => member !== noValue));
 }
 
-function named(name: string, names: Names): string {
+function resolveReference(name: string, names: TemplateNames): string {
   const [id, ...attribute] = name.split('.');
   return id !== undefined && attribute.length > 0 ? names.attribute(id, attribute.join('.')) : names.ref(name);
 }
 
-function list(value: unknown): readonly unknown[] {
+function expectList(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) throw new Error('The template has something else where a list belongs.');
   return value;
 }

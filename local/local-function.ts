@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-import type { Invocation, Outcome, WorkerData } from './function-worker.ts';
+import type { Invocation, InvocationOutcome, WorkerData } from './function-worker.ts';
 
 /** A function of the template, as this machine runs it. */
 export interface FunctionDefinition {
@@ -16,23 +16,23 @@ export interface FunctionDefinition {
 }
 
 /** How an invocation ended, and the id by which the function knew it. */
-export type Ending = (Outcome | { readonly timedOut: true }) & { readonly requestId?: string };
+export type InvocationResult = (InvocationOutcome | { readonly timedOut: true }) & { readonly requestId?: string };
 
 /** A function that can be called; instances start at the calls that need them and stay for the next ones. */
 export interface LocalFunction {
-  invoke(payload: string): Promise<Ending>;
+  invoke(payload: string): Promise<InvocationResult>;
   close(): Promise<void>;
 }
 
-const mostInstances = 8;
+const maxInstances = 8;
 
 /** A function whose instances, like Lambda's, each handle one event at a time; further events wait. */
-export function localFunction(definition: FunctionDefinition): LocalFunction {
+export function createLocalFunction(definition: FunctionDefinition): LocalFunction {
   const idle: Worker[] = [];
   const instances = new Set<Worker>();
   const waiting: (() => void)[] = [];
 
-  const started = (): Worker => {
+  const startInstance = (): Worker => {
     const worker = startWorker(definition);
     instances.add(worker);
     worker.once('exit', () => {
@@ -42,20 +42,20 @@ export function localFunction(definition: FunctionDefinition): LocalFunction {
     });
     return worker;
   };
-  const take = async (): Promise<Worker> => {
+  const acquireInstance = async (): Promise<Worker> => {
     for (;;) {
-      const worker = idle.pop() ?? (instances.size < mostInstances ? started() : undefined);
+      const worker = idle.pop() ?? (instances.size < maxInstances ? startInstance() : undefined);
       if (worker) return worker;
       await new Promise<void>((resolve) => waiting.push(resolve));
     }
   };
   return {
     async invoke(payload) {
-      const worker = await take();
-      const ending = await invocation(worker, payload, definition);
+      const worker = await acquireInstance();
+      const invocationResult = await invocation(worker, payload, definition);
       if (instances.has(worker)) idle.push(worker);
       waiting.shift()?.();
-      return ending;
+      return invocationResult;
     },
     close: async () => {
       await Promise.all([...instances].map((worker) => worker.terminate()));
@@ -81,21 +81,21 @@ async function invocation(
   worker: Worker,
   payload: string,
   { name, timeoutMs, memoryMb }: FunctionDefinition,
-): Promise<Ending> {
+): Promise<InvocationResult> {
   const context = { awsRequestId: randomUUID(), functionName: name, memoryLimitInMB: String(memoryMb) };
   const invocation: Invocation = { payload, context, timeoutMs };
-  const { promise, resolve } = withResolvers<Ending>();
+  const { promise, resolve } = withResolvers<InvocationResult>();
   const timer = setTimeout(() => resolve({ timedOut: true }), timeoutMs);
   const failed = (error: unknown) => resolve({ error: error instanceof Error ? String(error.stack) : String(error) });
   const exited = () => resolve({ error: `The instance of ${name} ended.` });
   worker.once('message', resolve).once('error', failed).once('exit', exited);
   worker.postMessage(invocation);
-  const ending = await promise;
+  const invocationResult = await promise;
   clearTimeout(timer);
   worker.off('message', resolve).off('error', failed).off('exit', exited);
   // An instance that is still busy, or in an unknown state, is not used again.
-  if (!('result' in ending)) await worker.terminate();
-  return { ...ending, requestId: context.awsRequestId };
+  if (!('result' in invocationResult)) await worker.terminate();
+  return { ...invocationResult, requestId: context.awsRequestId };
 }
 
 function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void } {

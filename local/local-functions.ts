@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
-import type { Names } from './intrinsics.ts';
-import { type LocalFunction, localFunction } from './local-function.ts';
+import type { TemplateNames } from './intrinsics.ts';
+import { createLocalFunction, type LocalFunction } from './local-function.ts';
 import type { SharedClock } from './shared-clock.ts';
 import type { Assembly } from './synthesize.ts';
-import { resourcesOf } from './template.ts';
+import { listResources } from './template.ts';
 
 const LambdaFunction = v.object({
   Handler: v.string(),
@@ -16,7 +16,7 @@ const LambdaFunction = v.object({
 });
 type FunctionProperties = v.InferOutput<typeof LambdaFunction>;
 
-interface Platform {
+interface FunctionRuntime {
   /** The compiled `function-worker.ts`. */
   readonly worker: URL;
   readonly clock: SharedClock;
@@ -28,11 +28,11 @@ interface Platform {
 /** The functions of a template. */
 export interface LocalFunctions {
   /** The function that a URI of API Gateway names. Throws when there is none. */
-  readonly named: (uri: string) => LocalFunction;
+  readonly findByUri: (uri: string) => LocalFunction;
   /** Throws when there is none. */
-  readonly byArn: (arn: string) => LocalFunction;
+  readonly getByArn: (arn: string) => LocalFunction;
   /** By the value of `{ Ref: … }`. Throws when there is none. */
-  readonly byName: (name: string) => LocalFunction;
+  readonly getByName: (name: string) => LocalFunction;
   /** Every variable that the template gives to any function. */
   readonly environment: Readonly<Record<string, string>>;
   /** Ends every instance at once, whatever it is doing, as a crash would. */
@@ -41,30 +41,34 @@ export interface LocalFunctions {
 }
 
 /** Makes the template's functions callable; none starts before its first call. */
-export function localFunctions({ template, codeFolder }: Assembly, names: Names, platform: Platform): LocalFunctions {
-  const found = resourcesOf(template, 'AWS::Lambda::Function', { properties: LambdaFunction, names });
+export function createLocalFunctions(
+  { template, codeFolder }: Assembly,
+  names: TemplateNames,
+  platform: FunctionRuntime,
+): LocalFunctions {
+  const found = listResources(template, 'AWS::Lambda::Function', { properties: LambdaFunction, names });
   const byId = new Map(
     [...found].map(([id, properties]) => {
-      const code = codeOf(properties, codeFolder(properties.Code.S3Key));
-      return [id, localFunction(definition(id, properties, { ...platform, code }))] as const;
+      const code = locateCode(properties, codeFolder(properties.Code.S3Key));
+      return [id, createLocalFunction(buildDefinition(id, properties, { ...platform, code }))] as const;
     }),
   );
-  const byName = keyedBy(byId, (id) => names.ref(id));
-  const byArn = keyedBy(byId, (id) => names.attribute(id, 'Arn'));
+  const byName = createIndex(byId, (id) => names.ref(id));
+  const byArn = createIndex(byId, (id) => names.attribute(id, 'Arn'));
   const endAll = async (): Promise<void> => {
     await Promise.all([...byId.values()].map((one) => one.close()));
   };
   return {
-    named: (uri) => byArn(/\/functions\/(.+)\/invocations$/.exec(uri)?.[1] ?? uri),
-    byArn,
-    byName,
+    findByUri: (uri) => byArn(/\/functions\/(.+)\/invocations$/.exec(uri)?.[1] ?? uri),
+    getByArn: byArn,
+    getByName: byName,
     environment: Object.assign({}, ...[...found.values()].map(({ Environment }) => Environment.Variables)),
     kill: endAll,
     close: endAll,
   };
 }
 
-function keyedBy(functions: ReadonlyMap<string, LocalFunction>, keyOf: (id: string) => string) {
+function createIndex(functions: ReadonlyMap<string, LocalFunction>, keyOf: (id: string) => string) {
   const byKey = new Map([...functions].map(([id, one]) => [keyOf(id), one] as const));
   return (key: string): LocalFunction => {
     const one = byKey.get(key);
@@ -74,18 +78,18 @@ function keyedBy(functions: ReadonlyMap<string, LocalFunction>, keyOf: (id: stri
 }
 
 /** `area/file.export` in the folder of the code. */
-function codeOf({ Handler }: FunctionProperties, folder: string): { module: string; exported: string } {
+function locateCode({ Handler }: FunctionProperties, folder: string): { module: string; exportName: string } {
   const dot = Handler.lastIndexOf('.');
   return {
     module: pathToFileURL(join(folder, `${Handler.slice(0, dot)}.mjs`)).href,
-    exported: Handler.slice(dot + 1),
+    exportName: Handler.slice(dot + 1),
   };
 }
 
-function definition(
+function buildDefinition(
   id: string,
   { Handler, Timeout, MemorySize, Environment }: FunctionProperties,
-  { worker, clock, environment, log, code }: Platform & { code: { module: string; exported: string } },
+  { worker, clock, environment, log, code }: FunctionRuntime & { code: { module: string; exportName: string } },
 ) {
   return {
     name: id,

@@ -1,4 +1,4 @@
-import type { Names } from './intrinsics.ts';
+import type { TemplateNames } from './intrinsics.ts';
 import type { Template } from './template.ts';
 
 /** The region that functions on this machine believe to be in. */
@@ -7,7 +7,7 @@ export const region = 'eu-west-1';
 export const account = '000000000000';
 
 /** The ARN of the function of this name. */
-export const functionArn = (name: string): string => `arn:aws:lambda:${region}:${account}:function:${name}`;
+export const buildFunctionArn = (name: string): string => `arn:aws:lambda:${region}:${account}:function:${name}`;
 
 const pseudoParameters: Readonly<Record<string, string>> = {
   'AWS::AccountId': account,
@@ -30,7 +30,7 @@ interface Run {
 }
 
 /** Names for the resources of a template. */
-export function localNames({ Resources }: Template, { run, queueUrl }: Run): Names {
+export function createLocalNames({ Resources }: Template, { run, queueUrl }: Run): TemplateNames {
   const arn = (name: string, service = 'local') => `arn:aws:${service}:${region}:${account}:${name}`;
   const typeOf = (id: string): string => Resources[id]?.Type ?? '';
   const isQueue = (id: string): boolean => typeOf(id) === 'AWS::SQS::Queue';
@@ -43,7 +43,7 @@ export function localNames({ Resources }: Template, { run, queueUrl }: Run): Nam
     attribute(id, name) {
       if (!Resources[id]) throw new Error(`The template refers to ${id}, which it does not hold.`);
       if (isQueue(id)) return name === 'Arn' ? arn(`${run}-${id}`, 'sqs') : `${run}-${id}`;
-      if (name === 'Arn' && typeOf(id) === 'AWS::Lambda::Function') return functionArn(`${run}-${id}`);
+      if (name === 'Arn' && typeOf(id) === 'AWS::Lambda::Function') return buildFunctionArn(`${run}-${id}`);
       return name === 'Arn' ? arn(id) : `${id}.${name}`;
     },
   };

@@ -2,7 +2,7 @@
  * Puts a `Date` in place of the real one that is as many milliseconds away from it as `offsetMs` says whenever the present
  * time is asked.
  */
-export function moveDate(offsetMs: () => number): void {
+export function overrideDate(offsetMs: () => number): void {
   const RealDate = Date;
   const now = () => RealDate.now() + Math.round(offsetMs());
   const MovedDate = new Proxy(RealDate, {

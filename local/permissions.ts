@@ -1,40 +1,40 @@
 import * as v from 'valibot';
-import type { Names } from './intrinsics.ts';
-import { resourcesOf, type Template } from './template.ts';
+import type { TemplateNames } from './intrinsics.ts';
+import { listResources, type Template } from './template.ts';
 
 /** One thing that a call does to one resource, in IAM's words. */
-export interface Access {
+export interface IamAccess {
   readonly action: string;
   /** An ARN. */
   readonly resource: string;
 }
 
 /** What the functions of a template may do. */
-export interface Permissions {
+export interface IamPolicies {
   /** The ids of the functions. */
   readonly functions: readonly string[];
   /** Whether the function's policies allow it. Throws for a function that the template does not hold. */
-  allows(functionId: string, access: Access): boolean;
+  allows(functionId: string, access: IamAccess): boolean;
 }
 
 const Patterns = v.pipe(
   v.union([v.string(), v.array(v.string())]),
-  v.transform((given) => [given].flat().map(patternOf)),
+  v.transform((given) => [given].flat().map(toRegExp)),
 );
 const Statement = v.object({ Effect: v.literal('Allow'), Action: Patterns, Resource: Patterns });
 type Statement = v.InferOutput<typeof Statement>;
 const Policy = v.object({ PolicyDocument: v.object({ Statement: v.array(Statement) }), Roles: v.array(v.string()) });
 const Role = v.object({});
-const OfRole = v.object({ Role: v.string() });
+const FunctionRole = v.object({ Role: v.string() });
 
 /** Reads them from the template's policies, as the cloud does; the platform's own policies on logs are left aside. */
-export function permissionsOf(template: Template, names: Names): Permissions {
-  const policies = [...resourcesOf(template, 'AWS::IAM::Policy', { properties: Policy, names }).values()];
+export function readIamPolicies(template: Template, names: TemplateNames): IamPolicies {
+  const policies = [...listResources(template, 'AWS::IAM::Policy', { properties: Policy, names }).values()];
   const statementsOf = (role: string): Statement[] =>
     policies.filter(({ Roles }) => Roles.includes(role)).flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
-  const roleIds = [...resourcesOf(template, 'AWS::IAM::Role', { properties: Role, names }).keys()];
+  const roleIds = [...listResources(template, 'AWS::IAM::Role', { properties: Role, names }).keys()];
   const byRole = new Map(roleIds.map((id) => [names.attribute(id, 'Arn'), statementsOf(names.ref(id))]));
-  const functions = resourcesOf(template, 'AWS::Lambda::Function', { properties: OfRole, names });
+  const functions = listResources(template, 'AWS::Lambda::Function', { properties: FunctionRole, names });
   const byFunction = new Map([...functions].map(([id, { Role: role }]) => [id, byRole.get(role) ?? []]));
   return {
     functions: [...byFunction.keys()],
@@ -50,7 +50,7 @@ export function permissionsOf(template: Template, names: Names): Permissions {
 }
 
 /** An asterisk stands for any text. */
-function patternOf(text: string): RegExp {
+function toRegExp(text: string): RegExp {
   const parts = text.split('*').map((part) => part.replace(/[.?+^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`, 's');
 }

@@ -26,25 +26,25 @@ export interface QueueSource {
 }
 
 /** Batches that are handled at the same time. */
-const pollers = 8;
+const concurrency = 8;
 
-const lookEveryMs = 200;
+const pollIntervalMs = 200;
 
-const Answer = v.object({
+const BatchResponse = v.object({
   batchItemFailures: v.optional(v.array(v.object({ itemIdentifier: v.string() })), []),
 });
 
-interface Polling extends QueueSource {
+interface PollingState extends QueueSource {
   /** How long the queue hides a message that was received. */
   readonly hiddenMs: number;
   readonly signal: AbortSignal;
 }
 
 /** Works the queue off until it is closed, as Lambda's event source mapping does. */
-export async function workOffQueue(source: QueueSource): Promise<Closable> {
+export async function pollQueue(source: QueueSource): Promise<Closable> {
   const ending = new AbortController();
-  const polled = { ...source, hiddenMs: await hiddenMsOf(source), signal: ending.signal };
-  const polling = Array.from({ length: pollers }, async () => {
+  const polled = { ...source, hiddenMs: await fetchVisibilityTimeoutMs(source), signal: ending.signal };
+  const polling = Array.from({ length: concurrency }, async () => {
     while (!ending.signal.aborted) await poll(polled);
   });
   return {
@@ -55,20 +55,20 @@ export async function workOffQueue(source: QueueSource): Promise<Closable> {
   };
 }
 
-async function hiddenMsOf({ client, url }: QueueSource): Promise<number> {
+async function fetchVisibilityTimeoutMs({ client, url }: QueueSource): Promise<number> {
   const asking = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['VisibilityTimeout'] });
   const { Attributes } = await client.send(asking);
   return Number(Attributes?.VisibilityTimeout) * 1_000;
 }
 
-async function poll(polling: Polling): Promise<void> {
-  const { clock, hiddenMs, signal, log } = polling;
+async function poll(polling: PollingState): Promise<void> {
+  const { clock, hiddenMs: visibilityTimeoutMs, signal, log } = polling;
   try {
     const messages = await receive(polling);
     if (messages.length === 0) return;
-    const visibleAt = clock.now() + hiddenMs;
+    const visibleAt = clock.now() + visibilityTimeoutMs;
     const again = await handle(polling, messages);
-    if (again.length > 0) void showAgain(again, visibleAt, polling);
+    if (again.length > 0) void makeVisible(again, visibleAt, polling);
   } catch (thrown) {
     if (signal.aborted) return;
     log(`${thrown instanceof Error ? thrown.stack : thrown}\n`);
@@ -76,7 +76,7 @@ async function poll(polling: Polling): Promise<void> {
   }
 }
 
-async function receive({ client, url, batchSize, signal: abortSignal }: Polling): Promise<Message[]> {
+async function receive({ client, url, batchSize, signal: abortSignal }: PollingState): Promise<Message[]> {
   const receiving = new ReceiveMessageCommand({
     QueueUrl: url,
     MaxNumberOfMessages: Math.min(10, batchSize),
@@ -89,12 +89,14 @@ async function receive({ client, url, batchSize, signal: abortSignal }: Polling)
 
 /** Has the function handle messages, and returns those that it did not take. */
 async function handle(
-  { client, url, arn, work, log }: QueueSource,
+  { client, url, arn, work: handler, log }: QueueSource,
   messages: readonly Message[],
 ): Promise<readonly Message[]> {
-  const ending = await work.invoke(JSON.stringify({ Records: messages.map((message) => recordOf(message, arn)) }));
+  const ending = await handler.invoke(
+    JSON.stringify({ Records: messages.map((message) => toSqsRecord(message, arn)) }),
+  );
   if ('error' in ending) log(`${ending.error}\n`);
-  const failed = 'result' in ending ? failedIn(ending.result) : undefined;
+  const failed = 'result' in ending ? parseFailedIds(ending.result) : undefined;
   const isDone = ({ MessageId = '' }: Message): boolean => failed !== undefined && !failed.has(MessageId);
   const Entries = entries(messages.filter(isDone));
   if (Entries.length > 0) await client.send(new DeleteMessageBatchCommand({ QueueUrl: url, Entries }));
@@ -105,9 +107,9 @@ const entries = (messages: readonly Message[]) =>
   messages.map(({ ReceiptHandle = '' }) => ({ Id: randomUUID(), ReceiptHandle }));
 
 /** The queue hides messages for real time; where the clock is moved past that time, they are shown at once. */
-async function showAgain(messages: readonly Message[], visibleAt: number, polling: Polling): Promise<void> {
+async function makeVisible(messages: readonly Message[], visibleAt: number, polling: PollingState): Promise<void> {
   const { client, url, clock, signal, log } = polling;
-  while (clock.now() < visibleAt && !signal.aborted) await sleep(lookEveryMs, signal);
+  while (clock.now() < visibleAt && !signal.aborted) await sleep(pollIntervalMs, signal);
   const Entries = entries(messages).map((entry) => ({ ...entry, VisibilityTimeout: 0 }));
   try {
     if (!signal.aborted) await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries }));
@@ -117,13 +119,13 @@ async function showAgain(messages: readonly Message[], visibleAt: number, pollin
 }
 
 /** The ids that the function gives back; undefined, like a failure of the whole batch, for an answer of another form. */
-function failedIn(result: string): ReadonlySet<string> | undefined {
-  const answer = v.safeParse(v.union([v.null(), Answer]), JSON.parse(result));
+function parseFailedIds(result: string): ReadonlySet<string> | undefined {
+  const answer = v.safeParse(v.union([v.null(), BatchResponse]), JSON.parse(result));
   if (!answer.success) return undefined;
   return new Set((answer.output?.batchItemFailures ?? []).map(({ itemIdentifier }) => itemIdentifier));
 }
 
-const recordOf = ({ MessageId, ReceiptHandle, Body, MD5OfBody, Attributes }: Message, eventSourceARN: string) => ({
+const toSqsRecord = ({ MessageId, ReceiptHandle, Body, MD5OfBody, Attributes }: Message, eventSourceARN: string) => ({
   messageId: MessageId,
   receiptHandle: ReceiptHandle,
   body: Body,

@@ -1,10 +1,10 @@
 import { CreateQueueCommand, GetQueueAttributesCommand, type QueueAttributeName, SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
 import * as v from 'valibot';
-import { freePort } from './free-port.ts';
-import type { Names } from './intrinsics.ts';
+import { findFreePort } from './free-port.ts';
+import type { TemplateNames } from './intrinsics.ts';
 import { account, region } from './local-names.ts';
-import { resourcesOf, type Template } from './template.ts';
+import { listResources, type Template } from './template.ts';
 
 const Queue = v.object({
   VisibilityTimeout: v.optional(v.number(), 30),
@@ -19,17 +19,17 @@ export interface QueueServer {
   readonly endpoint: string;
   readonly client: SQSClient;
   /** The URL by which clients name a queue. */
-  readonly urlOf: (name: string) => string;
+  readonly getUrl: (name: string) => string;
   /** Makes the template's queues. */
-  open(template: Template, names: Names): Promise<void>;
+  createQueues(template: Template, names: TemplateNames): Promise<void>;
   /** How many messages are in each queue that has any, dead ones included, whether they wait or are being handled. */
-  left(): Promise<MessageCounts>;
+  countMessages(): Promise<MessageCounts>;
   close(): Promise<void>;
 }
 
 /** Starts the server on a free port of this machine. */
-export async function startQueues(): Promise<QueueServer> {
-  const port = await freePort();
+export async function startQueueServer(): Promise<QueueServer> {
+  const port = await findFreePort();
   const endpoint = `http://127.0.0.1:${port}`;
   const server = buildApp({ logger: false, defaultRegion: region });
   await server.listen({ port, host: '127.0.0.1' });
@@ -44,12 +44,14 @@ export async function startQueues(): Promise<QueueServer> {
   return {
     endpoint,
     client,
-    urlOf,
-    open: async (template, names) => {
+    getUrl: urlOf,
+    createQueues: async (template, names) => {
       for (const [id, name] of await createQueues(client, template, names)) opened.set(id, name);
     },
-    left: async () => {
-      const asked = [...opened].map(async ([id, name]) => [readable(id), await countOf(client, urlOf(name))] as const);
+    countMessages: async () => {
+      const asked = [...opened].map(
+        async ([id, name]) => [toDisplayName(id), await fetchCount(client, urlOf(name))] as const,
+      );
       return Object.fromEntries((await Promise.all(asked)).filter(([, count]) => count > 0));
     },
     close: async () => {
@@ -63,9 +65,9 @@ export async function startQueues(): Promise<QueueServer> {
 async function createQueues(
   client: SQSClient,
   template: Template,
-  names: Names,
+  names: TemplateNames,
 ): Promise<(readonly [string, string])[]> {
-  const queues = resourcesOf(template, 'AWS::SQS::Queue', { properties: Queue, names });
+  const queues = listResources(template, 'AWS::SQS::Queue', { properties: Queue, names });
   return await Promise.all(
     [...queues].map(async ([id, { VisibilityTimeout, RedrivePolicy }]) => {
       const QueueName = names.attribute(id, 'QueueName');
@@ -80,7 +82,7 @@ async function createQueues(
 }
 
 /** The queue's name, without the construct that begins the logical id and the hash that ends it. */
-const readable = (id: string): string =>
+const toDisplayName = (id: string): string =>
   id.replace(/^Queues(.+?)(dead)?[0-9A-F]{8}$/, (_id, name: string, dead?: string) =>
     dead ? `${name} (dead letters)` : name,
   );
@@ -91,7 +93,7 @@ const counts: readonly QueueAttributeName[] = [
   'ApproximateNumberOfMessagesNotVisible',
 ];
 
-async function countOf(client: SQSClient, QueueUrl: string): Promise<number> {
+async function fetchCount(client: SQSClient, QueueUrl: string): Promise<number> {
   const { Attributes } = await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...counts] }));
   return counts.reduce((sum, name) => sum + Number(Attributes?.[name] ?? 0), 0);
 }

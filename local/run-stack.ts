@@ -1,21 +1,21 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { accessesIn } from './accesses.ts';
+import { createAccessResolver } from './accesses.ts';
 import { createTables } from './create-tables.ts';
-import { connectSources } from './event-sources.ts';
-import { type Gate, startGate } from './gate.ts';
-import { type GatewayDocument, gatewayDocumentOf } from './gateway/document.ts';
-import type { Lifetimes } from './lifetimes.ts';
-import { type LocalFunctions, localFunctions } from './local-functions.ts';
-import { localNames, region } from './local-names.ts';
-import { permissionsOf } from './permissions.ts';
-import { type MessageCounts, type QueueServer, startQueues } from './queues.ts';
-import { runSchedules } from './schedules.ts';
+import { connectEventSources } from './event-sources.ts';
+import { type IamProxy, startIamProxy } from './gate.ts';
+import { type GatewayDocument, readGatewayDocument } from './gateway/document.ts';
+import type { ShutdownStack } from './lifetimes.ts';
+import { createLocalFunctions, type LocalFunctions } from './local-functions.ts';
+import { createLocalNames, region } from './local-names.ts';
+import { readIamPolicies } from './permissions.ts';
+import { type MessageCounts, type QueueServer, startQueueServer } from './queues.ts';
+import { startSchedules } from './schedules.ts';
 import { generateSecrets, type SecretValues, startSecretsManager } from './secrets-manager.ts';
 import type { SharedClock } from './shared-clock.ts';
 import type { Assembly } from './synthesize.ts';
 
-interface Machine {
-  readonly running: Lifetimes;
+interface StackOptions {
+  readonly running: ShutdownStack;
   readonly clock: SharedClock;
   readonly databaseEndpoint: string;
   /** The compiled `function-worker.ts`. */
@@ -30,7 +30,7 @@ export interface RunningStack {
   readonly secrets: SecretValues;
   readonly functions: LocalFunctions;
   readonly queues: QueueServer;
-  readonly uses: Gate['uses'];
+  readonly uses: IamProxy['usageByFunction'];
   readonly document: GatewayDocument;
   /** What functions find in their environment; commands from outside can use it too. */
   readonly environment: Readonly<Record<string, string>>;
@@ -40,42 +40,48 @@ export interface RunningStack {
 export async function runStack(
   assembly: Assembly,
   { run, secrets: present }: { readonly run: string; readonly secrets: SecretValues },
-  { running, clock, databaseEndpoint, worker, log, tellLost }: Machine,
+  { running, clock, databaseEndpoint, worker, log, tellLost: onMessagesLost }: StackOptions,
 ): Promise<RunningStack> {
   const { template } = assembly;
-  const queues = await running.hold(startQueues());
-  const names = localNames(template, { run, queueUrl: queues.urlOf });
-  await queues.open(template, names);
+  const queues = await running.add(startQueueServer());
+  const names = createLocalNames(template, { run, queueUrl: queues.getUrl });
+  await queues.createQueues(template, names);
   const secrets = generateSecrets(template, names, present);
-  const secretsManager = await running.hold(startSecretsManager(secrets));
-  const platform = platformEnvironment({
+  const secretsManager = await running.add(startSecretsManager(secrets));
+  const platform = buildPlatformEnvironment({
     database: databaseEndpoint,
     queues: queues.endpoint,
     secrets: secretsManager.endpoint,
   });
-  useEnvironment(platform);
+  applyEnvironment(platform);
   const database = new DynamoDBClient({});
   await createTables(template, names, database);
-  const gate = await running.hold(
-    startGate({
-      accessesOf: accessesIn(template, names),
-      permissions: permissionsOf(template, names),
+  const gate = await running.add(
+    startIamProxy({
+      accessesOf: createAccessResolver(template, names),
+      permissions: readIamPolicies(template, names),
       endpoints: { DynamoDB: databaseEndpoint, AmazonSQS: queues.endpoint, secretsmanager: secretsManager.endpoint },
       log,
     }),
   );
-  const gated = platformEnvironment({ database: gate.endpoint, queues: gate.endpoint, secrets: gate.endpoint });
-  const functions = await running.hold(localFunctions(assembly, names, { worker, clock, environment: gated, log }));
+  const proxiedEnvironment = buildPlatformEnvironment({
+    database: gate.endpoint,
+    queues: gate.endpoint,
+    secrets: gate.endpoint,
+  });
+  const functions = await running.add(
+    createLocalFunctions(assembly, names, { worker, clock, environment: proxiedEnvironment, log }),
+  );
   const machine = { names, functions, database, databaseEndpoint, clock, log };
-  await running.hold({ close: async () => tellLost(await queues.left().catch(() => ({}))) });
-  await running.hold(connectSources(template, { ...machine, queues }));
-  await running.hold(runSchedules(template, names, machine));
+  await running.add({ close: async () => onMessagesLost(await queues.countMessages().catch(() => ({}))) });
+  await running.add(connectEventSources(template, { ...machine, queues }));
+  await running.add(startSchedules(template, names, machine));
   return {
     secrets,
     functions,
     queues,
-    uses: gate.uses,
-    document: gatewayDocumentOf(template, names),
+    uses: gate.usageByFunction,
+    document: readGatewayDocument(template, names),
     environment: { ...platform, ...functions.environment },
   };
 }
@@ -87,7 +93,7 @@ interface Endpoints {
 }
 
 /** What Lambda, or here its stand-in, adds to the environment of every function. */
-const platformEnvironment = (endpoints: Endpoints): Readonly<Record<string, string>> => ({
+const buildPlatformEnvironment = (endpoints: Endpoints): Readonly<Record<string, string>> => ({
   AWS_REGION: region,
   AWS_ACCESS_KEY_ID: 'local',
   AWS_SECRET_ACCESS_KEY: 'local',
@@ -98,7 +104,7 @@ const platformEnvironment = (endpoints: Endpoints): Readonly<Record<string, stri
 });
 
 /** Points this process's own AWS clients at this machine, too; a profile of the user would come before the keys. */
-function useEnvironment(environment: Readonly<Record<string, string>>): void {
+function applyEnvironment(environment: Readonly<Record<string, string>>): void {
   delete process.env.AWS_PROFILE;
   Object.assign(process.env, environment);
 }

@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import * as v from 'valibot';
-import type { Names } from './intrinsics.ts';
-import { resourcesOf, type Template } from './template.ts';
+import type { TemplateNames } from './intrinsics.ts';
+import { listResources, type Template } from './template.ts';
 
 const Secret = v.object({
   GenerateSecretString: v.object({ PasswordLength: v.optional(v.number(), 32) }),
@@ -22,12 +22,12 @@ export interface SecretsManager {
 }
 
 /** A value for every secret of the template: the present one, or a new one where there is none. */
-export function generateSecrets(template: Template, names: Names, present: SecretValues): SecretValues {
-  const secrets = resourcesOf(template, 'AWS::SecretsManager::Secret', { properties: Secret, names });
+export function generateSecrets(template: Template, names: TemplateNames, present: SecretValues): SecretValues {
+  const secrets = listResources(template, 'AWS::SecretsManager::Secret', { properties: Secret, names });
   return Object.fromEntries(
     [...secrets].map(([id, { GenerateSecretString }]) => {
       const arn = names.ref(id);
-      return [arn, present[arn] ?? randomText(GenerateSecretString.PasswordLength)];
+      return [arn, present[arn] ?? generateSecret(GenerateSecretString.PasswordLength)];
     }),
   );
 }
@@ -35,7 +35,7 @@ export function generateSecrets(template: Template, names: Names, present: Secre
 /** Serves the secrets on a free port of this machine. */
 export async function startSecretsManager(secrets: SecretValues): Promise<SecretsManager> {
   const server = createServer(async (request, response) => {
-    const { status, body } = await answer(request, secrets);
+    const { status, body } = await toResponse(request, secrets);
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
   });
   server.listen(0, '127.0.0.1');
@@ -50,7 +50,7 @@ export async function startSecretsManager(secrets: SecretValues): Promise<Secret
   };
 }
 
-async function answer(request: IncomingMessage, secrets: SecretValues): Promise<{ status: number; body: object }> {
+async function toResponse(request: IncomingMessage, secrets: SecretValues): Promise<{ status: number; body: object }> {
   const target = request.headers['x-amz-target'];
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), GetSecretValue), await text(request));
   if (target !== 'secretsmanager.GetSecretValue' || !parsed.success)
@@ -62,4 +62,4 @@ async function answer(request: IncomingMessage, secrets: SecretValues): Promise<
   return { status: 200, body: { ARN: SecretId, Name: SecretId, SecretString, VersionStages: ['AWSCURRENT'] } };
 }
 
-const randomText = (length: number): string => randomBytes(length).toString('base64url').slice(0, length);
+const generateSecret = (length: number): string => randomBytes(length).toString('base64url').slice(0, length);

@@ -7,7 +7,7 @@ export interface SharedClock {
 }
 
 /** A clock that runs with real time until it is moved. */
-export function sharedClock(): SharedClock {
+export function createSharedClock(): SharedClock {
   const offset = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT);
   const [view, real] = [new Float64Array(offset), Date.now.bind(Date)];
   return {

@@ -3,17 +3,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningEmulator, startEmulator } from '../emulator/start-emulator.ts';
-import { hooks } from '../lib/api/notifications.ts';
-import type { IssuedKeys } from '../lib/apps/operator.ts';
+import { notificationEndpoints } from '../lib/api/notifications.ts';
+import type { IssuedApiKeys } from '../lib/apps/operator.ts';
 import { compileWorker } from './compile-worker.ts';
-import { type Demo, type DemoWebhooks, demoApp } from './demo-app.ts';
+import { type DemoApp, type DemoWebhooks, ensureDemoApp } from './demo-app.ts';
 import { startDynamoDbLocal } from './dynamodb-local.ts';
 import { startGateway } from './gateway/start-gateway.ts';
-import { type KeptState, keepState, readKeptState } from './kept-state.ts';
-import { type Lifetimes, lifetimes } from './lifetimes.ts';
+import { readSavedState, type SavedState, saveState } from './kept-state.ts';
+import { createShutdownStack, type ShutdownStack } from './lifetimes.ts';
 import type { MessageCounts } from './queues.ts';
 import { type RunningStack, runStack } from './run-stack.ts';
-import { type SharedClock, sharedClock } from './shared-clock.ts';
+import { createSharedClock, type SharedClock } from './shared-clock.ts';
 import { synthesize } from './synthesize.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
 
@@ -32,7 +32,7 @@ interface Options {
 }
 
 /** The whole service on this machine, with an application to try it. */
-export interface LocalService extends IssuedKeys {
+export interface LocalService extends IssuedApiKeys {
   /** Where the webhooks of that application go. */
   readonly webhooks: DemoWebhooks;
   readonly baseUrl: string;
@@ -42,85 +42,97 @@ export interface LocalService extends IssuedKeys {
   /** Ends every running instance of a function, as a crash would; the platform then tries again. */
   killFunctions(): Promise<void>;
   /** What each function has done so far, and what the template's policies kept it from. */
-  readonly uses: RunningStack['uses'];
+  readonly usageByFunction: RunningStack['uses'];
   /** Messages that no worker has done with. */
-  queued(): Promise<MessageCounts>;
+  countQueuedMessages(): Promise<MessageCounts>;
   close(): Promise<void>;
 }
 
 /** Runs the stack that would be deployed, and the emulator of the stores. Throws a `CannotStart` for what a user can mend. */
 export async function startLocal(options: Options = {}): Promise<LocalService> {
-  const running = lifetimes();
+  const running = createShutdownStack();
   try {
     return await start(options, running);
   } catch (thrown) {
-    await running.end();
+    await running.closeAll();
     throw thrown;
   }
 }
 
-async function start(options: Options, running: Lifetimes): Promise<LocalService> {
-  const { folder, port = 0, log = () => {}, tellWebhook = () => {}, tellLost = () => {} } = options;
-  const state = await stateIn(folder);
-  const clock = sharedClock();
-  const database = running.hold(
-    startDynamoDbLocal(folder === undefined ? {} : { directory: join(folder, 'dynamodb') }),
-  );
-  const emulator = await running.hold(startEmulator(emulatorOptions(options, clock)));
-  const work = await running.hold(workFolder());
+async function start(options: Options, running: ShutdownStack): Promise<LocalService> {
+  const {
+    folder,
+    port = 0,
+    log = () => {},
+    tellWebhook: onWebhook = () => {},
+    tellLost: onMessagesLost = () => {},
+  } = options;
+  const state = await readOrCreateState(folder);
+  const clock = createSharedClock();
+  const database = running.add(startDynamoDbLocal(folder === undefined ? {} : { directory: join(folder, 'dynamodb') }));
+  const emulator = await running.add(startEmulator(buildEmulatorOptions(options, clock)));
+  const work = await running.add(createTempFolder());
   const rootCertificate = emulator.rootCertificate.toString('base64');
   const assembly = await synthesize(work.path, { url: emulator.url, rootCertificate });
   const worker = await compileWorker(work.path);
   const { endpoint: databaseEndpoint } = await database;
   // Held before the stack, so that it still takes the webhooks that are being sent at the end.
-  const receiver = await running.hold(startWebhookReceiver(state.receiverPort ?? 0, tellWebhook));
-  const stack = await runStack(assembly, state, { running, clock, databaseEndpoint, worker, log, tellLost });
-  const { keys: demo, webhooks } = await openDemo(stack, { emulator, receiverUrl: receiver.url }, state);
+  const receiver = await running.add(startWebhookReceiver(state.receiverPort ?? 0, onWebhook));
+  const stack = await runStack(assembly, state, {
+    running,
+    clock,
+    databaseEndpoint,
+    worker,
+    log,
+    tellLost: onMessagesLost,
+  });
+  const { apiKeys: demo, webhooks } = await createDemo(stack, { emulator, receiverUrl: receiver.url }, state);
   const { secrets } = stack;
-  if (folder !== undefined) await keepState(folder, { ...state, secrets, demo, receiverPort: receiver.port });
+  if (folder !== undefined) await saveState(folder, { ...state, secrets, demo, receiverPort: receiver.port });
   const { document, functions, queues, environment } = stack;
-  const gateway = await running.hold(
-    startGateway({ port, document, functionOf: functions.named, now: clock.now, log }),
+  const gateway = await running.add(
+    startGateway({ port, document, functionOf: functions.findByUri, now: clock.now, log }),
   );
-  for (const { platform } of hooks) emulator.notifyAt(platform, `${gateway.url}/v3/webhook/${platform}/${demo.app}`);
+  for (const { platform } of notificationEndpoints)
+    emulator.setNotificationUrl(platform, `${gateway.url}/v3/webhook/${platform}/${demo.appName}`);
   return {
     ...demo,
     webhooks,
     baseUrl: gateway.url,
     emulatorUrl: emulator.url,
     environment,
-    uses: stack.uses,
+    usageByFunction: stack.uses,
     killFunctions: functions.kill,
-    queued: queues.left,
-    close: running.end,
+    countQueuedMessages: queues.countMessages,
+    close: running.closeAll,
   };
 }
 
-const emulatorOptions = ({ emulatorPort = 0, folder }: Options, clock: SharedClock) => ({
+const buildEmulatorOptions = ({ emulatorPort = 0, folder }: Options, clock: SharedClock) => ({
   port: emulatorPort,
   clock,
   ...(folder !== undefined && { stateFile: join(folder, 'emulator.json') }),
 });
 
 /** A folder for what this run builds, removed at its end. */
-async function workFolder() {
+async function createTempFolder() {
   const path = await mkdtemp(join(tmpdir(), 'claimcheck-'));
   return { path, close: async () => await rm(path, { recursive: true, force: true }) };
 }
 
-const stateIn = async (folder: string | undefined): Promise<KeptState> =>
-  (folder !== undefined && (await readKeptState(folder))) || {
+const readOrCreateState = async (folder: string | undefined): Promise<SavedState> =>
+  (folder !== undefined && (await readSavedState(folder))) || {
     run: `claimcheck-${randomBytes(4).toString('hex')}`,
     secrets: {},
   };
 
-async function openDemo(
+async function createDemo(
   { environment, secrets }: RunningStack,
   place: { readonly emulator: RunningEmulator; readonly receiverUrl: string },
-  { demo }: KeptState,
-): Promise<Demo> {
+  { demo }: SavedState,
+): Promise<DemoApp> {
   const { TABLE_NAME: table, MASTER_KEY_ID: secretId = '' } = environment;
   const masterKey = secrets[secretId];
   if (!table || !masterKey) throw new Error('The template names no table or no master key.');
-  return await demoApp({ ...place, table, masterKey }, demo);
+  return await ensureDemoApp({ ...place, table, masterKey }, demo);
 }

@@ -3,7 +3,7 @@ import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
 import type { LocalFunction } from './local-function.ts';
 import { sleep } from './sleep.ts';
-import { failureMessage, type StreamFailure } from './stream-failure.ts';
+import { buildFailureMessage, type StreamFailure } from './stream-failure.ts';
 
 /** A stream record as Lambda's events carry it. */
 export interface StreamRecord {
@@ -18,15 +18,15 @@ export interface StreamRecord {
 }
 
 /** Where batches go, and what becomes of those that fail. */
-export interface StreamWork {
-  readonly work: LocalFunction;
+export interface StreamConsumer {
+  readonly handler: LocalFunction;
   /** The function's name. */
   readonly name: string;
   readonly shardId: string;
-  readonly bisects: boolean;
-  readonly retries: number;
+  readonly bisectOnError: boolean;
+  readonly maxRetries: number;
   /** Records that fail are given up once they are older. */
-  readonly mostAgeMs?: number;
+  readonly maxRecordAgeMs?: number;
   /** The URL of the queue that is told of records that were given up. */
   readonly onFailure?: string;
   readonly client: SQSClient;
@@ -35,9 +35,9 @@ export interface StreamWork {
 }
 
 /** What a batch's event carries beside its records. */
-export type WindowOf = () => Readonly<Record<string, unknown>>;
+export type GetWindow = () => Readonly<Record<string, unknown>>;
 
-const Answer = v.nullable(
+const BatchResponse = v.nullable(
   v.looseObject({ batchItemFailures: v.optional(v.array(v.object({ itemIdentifier: v.string() })), []) }),
 );
 
@@ -45,30 +45,33 @@ const Answer = v.nullable(
  * Hands records to the function until it has taken them all, in order: from the first that it gives back, in halves when it
  * fails, and to the queue for failures after the last retry or once they are too old. The answer is what the function answered last.
  */
-export async function deliver(
+export async function deliverRecords(
   records: readonly StreamRecord[],
-  window: WindowOf,
-  options: StreamWork,
+  window: GetWindow,
+  options: StreamConsumer,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   let rest = records;
   let attempt = 0;
   while (rest.length > 0 && !options.signal.aborted) {
-    const ending = await options.work.invoke(JSON.stringify({ Records: rest, ...window() }));
-    const answer = 'result' in ending ? v.safeParse(Answer, JSON.parse(ending.result)) : undefined;
-    const left = answer?.success ? leftOf(rest, answer.output?.batchItemFailures ?? []) : rest;
+    const ending = await options.handler.invoke(JSON.stringify({ Records: rest, ...window() }));
+    const answer = 'result' in ending ? v.safeParse(BatchResponse, JSON.parse(ending.result)) : undefined;
+    const left = answer?.success ? takeFromFirstFailure(rest, answer.output?.batchItemFailures ?? []) : rest;
     if (left.length === 0) return (answer?.output ?? undefined) as Readonly<Record<string, unknown>> | undefined;
     if ('error' in ending) options.log(`${ending.error}\n`);
     if (left.length < rest.length) attempt = 0;
     rest = left;
     attempt++;
-    if (options.bisects && rest.length > 1 && !answer?.success) return await deliverHalves(rest, window, options);
-    const lost = attempt > options.retries ? rest : tooOld(rest, options);
-    if (lost.length > 0) {
+    if (options.bisectOnError && rest.length > 1 && !answer?.success) return await deliverHalves(rest, window, options);
+    const discarded = attempt > options.maxRetries ? rest : findExpiredRecords(rest, options);
+    if (discarded.length > 0) {
       const { requestId = randomUUID() } = ending;
       const { shardId, name } = options;
       const isError = !answer?.success;
-      await giveUp({ records: lost, shardId, name, requestId, invocations: attempt, isError }, options);
-      rest = rest.slice(lost.length);
+      await sendToFailureQueue(
+        { records: discarded, shardId, name, requestId, invocations: attempt, isError },
+        options,
+      );
+      rest = rest.slice(discarded.length);
       attempt = 0;
       continue;
     }
@@ -77,14 +80,14 @@ export async function deliver(
   return undefined;
 }
 
-async function deliverHalves(records: readonly StreamRecord[], window: WindowOf, options: StreamWork) {
+async function deliverHalves(records: readonly StreamRecord[], window: GetWindow, options: StreamConsumer) {
   const middle = Math.ceil(records.length / 2);
-  await deliver(records.slice(0, middle), window, options);
-  return await deliver(records.slice(middle), window, options);
+  await deliverRecords(records.slice(0, middle), window, options);
+  return await deliverRecords(records.slice(middle), window, options);
 }
 
 /** From the first record that the function gives back; Lambda does not look at which of the later ones it took. */
-function leftOf(
+function takeFromFirstFailure(
   records: readonly StreamRecord[],
   failures: readonly { readonly itemIdentifier: string }[],
 ): readonly StreamRecord[] {
@@ -94,7 +97,10 @@ function leftOf(
 }
 
 /** The first of the records, which are the oldest. */
-function tooOld(records: readonly StreamRecord[], { mostAgeMs }: StreamWork): readonly StreamRecord[] {
+function findExpiredRecords(
+  records: readonly StreamRecord[],
+  { maxRecordAgeMs: mostAgeMs }: StreamConsumer,
+): readonly StreamRecord[] {
   if (mostAgeMs === undefined) return [];
   const oldest = Date.now() - mostAgeMs;
   const isYoung = ({ dynamodb }: StreamRecord) => (dynamodb.ApproximateCreationDateTime ?? 0) * 1_000 > oldest;
@@ -102,9 +108,9 @@ function tooOld(records: readonly StreamRecord[], { mostAgeMs }: StreamWork): re
   return young === -1 ? records : records.slice(0, young);
 }
 
-async function giveUp(failure: StreamFailure, { onFailure, client, log }: StreamWork): Promise<void> {
+async function sendToFailureQueue(failure: StreamFailure, { onFailure, client, log }: StreamConsumer): Promise<void> {
   log(`${failure.name} gives ${failure.records.length} records of the stream up.\n`);
   if (onFailure === undefined) return;
-  const MessageBody = JSON.stringify(failureMessage(failure));
+  const MessageBody = JSON.stringify(buildFailureMessage(failure));
   await client.send(new SendMessageCommand({ QueueUrl: onFailure, MessageBody }));
 }

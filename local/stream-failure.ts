@@ -1,4 +1,4 @@
-import { functionArn } from './local-names.ts';
+import { buildFunctionArn } from './local-names.ts';
 import type { StreamRecord } from './stream-batch.ts';
 
 /** Records of one shard that were given up, and the last call that was made with them. */
@@ -18,10 +18,10 @@ export interface StreamFailure {
  * What Lambda sends to the destination for failures: where the records lie in the stream, never the records.
  * https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html
  */
-export const failureMessage = ({ records, shardId, name, requestId, invocations, isError }: StreamFailure) => ({
+export const buildFailureMessage = ({ records, shardId, name, requestId, invocations, isError }: StreamFailure) => ({
   requestContext: {
     requestId,
-    functionArn: functionArn(name),
+    functionArn: buildFunctionArn(name),
     condition: 'RetryAttemptsExhausted',
     approximateInvokeCount: invocations,
   },
@@ -32,15 +32,15 @@ export const failureMessage = ({ records, shardId, name, requestId, invocations,
     shardId,
     startSequenceNumber: records[0]?.dynamodb.SequenceNumber,
     endSequenceNumber: records.at(-1)?.dynamodb.SequenceNumber,
-    approximateArrivalOfFirstRecord: arrivalOf(records[0]),
-    approximateArrivalOfLastRecord: arrivalOf(records.at(-1)),
+    approximateArrivalOfFirstRecord: toArrivalTime(records[0]),
+    approximateArrivalOfLastRecord: toArrivalTime(records.at(-1)),
     batchSize: records.length,
     streamArn: records[0]?.eventSourceARN,
   },
 });
 
 /** To the second, as DynamoDB tells it. */
-function arrivalOf(record: StreamRecord | undefined): string | undefined {
+function toArrivalTime(record: StreamRecord | undefined): string | undefined {
   const seconds = record?.dynamodb.ApproximateCreationDateTime;
   return seconds === undefined ? undefined : new Date(seconds * 1_000).toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -5,49 +5,49 @@ import {
   type _Record as WireRecord,
 } from '@aws-sdk/client-dynamodb-streams';
 import type { SharedClock } from './shared-clock.ts';
-import { deliver, type StreamRecord, type StreamWork } from './stream-batch.ts';
+import { deliverRecords, type StreamConsumer, type StreamRecord } from './stream-batch.ts';
 
 /** How a function reads a stream. */
-export interface StreamReading extends Omit<StreamWork, 'shardId'> {
-  readonly client: StreamWork['client'];
+export interface ShardReaderOptions extends Omit<StreamConsumer, 'shardId'> {
+  readonly client: StreamConsumer['client'];
   readonly streams: DynamoDBStreamsClient;
   readonly streamArn: string;
   readonly batchSize: number;
-  readonly fits: (record: StreamRecord) => boolean;
+  readonly matches: (record: StreamRecord) => boolean;
   /** Length of a tumbling window; without one, events carry none. */
   readonly windowMs?: number;
   readonly clock: SharedClock;
 }
 
-const idleMs = 120;
+const pollIntervalMs = 120;
 
 /**
  * Reads a shard from its beginning to its end, which may never come. What was handled in an earlier run is handed over
  * again: the functions take a record twice as once, and a position that was kept could be wrong.
  */
-export async function readShard(shardId: string, reading: StreamReading): Promise<void> {
+export async function readShard(shardId: string, reading: ShardReaderOptions): Promise<void> {
   const { streams, streamArn, signal, batchSize } = reading;
-  const window = windowsOf(shardId, reading);
+  const window = createWindows(shardId, reading);
   const from = { StreamArn: streamArn, ShardId: shardId, ShardIteratorType: 'TRIM_HORIZON' as const };
   let { ShardIterator: iterator } = await streams.send(new GetShardIteratorCommand(from));
   while (iterator !== undefined && !signal.aborted) {
     const { Records = [], NextShardIterator } = await streams.send(new GetRecordsCommand({ ShardIterator: iterator }));
-    const records = Records.map((record) => lambdaRecord(record, streamArn)).filter(reading.fits);
+    const records = Records.map((record) => toLambdaRecord(record, streamArn)).filter(reading.matches);
     for (let start = 0; start < records.length; start += batchSize) {
-      await window.hand(records.slice(start, start + batchSize));
+      await window.deliver(records.slice(start, start + batchSize));
     }
-    if (Records.length === 0) await new Promise((resolve) => setTimeout(resolve, idleMs));
+    if (Records.length === 0) await new Promise((resolve) => setTimeout(resolve, pollIntervalMs));
     await window.endIfOver();
     iterator = NextShardIterator;
   }
 }
 
 /** Hands batches over with the window that they fall into, and ends a window when its time is over. */
-function windowsOf(shardId: string, reading: StreamReading) {
-  const { windowMs, clock, work } = reading;
+function createWindows(shardId: string, reading: ShardReaderOptions) {
+  const { windowMs, clock, handler: work } = reading;
   let open: { readonly start: number; state: unknown } | undefined;
   const startNow = (): number => Math.floor(clock.now() / (windowMs ?? 1)) * (windowMs ?? 1);
-  const described = (isFinal: boolean) =>
+  const describeWindow = (isFinal: boolean) =>
     windowMs === undefined || !open
       ? {}
       : {
@@ -60,17 +60,17 @@ function windowsOf(shardId: string, reading: StreamReading) {
         };
   const endIfOver = async (): Promise<void> => {
     if (!open || open.start === startNow()) return;
-    await work.invoke(JSON.stringify({ Records: [], ...described(true) }));
+    await work.invoke(JSON.stringify({ Records: [], ...describeWindow(true) }));
     open = undefined;
   };
   return {
     endIfOver,
-    async hand(records: readonly StreamRecord[]): Promise<void> {
+    async deliver(records: readonly StreamRecord[]): Promise<void> {
       if (windowMs !== undefined) {
         await endIfOver();
         open ??= { start: startNow(), state: {} };
       }
-      const answer = await deliver(records, () => described(false), { ...reading, shardId });
+      const answer = await deliverRecords(records, () => describeWindow(false), { ...reading, shardId });
       if (open) open.state = answer?.state ?? open.state;
     },
   };
@@ -78,7 +78,7 @@ function windowsOf(shardId: string, reading: StreamReading) {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-function lambdaRecord({ dynamodb, ...record }: WireRecord, eventSourceARN: string): StreamRecord {
+function toLambdaRecord({ dynamodb, ...record }: WireRecord, eventSourceARN: string): StreamRecord {
   const { ApproximateCreationDateTime: at, SequenceNumber = '', ...images } = dynamodb ?? {};
   return {
     ...record,

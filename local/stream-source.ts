@@ -1,15 +1,15 @@
 import { DescribeStreamCommand, type Shard } from '@aws-sdk/client-dynamodb-streams';
 import type { Closable } from './lifetimes.ts';
 import { sleep } from './sleep.ts';
-import { readShard, type StreamReading } from './stream-shard.ts';
+import { readShard, type ShardReaderOptions } from './stream-shard.ts';
 
-const discoverEveryMs = 2_000;
+const discoveryIntervalMs = 2_000;
 
 /** Reads a stream until it is closed, as Lambda's event source mapping does: each shard in order, after its parent. */
-export function readStream(reading: Omit<StreamReading, 'signal'>): Closable {
+export function consumeStream(reading: Omit<ShardReaderOptions, 'signal'>): Closable {
   const ending = new AbortController();
   const { signal } = ending;
-  const running = follow({ ...reading, signal });
+  const running = followShards({ ...reading, signal });
   return {
     close: async () => {
       ending.abort();
@@ -18,24 +18,24 @@ export function readStream(reading: Omit<StreamReading, 'signal'>): Closable {
   };
 }
 
-async function follow(reading: StreamReading): Promise<void> {
+async function followShards(reading: ShardReaderOptions): Promise<void> {
   const started = new Map<string, Promise<void>>();
   const finished = new Set<string>();
   while (!reading.signal.aborted) {
-    const shards = await shardsOf(reading).catch(() => []);
+    const shards = await listShards(reading).catch(() => []);
     const known = new Set(shards.map(({ ShardId }) => ShardId));
     for (const { ShardId: id, ParentShardId: parent } of shards) {
       const waits = parent !== undefined && known.has(parent) && !finished.has(parent);
       if (id === undefined || started.has(id) || waits) continue;
-      started.set(id, readToTheEnd(id, reading, finished));
+      started.set(id, readShardToEnd(id, reading, finished));
     }
-    await sleep(discoverEveryMs, reading.signal);
+    await sleep(discoveryIntervalMs, reading.signal);
   }
   await Promise.all(started.values());
 }
 
 /** A shard that cannot be read is begun again: what it held was perhaps not handled. */
-async function readToTheEnd(id: string, reading: StreamReading, finished: Set<string>): Promise<void> {
+async function readShardToEnd(id: string, reading: ShardReaderOptions, finished: Set<string>): Promise<void> {
   while (!reading.signal.aborted && !finished.has(id)) {
     try {
       await readShard(id, reading);
@@ -48,7 +48,7 @@ async function readToTheEnd(id: string, reading: StreamReading, finished: Set<st
   }
 }
 
-async function shardsOf({ streams, streamArn }: StreamReading): Promise<Shard[]> {
+async function listShards({ streams, streamArn }: ShardReaderOptions): Promise<Shard[]> {
   const shards: Shard[] = [];
   let from: string | undefined;
   do {

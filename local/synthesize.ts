@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { StoreEmulator } from '../infra/service-stack.ts';
+import type { StoreEmulatorConfig } from '../infra/service-stack.ts';
 import { Template } from './template.ts';
 
 const CdkJson = v.pipe(v.string(), v.parseJson(), v.object({ context: v.record(v.string(), v.unknown()) }));
@@ -14,7 +14,7 @@ export interface Assembly {
 }
 
 /** Bundles the functions and synthesizes the stack as `cdk synth` does, into a folder of this run. */
-export async function synthesize(folder: string, emulator: StoreEmulator): Promise<Assembly> {
+export async function synthesize(folder: string, emulator: StoreEmulatorConfig): Promise<Assembly> {
   const bundles = join(folder, 'bundles');
   const outdir = join(folder, 'assembly');
   await mkdir(bundles, { recursive: true });

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Names, resolve } from './intrinsics.ts';
+import { resolveIntrinsics, type TemplateNames } from './intrinsics.ts';
 
 /** A synthesized CloudFormation template, as far as this machine can run it. */
 export const Template = v.object({
@@ -8,13 +8,15 @@ export const Template = v.object({
 export type Template = v.InferOutput<typeof Template>;
 
 /** The resources of a type by their logical ids, their properties resolved and of the schema's shape. */
-export function resourcesOf<S extends v.GenericSchema>(
+export function listResources<S extends v.GenericSchema>(
   { Resources }: Template,
   type: string,
-  { properties, names }: { readonly properties: S; readonly names: Names },
+  { properties, names }: { readonly properties: S; readonly names: TemplateNames },
 ): ReadonlyMap<string, v.InferOutput<S>> {
   const found = Object.entries(Resources).filter(([, resource]) => resource.Type === type);
   return new Map(
-    found.map(([id, resource]) => [id, v.parse(properties, resolve(resource.Properties ?? {}, names))] as const),
+    found.map(
+      ([id, resource]) => [id, v.parse(properties, resolveIntrinsics(resource.Properties ?? {}, names))] as const,
+    ),
   );
 }

@@ -25,19 +25,19 @@ const Webhook = v.object({
   ),
 });
 
-const longestBody = 2_000_000;
+const maxBodyBytes = 2_000_000;
 
 /** Starts a server that takes every webhook and tells each one in a line; on another port when `port` is in use. */
-export async function startWebhookReceiver(port: number, tell: (line: string) => void): Promise<WebhookReceiver> {
+export async function startWebhookReceiver(port: number, onWebhook: (line: string) => void): Promise<WebhookReceiver> {
   const server = createServer(async (request, response) => {
-    const webhook = request.url === receiverPath ? await webhookIn(request) : undefined;
-    if (webhook) tell(lineOf(webhook));
+    const webhook = request.url === receiverPath ? await readWebhook(request) : undefined;
+    if (webhook) onWebhook(formatWebhook(webhook));
     response.writeHead(webhook ? 200 : 400, { 'content-type': 'application/json' }).end(`{"ok":${Boolean(webhook)}}`);
   });
-  const taken = await listen(server, port).catch(async () => await listen(server, 0));
+  const boundPort = await listen(server, port).catch(async () => await listen(server, 0));
   return {
-    url: `http://127.0.0.1:${taken}${receiverPath}`,
-    port: taken,
+    url: `http://127.0.0.1:${boundPort}${receiverPath}`,
+    port: boundPort,
     async close() {
       server.close();
       server.closeAllConnections();
@@ -55,13 +55,13 @@ async function listen(server: Server, port: number): Promise<number> {
 }
 
 /** Undefined for what is no webhook. */
-async function webhookIn(request: IncomingMessage): Promise<v.InferOutput<typeof Webhook> | undefined> {
+async function readWebhook(request: IncomingMessage): Promise<v.InferOutput<typeof Webhook> | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > longestBody) return undefined;
+      if (size > maxBodyBytes) return undefined;
       chunks.push(chunk);
     }
   } catch {
@@ -71,7 +71,12 @@ async function webhookIn(request: IncomingMessage): Promise<v.InferOutput<typeof
   return webhook.success ? webhook.output : undefined;
 }
 
-function lineOf({ type, notification, applicationUsername, purchases = {} }: v.InferOutput<typeof Webhook>): string {
+function formatWebhook({
+  type,
+  notification,
+  applicationUsername,
+  purchases = {},
+}: v.InferOutput<typeof Webhook>): string {
   if (!notification) return `Webhook  ${type}`;
   const owned = Object.entries(purchases).map(([product, { isExpired, expirationDate }]) =>
     [product, isExpired ? 'expired' : 'active', ...(expirationDate ? [`until ${expirationDate}`] : [])].join(' '),

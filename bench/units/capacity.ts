@@ -1,17 +1,17 @@
 import { indexes, tableKey } from '../../lib/db/keys.ts';
-import { type Image, itemSize } from './item-size.ts';
+import { countItemBytes, type ItemImage } from './item-size.ts';
 
 /** An item before and after a write; one that is missing is absent. */
 export interface ItemChange {
-  readonly before?: Image | undefined;
-  readonly after?: Image | undefined;
+  readonly before?: ItemImage | undefined;
+  readonly after?: ItemImage | undefined;
 }
 
 const writeBlock = 1024;
 const readBlock = 4096;
 
 /** Also what is not there costs one block. */
-const blocks = (bytes: number, block: number): number => Math.max(1, Math.ceil(bytes / block));
+const countBlocks = (bytes: number, block: number): number => Math.max(1, Math.ceil(bytes / block));
 
 /**
  * Units of a write in the table itself: one for each KB of the larger of its two images, and two of an item in a transaction,
@@ -20,9 +20,9 @@ const blocks = (bytes: number, block: number): number => Math.max(1, Math.ceil(b
  * The condition of a transaction on an item that it does not write costs the same (write units, not read units): of this the
  * documentation says nothing, and pull request 67 of github.com/paritysuite/dynamodb-conformance measured it.
  */
-export function tableUnits({ before, after }: ItemChange, { inTransaction }: { inTransaction: boolean }): number {
-  const bytes = Math.max(...[before, after].map((image) => (image ? itemSize(image) : 0)));
-  return blocks(bytes, writeBlock) * (inTransaction ? 2 : 1);
+export function countTableUnits({ before, after }: ItemChange, { inTransaction }: { inTransaction: boolean }): number {
+  const bytes = Math.max(...[before, after].map((image) => (image ? countItemBytes(image) : 0)));
+  return countBlocks(bytes, writeBlock) * (inTransaction ? 2 : 1);
 }
 
 /**
@@ -32,34 +32,37 @@ export function tableUnits({ before, after }: ItemChange, { inTransaction }: { i
  * A transaction does not double them: the documentation speaks of its items only, and pull request 188 of
  * github.com/nubo-db/dynoxide reports that DynamoDB itself charges an index alike in a transaction and out of it.
  */
-export function indexUnits({ before, after }: ItemChange): number {
+export function countIndexUnits({ before, after }: ItemChange): number {
   return Object.values(indexes).reduce((units, index) => {
     const names = [index.pk, index.sk];
-    const [old, fresh] = [entryOf(before, names), entryOf(after, names)];
+    const [old, fresh] = [toIndexEntry(before, names), toIndexEntry(after, names)];
     if (old && fresh && names.every((name) => old[name]?.S === fresh[name]?.S)) return units;
-    return [old, fresh].reduce((sum, entry) => sum + (entry ? blocks(itemSize(entry), writeBlock) : 0), units);
+    return [old, fresh].reduce(
+      (sum, entry) => sum + (entry ? countBlocks(countItemBytes(entry), writeBlock) : 0),
+      units,
+    );
   }, 0);
 }
 
 /** The entry of an item in an index; undefined when it lacks one of the index's keys. */
-function entryOf(item: Image | undefined, names: readonly string[]): Image | undefined {
+function toIndexEntry(item: ItemImage | undefined, names: readonly string[]): ItemImage | undefined {
   if (!item || names.some((name) => item[name] === undefined)) return undefined;
   const projected = Object.entries(item).filter(([name]) => [...Object.values(tableKey), ...names].includes(name));
   return Object.fromEntries(projected);
 }
 
 /** How strongly is read; an eventually consistent read costs half. */
-interface Reading {
+interface ReadOptions {
   readonly isConsistent: boolean;
 }
 
 /** Units of reading one item by its key, 4 KB each, whether it is there or not. */
-export const itemReadUnits = (item: Image | undefined, { isConsistent }: Reading): number =>
-  blocks(item ? itemSize(item) : 0, readBlock) * (isConsistent ? 1 : 0.5);
+export const countItemReadUnits = (item: ItemImage | undefined, { isConsistent }: ReadOptions): number =>
+  countBlocks(item ? countItemBytes(item) : 0, readBlock) * (isConsistent ? 1 : 0.5);
 
 /** Units of a query: the sizes of all that it goes through are added before they are rounded. */
-export const queryUnits = (items: readonly Image[], { isConsistent }: Reading): number =>
-  blocks(
-    items.reduce((bytes, item) => bytes + itemSize(item), 0),
+export const countQueryUnits = (items: readonly ItemImage[], { isConsistent }: ReadOptions): number =>
+  countBlocks(
+    items.reduce((bytes, item) => bytes + countItemBytes(item), 0),
     readBlock,
   ) * (isConsistent ? 1 : 0.5);

@@ -21,7 +21,7 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /** What an item is, by its key: see lib/db/keys.ts. */
-export function itemKind({ pk, sk }: Key): string {
+export function getItemKind({ pk, sk }: Key): string {
   if (pk.startsWith('APP#')) return 'application';
   const [, kind = ''] = pk.split('#', 2);
   return kinds[`${kind} ${sk[0]}`] ?? kinds[kind] ?? pk;

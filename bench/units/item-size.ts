@@ -1,13 +1,13 @@
 import type { AttributeValue } from 'aws-lambda';
 
 /** An item as DynamoDB's protocol writes it. */
-export type Image = Readonly<Record<string, AttributeValue>>;
+export type ItemImage = Readonly<Record<string, AttributeValue>>;
 
 /**
  * Bytes of an item as capacity counts them: names and values. The 100 bytes that storage adds are not part of it.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
  */
-export const itemSize = (item: Image): number =>
+export const countItemBytes = (item: ItemImage): number =>
   sum(Object.entries(item).map(([name, value]) => Buffer.byteLength(name) + valueSize(value)));
 
 function valueSize({ S, N, B, M, L, SS, NS, BS }: AttributeValue): number {
@@ -15,7 +15,7 @@ function valueSize({ S, N, B, M, L, SS, NS, BS }: AttributeValue): number {
   if (N !== undefined) return numberSize(N);
   if (B !== undefined) return binarySize(B);
   // Lists and maps take 3 bytes, and 1 for each of their elements.
-  if (M !== undefined) return 3 + Object.keys(M).length + itemSize(M);
+  if (M !== undefined) return 3 + Object.keys(M).length + countItemBytes(M);
   if (L !== undefined) return 3 + sum(L.map((element) => 1 + valueSize(element)));
   if (SS !== undefined) return sum(SS.map((text) => Buffer.byteLength(text)));
   if (NS !== undefined) return sum(NS.map(numberSize));

@@ -2,9 +2,16 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Key } from '../../lib/db/keys.ts';
-import { type ItemChange, indexUnits, tableUnits } from './capacity.ts';
-import type { Image } from './item-size.ts';
-import { type Addressee, type Answer, type Request, unitsRead, unitsReported, writtenBy } from './request.ts';
+import { countIndexUnits, countTableUnits, type ItemChange } from './capacity.ts';
+import type { ItemImage } from './item-size.ts';
+import {
+  countReadUnits,
+  type DynamoDbRequest,
+  type DynamoDbResponse,
+  getReportedUnits,
+  listWrittenItems,
+  type WrittenItem,
+} from './request.ts';
 
 /** What a call did to one item, and the units of that. */
 export interface MeteredWrite {
@@ -18,7 +25,7 @@ export interface MeteredWrite {
 export interface MeteredCall {
   readonly operation: string;
   /** Whether a condition failed: that costs the table's units, too. */
-  readonly isRefused: boolean;
+  readonly isConditionFailed: boolean;
   readonly writes: readonly MeteredWrite[];
   readonly read: number;
   /** What the engine says that it used. */
@@ -29,7 +36,7 @@ export interface MeteredCall {
 export interface Meter {
   readonly endpoint: string;
   /** The calls since the last time. */
-  take(): MeteredCall[];
+  takeCalls(): MeteredCall[];
   close(): Promise<void>;
 }
 
@@ -39,7 +46,7 @@ export async function startMeter(engine: string): Promise<Meter> {
   let turn: Promise<unknown> = Promise.resolve();
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString('utf8');
-    const passed = turn.then(async () => await passOn(engine, request.headers, body));
+    const passed = turn.then(async () => await forwardCall(engine, request.headers, body));
     turn = passed.catch(() => {});
     const { status, text, call } = await passed;
     calls.push(call);
@@ -49,7 +56,7 @@ export async function startMeter(engine: string): Promise<Meter> {
   await once(server, 'listening');
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    take: () => calls.splice(0),
+    takeCalls: () => calls.splice(0),
     async close() {
       calls = [];
       server.close();
@@ -58,12 +65,12 @@ export async function startMeter(engine: string): Promise<Meter> {
   };
 }
 
-async function passOn(engine: string, headers: IncomingHttpHeaders, body: string) {
+async function forwardCall(engine: string, headers: IncomingHttpHeaders, body: string) {
   const [version = '', operation = ''] = String(headers['x-amz-target']).split('.');
-  const ask: Ask = async (asked, text) => await fetch(engine, asking(headers, `${version}.${asked}`, text));
-  const request = JSON.parse(body) as Request & { readonly TableName?: string };
-  const addressees = writtenBy(operation, request);
-  const images = async () => await imagesOf(addressees, { table: tableOf(request), ask });
+  const ask: Ask = async (asked, text) => await fetch(engine, buildRequest(headers, `${version}.${asked}`, text));
+  const request = JSON.parse(body) as DynamoDbRequest & { readonly TableName?: string };
+  const addressees = listWrittenItems(operation, request);
+  const images = async () => await readImages(addressees, { table: getTableName(request), ask });
   const before = await images();
   const response = await ask(operation, body);
   const text = await response.text();
@@ -73,20 +80,20 @@ async function passOn(engine: string, headers: IncomingHttpHeaders, body: string
     isRefused: !response.ok,
     inTransaction: operation === 'TransactWriteItems',
   };
-  const answer = response.ok ? (JSON.parse(text) as Answer) : {};
+  const answer = response.ok ? (JSON.parse(text) as DynamoDbResponse) : {};
   const call: MeteredCall = {
     operation,
-    isRefused: seen.isRefused,
-    writes: addressees.map((addressee) => metered(addressee, seen)),
-    read: unitsRead(operation, request, answer),
-    engine: unitsReported(answer),
+    isConditionFailed: seen.isRefused,
+    writes: addressees.map((addressee) => meterWrite(addressee, seen)),
+    read: countReadUnits(operation, request, answer),
+    engine: getReportedUnits(answer),
   };
   return { status: response.status, text, call };
 }
 
 type Ask = (operation: string, body: string) => Promise<Response>;
 
-const asking = (headers: IncomingHttpHeaders, target: string, body: string) => ({
+const buildRequest = (headers: IncomingHttpHeaders, target: string, body: string) => ({
   method: 'POST',
   headers: {
     authorization: String(headers.authorization),
@@ -98,42 +105,46 @@ const asking = (headers: IncomingHttpHeaders, target: string, body: string) => (
 });
 
 /** The items as they are now, by name. */
-async function imagesOf(
-  addressees: readonly Addressee[],
+async function readImages(
+  addressees: readonly WrittenItem[],
   { table, ask }: { table: string; ask: Ask },
-): Promise<ReadonlyMap<string, Image>> {
+): Promise<ReadonlyMap<string, ItemImage>> {
   if (addressees.length === 0) return new Map();
   const Keys = addressees.map(({ key: { pk, sk } }) => ({ pk: { S: pk }, sk: { S: sk } }));
   const wanted = { RequestItems: { [table]: { Keys, ConsistentRead: true } } };
-  const { Responses } = (await (await ask('BatchGetItem', JSON.stringify(wanted))).json()) as Answer;
-  return new Map((Responses?.[table] ?? []).map((item) => [nameOf({ pk: item.pk?.S, sk: item.sk?.S }), item]));
+  const { Responses } = (await (await ask('BatchGetItem', JSON.stringify(wanted))).json()) as DynamoDbResponse;
+  return new Map((Responses?.[table] ?? []).map((item) => [toItemName({ pk: item.pk?.S, sk: item.sk?.S }), item]));
 }
 
-const nameOf = ({ pk, sk }: { readonly [name in keyof Key]: string | undefined }): string => `${pk}\n${sk}`;
+const toItemName = ({ pk, sk }: { readonly [name in keyof Key]: string | undefined }): string => `${pk}\n${sk}`;
 
 /** All calls are of one table. */
-function tableOf({ TableName, TransactItems, RequestItems }: Request & { readonly TableName?: string }): string {
+function getTableName({
+  TableName,
+  TransactItems,
+  RequestItems,
+}: DynamoDbRequest & { readonly TableName?: string }): string {
   const [write] = TransactItems ?? [];
   const [inTransaction] = Object.values(write ?? {}) as { readonly TableName?: string }[];
   return TableName ?? inTransaction?.TableName ?? Object.keys(RequestItems ?? {})[0] ?? '';
 }
 
-interface Seen {
-  readonly before: ReadonlyMap<string, Image>;
-  readonly after: ReadonlyMap<string, Image>;
+interface Images {
+  readonly before: ReadonlyMap<string, ItemImage>;
+  readonly after: ReadonlyMap<string, ItemImage>;
   readonly isRefused: boolean;
   readonly inTransaction: boolean;
 }
 
-function metered({ key, put }: Addressee, { before, after, isRefused, inTransaction }: Seen): MeteredWrite {
-  const name = nameOf(key);
+function meterWrite({ key, put }: WrittenItem, { before, after, isRefused, inTransaction }: Images): MeteredWrite {
+  const name = toItemName(key);
   const change = { before: before.get(name), after: after.get(name) };
   // A write that is refused costs as much as the larger of what is there and what was to be there.
   const counted = isRefused ? { before: change.before, after: put } : change;
   return {
     key,
     change,
-    table: tableUnits(counted, { inTransaction }),
-    index: isRefused ? 0 : indexUnits(change),
+    table: countTableUnits(counted, { inTransaction }),
+    index: isRefused ? 0 : countIndexUnits(change),
   };
 }

@@ -1,6 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { workers } from '../../infra/workers.ts';
-import { fits } from '../../local/filter.ts';
+import { matchesPattern } from '../../local/filter.ts';
 import type { MeteredCall, MeteredWrite } from './meter.ts';
 
 type Handler = (event: {
@@ -14,26 +14,26 @@ export type Sharding = 'one shard for all' | 'one shard for each partition key';
 let position = 0;
 
 /** Shows a worker what calls have written, of it what the stack's filter lets through. */
-export async function showStream(id: string, calls: readonly MeteredCall[], sharding: Sharding): Promise<void> {
+export async function invokeStreamWorker(id: string, calls: readonly MeteredCall[], sharding: Sharding): Promise<void> {
   const source = workers.find((worker) => worker.id === id)?.source;
-  if (!source || !('stream' in source)) throw new Error(`${id} does not read the stream.`);
+  if (!source || !('streamPatterns' in source)) throw new Error(`${id} does not read the stream.`);
   const { handler } = (await import(`../../functions/workers/${id}.ts`)) as { handler: Handler };
   const records = calls
-    .filter(({ isRefused }) => !isRefused)
-    .flatMap(({ writes }) => writes.flatMap(recordOf))
-    .filter((record) => source.stream.some((pattern) => fits(record, pattern)));
-  for (const shardId of new Set(records.map((record) => shardOf(record, sharding)))) {
-    const own = records.filter((record) => shardOf(record, sharding) === shardId);
+    .filter(({ isConditionFailed: isRefused }) => !isRefused)
+    .flatMap(({ writes }) => writes.flatMap(toStreamRecord))
+    .filter((record) => source.streamPatterns.some((pattern) => matchesPattern(record, pattern)));
+  for (const shardId of new Set(records.map((record) => chooseShard(record, sharding)))) {
+    const own = records.filter((record) => chooseShard(record, sharding) === shardId);
     const { batchItemFailures } = await handler({ Records: own, shardId });
     if (batchItemFailures.length > 0) throw new Error(`${id} gave records back.`);
   }
 }
 
-const shardOf = ({ dynamodb }: DynamoDBRecord, sharding: Sharding): string =>
+const chooseShard = ({ dynamodb }: DynamoDBRecord, sharding: Sharding): string =>
   sharding === 'one shard for all' ? 'shard' : `shard of ${dynamodb?.Keys?.pk?.S}`;
 
 /** The record of a write; none of a write that changed nothing. */
-function recordOf({ key: { pk, sk }, change: { before, after } }: MeteredWrite): DynamoDBRecord[] {
+function toStreamRecord({ key: { pk, sk }, change: { before, after } }: MeteredWrite): DynamoDBRecord[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   const record = {
     eventName: before && after ? 'MODIFY' : after ? 'INSERT' : 'REMOVE',

@@ -1,5 +1,5 @@
-import { itemKind } from './item-kind.ts';
-import { itemSize } from './item-size.ts';
+import { getItemKind } from './item-kind.ts';
+import { countItemBytes } from './item-size.ts';
 import type { MeteredCall } from './meter.ts';
 
 /** Units that calls have used, by the documented rules and as the engine reports them. */
@@ -12,7 +12,7 @@ export interface Usage {
 }
 
 /** The units of all calls together. */
-export function usageOf(calls: readonly MeteredCall[]): Usage {
+export function sumUsage(calls: readonly MeteredCall[]): Usage {
   const sum = (some: readonly MeteredCall[], units: (call: MeteredCall) => number): number =>
     some.reduce((total, call) => total + units(call), 0);
   const isWrite = ({ writes }: MeteredCall): boolean => writes.length > 0;
@@ -29,13 +29,13 @@ export function usageOf(calls: readonly MeteredCall[]): Usage {
 }
 
 /** The calls that write, item by item; the engine's figure stands with the first item of each call. */
-export const writeRows = (step: string, calls: readonly MeteredCall[]) =>
-  calls.flatMap(({ operation, isRefused, writes, engine }) =>
+export const buildWriteRows = (step: string, calls: readonly MeteredCall[]) =>
+  calls.flatMap(({ operation, isConditionFailed: isRefused, writes, engine }) =>
     writes.map(({ key, change: { before, after }, table, index }, place) => ({
       step,
       call: place > 0 ? '' : isRefused ? `${operation}, refused` : operation,
-      item: itemKind(key),
-      bytes: itemSize(after ?? before ?? {}),
+      item: getItemKind(key),
+      bytes: countItemBytes(after ?? before ?? {}),
       table,
       indexes: index,
       engine: place > 0 ? '' : engine,

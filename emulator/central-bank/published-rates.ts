@@ -26,7 +26,7 @@ const averages: Readonly<Record<string, number>> = {
 const holidays = ['01-01', '05-01', '12-25', '12-26'];
 
 /** The days with rates among the last `count` days, newest first: no weekend, no holiday, today only in the evening. */
-export function publishedDays(now: number, count: number): string[] {
+export function listPublishedDays(now: number, count: number): string[] {
   const days = Array.from({ length: count }, (_, ago) => new Date(now - publishedAtMs - ago * dayMs));
   return days
     .filter((day) => ![0, 6].includes(day.getUTCDay()))
@@ -35,7 +35,7 @@ export function publishedDays(now: number, count: number): string[] {
 }
 
 /** The rates of a day: the same whenever asked, and within two percent of the average. */
-export const ratesOn = (day: string): [currency: string, rate: string][] =>
+export const getRates = (day: string): [currency: string, rate: string][] =>
   Object.entries(averages).map(([currency, average]) => {
     const seed = [...day, ...currency].reduce((hash, letter) => (hash * 31 + letter.charCodeAt(0)) % 1_000_003, 7);
     const rate = Math.round((average * (980 + (seed % 41))) / 1000);

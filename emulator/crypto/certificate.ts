@@ -1,37 +1,37 @@
 import { createHash, type KeyObject, randomBytes, sign } from 'node:crypto';
 import {
   bitString,
+  booleanTrue,
+  certificateTime,
   explicit,
   implicit,
   integer,
-  nothing,
+  nullValue,
   octetString,
   oid,
   printableString,
   sequence,
   setOf,
-  time,
-  truth,
   utf8String,
 } from './der.ts';
 
 /** Who a certificate is for, by the usual parts of an X.500 name. */
-export interface Name {
+export interface DistinguishedName {
   readonly commonName: string;
   readonly organizationalUnit: string;
 }
 
 /** A certificate authority that can sign further certificates. */
-export interface Authority {
-  readonly name: Name;
+export interface CertificateAuthority {
+  readonly name: DistinguishedName;
   readonly key: KeyObject;
   readonly publicKey: KeyObject;
 }
 
 interface CertificateRequest {
-  readonly name: Name;
+  readonly name: DistinguishedName;
   readonly publicKey: KeyObject;
-  readonly issuer: Authority;
+  readonly issuer: CertificateAuthority;
   readonly isAuthority: boolean;
   /** An extension that only marks what the certificate is for, by its object identifier. */
   readonly marker?: string;
@@ -42,22 +42,22 @@ const validFrom = new Date('2000-01-01T00:00:00Z');
 const validUntil = new Date('2099-12-31T23:59:59Z');
 
 /** An X.509 certificate in DER. */
-export function mintCertificate(request: CertificateRequest): Buffer {
+export function createCertificate(request: CertificateRequest): Buffer {
   const algorithm = signatureAlgorithm(request.issuer.key);
   const body = sequence(
     explicit(0, integer(2)),
     integer(serialNumber()),
     algorithm.identifier,
-    encodedName(request.issuer.name),
-    sequence(time(validFrom), time(validUntil)),
-    encodedName(request.name),
+    encodeName(request.issuer.name),
+    sequence(certificateTime(validFrom), certificateTime(validUntil)),
+    encodeName(request.name),
     publicKeyInfo(request.publicKey),
     explicit(3, sequence(...extensions(request))),
   );
   return sequence(body, algorithm.identifier, bitString(sign(algorithm.digest, body, request.issuer.key)));
 }
 
-function encodedName(name: Name): Buffer {
+function encodeName(name: DistinguishedName): Buffer {
   const part = (type: string, value: Buffer): Buffer => setOf(sequence(oid(type), value));
   return sequence(
     part('2.5.4.3', utf8String(name.commonName)),
@@ -69,20 +69,20 @@ function encodedName(name: Name): Buffer {
 
 function signatureAlgorithm(key: KeyObject): { digest: string; identifier: Buffer } {
   if (key.asymmetricKeyType === 'rsa') {
-    return { digest: 'sha256', identifier: sequence(oid('1.2.840.113549.1.1.11'), nothing()) };
+    return { digest: 'sha256', identifier: sequence(oid('1.2.840.113549.1.1.11'), nullValue()) };
   }
   return { digest: 'sha384', identifier: sequence(oid('1.2.840.10045.4.3.3')) };
 }
 
 function extensions({ publicKey, issuer, isAuthority, marker }: CertificateRequest): Buffer[] {
   const extension = (type: string, value: Buffer): Buffer => sequence(oid(type), octetString(value));
-  const critical = (type: string, value: Buffer): Buffer => sequence(oid(type), truth(), octetString(value));
+  const critical = (type: string, value: Buffer): Buffer => sequence(oid(type), booleanTrue(), octetString(value));
   return [
-    critical('2.5.29.19', isAuthority ? sequence(truth()) : sequence()),
+    critical('2.5.29.19', isAuthority ? sequence(booleanTrue()) : sequence()),
     critical('2.5.29.15', isAuthority ? bitString(Buffer.from([0x06]), 1) : bitString(Buffer.from([0x80]), 7)),
     extension('2.5.29.14', octetString(keyIdentifier(publicKey))),
     extension('2.5.29.35', sequence(implicit(0, keyIdentifier(issuer.publicKey)))),
-    ...(marker === undefined ? [] : [extension(marker, nothing())]),
+    ...(marker === undefined ? [] : [extension(marker, nullValue())]),
   ];
 }
 

@@ -1,13 +1,13 @@
 /** One DER element: its tag, its content, and all of it. */
-export interface Element {
+export interface DerElement {
   readonly tag: number;
   readonly content: Buffer;
   readonly raw: Buffer;
 }
 
 /** The elements that stand one after another in `data`; throws a `RangeError` when they do not fill it exactly. */
-export function elementsOf(data: Buffer): Element[] {
-  const elements: Element[] = [];
+export function parseDerElements(data: Buffer): DerElement[] {
+  const elements: DerElement[] = [];
   for (let offset = 0; offset < data.length; ) {
     const { start, end } = boundsAt(data, offset);
     elements.push({ tag: data[offset] ?? 0, content: data.subarray(start, end), raw: data.subarray(offset, end) });
@@ -17,11 +17,11 @@ export function elementsOf(data: Buffer): Element[] {
 }
 
 /** The element at the end of a path of positions, for example `[1, 0]` for the first child of the second. */
-export function elementAt(data: Buffer, path: readonly number[]): Element {
+export function findDerElement(data: Buffer, path: readonly number[]): DerElement {
   const [first = 0, ...rest] = path;
-  const element = elementsOf(data).at(first);
+  const element = parseDerElements(data).at(first);
   if (element === undefined) throw new RangeError('DER: an element is missing');
-  return rest.length === 0 ? element : elementAt(element.content, rest);
+  return rest.length === 0 ? element : findDerElement(element.content, rest);
 }
 
 function boundsAt(data: Buffer, offset: number): { start: number; end: number } {

@@ -7,35 +7,35 @@ const universal = {
   utf8String: 0x0c,
 } as const;
 const text = { printableString: 0x13, ia5String: 0x16, utcTime: 0x17, generalizedTime: 0x18 } as const;
-const constructed = { sequence: 0x30, set: 0x31 } as const;
+const constructedTags = { sequence: 0x30, set: 0x31 } as const;
 
 /** One DER element: tag, length, content. */
 function element(tag: number, ...content: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(content);
-  return Buffer.concat([Buffer.from([tag]), lengthOf(body.length), body]);
+  return Buffer.concat([Buffer.from([tag]), encodeLength(body.length), body]);
 }
 
-function lengthOf(length: number): Buffer {
+function encodeLength(length: number): Buffer {
   if (length < 0x80) return Buffer.from([length]);
-  const digits = bytesOf(BigInt(length));
+  const digits = encodeBytes(BigInt(length));
   return Buffer.from([0x80 | digits.length, ...digits]);
 }
 
-function bytesOf(value: bigint): Buffer {
+function encodeBytes(value: bigint): Buffer {
   const hex = value.toString(16);
   return Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex');
 }
 
 /** A SEQUENCE of the elements. */
-export const sequence = (...content: readonly Uint8Array[]): Buffer => element(constructed.sequence, ...content);
+export const sequence = (...content: readonly Uint8Array[]): Buffer => element(constructedTags.sequence, ...content);
 
 /** A SET OF, its members in the order that DER demands. */
 export const setOf = (...content: readonly Uint8Array[]): Buffer =>
-  element(constructed.set, ...[...content].sort(Buffer.compare));
+  element(constructedTags.set, ...[...content].sort(Buffer.compare));
 
 /** An INTEGER that is not negative. */
 export function integer(value: bigint | number): Buffer {
-  const digits = bytesOf(BigInt(value));
+  const digits = encodeBytes(BigInt(value));
   const looksNegative = ((digits[0] ?? 0) & 0x80) !== 0;
   return element(universal.integer, looksNegative ? Buffer.from([0]) : Buffer.alloc(0), digits);
 }
@@ -48,10 +48,10 @@ export const bitString = (content: Uint8Array, unusedBits = 0): Buffer =>
   element(universal.bitString, Buffer.from([unusedBits]), content);
 
 /** A NULL. */
-export const nothing = (): Buffer => element(universal.null);
+export const nullValue = (): Buffer => element(universal.null);
 
 /** The BOOLEAN true. */
-export const truth = (): Buffer => Buffer.from([0x01, 0x01, 0xff]);
+export const booleanTrue = (): Buffer => Buffer.from([0x01, 0x01, 0xff]);
 
 /** A UTF8String. */
 export const utf8String = (value: string): Buffer => element(universal.utf8String, Buffer.from(value, 'utf8'));
@@ -81,7 +81,7 @@ function base128(arc: number): number[] {
 }
 
 /** A moment of a certificate: UTCTime through 2049, GeneralizedTime from then on. */
-export function time(at: Date): Buffer {
+export function certificateTime(at: Date): Buffer {
   const digits = `${at.toISOString().replace(/\D/g, '').slice(0, 14)}Z`;
   return at.getUTCFullYear() < 2050
     ? element(text.utcTime, Buffer.from(digits.slice(2)))

@@ -1,6 +1,6 @@
 import { sign, verify, X509Certificate } from 'node:crypto';
-import { explicit, integer, nothing, octetString, oid, sequence, setOf } from './der.ts';
-import { elementAt } from './der-reader.ts';
+import { explicit, integer, nullValue, octetString, oid, sequence, setOf } from './der.ts';
+import { findDerElement } from './der-reader.ts';
 
 const signedData = '1.2.840.113549.1.7.2';
 const plainData = '1.2.840.113549.1.7.1';
@@ -16,7 +16,7 @@ interface MessageSigner {
 /** A PKCS#7 SignedData in DER around the content: RSA with SHA-256, directly over the content, without attributes. */
 export function signMessage({ privateKey, chain }: MessageSigner, content: Buffer): Buffer {
   const [own, ...authorities] = chain;
-  const algorithm = (name: string): Buffer => sequence(oid(name), nothing());
+  const algorithm = (name: string): Buffer => sequence(oid(name), nullValue());
   const signerInfo = sequence(
     integer(1),
     issuerAndSerialNumber(der(own)),
@@ -35,16 +35,16 @@ export function signMessage({ privateKey, chain }: MessageSigner, content: Buffe
 }
 
 /** The content of a message, and whether the holder of `certificate` signed it. Throws a `RangeError` for other data. */
-export function openMessage(message: Buffer, certificate: Buffer): { content: Buffer; authentic: boolean } {
-  const body = elementAt(message, [0, 1, 0]).content;
-  const content = elementAt(body, [2, 1, 0]).content;
-  const signature = elementAt(body, [4, 0, 4]).content;
+export function verifyMessage(message: Buffer, certificate: Buffer): { content: Buffer; authentic: boolean } {
+  const body = findDerElement(message, [0, 1, 0]).content;
+  const content = findDerElement(body, [2, 1, 0]).content;
+  const signature = findDerElement(body, [4, 0, 4]).content;
   return { content, authentic: verify('sha256', content, new X509Certificate(certificate).publicKey, signature) };
 }
 
 const der = (base64: string): Buffer => Buffer.from(base64, 'base64');
 
 function issuerAndSerialNumber(certificate: Buffer): Buffer {
-  const body = elementAt(certificate, [0, 0]).content;
-  return sequence(elementAt(body, [3]).raw, elementAt(body, [1]).raw);
+  const body = findDerElement(certificate, [0, 0]).content;
+  return sequence(findDerElement(body, [3]).raw, findDerElement(body, [1]).raw);
 }

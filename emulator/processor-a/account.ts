@@ -1,27 +1,31 @@
-import type { Answer, StoreCall } from '../http-messages.ts';
+import type { HttpResponse, StoreHttpRequest } from '../http-messages.ts';
 import { apiError } from './api-error.ts';
-import type { Shop } from './shop.ts';
+import type { AccountState } from './shop.ts';
 
 /** The account whose API is called. */
 export interface Account {
-  readonly shop: Shop;
+  readonly state: AccountState;
   readonly secretKey: string;
   /** What was answered to calls with an idempotency key, by that key. */
-  readonly answered: Map<string, { readonly call: string; readonly answer: Answer }>;
+  readonly idempotentResponses: Map<string, { readonly call: string; readonly answer: HttpResponse }>;
 }
 
 /** The key of the account that is called. */
-export function keyIn({ headers }: StoreCall): string {
+export function getApiKey({ headers }: StoreHttpRequest): string {
   const [scheme = '', credentials = ''] = (headers.authorization ?? '').split(' ');
   return scheme === 'Basic' ? Buffer.from(credentials, 'base64').toString().replace(/:$/, '') : credentials;
 }
 
 /** The error for another key, or none. */
-export const wrongKey = (given: string) =>
+export const invalidApiKeyError = (given: string) =>
   apiError(401, given ? `Invalid API Key provided: ${given.slice(0, 8)}****` : 'You did not provide an API key.');
 
 /** The same key gives the same answer again; with other parameters it is an error. */
-export function onceOnly({ answered }: Account, call: StoreCall, answer: () => Answer): Answer {
+export function respondIdempotently(
+  { idempotentResponses: answered }: Account,
+  call: StoreHttpRequest,
+  answer: () => HttpResponse,
+): HttpResponse {
   const key = call.headers['idempotency-key'];
   if (call.method !== 'POST' || typeof key !== 'string') return answer();
   const content = `${call.path}\n${call.body.toString('utf8')}`;

@@ -1,32 +1,40 @@
 import type { EmulatedStore } from '../emulated-store.ts';
-import { cancel, end, failPayment, recover, renew, type Step, uncancel } from './life.ts';
-import { refund, revoke } from './money-back.ts';
-import { pause, resume } from './pausing.ts';
-import { changePlan } from './plan-change.ts';
-import { type Shop, subscriptionNamed } from './shop.ts';
-
-const steps: Readonly<Record<string, Step>> = {
+import {
+  cancelAtPeriodEnd,
+  endSubscription,
+  failPayment,
+  recover,
   renew,
-  cancel,
-  uncancel,
+  resumeRenewal,
+  type SubscriptionTransition,
+} from './life.ts';
+import { loseDispute, refundPurchase } from './money-back.ts';
+import { pauseCollection, resumeCollection } from './pausing.ts';
+import { changePlan } from './plan-change.ts';
+import { type AccountState, requireSubscription } from './shop.ts';
+
+const steps: Readonly<Record<string, SubscriptionTransition>> = {
+  renew,
+  cancel: cancelAtPeriodEnd,
+  uncancel: resumeRenewal,
   'fail-payment': failPayment,
   recover,
-  expire: end,
-  pause,
-  resume,
+  expire: endSubscription,
+  pause: pauseCollection,
+  resume: resumeCollection,
   'change-plan': changePlan,
 };
 
 /** What can happen to what was sold. */
-export function actionsIn(shop: Shop): EmulatedStore['actions'] {
+export function createActions(shop: AccountState): EmulatedStore['actions'] {
   const lives = Object.entries(steps).map(([name, step]) => {
     const act: EmulatedStore['actions'][string] = (id, details) =>
-      step(shop, subscriptionNamed(shop, id), shop.now(), details);
+      step(shop, requireSubscription(shop, id), shop.now(), details);
     return [name, act] as const;
   });
   return {
     ...Object.fromEntries(lives),
-    refund: (purchaseId, details) => refund(shop, { purchaseId, at: shop.now(), details }),
-    revoke: (purchaseId, details) => revoke(shop, { purchaseId, at: shop.now(), details }),
+    refund: (purchaseId, details) => refundPurchase(shop, { purchaseId, at: shop.now(), details }),
+    revoke: (purchaseId, details) => loseDispute(shop, { purchaseId, at: shop.now(), details }),
   };
 }

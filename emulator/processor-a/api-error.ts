@@ -1,6 +1,6 @@
-import { type Answer, json } from '../http-messages.ts';
-import { isRefusal } from '../refusal.ts';
-import { newId } from './books.ts';
+import { type HttpResponse, jsonResponse } from '../http-messages.ts';
+import { isControlError } from '../refusal.ts';
+import { generateId } from './books.ts';
 
 /** An error of the processor's API. */
 export interface ApiError extends Error {
@@ -21,33 +21,33 @@ export const apiError = (
   });
 
 /** The error for an id that the account does not know. */
-export const missing = (what: string, id: string, param = 'id') =>
+export const notFoundError = (what: string, id: string, param = 'id') =>
   apiError(404, `No such ${what}: '${id}'`, { code: 'resource_missing', param });
 
 /** The answer for something thrown; what is neither an error of the API nor a refusal is thrown on. */
-export function errorAnswer(thrown: unknown): Answer {
-  if (isRefusal(thrown) && !('isApiError' in thrown)) {
-    return answerOf(400, { error: { type: 'invalid_request_error', message: thrown.message } });
+export function toErrorResponse(thrown: unknown): HttpResponse {
+  if (isControlError(thrown) && !('isApiError' in thrown)) {
+    return toResponse(400, { error: { type: 'invalid_request_error', message: thrown.message } });
   }
   if (!(thrown instanceof Error) || !('isApiError' in thrown)) throw thrown;
   const { status, body } = thrown as unknown as ApiError;
-  return answerOf(status, body);
+  return toResponse(status, body);
 }
 
 /** An answer with the headers that every answer of the API has. */
-export const answerOf = (status: number, body: unknown, id = newId('req', 14)): Answer =>
-  json(status, body, { 'request-id': id, 'stripe-version': apiVersion });
+export const toResponse = (status: number, body: unknown, id = generateId('req', 14)): HttpResponse =>
+  jsonResponse(status, body, { 'request-id': id, 'stripe-version': apiVersion });
 
 /** The version of the API that the emulator speaks. */
 export const apiVersion = '2026-10-28.endive';
 
 /** The answer during an outage. */
-export const unavailable = (): Answer =>
-  answerOf(500, { error: { type: 'api_error', message: 'An unknown error occurred' } });
+export const unavailableResponse = (): HttpResponse =>
+  toResponse(500, { error: { type: 'api_error', message: 'An unknown error occurred' } });
 
 /** The answer beyond the rate limit. */
-export const rateLimited = (): Answer =>
-  answerOf(429, {
+export const rateLimitedResponse = (): HttpResponse =>
+  toResponse(429, {
     error: {
       type: 'invalid_request_error',
       code: 'rate_limit',

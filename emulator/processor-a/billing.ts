@@ -1,29 +1,29 @@
 import type Stripe from 'stripe';
 import { addPeriod } from '../calendar.ts';
-import { enter, idOf, newId, objectNamed } from './books.ts';
-import { periodOf, seconds } from './catalogue.ts';
-import { type BillingReason, type Charged, newInvoice, newInvoicePayment } from './invoice-objects.ts';
-import { newCharge, newPaymentIntent } from './payment-objects.ts';
-import { type Shop, tellOf } from './shop.ts';
-import { itemOf, withItem } from './subscription-objects.ts';
+import { generateId, getId, getObject, saveObject } from './books.ts';
+import { getPeriod, toSeconds } from './catalogue.ts';
+import { type BillingReason, buildInvoice, buildInvoicePayment, type InvoiceLineInput } from './invoice-objects.ts';
+import { buildCharge, buildPaymentIntent } from './payment-objects.ts';
+import { type AccountState, emitEvent } from './shop.ts';
+import { getItem, withItem } from './subscription-objects.ts';
 
-interface Billing {
+interface BillingInput {
   readonly at: number;
   readonly reason: BillingReason;
-  readonly lines: readonly Charged[];
+  readonly lines: readonly InvoiceLineInput[];
   readonly paid: boolean;
 }
 
 /** Bills a subscription and collects the money, or fails to; gives the subscription with its new latest invoice. */
-export function bill(
-  shop: Shop,
+export function billSubscription(
+  shop: AccountState,
   subscription: Stripe.Subscription,
-  { at, reason, lines, paid }: Billing,
+  { at, reason, lines, paid }: BillingInput,
 ): Stripe.Subscription {
-  const customer = idOf(subscription.customer);
-  const { id: itemId } = itemOf(subscription);
+  const customer = getId(subscription.customer);
+  const { id: itemId } = getItem(subscription);
   const { id, metadata } = subscription;
-  const invoice = newInvoice(newId('in'), {
+  const invoice = buildInvoice(generateId('in'), {
     at,
     subscription: { id, itemId, metadata },
     customer,
@@ -31,28 +31,32 @@ export function bill(
     lines,
     paid,
   });
-  enter(shop.books, 'invoices', invoice);
+  saveObject(shop.books, 'invoices', invoice);
   if (invoice.amount_due > 0) collect(shop, invoice, { purchaseId: id, at });
-  tellOf(shop, paid ? 'invoice.paid' : 'invoice.payment_failed', { purchaseId: id, at, object: invoice });
+  emitEvent(shop, paid ? 'invoice.paid' : 'invoice.payment_failed', { purchaseId: id, at, object: invoice });
   return { ...subscription, latest_invoice: invoice.id };
 }
 
-function collect(shop: Shop, invoice: Stripe.Invoice, { purchaseId, at }: { purchaseId: string; at: number }): void {
+function collect(
+  shop: AccountState,
+  invoice: Stripe.Invoice,
+  { purchaseId, at }: { purchaseId: string; at: number },
+): void {
   const { books } = shop;
-  const [intent, charge] = [newId('pi'), newId('ch')];
+  const [intent, charge] = [generateId('pi'), generateId('ch')];
   const { livemode, currency, amount_due: amount } = invoice;
-  const asked = { at, livemode, amount, currency, customer: idOf(invoice.customer), metadata: {} };
+  const asked = { at, livemode, amount, currency, customer: getId(invoice.customer), metadata: {} };
   const paid = invoice.status === 'paid';
-  const payment = enter(books, 'payment_intents', newPaymentIntent(asked, intent, charge, paid));
-  enter(books, 'charges', newCharge(asked, charge, intent, paid));
-  enter(books, 'invoice_payments', newInvoicePayment(invoice, intent, at));
-  tellOf(shop, `payment_intent.${paid ? 'succeeded' : 'payment_failed'}`, { purchaseId, at, object: payment });
+  const payment = saveObject(books, 'payment_intents', buildPaymentIntent(asked, intent, charge, paid));
+  saveObject(books, 'charges', buildCharge(asked, charge, intent, paid));
+  saveObject(books, 'invoice_payments', buildInvoicePayment(invoice, intent, at));
+  emitEvent(shop, `payment_intent.${paid ? 'succeeded' : 'payment_failed'}`, { purchaseId, at, object: payment });
 }
 
 /** Pays the open invoice of a subscription. */
-export function payOpen(shop: Shop, subscription: Stripe.Subscription, at: number): void {
+export function payOpenInvoice(shop: AccountState, subscription: Stripe.Subscription, at: number): void {
   const { books } = shop;
-  const open = objectNamed(books, 'invoices', idOf(subscription.latest_invoice));
+  const open = getObject(books, 'invoices', getId(subscription.latest_invoice));
   const paid: Stripe.Invoice = {
     ...open,
     amount_paid: open.amount_due,
@@ -60,33 +64,33 @@ export function payOpen(shop: Shop, subscription: Stripe.Subscription, at: numbe
     attempt_count: open.attempt_count + 1,
     next_payment_attempt: null,
     status: 'paid',
-    status_transitions: { ...open.status_transitions, paid_at: seconds(at) },
+    status_transitions: { ...open.status_transitions, paid_at: toSeconds(at) },
   };
-  enter(books, 'invoices', paid);
+  saveObject(books, 'invoices', paid);
   for (const payment of [...books.objects.invoice_payments.values()]) {
-    if (idOf(payment.invoice) === open.id) books.objects.invoice_payments.delete(payment.id);
+    if (getId(payment.invoice) === open.id) books.objects.invoice_payments.delete(payment.id);
   }
   collect(shop, paid, { purchaseId: subscription.id, at });
-  tellOf(shop, 'invoice.paid', { purchaseId: subscription.id, at, object: paid });
+  emitEvent(shop, 'invoice.paid', { purchaseId: subscription.id, at, object: paid });
 }
 
 /** The open invoice of a subscription cannot be paid once more. */
-export function failAgain(shop: Shop, subscription: Stripe.Subscription, at: number): void {
-  const open = objectNamed(shop.books, 'invoices', idOf(subscription.latest_invoice));
-  const object = enter(shop.books, 'invoices', {
+export function failOpenInvoice(shop: AccountState, subscription: Stripe.Subscription, at: number): void {
+  const open = getObject(shop.books, 'invoices', getId(subscription.latest_invoice));
+  const object = saveObject(shop.books, 'invoices', {
     ...open,
     attempt_count: open.attempt_count + 1,
     next_payment_attempt: null,
   });
-  tellOf(shop, 'invoice.payment_failed', { purchaseId: subscription.id, at, object });
+  emitEvent(shop, 'invoice.payment_failed', { purchaseId: subscription.id, at, object });
 }
 
 /** A line for a whole period of a price. */
-export const wholePeriod = (
+export const buildPeriodLine = (
   price: Stripe.Price,
   quantity: number,
   { start, end }: { start: number; end: number },
-): Charged => ({
+): InvoiceLineInput => ({
   price,
   quantity,
   start,
@@ -96,16 +100,16 @@ export const wholePeriod = (
 });
 
 /** Moves a subscription on to its next period, and bills it. */
-export function nextPeriod(
-  shop: Shop,
+export function startNextPeriod(
+  shop: AccountState,
   subscription: Stripe.Subscription,
   { at, paid }: { at: number; paid: boolean },
 ): Stripe.Subscription {
-  const item = itemOf(subscription);
+  const item = getItem(subscription);
   const { start, end } = periodAfter(subscription, item, at);
-  const moved = withItem(subscription, { current_period_start: seconds(start), current_period_end: seconds(end) });
-  const lines = [wholePeriod(item.price, item.quantity ?? 1, { start, end })];
-  return bill(shop, moved, { at: start, reason: 'subscription_cycle', lines, paid });
+  const moved = withItem(subscription, { current_period_start: toSeconds(start), current_period_end: toSeconds(end) });
+  const lines = [buildPeriodLine(item.price, item.quantity ?? 1, { start, end })];
+  return billSubscription(shop, moved, { at: start, reason: 'subscription_cycle', lines, paid });
 }
 
 /** The period that follows; periods that nobody lived through are left out. */
@@ -114,7 +118,7 @@ function periodAfter(
   item: Stripe.SubscriptionItem,
   at: number,
 ): { start: number; end: number } {
-  const period = periodOf(item.price);
+  const period = getPeriod(item.price);
   // All periods are counted from one day, so that a short month does not shorten those after it.
   const anchor = billing_cycle_anchor * 1000;
   let start = item.current_period_end * 1000;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type Stripe from 'stripe';
 
 /** The kinds of objects, by the part of the path that lists them. */
-export interface Kinds {
+export interface ObjectTypes {
   readonly products: Stripe.Product;
   readonly prices: Stripe.Price;
   readonly customers: Stripe.Customer;
@@ -16,28 +16,28 @@ export interface Kinds {
   readonly disputes: Stripe.Dispute;
   readonly 'billing_portal/sessions': Stripe.BillingPortal.Session;
 }
-export type Kind = keyof Kinds;
+export type ObjectType = keyof ObjectTypes;
 
 /** What the customer wants of a session beyond what the session itself shows. */
-export interface Wish {
+export interface SessionOptions {
   readonly trialDays: number;
   readonly autoRenew: boolean;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** All objects of the account, oldest first. */
-export interface Books {
-  readonly objects: { readonly [K in Kind]: Map<string, Kinds[K]> };
+export interface AccountObjects {
+  readonly objects: { readonly [K in ObjectType]: Map<string, ObjectTypes[K]> };
   /** By session. */
   readonly lineItems: Map<string, readonly Stripe.LineItem[]>;
-  readonly wishes: Map<string, Wish>;
+  readonly wishes: Map<string, SessionOptions>;
   /** Subscriptions that renew by themselves. */
   readonly renewing: Set<string>;
   /** Subscriptions whose trial ends without its customer having been reminded yet. */
-  readonly toRemind: Set<string>;
+  readonly pendingTrialReminders: Set<string>;
 }
 
-const kinds: readonly Kind[] = [
+const kinds: readonly ObjectType[] = [
   'products',
   'prices',
   'customers',
@@ -53,7 +53,7 @@ const kinds: readonly Kind[] = [
 ];
 
 /** The books as JSON. */
-export interface SavedBooks {
+export interface SavedObjects {
   readonly objects: Readonly<Record<string, readonly (readonly [string, unknown])[]>>;
   readonly lineItems: readonly (readonly [string, unknown])[];
   readonly wishes: readonly (readonly [string, unknown])[];
@@ -62,19 +62,25 @@ export interface SavedBooks {
 }
 
 /** Empty books, or those of an earlier run, which this emulator wrote itself. */
-export function openBooks(saved?: SavedBooks): Books {
+export function createObjects(saved?: SavedObjects): AccountObjects {
   const shelves = kinds.map((kind) => [kind, new Map(saved?.objects[kind])] as const);
   return {
-    objects: Object.fromEntries(shelves) as unknown as Books['objects'],
+    objects: Object.fromEntries(shelves) as unknown as AccountObjects['objects'],
     lineItems: new Map(saved?.lineItems as Iterable<[string, readonly Stripe.LineItem[]]>),
-    wishes: new Map(saved?.wishes as Iterable<[string, Wish]>),
+    wishes: new Map(saved?.wishes as Iterable<[string, SessionOptions]>),
     renewing: new Set(saved?.renewing),
-    toRemind: new Set(saved?.toRemind),
+    pendingTrialReminders: new Set(saved?.toRemind),
   };
 }
 
 /** The books as `openBooks` takes them again. */
-export const savedBooks = ({ objects, lineItems, wishes, renewing, toRemind }: Books): SavedBooks => ({
+export const toSavedObjects = ({
+  objects,
+  lineItems,
+  wishes,
+  renewing,
+  pendingTrialReminders: toRemind,
+}: AccountObjects): SavedObjects => ({
   objects: Object.fromEntries(kinds.map((kind) => [kind, [...objects[kind]]])),
   lineItems: [...lineItems],
   wishes: [...wishes],
@@ -83,20 +89,24 @@ export const savedBooks = ({ objects, lineItems, wishes, renewing, toRemind }: B
 });
 
 /** Writes an object down, new or changed, and gives it back. */
-export function enter<K extends Kind>(books: Books, kind: K, object: Kinds[K]): Kinds[K] {
+export function saveObject<K extends ObjectType>(
+  books: AccountObjects,
+  kind: K,
+  object: ObjectTypes[K],
+): ObjectTypes[K] {
   books.objects[kind].set(object.id, object);
   return object;
 }
 
 /** The object with that id, which is known to exist. */
-export function objectNamed<K extends Kind>(books: Books, kind: K, id: string): Kinds[K] {
+export function getObject<K extends ObjectType>(books: AccountObjects, kind: K, id: string): ObjectTypes[K] {
   const object = books.objects[kind].get(id);
   if (object === undefined) throw new Error(`There is no ${id} among the ${kind}`);
   return object;
 }
 
 /** The object of any kind with that id. */
-export function anyObject(books: Books, id: string): object | undefined {
+export function findObject(books: AccountObjects, id: string): object | undefined {
   for (const kind of kinds) {
     const object = books.objects[kind].get(id);
     if (object !== undefined) return object;
@@ -107,15 +117,15 @@ export function anyObject(books: Books, id: string): object | undefined {
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** An id as the processor makes them: a prefix and 24 letters and digits. */
-export const newId = (prefix: string, length = 24): string =>
+export const generateId = (prefix: string, length = 24): string =>
   `${prefix}_${[...randomBytes(length)].map((byte) => alphabet[byte % 62]).join('')}`;
 
 /** The id of a reference that may be expanded. */
-export const idOf = (reference: string | { readonly id: string } | null | undefined): string =>
+export const getId = (reference: string | { readonly id: string } | null | undefined): string =>
   typeof reference === 'string' ? reference : (reference?.id ?? '');
 
 /** A whole list as it comes inside of an object. */
-export const wholeList = <T>(url: string, data: readonly T[]): Stripe.ApiList<T> => ({
+export const toApiList = <T>(url: string, data: readonly T[]): Stripe.ApiList<T> => ({
   object: 'list',
   data: [...data],
   has_more: false,

@@ -1,88 +1,88 @@
 import type Stripe from 'stripe';
-import { apiError, missing } from './api-error.ts';
-import { enter, newId } from './books.ts';
-import { newPrice, newProduct, seconds } from './catalogue.ts';
-import { type Form, innerOf, metadataOf, numberOf, onlyKnown, required, textOf } from './form.ts';
-import type { Change } from './sales-api.ts';
-import { type Shop, tellOf } from './shop.ts';
+import { apiError, notFoundError } from './api-error.ts';
+import { generateId, saveObject } from './books.ts';
+import { buildPrice, buildProduct, toSeconds } from './catalogue.ts';
+import { type Form, readForm, readMetadata, readNumber, readText, rejectUnknownParams, requireText } from './form.ts';
+import type { ApiWrite } from './sales-api.ts';
+import { type AccountState, emitEvent } from './shop.ts';
 
 /** `POST /v1/products`. */
-export function createProduct(shop: Shop, { form, at, livemode }: Change): Stripe.Product {
-  onlyKnown(form, ['id', 'name', 'description', 'metadata', 'active']);
-  const metadata = metadataOf(form.metadata);
+export function createProduct(shop: AccountState, { form, at, livemode }: ApiWrite): Stripe.Product {
+  rejectUnknownParams(form, ['id', 'name', 'description', 'metadata', 'active']);
+  const metadata = readMetadata(form.metadata);
   const terms = {
-    id: textOf(form.id) ?? newId('prod', 14),
-    name: required(form, 'name'),
+    id: readText(form.id) ?? generateId('prod', 14),
+    name: requireText(form, 'name'),
     metadata,
-    description: textOf(form.description) ?? null,
+    description: readText(form.description) ?? null,
   };
   if (shop.books.objects.products.has(terms.id))
     throw apiError(400, 'Product already exists.', { code: 'resource_already_exists' });
-  const product = { ...newProduct(terms, { at, livemode }), active: textOf(form.active) !== 'false' };
-  tellOf(shop, 'product.created', { purchaseId: product.id, at, object: product });
-  return enter(shop.books, 'products', product);
+  const product = { ...buildProduct(terms, { at, livemode }), active: readText(form.active) !== 'false' };
+  emitEvent(shop, 'product.created', { purchaseId: product.id, at, object: product });
+  return saveObject(shop.books, 'products', product);
 }
 
 /** `POST /v1/prices`. */
-export function createPrice(shop: Shop, { form, at, livemode }: Change): Stripe.Price {
-  onlyKnown(form, ['product', 'currency', 'unit_amount', 'recurring', 'metadata']);
-  const product = required(form, 'product');
-  if (!shop.books.objects.products.has(product)) throw missing('product', product, 'product');
-  const recurring = form.recurring === undefined ? null : recurrenceOf(innerOf(form.recurring));
-  const days = textOf(innerOf(form.recurring).trial_period_days);
-  const price = newPrice(
+export function createPrice(shop: AccountState, { form, at, livemode }: ApiWrite): Stripe.Price {
+  rejectUnknownParams(form, ['product', 'currency', 'unit_amount', 'recurring', 'metadata']);
+  const product = requireText(form, 'product');
+  if (!shop.books.objects.products.has(product)) throw notFoundError('product', product, 'product');
+  const recurring = form.recurring === undefined ? null : readRecurrence(readForm(form.recurring));
+  const days = readText(readForm(form.recurring).trial_period_days);
+  const price = buildPrice(
     {
       product,
       recurring,
-      currency: required(form, 'currency'),
-      amount: numberOf(required(form, 'unit_amount'), 0, 'unit_amount'),
+      currency: requireText(form, 'currency'),
+      amount: readNumber(requireText(form, 'unit_amount'), 0, 'unit_amount'),
       trialDays: days === undefined ? null : Number(days),
-      metadata: metadataOf(form.metadata),
+      metadata: readMetadata(form.metadata),
     },
     { at, livemode },
   );
-  tellOf(shop, 'price.created', { purchaseId: product, at, object: price });
-  return enter(shop.books, 'prices', price);
+  emitEvent(shop, 'price.created', { purchaseId: product, at, object: price });
+  return saveObject(shop.books, 'prices', price);
 }
 
 /** `POST /v1/products/{id}`. */
-export function updateProduct(shop: Shop, id: string, { form, at }: Change): Stripe.Product {
-  onlyKnown(form, ['name', 'description', 'metadata', 'active', 'expand']);
+export function updateProduct(shop: AccountState, id: string, { form, at }: ApiWrite): Stripe.Product {
+  rejectUnknownParams(form, ['name', 'description', 'metadata', 'active', 'expand']);
   const before = shop.books.objects.products.get(id);
-  if (before === undefined) throw missing('product', id);
+  if (before === undefined) throw notFoundError('product', id);
   const product: Stripe.Product = {
     ...before,
-    name: textOf(form.name) ?? before.name,
-    description: textOf(form.description) ?? before.description,
-    metadata: { ...before.metadata, ...metadataOf(form.metadata) },
-    active: activeOf(form, before.active),
-    updated: seconds(at),
+    name: readText(form.name) ?? before.name,
+    description: readText(form.description) ?? before.description,
+    metadata: { ...before.metadata, ...readMetadata(form.metadata) },
+    active: readActive(form, before.active),
+    updated: toSeconds(at),
   };
-  tellOf(shop, 'product.updated', { purchaseId: id, at, object: product, before });
-  return enter(shop.books, 'products', product);
+  emitEvent(shop, 'product.updated', { purchaseId: id, at, object: product, before });
+  return saveObject(shop.books, 'products', product);
 }
 
 /** `POST /v1/prices/{id}`. */
-export function updatePrice(shop: Shop, id: string, { form, at }: Change): Stripe.Price {
-  onlyKnown(form, ['nickname', 'metadata', 'active', 'expand']);
+export function updatePrice(shop: AccountState, id: string, { form, at }: ApiWrite): Stripe.Price {
+  rejectUnknownParams(form, ['nickname', 'metadata', 'active', 'expand']);
   const before = shop.books.objects.prices.get(id);
-  if (before === undefined) throw missing('price', id);
+  if (before === undefined) throw notFoundError('price', id);
   const price: Stripe.Price = {
     ...before,
-    nickname: textOf(form.nickname) ?? before.nickname,
-    metadata: { ...before.metadata, ...metadataOf(form.metadata) },
-    active: activeOf(form, before.active),
+    nickname: readText(form.nickname) ?? before.nickname,
+    metadata: { ...before.metadata, ...readMetadata(form.metadata) },
+    active: readActive(form, before.active),
   };
-  tellOf(shop, 'price.updated', { purchaseId: id, at, object: price, before });
-  return enter(shop.books, 'prices', price);
+  emitEvent(shop, 'price.updated', { purchaseId: id, at, object: price, before });
+  return saveObject(shop.books, 'prices', price);
 }
 
-const activeOf = ({ active }: Form, before: boolean): boolean => (active === undefined ? before : active === 'true');
+const readActive = ({ active }: Form, before: boolean): boolean => (active === undefined ? before : active === 'true');
 
-function recurrenceOf(form: Form) {
-  onlyKnown(form, ['interval', 'interval_count', 'trial_period_days'], 'recurring');
+function readRecurrence(form: Form) {
+  rejectUnknownParams(form, ['interval', 'interval_count', 'trial_period_days'], 'recurring');
   return {
-    interval: required(form, 'interval'),
-    interval_count: numberOf(form.interval_count, 1, 'recurring[interval_count]'),
+    interval: requireText(form, 'interval'),
+    interval_count: readNumber(form.interval_count, 1, 'recurring[interval_count]'),
   };
 }

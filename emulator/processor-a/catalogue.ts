@@ -1,27 +1,27 @@
 import type Stripe from 'stripe';
 import type { Period } from '../calendar.ts';
-import { newId } from './books.ts';
+import { generateId } from './books.ts';
 
 /** When something is made, and whether for real money. */
-export interface Made {
+export interface CreationInfo {
   readonly at: number;
   readonly livemode: boolean;
 }
 
 /** A product without prices. */
-export const newProduct = (
+export const buildProduct = (
   {
     id,
     name,
     metadata = {},
     description = null,
   }: { id: string; name: string; metadata?: Stripe.Metadata; description?: string | null },
-  { at, livemode }: Made,
+  { at, livemode }: CreationInfo,
 ): Stripe.Product => ({
   id,
   object: 'product',
   active: true,
-  created: seconds(at),
+  created: toSeconds(at),
   default_price: null,
   description,
   images: [],
@@ -36,7 +36,7 @@ export const newProduct = (
   tax_details: null,
   type: 'service',
   unit_label: null,
-  updated: seconds(at),
+  updated: toSeconds(at),
   url: null,
 });
 
@@ -51,15 +51,15 @@ interface PriceTerms {
 }
 
 /** A price of a product. */
-export const newPrice = (
+export const buildPrice = (
   { product, currency, amount, recurring, trialDays = null, metadata = {} }: PriceTerms,
-  { at, livemode }: Made,
+  { at, livemode }: CreationInfo,
 ): Stripe.Price => ({
-  id: newId('price'),
+  id: generateId('price'),
   object: 'price',
   active: true,
   billing_scheme: 'per_unit',
-  created: seconds(at),
+  created: toSeconds(at),
   currency: currency.toLowerCase(),
   custom_unit_amount: null,
   livemode,
@@ -80,8 +80,8 @@ export const newPrice = (
 const letters: Readonly<Record<string, string>> = { day: 'D', week: 'W', month: 'M', year: 'Y' };
 
 /** How long a price lasts. */
-export const periodOf = ({ recurring }: Stripe.Price): Period =>
+export const getPeriod = ({ recurring }: Stripe.Price): Period =>
   `P${recurring?.interval_count ?? 1}${letters[recurring?.interval ?? 'month']}`;
 
 /** Epoch milliseconds as the processor dates things. */
-export const seconds = (at: number): number => Math.floor(at / 1000);
+export const toSeconds = (at: number): number => Math.floor(at / 1000);

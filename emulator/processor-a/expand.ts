@@ -1,39 +1,41 @@
 import { apiError } from './api-error.ts';
-import { anyObject, type Books, type Kind, wholeList } from './books.ts';
+import { type AccountObjects, findObject, type ObjectType, toApiList } from './books.ts';
 
 type Json = Record<string, unknown>;
 
 /** What an object holds only when it is asked for. */
-const includables: Readonly<Record<string, Readonly<Record<string, (books: Books, id: string) => unknown>>>> = {
+const includableFields: Readonly<
+  Record<string, Readonly<Record<string, (books: AccountObjects, id: string) => unknown>>>
+> = {
   'checkout.session': {
-    line_items: (books, id) => wholeList(`/v1/checkout/sessions/${id}/line_items`, books.lineItems.get(id) ?? []),
+    line_items: (books, id) => toApiList(`/v1/checkout/sessions/${id}/line_items`, books.lineItems.get(id) ?? []),
   },
   invoice: { payments: (books, id) => listWhere(books, 'invoice_payments', 'invoice', id) },
   charge: { refunds: (books, id) => listWhere(books, 'refunds', 'charge', id) },
 };
 
-const listWhere = (books: Books, kind: Kind, field: string, id: string) =>
-  wholeList(
+const listWhere = (books: AccountObjects, kind: ObjectType, field: string, id: string) =>
+  toApiList(
     `/v1/${kind}?${field}=${id}`,
     [...books.objects[kind].values()].filter((object) => (object as unknown as Json)[field] === id).reverse(),
   );
 
-const deepest = 4;
+const maxDepth = 4;
 
 /** The object with the objects in the place of the ids that the paths lead to; refuses what cannot be expanded. */
-export function expanded(books: Books, object: unknown, paths: readonly string[]): unknown {
+export function expandObject(books: AccountObjects, object: unknown, paths: readonly string[]): unknown {
   const copy = structuredClone(object);
   for (const path of paths) {
     const steps = path.split('.');
-    if (steps.length > deepest) {
-      throw apiError(400, `You cannot expand more than ${deepest} levels of a property. Property: ${path}`);
+    if (steps.length > maxDepth) {
+      throw apiError(400, `You cannot expand more than ${maxDepth} levels of a property. Property: ${path}`);
     }
     follow(books, copy, { steps, path });
   }
   return copy;
 }
 
-function follow(books: Books, at: unknown, { steps, path }: { steps: readonly string[]; path: string }): void {
+function follow(books: AccountObjects, at: unknown, { steps, path }: { steps: readonly string[]; path: string }): void {
   const [step, ...rest] = steps;
   if (step === undefined || at === null) return;
   if (Array.isArray(at)) {
@@ -42,17 +44,17 @@ function follow(books: Books, at: unknown, { steps, path }: { steps: readonly st
   }
   if (typeof at !== 'object') throw cannotExpand(path);
   const holder = at as Json;
-  const include = includables[String(holder.object)]?.[step];
+  const include = includableFields[String(holder.object)]?.[step];
   if (include && holder[step] === undefined) holder[step] = structuredClone(include(books, String(holder.id)));
   if (holder[step] === undefined) throw cannotExpand(path);
   holder[step] = objectFor(books, holder[step], path);
   follow(books, holder[step], { steps: rest, path });
 }
 
-function objectFor(books: Books, value: unknown, path: string): unknown {
+function objectFor(books: AccountObjects, value: unknown, path: string): unknown {
   if (Array.isArray(value)) return value.map((element) => objectFor(books, element, path));
   if (typeof value !== 'string' || value === '') return value;
-  const found = anyObject(books, value);
+  const found = findObject(books, value);
   if (found === undefined) throw cannotExpand(path);
   return structuredClone(found);
 }

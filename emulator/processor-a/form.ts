@@ -6,15 +6,15 @@ export interface Form {
 }
 
 /** The nested parameters of a query or a body. */
-export function formOf(parameters: URLSearchParams): Form {
+export function parseForm(parameters: URLSearchParams): Form {
   const form = emptyForm();
-  for (const [name, value] of parameters) put(form, pathOf(name), value);
+  for (const [name, value] of parameters) put(form, parsePath(name), value);
   return form;
 }
 
 const emptyForm = (): Form => Object.create(null) as Form;
 
-function pathOf(name: string): string[] {
+function parsePath(name: string): string[] {
   const match = /^([^[\]]+)((?:\[[^[\]]*\])*)$/.exec(name);
   if (!match) throw apiError(400, `Invalid parameter name: ${name}`, { param: name });
   return [match[1] ?? '', ...[...(match[2] ?? '').matchAll(/\[([^[\]]*)\]/g)].map(([, key = '']) => key)];
@@ -32,22 +32,22 @@ function put(form: Form, [first = '', ...rest]: readonly string[], value: string
 }
 
 /** The texts of a list parameter. */
-export function textsOf(value: string | Form | undefined): string[] {
+export function readTexts(value: string | Form | undefined): string[] {
   if (value === undefined) return [];
   if (typeof value === 'string') return [value];
   return Object.values(value).filter((one) => typeof one === 'string');
 }
 
 /** A parameter that is a text. */
-export const textOf = (value: string | Form | undefined): string | undefined =>
+export const readText = (value: string | Form | undefined): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
 /** A parameter that has parameters of its own; nothing is a form without any. */
-export const innerOf = (value: string | Form | undefined): Form => (typeof value === 'object' ? value : {});
+export const readForm = (value: string | Form | undefined): Form => (typeof value === 'object' ? value : {});
 
 /** Metadata: only texts. */
-export const metadataOf = (value: string | Form | undefined): Record<string, string> => {
-  const entries = Object.entries(innerOf(value));
+export const readMetadata = (value: string | Form | undefined): Record<string, string> => {
+  const entries = Object.entries(readForm(value));
   for (const [name, text] of entries) {
     if (typeof text !== 'string' || text.length > 500) {
       throw apiError(400, `Metadata values can have up to 500 characters: ${name}`, { param: `metadata[${name}]` });
@@ -57,7 +57,7 @@ export const metadataOf = (value: string | Form | undefined): Record<string, str
 };
 
 /** Refuses what the API does not know, as it does. */
-export function onlyKnown(form: Form, names: readonly string[], prefix = ''): void {
+export function rejectUnknownParams(form: Form, names: readonly string[], prefix = ''): void {
   for (const name of Object.keys(form)) {
     if (names.includes(name)) continue;
     const param = prefix ? `${prefix}[${name}]` : name;
@@ -66,15 +66,15 @@ export function onlyKnown(form: Form, names: readonly string[], prefix = ''): vo
 }
 
 /** A text that must be there. */
-export function required(form: Form, name: string): string {
-  const value = textOf(form[name]);
+export function requireText(form: Form, name: string): string {
+  const value = readText(form[name]);
   if (value) return value;
   throw apiError(400, `Missing required param: ${name}.`, { code: 'parameter_missing', param: name });
 }
 
 /** A number that must be there, or the default. */
-export function numberOf(value: string | Form | undefined, otherwise: number, param: string): number {
-  const text = textOf(value);
+export function readNumber(value: string | Form | undefined, otherwise: number, param: string): number {
+  const text = readText(value);
   if (text === undefined) return otherwise;
   if (!/^\d{1,12}$/.test(text))
     throw apiError(400, `Invalid integer: ${text}`, { code: 'parameter_invalid_integer', param });

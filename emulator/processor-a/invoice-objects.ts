@@ -1,11 +1,11 @@
 import type Stripe from 'stripe';
-import { idOf, newId, wholeList } from './books.ts';
-import { seconds } from './catalogue.ts';
+import { generateId, getId, toApiList } from './books.ts';
+import { toSeconds } from './catalogue.ts';
 
 export type BillingReason = 'subscription_create' | 'subscription_cycle' | 'subscription_update';
 
 /** A line of an invoice: a price for a time, or a part of it. */
-export interface Charged {
+export interface InvoiceLineInput {
   readonly price: Stripe.Price;
   readonly amount: number;
   readonly quantity: number;
@@ -14,23 +14,23 @@ export interface Charged {
   readonly isProration: boolean;
 }
 
-interface Billed {
+interface InvoiceInput {
   readonly at: number;
   readonly subscription: { readonly id: string; readonly itemId: string; readonly metadata: Stripe.Metadata };
   readonly customer: string;
   readonly reason: BillingReason;
-  readonly lines: readonly Charged[];
+  readonly lines: readonly InvoiceLineInput[];
   readonly paid: boolean;
 }
 
 /** An invoice of a subscription, paid or not. */
-export function newInvoice(id: string, billed: Billed): Stripe.Invoice {
+export function buildInvoice(id: string, billed: InvoiceInput): Stripe.Invoice {
   const { at, subscription, customer, reason, lines, paid } = billed;
   const [{ price, start, end } = missingLine()] = lines.slice(-1);
   const total = lines.reduce((sum, { amount }) => sum + amount, 0);
   const due = Math.max(0, total);
   return {
-    ...nothingSet,
+    ...unsetFields,
     id,
     object: 'invoice',
     amount_due: due,
@@ -39,29 +39,29 @@ export function newInvoice(id: string, billed: Billed): Stripe.Invoice {
     attempt_count: due > 0 ? 1 : 0,
     attempted: true,
     billing_reason: reason,
-    created: seconds(at),
+    created: toSeconds(at),
     currency: price.currency,
     customer,
-    effective_at: seconds(at),
-    lines: wholeList(
+    effective_at: toSeconds(at),
+    lines: toApiList(
       `/v1/invoices/${id}/lines`,
       lines.map((line) => newLine(id, line, subscription)),
     ),
     livemode: price.livemode,
-    next_payment_attempt: paid ? null : seconds(at + 3 * 86_400_000),
+    next_payment_attempt: paid ? null : toSeconds(at + 3 * 86_400_000),
     number: `${id.slice(-8).toUpperCase()}-0001`,
     parent: {
       quote_details: null,
       subscription_details: { metadata: subscription.metadata, subscription: subscription.id },
       type: 'subscription_details',
     },
-    period_end: seconds(reason === 'subscription_cycle' ? start : end),
-    period_start: seconds(start),
+    period_end: toSeconds(reason === 'subscription_cycle' ? start : end),
+    period_start: toSeconds(start),
     status: paid ? 'paid' : 'open',
     status_transitions: {
-      finalized_at: seconds(at),
+      finalized_at: toSeconds(at),
       marked_uncollectible_at: null,
-      paid_at: paid ? seconds(at) : null,
+      paid_at: paid ? toSeconds(at) : null,
       voided_at: null,
     },
     subtotal: total,
@@ -71,7 +71,7 @@ export function newInvoice(id: string, billed: Billed): Stripe.Invoice {
   };
 }
 
-const nothingSet = {
+const unsetFields = {
   account_country: 'US',
   account_name: null,
   account_tax_ids: null,
@@ -123,14 +123,18 @@ const nothingSet = {
   webhooks_delivered_at: null,
 } satisfies Partial<Stripe.Invoice>;
 
-function newLine(invoice: string, line: Charged, subscription: Billed['subscription']): Stripe.InvoiceLineItem {
+function newLine(
+  invoice: string,
+  line: InvoiceLineInput,
+  subscription: InvoiceInput['subscription'],
+): Stripe.InvoiceLineItem {
   const { price, amount, quantity, start, end, isProration } = line;
   return {
-    id: newId('il'),
+    id: generateId('il'),
     object: 'line_item',
     amount,
     currency: price.currency,
-    description: `${quantity} × ${idOf(price.product)}`,
+    description: `${quantity} × ${getId(price.product)}`,
     discount_amounts: [],
     discountable: !isProration,
     discounts: [],
@@ -150,10 +154,10 @@ function newLine(invoice: string, line: Charged, subscription: Billed['subscript
       },
       type: 'subscription_item_details',
     } as Stripe.InvoiceLineItem['parent'],
-    period: { start: seconds(start), end: seconds(end) },
+    period: { start: toSeconds(start), end: toSeconds(end) },
     pretax_credit_amounts: [],
     pricing: {
-      price_details: { price: price.id, product: idOf(price.product) },
+      price_details: { price: price.id, product: getId(price.product) },
       type: 'price_details',
       unit_amount_decimal: price.unit_amount_decimal,
     } as Stripe.InvoiceLineItem['pricing'],
@@ -166,19 +170,19 @@ function newLine(invoice: string, line: Charged, subscription: Billed['subscript
 }
 
 /** The payment of an invoice by a payment intent. */
-export const newInvoicePayment = (invoice: Stripe.Invoice, intent: string, at: number): Stripe.InvoicePayment => ({
-  id: newId('inpay'),
+export const buildInvoicePayment = (invoice: Stripe.Invoice, intent: string, at: number): Stripe.InvoicePayment => ({
+  id: generateId('inpay'),
   object: 'invoice_payment',
   amount_paid: invoice.status === 'paid' ? invoice.amount_due : null,
   amount_requested: invoice.amount_due,
-  created: seconds(at),
+  created: toSeconds(at),
   currency: invoice.currency,
   invoice: invoice.id,
   is_default: true,
   livemode: invoice.livemode,
   payment: { payment_intent: intent, type: 'payment_intent' },
   status: invoice.status === 'paid' ? 'paid' : 'open',
-  status_transitions: { canceled_at: null, paid_at: invoice.status === 'paid' ? seconds(at) : null },
+  status_transitions: { canceled_at: null, paid_at: invoice.status === 'paid' ? toSeconds(at) : null },
 });
 
 function missingLine(): never {

@@ -1,15 +1,15 @@
 import type Stripe from 'stripe';
-import { newId } from './books.ts';
-import { seconds } from './catalogue.ts';
+import { generateId } from './books.ts';
+import { toSeconds } from './catalogue.ts';
 
 /** The refund of a charge, or of a part of it. */
-export const newRefund = (charge: Stripe.Charge, amount: number, at: number): Stripe.Refund => ({
-  id: newId('re'),
+export const buildRefund = (charge: Stripe.Charge, amount: number, at: number): Stripe.Refund => ({
+  id: generateId('re'),
   object: 'refund',
   amount,
-  balance_transaction: newId('txn'),
+  balance_transaction: generateId('txn'),
   charge: charge.id,
-  created: seconds(at),
+  created: toSeconds(at),
   currency: charge.currency,
   customer: charge.customer,
   customer_account: null,
@@ -28,13 +28,13 @@ export const newRefund = (charge: Stripe.Charge, amount: number, at: number): St
 });
 
 /** A dispute that the customer has begun at their bank. */
-export const newDispute = (charge: Stripe.Charge, at: number): Stripe.Dispute => ({
-  id: newId('dp'),
+export const buildDispute = (charge: Stripe.Charge, at: number): Stripe.Dispute => ({
+  id: generateId('dp'),
   object: 'dispute',
   amount: charge.amount,
   balance_transactions: [],
   charge: charge.id,
-  created: seconds(at),
+  created: toSeconds(at),
   currency: charge.currency,
   enhanced_eligibility_types: [],
   evidence: noEvidence,

@@ -1,4 +1,4 @@
-import { refusal } from '../refusal.ts';
+import { controlError } from '../refusal.ts';
 
 const decimals: Readonly<Record<string, number>> = Object.fromEntries([
   ...['BIF', 'CLP', 'DJF', 'GNF', 'JPY', 'KMF', 'KRW', 'MGA', 'PYG', 'RWF', 'VND', 'VUV', 'XAF', 'XOF', 'XPF'].map(
@@ -8,14 +8,14 @@ const decimals: Readonly<Record<string, number>> = Object.fromEntries([
 ]);
 
 /** Micros as a count of the currency's smallest unit; refuses an amount that the currency cannot express. */
-export function minorUnits(micros: number, currency: string): number {
-  const amount = micros / 10 ** (6 - decimalsOf(currency));
-  if (!Number.isInteger(amount)) throw refusal(422, `priceMicros: ${micros} is no amount of ${currency}.`);
+export function toMinorUnits(micros: number, currency: string): number {
+  const amount = micros / 10 ** (6 - getDecimals(currency));
+  if (!Number.isInteger(amount)) throw controlError(422, `priceMicros: ${micros} is no amount of ${currency}.`);
   return amount;
 }
 
 /** A count of the currency's smallest unit as people read it, such as `4.99 USD`. */
-export const written = (amount: number, currency: string): string =>
-  `${(amount / 10 ** decimalsOf(currency)).toFixed(decimalsOf(currency))} ${currency.toUpperCase()}`;
+export const formatAmount = (amount: number, currency: string): string =>
+  `${(amount / 10 ** getDecimals(currency)).toFixed(getDecimals(currency))} ${currency.toUpperCase()}`;
 
-const decimalsOf = (currency: string): number => decimals[currency.toUpperCase()] ?? 2;
+const getDecimals = (currency: string): number => decimals[currency.toUpperCase()] ?? 2;

@@ -1,9 +1,9 @@
 import type Stripe from 'stripe';
-import { newId } from './books.ts';
-import { seconds } from './catalogue.ts';
+import { generateId } from './books.ts';
+import { toSeconds } from './catalogue.ts';
 
 /** Money that is asked of a customer. */
-export interface Bill {
+export interface PaymentInput {
   readonly at: number;
   readonly livemode: boolean;
   readonly amount: number;
@@ -13,7 +13,12 @@ export interface Bill {
 }
 
 /** A payment that its customer has made by the charge, or could not make. */
-export function newPaymentIntent(bill: Bill, id: string, charge: string, paid: boolean): Stripe.PaymentIntent {
+export function buildPaymentIntent(
+  bill: PaymentInput,
+  id: string,
+  charge: string,
+  paid: boolean,
+): Stripe.PaymentIntent {
   const { at, livemode, amount, currency, customer, metadata } = bill;
   return {
     id,
@@ -29,22 +34,22 @@ export function newPaymentIntent(bill: Bill, id: string, charge: string, paid: b
     canceled_at: null,
     cancellation_reason: null,
     capture_method: 'automatic',
-    client_secret: `${id}_secret_${newId('x', 24).slice(2)}`,
+    client_secret: `${id}_secret_${generateId('x', 24).slice(2)}`,
     confirmation_method: 'automatic',
-    created: seconds(at),
+    created: toSeconds(at),
     currency,
     customer,
     customer_account: null,
     description: null,
     excluded_payment_method_types: null,
-    last_payment_error: paid ? null : declined(charge),
+    last_payment_error: paid ? null : buildPaymentError(charge),
     latest_charge: charge,
     livemode,
     managed_payments: null,
     metadata,
     next_action: null,
     on_behalf_of: null,
-    payment_method: newId('pm'),
+    payment_method: generateId('pm'),
     payment_method_configuration_details: null,
     payment_method_options: {},
     payment_method_types: ['card'],
@@ -63,7 +68,7 @@ export function newPaymentIntent(bill: Bill, id: string, charge: string, paid: b
   };
 }
 
-const declined = (charge: string): Stripe.PaymentIntent.LastPaymentError => ({
+const buildPaymentError = (charge: string): Stripe.PaymentIntent.LastPaymentError => ({
   type: 'card_error',
   code: 'card_declined',
   decline_code: 'generic_decline',
@@ -72,7 +77,7 @@ const declined = (charge: string): Stripe.PaymentIntent.LastPaymentError => ({
 });
 
 /** The charge of a payment. */
-export function newCharge(bill: Bill, id: string, intent: string, paid: boolean): Stripe.Charge {
+export function buildCharge(bill: PaymentInput, id: string, intent: string, paid: boolean): Stripe.Charge {
   const { at, livemode, amount, currency, customer, metadata } = bill;
   return {
     id,
@@ -83,11 +88,11 @@ export function newCharge(bill: Bill, id: string, intent: string, paid: boolean)
     application: null,
     application_fee: null,
     application_fee_amount: null,
-    balance_transaction: paid ? newId('txn') : null,
+    balance_transaction: paid ? generateId('txn') : null,
     billing_details: { address: null, email: null, name: null, phone: null, tax_id: null },
     calculated_statement_descriptor: 'EMULATOR',
     captured: paid,
-    created: seconds(at),
+    created: toSeconds(at),
     currency,
     customer,
     description: null,
@@ -102,7 +107,7 @@ export function newCharge(bill: Bill, id: string, intent: string, paid: boolean)
     outcome: null,
     paid,
     payment_intent: intent,
-    payment_method: newId('pm'),
+    payment_method: generateId('pm'),
     payment_method_details: null,
     receipt_email: null,
     receipt_number: null,

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 type Attributes = Readonly<Record<string, unknown>>;
 
 /** What the attributes that changed were before: only those of an inner object that changed, but whole lists. */
-export function previousAttributes(before: object, after: object): Attributes {
+export function diffPreviousAttributes(before: object, after: object): Attributes {
   const [old, now] = [before as Attributes, after as Attributes];
   const names = new Set([...Object.keys(old), ...Object.keys(now)]);
   const changed = [...names].filter((name) => !isDeepStrictEqual(old[name], now[name]));
@@ -11,7 +11,7 @@ export function previousAttributes(before: object, after: object): Attributes {
 }
 
 function previousValue(old: unknown, now: unknown): unknown {
-  return isInner(old) && isInner(now) ? previousAttributes(old, now) : (old ?? null);
+  return isInner(old) && isInner(now) ? diffPreviousAttributes(old, now) : (old ?? null);
 }
 
 const isInner = (value: unknown): value is object =>

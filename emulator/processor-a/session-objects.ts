@@ -1,11 +1,11 @@
 import type Stripe from 'stripe';
-import { newId } from './books.ts';
-import { seconds } from './catalogue.ts';
+import { generateId } from './books.ts';
+import { toSeconds } from './catalogue.ts';
 
 const dayMs = 86_400_000;
 
 /** A customer of whom only an e-mail address may be known. */
-export const newCustomer = (
+export const buildCustomer = (
   at: number,
   {
     livemode,
@@ -14,18 +14,18 @@ export const newCustomer = (
     name = null,
   }: { livemode: boolean; email?: string | null; name?: string | null; metadata?: Stripe.Metadata },
 ): Stripe.Customer => ({
-  id: newId('cus', 14),
+  id: generateId('cus', 14),
   object: 'customer',
   address: null,
   balance: 0,
-  created: seconds(at),
+  created: toSeconds(at),
   currency: null,
   default_source: null,
   delinquent: false,
   description: null,
   discount: null,
   email,
-  invoice_prefix: newId('X', 8).slice(2).toUpperCase(),
+  invoice_prefix: generateId('X', 8).slice(2).toUpperCase(),
   invoice_settings: { custom_fields: null, default_payment_method: null, footer: null, rendering_options: null },
   livemode,
   metadata,
@@ -38,7 +38,7 @@ export const newCustomer = (
   test_clock: null,
 });
 
-interface Asked {
+interface SessionInput {
   readonly mode: Stripe.Checkout.Session.Mode;
   readonly livemode: boolean;
   readonly price: Stripe.Price;
@@ -52,26 +52,26 @@ interface Asked {
 }
 
 /** A session that waits for its customer to pay. */
-export function newSession(at: number, asked: Asked, urlOf: (id: string) => string): Stripe.Checkout.Session {
+export function buildSession(at: number, asked: SessionInput, urlOf: (id: string) => string): Stripe.Checkout.Session {
   const { livemode, price, quantity, mode } = asked;
-  const id = newId(livemode ? 'cs_live' : 'cs_test', 58);
+  const id = generateId(livemode ? 'cs_live' : 'cs_test', 58);
   const total = (price.unit_amount ?? 0) * quantity;
   return {
-    ...nothingAsked,
+    ...unsetFields,
     id,
     object: 'checkout.session',
     amount_subtotal: total,
     amount_total: total,
     cancel_url: asked.cancelUrl,
     client_reference_id: asked.clientReferenceId,
-    created: seconds(at),
+    created: toSeconds(at),
     currency: price.currency,
     customer: asked.customer,
     customer_creation:
       mode === 'payment' && asked.customer === null
         ? (asked.customerCreation ?? 'if_required')
         : asked.customerCreation,
-    expires_at: seconds(at + dayMs),
+    expires_at: toSeconds(at + dayMs),
     livemode,
     metadata: asked.metadata,
     mode,
@@ -82,7 +82,7 @@ export function newSession(at: number, asked: Asked, urlOf: (id: string) => stri
   };
 }
 
-const nothingAsked = {
+const unsetFields = {
   adaptive_pricing: { enabled: false },
   after_expiration: null,
   allow_promotion_codes: null,
@@ -128,8 +128,8 @@ const nothingAsked = {
 } satisfies Partial<Stripe.Checkout.Session>;
 
 /** What a session sells. */
-export const newLineItem = (price: Stripe.Price, quantity: number, description: string): Stripe.LineItem => ({
-  id: newId('li'),
+export const buildLineItem = (price: Stripe.Price, quantity: number, description: string): Stripe.LineItem => ({
+  id: generateId('li'),
   object: 'item',
   adjustable_quantity: null,
   amount_discount: 0,

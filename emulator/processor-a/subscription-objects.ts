@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
-import { idOf, newId, wholeList } from './books.ts';
-import { seconds } from './catalogue.ts';
+import { generateId, getId, toApiList } from './books.ts';
+import { toSeconds } from './catalogue.ts';
 
 interface Start {
   readonly at: number;
@@ -15,28 +15,28 @@ interface Start {
 }
 
 /** A subscription that begins. */
-export function newSubscription(id: string, start: Start): Stripe.Subscription {
+export function buildSubscription(id: string, start: Start): Stripe.Subscription {
   const { at, customer, price, quantity, metadata, end, isTrial, latestInvoice } = start;
   return {
-    ...nothingSet,
+    ...unsetFields,
     id,
     object: 'subscription',
-    billing_cycle_anchor: seconds(isTrial ? end : at),
-    created: seconds(at),
+    billing_cycle_anchor: toSeconds(isTrial ? end : at),
+    created: toSeconds(at),
     currency: price.currency,
     customer,
-    items: wholeList(`/v1/subscription_items?subscription=${id}`, [newItem(id, { price, quantity, at, end })]),
+    items: toApiList(`/v1/subscription_items?subscription=${id}`, [newItem(id, { price, quantity, at, end })]),
     latest_invoice: latestInvoice,
     livemode: price.livemode,
     metadata,
-    start_date: seconds(at),
+    start_date: toSeconds(at),
     status: isTrial ? 'trialing' : 'active',
-    trial_end: isTrial ? seconds(end) : null,
-    trial_start: isTrial ? seconds(at) : null,
+    trial_end: isTrial ? toSeconds(end) : null,
+    trial_start: isTrial ? toSeconds(at) : null,
   };
 }
 
-const nothingSet = {
+const unsetFields = {
   application: null,
   application_fee_percent: null,
   automatic_tax: { disabled_reason: null, enabled: false, liability: null },
@@ -86,16 +86,16 @@ interface Bought {
 }
 
 const newItem = (subscription: string, { price, quantity, at, end }: Bought): Stripe.SubscriptionItem => ({
-  id: newId('si', 14),
+  id: generateId('si', 14),
   object: 'subscription_item',
   billing_thresholds: null,
-  created: seconds(at),
-  current_period_end: seconds(end),
-  current_period_start: seconds(at),
+  created: toSeconds(at),
+  current_period_end: toSeconds(end),
+  current_period_start: toSeconds(at),
   current_trial: null,
   discounts: [],
   metadata: {},
-  plan: planOf(price),
+  plan: toPlan(price),
   price,
   quantity,
   subscription,
@@ -103,7 +103,7 @@ const newItem = (subscription: string, { price, quantity, at, end }: Bought): St
 });
 
 /** The price as the older kind of object that still comes with every item. */
-const planOf = (price: Stripe.Price): Stripe.Plan => ({
+const toPlan = (price: Stripe.Price): Stripe.Plan => ({
   id: price.id,
   object: 'plan',
   active: price.active,
@@ -118,7 +118,7 @@ const planOf = (price: Stripe.Price): Stripe.Plan => ({
   metadata: {},
   meter: null,
   nickname: null,
-  product: idOf(price.product),
+  product: getId(price.product),
   tiers_mode: null,
   transform_usage: null,
   trial_period_days: null,
@@ -126,7 +126,7 @@ const planOf = (price: Stripe.Price): Stripe.Plan => ({
 });
 
 /** The one item of a subscription. */
-export function itemOf({ id, items }: Stripe.Subscription): Stripe.SubscriptionItem {
+export function getItem({ id, items }: Stripe.Subscription): Stripe.SubscriptionItem {
   const [item] = items.data;
   if (item === undefined) throw new Error(`${id} has no items`);
   return item;
@@ -137,6 +137,6 @@ export const withItem = (
   subscription: Stripe.Subscription,
   patch: Partial<Stripe.SubscriptionItem>,
 ): Stripe.Subscription => {
-  const item = { ...itemOf(subscription), ...patch };
-  return { ...subscription, items: { ...subscription.items, data: [{ ...item, plan: planOf(item.price) }] } };
+  const item = { ...getItem(subscription), ...patch };
+  return { ...subscription, items: { ...subscription.items, data: [{ ...item, plan: toPlan(item.price) }] } };
 };

@@ -1,24 +1,24 @@
-import { type Source, token } from './books.ts';
-import { tellOf } from './news.ts';
+import { generateId, type ResponseContext } from './books.ts';
+import { emitSubscriptionWebhook } from './news.ts';
 import type { Payment, Subscription } from './records.ts';
-import { nextBilling } from './views.ts';
+import { getNextBillingTime } from './views.ts';
 
-const approved = { code: '1000', text: 'Approved' };
+const approvedResponse = { code: '1000', text: 'Approved' };
 
 /** Enters a payment in the books. */
-export function enterPayment(
-  { books, now }: Source,
+export function savePayment(
+  { books, now }: ResponseContext,
   details: Pick<Payment, 'amount' | 'currency'> & Partial<Payment>,
 ): Payment {
   const at = now();
   const payment: Payment = {
-    id: token(8),
+    id: generateId(8),
     type: 'sale',
     status: 'submitted_for_settlement',
     createdAt: at,
     updatedAt: at,
     refundIds: [],
-    response: approved,
+    response: approvedResponse,
     ...details,
   };
   books.payments.set(payment.id, payment);
@@ -26,9 +26,9 @@ export function enterPayment(
 }
 
 /** Takes the payment that is due and begins its period. */
-export function bill(source: Source, subscription: Subscription, at = source.now()): Subscription {
+export function billSubscription(source: ResponseContext, subscription: Subscription, at = source.now()): Subscription {
   const { id, price: amount, currency, customerId, cycles, isTrial, status } = subscription;
-  const { id: paymentId } = enterPayment(source, {
+  const { id: paymentId } = savePayment(source, {
     amount,
     currency,
     customerId,
@@ -36,17 +36,18 @@ export function bill(source: Source, subscription: Subscription, at = source.now
     createdAt: at,
     updatedAt: at,
   });
-  const paid = changed(subscription, 'Active', at);
+  const paid = withStatus(subscription, 'Active', at);
   source.books.subscriptions.set(id, { ...paid, cycles: cycles + 1, payments: [...paid.payments, paymentId] });
   // What began with a trial is active from the start: the gateway never says that it went active.
-  if (cycles === 0 && isTrial) tellOf(source, 'subscription_trial_ended', { id, at });
-  if (status === 'Past Due' || (cycles === 0 && !isTrial)) tellOf(source, 'subscription_went_active', { id, at });
-  tellOf(source, 'subscription_charged_successfully', { id, at });
+  if (cycles === 0 && isTrial) emitSubscriptionWebhook(source, 'subscription_trial_ended', { id, at });
+  if (status === 'Past Due' || (cycles === 0 && !isTrial))
+    emitSubscriptionWebhook(source, 'subscription_went_active', { id, at });
+  emitSubscriptionWebhook(source, 'subscription_charged_successfully', { id, at });
   return source.books.subscriptions.get(id) ?? paid;
 }
 
 /** The subscription in another state from `at` on. */
-export const changed = (subscription: Subscription, status: Subscription['status'], at: number): Subscription => ({
+export const withStatus = (subscription: Subscription, status: Subscription['status'], at: number): Subscription => ({
   ...subscription,
   status,
   updatedAt: at,
@@ -57,5 +58,5 @@ export const changed = (subscription: Subscription, status: Subscription['status
 });
 
 /** When a subscription is billed by itself. */
-export const dueAt = (subscription: Subscription): number | undefined =>
-  subscription.autoRenew && subscription.status === 'Active' ? nextBilling(subscription) : undefined;
+export const getNextDueTime = (subscription: Subscription): number | undefined =>
+  subscription.autoRenew && subscription.status === 'Active' ? getNextBillingTime(subscription) : undefined;

@@ -1,4 +1,4 @@
-import type { Books } from './books.ts';
+import type { MerchantState } from './books.ts';
 
 /** What paying with a nonce comes to: the gateway's validation error, a decline, a rejection, or nothing of these. */
 export interface NonceVerdict {
@@ -7,20 +7,20 @@ export interface NonceVerdict {
   readonly rejection?: string;
 }
 
-const unknown = { code: '91565', message: 'Unknown or expired payment_method_nonce.' };
-const consumed = { code: '91564', message: 'Cannot use a payment_method_nonce more than once.' };
+const unknownProblem = { code: '91565', message: 'Unknown or expired payment_method_nonce.' };
+const consumedProblem = { code: '91564', message: 'Cannot use a payment_method_nonce more than once.' };
 const doNotHonor = { code: '2000', text: 'Do Not Honor' };
 
 /** The verdict on a nonce: one of this emulator, or one of the gateway's well-known test nonces. */
-export function verdictOn({ wishes, usedNonces }: Books, nonce: string): NonceVerdict {
-  if (nonce === 'fake-consumed-nonce' || usedNonces.has(nonce)) return { problem: consumed };
+export function checkNonce({ pendingOrders: wishes, usedNonces }: MerchantState, nonce: string): NonceVerdict {
+  if (nonce === 'fake-consumed-nonce' || usedNonces.has(nonce)) return { problem: consumedProblem };
   if (/^fake-processor-declined-[\w-]+-nonce$/.test(nonce)) return { response: doNotHonor };
   const [, rejection] = /^fake-gateway-rejected-([a-z]+)-nonce$/.exec(nonce) ?? [];
   if (rejection !== undefined) return { rejection };
-  return wishes.has(nonce) || /^fake-valid-(?:[\w-]+-)?nonce$/.test(nonce) ? {} : { problem: unknown };
+  return wishes.has(nonce) || /^fake-valid-(?:[\w-]+-)?nonce$/.test(nonce) ? {} : { problem: unknownProblem };
 }
 
 /** Test nonces may be used again, others only once. */
-export function useUp({ usedNonces }: Books, nonce: string): void {
+export function consumeNonce({ usedNonces }: MerchantState, nonce: string): void {
   if (!nonce.startsWith('fake-')) usedNonces.add(nonce);
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Order } from '../orders.ts';
+import { PurchaseOrder } from '../orders.ts';
 
 const History = v.array(v.object({ status: v.string(), timestamp: v.number() }));
 
@@ -49,24 +49,24 @@ export const Subscription = v.object({
 export type Subscription = v.InferOutput<typeof Subscription>;
 
 /** What a client is about to have validated: the order that a nonce was made for. */
-export const Wish = v.object({ nonce: v.string(), order: Order });
-export type Wish = v.InferOutput<typeof Wish>;
+export const PendingOrder = v.object({ nonce: v.string(), order: PurchaseOrder });
+export type PendingOrder = v.InferOutput<typeof PendingOrder>;
 
 /** A payment method in the vault. */
-export const Method = v.object({ token: v.string(), customerId: v.string(), nonce: v.string() });
-export type Method = v.InferOutput<typeof Method>;
+export const PaymentMethod = v.object({ token: v.string(), customerId: v.string(), nonce: v.string() });
+export type PaymentMethod = v.InferOutput<typeof PaymentMethod>;
 
 /** All that the gateway knows of its merchant. */
-export const SavedBooks = v.object({
+export const SavedState = v.object({
   merchantId: v.string(),
   publicKey: v.string(),
   privateKey: v.string(),
-  products: v.array(v.tuple([v.string(), Order])),
+  products: v.array(v.tuple([v.string(), PurchaseOrder])),
   customers: v.array(v.string()),
-  methods: v.array(v.tuple([v.string(), Method])),
+  methods: v.array(v.tuple([v.string(), PaymentMethod])),
   payments: v.array(v.tuple([v.string(), Payment])),
   subscriptions: v.array(v.tuple([v.string(), Subscription])),
-  wishes: v.array(v.tuple([v.string(), Wish])),
+  wishes: v.array(v.tuple([v.string(), PendingOrder])),
   usedNonces: v.array(v.string()),
 });
-export type SavedBooks = v.InferOutput<typeof SavedBooks>;
+export type SavedState = v.InferOutput<typeof SavedState>;

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import type { Answer } from '../http-messages.ts';
-import { bare, declined, invalid, xml } from './answers.ts';
-import { enterPayment } from './billing.ts';
-import { type Source, token } from './books.ts';
-import { useUp, verdictOn } from './nonces.ts';
+import type { HttpResponse } from '../http-messages.ts';
+import { declinedResponse, emptyResponse, validationErrorResponse, xmlResponse } from './answers.ts';
+import { savePayment } from './billing.ts';
+import { generateId, type ResponseContext } from './books.ts';
+import { checkNonce, consumeNonce } from './nonces.ts';
 import type { Payment } from './records.ts';
-import { paymentView, statusAt } from './views.ts';
+import { getStatus, toPaymentView } from './views.ts';
 
 const Sale = v.object({
   type: v.literal('sale'),
@@ -21,25 +21,33 @@ type Sale = v.InferOutput<typeof Sale>;
 const duplicateWindowMs = 30_000;
 
 /** `POST /transactions`. */
-export function sell(source: Source, body: unknown): Answer {
+export function createTransaction(source: ResponseContext, body: unknown): HttpResponse {
   const result = v.safeParse(v.object({ transaction: Sale }), body);
   if (!result.success) {
-    return invalid('transaction', { code: '81503', attribute: 'amount', message: 'Amount is an invalid format.' });
+    return validationErrorResponse('transaction', {
+      code: '81503',
+      attribute: 'amount',
+      message: 'Amount is an invalid format.',
+    });
   }
   const { transaction: sale } = result.output;
   const { books, now } = source;
   const again = [...books.payments.values()].find((one) => one.requestKey && one.requestKey === sale.api_request_key);
-  if (again) return xml(201, 'transaction', paymentView(again, now()));
+  if (again) return xmlResponse(201, 'transaction', toPaymentView(again, now()));
   if (sale.customer_id !== undefined && !books.customers.has(sale.customer_id)) {
-    return invalid('transaction', { code: '91510', attribute: 'customer_id', message: 'Customer ID is invalid.' });
+    return validationErrorResponse('transaction', {
+      code: '91510',
+      attribute: 'customer_id',
+      message: 'Customer ID is invalid.',
+    });
   }
-  const { problem, ...verdict } = verdictOn(books, sale.payment_method_nonce);
-  if (problem) return invalid('transaction', { ...problem, attribute: 'payment_method_nonce' });
-  useUp(books, sale.payment_method_nonce);
+  const { problem, ...verdict } = checkNonce(books, sale.payment_method_nonce);
+  if (problem) return validationErrorResponse('transaction', { ...problem, attribute: 'payment_method_nonce' });
+  consumeNonce(books, sale.payment_method_nonce);
   return settledSale(source, sale, isDuplicate(source, sale) ? { rejection: 'duplicate' } : verdict);
 }
 
-function isDuplicate({ books, now }: Source, { order_id, amount, customer_id }: Sale): boolean {
+function isDuplicate({ books, now }: ResponseContext, { order_id, amount, customer_id }: Sale): boolean {
   return [...books.payments.values()].some(
     (one) =>
       order_id !== undefined &&
@@ -50,54 +58,58 @@ function isDuplicate({ books, now }: Source, { order_id, amount, customer_id }: 
   );
 }
 
-function settledSale(source: Source, sale: Sale, verdict: Pick<Payment, 'rejection'> & Partial<Payment>): Answer {
+function settledSale(
+  source: ResponseContext,
+  sale: Sale,
+  verdict: Pick<Payment, 'rejection'> & Partial<Payment>,
+): HttpResponse {
   const { books, now } = source;
-  const customerId = sale.customer_id ?? token(10);
+  const customerId = sale.customer_id ?? generateId(10);
   books.customers.add(customerId);
   const amount = Number(sale.amount);
   const byAmount = amount >= 2_000 && amount < 3_000 && { code: String(Math.floor(amount)), text: 'Do Not Honor' };
   const response = verdict.response ?? (byAmount || undefined);
-  const order = books.wishes.get(sale.payment_method_nonce)?.order;
-  const payment = enterPayment(source, {
+  const order = books.pendingOrders.get(sale.payment_method_nonce)?.order;
+  const payment = savePayment(source, {
     amount: sale.amount,
     currency: order?.currency ?? 'USD',
     customerId,
     nonce: sale.payment_method_nonce,
-    status: statusOf(sale, verdict.rejection, response),
+    status: toStatus(sale, verdict.rejection, response),
     ...(sale.order_id !== undefined && { orderId: sale.order_id }),
     ...(sale.api_request_key !== undefined && { requestKey: sale.api_request_key }),
     ...(verdict.rejection !== undefined && { rejection: verdict.rejection }),
     ...(response && { response }),
   });
-  const view = paymentView(payment, now());
-  if (verdict.rejection !== undefined) return declined(`Gateway Rejected: ${verdict.rejection}`, view);
-  return response ? declined(response.text, view) : xml(201, 'transaction', view);
+  const view = toPaymentView(payment, now());
+  if (verdict.rejection !== undefined) return declinedResponse(`Gateway Rejected: ${verdict.rejection}`, view);
+  return response ? declinedResponse(response.text, view) : xmlResponse(201, 'transaction', view);
 }
 
-function statusOf({ options }: Sale, rejection: string | undefined, response: object | undefined): string {
+function toStatus({ options }: Sale, rejection: string | undefined, response: object | undefined): string {
   if (rejection !== undefined) return 'gateway_rejected';
   if (response) return 'processor_declined';
   return options?.submit_for_settlement ? 'submitted_for_settlement' : 'authorized';
 }
 
 /** `GET /transactions/{id}`. */
-export function findPayment({ books, now }: Source, id: string): Answer {
+export function findPayment({ books, now }: ResponseContext, id: string): HttpResponse {
   const payment = books.payments.get(id);
-  return payment ? xml(200, 'transaction', paymentView(payment, now())) : bare(404);
+  return payment ? xmlResponse(200, 'transaction', toPaymentView(payment, now())) : emptyResponse(404);
 }
 
 /** Gives a payment back: voids it before it settles, refunds it after. */
-export function giveBack(source: Source, payment: Payment): Payment {
+export function reversePayment(source: ResponseContext, payment: Payment): Payment {
   const { books, now } = source;
   const at = now();
-  const status = statusAt(payment, at);
+  const status = getStatus(payment, at);
   if (status !== 'settled') {
     const voided = { ...payment, status: 'voided', updatedAt: at };
     books.payments.set(payment.id, voided);
     return voided;
   }
   const { amount, currency, customerId = '' } = payment;
-  const refund = enterPayment(source, { amount, currency, customerId, type: 'credit', refundedId: payment.id });
+  const refund = savePayment(source, { amount, currency, customerId, type: 'credit', refundedId: payment.id });
   const refunded = { ...payment, updatedAt: at, refundIds: [...payment.refundIds, refund.id] };
   books.payments.set(payment.id, refunded);
   return refunded;

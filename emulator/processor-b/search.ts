@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import type { Answer } from '../http-messages.ts';
-import { xml } from './answers.ts';
-import type { Source } from './books.ts';
+import type { HttpResponse } from '../http-messages.ts';
+import { xmlResponse } from './answers.ts';
+import type { ResponseContext } from './books.ts';
 import type { Payment } from './records.ts';
 
 /** Moments from and to which a search looks, as the official client writes them. */
@@ -24,13 +24,13 @@ const Search = v.object({
 type Search = v.InferOutput<typeof Search>['search'];
 
 /** `POST /transactions/advanced_search_ids`: the ids of the payments that fit all criteria, the newest first. */
-export function searchIds({ books }: Source, body: unknown): Answer {
+export function searchIds({ books }: ResponseContext, body: unknown): HttpResponse {
   const { search } = v.parse(Search, body);
-  const payments = [...books.payments.values()].filter((payment) => fits(payment, search)).reverse();
-  return xml(200, 'search-results', { pageSize: 50, ids: payments.map(({ id }) => id) });
+  const payments = [...books.payments.values()].filter((payment) => matchesSearch(payment, search)).reverse();
+  return xmlResponse(200, 'search-results', { pageSize: 50, ids: payments.map(({ id }) => id) });
 }
 
-const fits = (payment: Payment, { order_id, type, status, created_at, voided_at }: Search): boolean =>
+const matchesSearch = (payment: Payment, { order_id, type, status, created_at, voided_at }: Search): boolean =>
   (order_id === undefined || payment.orderId === order_id.is) &&
   (type === undefined || type.includes(payment.type)) &&
   (status === undefined || status.includes(payment.status)) &&

@@ -1,36 +1,36 @@
 import { addPeriod } from '../calendar.ts';
-import type { Books } from './books.ts';
+import type { MerchantState } from './books.ts';
 import type { Payment, Subscription } from './records.ts';
-import type { Value } from './xml.ts';
+import type { XmlValue } from './xml.ts';
 
 /** The length of a day in milliseconds. */
-export const day = 86_400_000;
+export const dayMs = 86_400_000;
 
 /** A moment as the gateway writes it. */
-export const second = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
+export const toTimestamp = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 const date = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 /** When the next payment is due. */
-export const nextBilling = ({ firstBilling, months, cycles }: Subscription): number =>
+export const getNextBillingTime = ({ firstBilling, months, cycles }: Subscription): number =>
   addPeriod(firstBilling, `P${months}M`, cycles);
 
 /** The payment as the gateway shows it: a card's settles within a day. */
-export const statusAt = ({ status, createdAt }: Payment, now: number): string =>
-  status === 'submitted_for_settlement' && now - createdAt >= day ? 'settled' : status;
+export const getStatus = ({ status, createdAt }: Payment, now: number): string =>
+  status === 'submitted_for_settlement' && now - createdAt >= dayMs ? 'settled' : status;
 
 /** A payment in the gateway's words. */
-export function paymentView(payment: Payment, now: number): Value {
+export function toPaymentView(payment: Payment, now: number): XmlValue {
   const { id, type, amount, customerId, refundIds, response } = payment;
   return {
     id,
-    status: statusAt(payment, now),
+    status: getStatus(payment, now),
     type,
     currencyIsoCode: payment.currency,
     amount,
     merchantAccountId: 'default',
     orderId: payment.orderId ?? null,
-    createdAt: second(payment.createdAt),
-    updatedAt: second(payment.updatedAt),
+    createdAt: toTimestamp(payment.createdAt),
+    updatedAt: toTimestamp(payment.updatedAt),
     customer: { id: customerId ?? null },
     refundIds,
     refundedTransactionId: payment.refundedId ?? null,
@@ -39,12 +39,15 @@ export function paymentView(payment: Payment, now: number): Value {
     gatewayRejectionReason: payment.rejection ?? null,
     paymentInstrumentType: 'credit_card',
     subscriptionId: payment.subscriptionId ?? null,
-    disputes: payment.dispute ? [disputeView(payment, 'lost')] : [],
+    disputes: payment.dispute ? [toDisputeView(payment, 'lost')] : [],
   };
 }
 
 /** The dispute of a payment in the gateway's words, in one of its states. */
-export function disputeView({ id, amount, currency, dispute, ...payment }: Payment, status: 'open' | 'lost'): Value {
+export function toDisputeView(
+  { id, amount, currency, dispute, ...payment }: Payment,
+  status: 'open' | 'lost',
+): XmlValue {
   const { id: disputeId = '', openedAt = 0 } = dispute ?? {};
   return {
     id: disputeId,
@@ -52,19 +55,19 @@ export function disputeView({ id, amount, currency, dispute, ...payment }: Payme
     amountDisputed: amount,
     amountWon: '0.00',
     caseNumber: `CB${disputeId.slice(0, 9).toUpperCase()}`,
-    createdAt: second(openedAt),
+    createdAt: toTimestamp(openedAt),
     currencyIsoCode: currency,
     kind: 'chargeback',
     merchantAccountId: 'default',
     reason: 'fraud',
     receivedDate: date(openedAt),
-    replyByDate: date(openedAt + 20 * day),
+    replyByDate: date(openedAt + 20 * dayMs),
     status,
     dateOpened: date(openedAt),
     transaction: {
       id,
       amount,
-      createdAt: second(payment.createdAt),
+      createdAt: toTimestamp(payment.createdAt),
       orderId: payment.orderId ?? null,
       paymentInstrumentSubtype: 'Visa',
       purchaseOrderNumber: null,
@@ -74,12 +77,12 @@ export function disputeView({ id, amount, currency, dispute, ...payment }: Payme
 
 /** The last day that is paid for; the gateway calls expired what has come to its end, so that no day is left of that. */
 function lastDay(subscription: Subscription): number {
-  const paidThrough = nextBilling(subscription) - day;
-  return subscription.status === 'Expired' ? Math.min(paidThrough, subscription.updatedAt - day) : paidThrough;
+  const paidThrough = getNextBillingTime(subscription) - dayMs;
+  return subscription.status === 'Expired' ? Math.min(paidThrough, subscription.updatedAt - dayMs) : paidThrough;
 }
 
 /** A subscription in the gateway's words. */
-export function subscriptionView({ payments }: Books, subscription: Subscription, now: number): Value {
+export function toSubscriptionView({ payments }: MerchantState, subscription: Subscription, now: number): XmlValue {
   const { cycles, months, firstBilling, isTrial } = subscription;
   const own = subscription.payments.flatMap((id) => payments.get(id) ?? []).reverse();
   const hasPaid = cycles > 0;
@@ -90,10 +93,10 @@ export function subscriptionView({ payments }: Books, subscription: Subscription
     status: subscription.status,
     price: subscription.price,
     paymentMethodToken: subscription.token,
-    createdAt: second(subscription.createdAt),
-    updatedAt: second(subscription.updatedAt),
+    createdAt: toTimestamp(subscription.createdAt),
+    updatedAt: toTimestamp(subscription.updatedAt),
     firstBillingDate: date(firstBilling),
-    nextBillingDate: date(nextBilling(subscription)),
+    nextBillingDate: date(getNextBillingTime(subscription)),
     billingPeriodStartDate: hasPaid ? date(addPeriod(firstBilling, `P${months}M`, cycles - 1)) : null,
     billingPeriodEndDate: end,
     paidThroughDate: end,
@@ -102,7 +105,7 @@ export function subscriptionView({ payments }: Books, subscription: Subscription
     currentBillingCycle: cycles,
     numberOfBillingCycles: null,
     discounts: [],
-    statusHistory: subscription.history.map(({ status, timestamp }) => ({ status, timestamp: second(timestamp) })),
-    transactions: own.map((payment) => paymentView(payment, now)),
+    statusHistory: subscription.history.map(({ status, timestamp }) => ({ status, timestamp: toTimestamp(timestamp) })),
+    transactions: own.map((payment) => toPaymentView(payment, now)),
   };
 }

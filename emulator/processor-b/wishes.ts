@@ -1,38 +1,41 @@
 import type { PurchaseSummary } from '../emulated-store.ts';
-import type { Order } from '../orders.ts';
-import { refusal } from '../refusal.ts';
-import { userUuid } from '../user-token.ts';
-import { type Books, type Source, token } from './books.ts';
-import type { Payment, Subscription, Wish } from './records.ts';
-import { statusAt } from './views.ts';
+import type { PurchaseOrder } from '../orders.ts';
+import { controlError } from '../refusal.ts';
+import { toUserUuid } from '../user-token.ts';
+import { generateId, type MerchantState, type ResponseContext } from './books.ts';
+import type { Payment, PendingOrder, Subscription } from './records.ts';
+import { getStatus } from './views.ts';
 
 /** Nothing is bought until the nonce is validated: the wish has the nonce's name and then shows what was bought. */
-export function wish({ products, wishes }: Books, order: Order): string {
+export function createPendingOrder({ products, pendingOrders: wishes }: MerchantState, order: PurchaseOrder): string {
   const period = order.period ?? products.get(order.productId)?.period ?? 'P1M';
   const isPlan = order.type === 'paid subscription';
-  if (isPlan && !/^P\d+[MY]$/.test(period)) throw refusal(422, 'processor_b bills plans by the month.');
+  if (isPlan && !/^P\d+[MY]$/.test(period)) throw controlError(422, 'processor_b bills plans by the month.');
   const priced = { priceMicros: 4_990_000, currency: 'USD', ...products.get(order.productId), ...order };
   const { applicationUsername: _user, trial: _trial, autoRenew: _renew, form: _form, ...product } = priced;
   products.set(order.productId, { ...product, ...(isPlan && { period }) });
-  const nonce = `tokencc_bh_${token(24)}`;
+  const nonce = `tokencc_bh_${generateId(24)}`;
   wishes.set(nonce, { nonce, order: { ...priced, ...(isPlan && { period }) } });
   return nonce;
 }
 
 /** The wish of a nonce, which must be known. */
-export function named({ wishes }: Books, nonce: string): Wish {
+export function requirePendingOrder({ pendingOrders: wishes }: MerchantState, nonce: string): PendingOrder {
   const found = wishes.get(nonce);
-  if (!found) throw refusal(404, `There is no purchase ${nonce}.`);
+  if (!found) throw controlError(404, `There is no purchase ${nonce}.`);
   return found;
 }
 
-interface Bought {
+interface NoncePurchase {
   readonly payment?: Payment;
   readonly subscription?: Subscription;
 }
 
 /** What was bought with the nonce of a wish. */
-export function boughtWith({ payments, methods, subscriptions }: Books, { nonce }: Wish): Bought {
+export function findPurchaseOfNonce(
+  { payments, methods, subscriptions }: MerchantState,
+  { nonce }: PendingOrder,
+): NoncePurchase {
   const payment = [...payments.values()].find((one) => one.nonce === nonce);
   const method = [...methods.values()].find((one) => one.nonce === nonce);
   const subscription = [...subscriptions.values()].find((one) => one.token === method?.token);
@@ -40,14 +43,14 @@ export function boughtWith({ payments, methods, subscriptions }: Books, { nonce 
 }
 
 /** A wish, or what was bought, as the control API shows it. */
-export function summaryOf({ books, now }: Source, asked: Wish): PurchaseSummary {
-  const { payment, subscription } = boughtWith(books, asked);
+export function toPurchaseSummary({ books, now }: ResponseContext, asked: PendingOrder): PurchaseSummary {
+  const { payment, subscription } = findPurchaseOfNonce(books, asked);
   const { productId, type, applicationUsername } = asked.order;
   return {
     id: asked.nonce,
     productId,
     type,
-    state: subscription?.status ?? (payment ? statusAt(payment, now()) : 'nonce'),
+    state: subscription?.status ?? (payment ? getStatus(payment, now()) : 'nonce'),
     sandbox: true,
     ...(applicationUsername !== undefined && { applicationUsername }),
     ...((payment || subscription) && { purchaseId: subscription?.id ?? payment?.id }),
@@ -55,8 +58,8 @@ export function summaryOf({ books, now }: Source, asked: Wish): PurchaseSummary 
 }
 
 /** The body that a client posts to have the nonce validated. */
-export function validateBody({ nonce, order }: Wish, form = 'neutral'): Readonly<Record<string, unknown>> {
-  if (form !== 'neutral' && form !== 'brand') throw refusal(400, 'form: expected one of neutral, brand.');
+export function buildValidateBody({ nonce, order }: PendingOrder, form = 'neutral'): Readonly<Record<string, unknown>> {
+  if (form !== 'neutral' && form !== 'brand') throw controlError(400, 'form: expected one of neutral, brand.');
   const { productId, type, priceMicros, currency, applicationUsername } = order;
   return {
     id: productId,
@@ -71,7 +74,7 @@ export function validateBody({ nonce, order }: Wish, form = 'neutral'): Readonly
       deviceData: JSON.stringify({ correlation_id: nonce.slice(-8) }),
     },
     ...(applicationUsername !== undefined && {
-      additionalData: { applicationUsername, obfuscatedUsername: userUuid(applicationUsername) },
+      additionalData: { applicationUsername, obfuscatedUsername: toUserUuid(applicationUsername) },
     }),
   };
 }

@@ -1,5 +1,5 @@
-import { wholeSecond } from '../calendar.ts';
-import { type Books, nextId } from './books.ts';
+import { floorToSecond } from '../calendar.ts';
+import { nextId, type StoreState } from './books.ts';
 import type { Account, Environment } from './records.ts';
 
 interface Customer {
@@ -8,7 +8,11 @@ interface Customer {
 }
 
 /** The store account of the customer, opened when there is none: everyone without a user name is somebody else. */
-export function accountFor(books: Books, { environment, applicationUsername }: Customer, now: number): Account {
+export function getOrCreateAccount(
+  books: StoreState,
+  { environment, applicationUsername }: Customer,
+  now: number,
+): Account {
   const named = applicationUsername === undefined ? undefined : `${environment}/${applicationUsername}`;
   const known = books.accounts.get(named ?? '');
   if (known !== undefined) return known;
@@ -18,7 +22,7 @@ export function accountFor(books: Books, { environment, applicationUsername }: C
     environment,
     ...(applicationUsername !== undefined && { applicationUsername }),
     appTransactionId,
-    downloadedAt: wholeSecond(now),
+    downloadedAt: floorToSecond(now),
   };
   books.accounts.set(account.id, account);
   return account;

@@ -1,4 +1,4 @@
-import { type Answer, json } from '../http-messages.ts';
+import { type HttpResponse, jsonResponse } from '../http-messages.ts';
 
 /** An error that the server API answers with a code of its own. */
 export interface ApiError extends Error {
@@ -10,8 +10,8 @@ export const apiError = (errorCode: number, errorMessage: string): ApiError =>
   Object.assign(new Error(errorMessage), { errorCode });
 
 /** The answer for something thrown; what is no `ApiError` is thrown on. */
-export function errorAnswer(thrown: unknown): Answer {
+export function toErrorResponse(thrown: unknown): HttpResponse {
   if (!(thrown instanceof Error) || !('errorCode' in thrown) || typeof thrown.errorCode !== 'number') throw thrown;
   const { errorCode, message } = thrown;
-  return json(Math.floor(errorCode / 10_000), { errorCode, errorMessage: message });
+  return jsonResponse(Math.floor(errorCode / 10_000), { errorCode, errorMessage: message });
 }

@@ -9,10 +9,10 @@ export const app = {
 } as const;
 
 /** What the sandbox gives for the download date of every customer. */
-export const sandboxDownload = Date.parse('2013-08-01T07:00:00Z');
+export const sandboxDownloadDate = Date.parse('2013-08-01T07:00:00Z');
 
 /** The storefront, by name and number, where a currency is used. */
-export function storefrontOf(currency: string): { storefront: string; storefrontId: string } {
+export function getStorefront(currency: string): { storefront: string; storefrontId: string } {
   const [storefront, storefrontId] = storefronts[currency] ?? ['USA', '143441'];
   return { storefront, storefrontId };
 }

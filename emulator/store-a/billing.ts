@@ -1,14 +1,14 @@
 import { addPeriod, type Period } from '../calendar.ts';
 import {
-  type Change,
-  demand,
-  endingAt,
-  type Moment,
-  type Notice,
-  notice,
-  paidUntil,
-  subscriptionOf,
-  withState,
+  buildNotificationType,
+  getPaidUntil,
+  type NotificationType,
+  requirePossible,
+  requireSubscription,
+  type Transition,
+  type TransitionContext,
+  withEndAt,
+  withSubscriptionState,
 } from './change.ts';
 import type { Purchase, Subscription } from './records.ts';
 import { renew } from './renewal.ts';
@@ -16,27 +16,27 @@ import { renew } from './renewal.ts';
 const dayMs = 86_400_000;
 
 /** The store gives up collecting a payment after so long. */
-const retryMs = 60 * dayMs;
+const billingRetryMs = 60 * dayMs;
 
 const expiredSubtypes = { 1: 'VOLUNTARY', 2: 'BILLING_RETRY', 3: 'PRICE_INCREASE', 5: undefined } as const;
 
 /** When something happens to the purchase by itself: a period, a grace period or the retrying of a payment ends. */
-export function dueAt(purchase: Purchase): number | undefined {
+export function getNextDueTime(purchase: Purchase): number | undefined {
   switch (purchase.subscription?.state) {
     case 'ACTIVE':
-      return paidUntil(purchase);
+      return getPaidUntil(purchase);
     case 'BILLING_GRACE_PERIOD':
       return purchase.subscription.graceUntil;
     case 'BILLING_RETRY':
-      return paidUntil(purchase) + retryMs;
+      return getPaidUntil(purchase) + billingRetryMs;
     default:
       return undefined;
   }
 }
 
 /** What happens by itself at that moment. */
-export function dueStep(purchase: Purchase): (purchase: Purchase, moment: Moment) => Change {
-  const { state, willRenew, playsRenewals, priceIncrease } = subscriptionOf(purchase);
+export function getDueTransition(purchase: Purchase): (purchase: Purchase, moment: TransitionContext) => Transition {
+  const { state, willRenew, renewsAutomatically: playsRenewals, priceIncrease } = requireSubscription(purchase);
   if (state === 'BILLING_GRACE_PERIOD' && willRenew) return endGrace;
   const renews = state === 'ACTIVE' && willRenew && playsRenewals && priceIncrease?.accepted !== false;
   return renews ? renew : expire;
@@ -46,54 +46,61 @@ export function dueStep(purchase: Purchase): (purchase: Purchase, moment: Moment
  * The payment for the next period fails: a grace period with access begins, or nothing but retries when `grace` is false.
  * Failing again in the grace period ends it. A period that ran out unrenewed is taken to have failed at its end.
  */
-export function failPayment(purchase: Purchase, moment: Moment, grace = true): Change {
-  const { state, willRenew, expirationIntent, anchor } = subscriptionOf(purchase);
+export function failPayment(purchase: Purchase, moment: TransitionContext, grace = true): Transition {
+  const { state, willRenew, expirationIntent, anchor } = requireSubscription(purchase);
   if (state === 'BILLING_GRACE_PERIOD') return endGrace(purchase, moment);
   const isDue = (state === 'ACTIVE' && willRenew) || (state === 'EXPIRED' && expirationIntent === 5);
-  demand(isDue, purchase, `is ${state}${state === 'ACTIVE' ? ' but cancelled' : ''}: no payment is due`);
-  const graceUntil = paidUntil(purchase) + graceMs(anchor.period);
+  requirePossible(isDue, purchase, `is ${state}${state === 'ACTIVE' ? ' but cancelled' : ''}: no payment is due`);
+  const graceUntil = getPaidUntil(purchase) + getGraceMs(anchor.period);
   if (!grace || graceUntil <= moment.at) {
-    return { purchase: retrying(purchase, moment), notices: [notice('DID_FAIL_TO_RENEW')] };
+    return {
+      purchase: startBillingRetry(purchase, moment),
+      notifications: [buildNotificationType('DID_FAIL_TO_RENEW')],
+    };
   }
   return {
-    purchase: withState(purchase, { state: 'BILLING_GRACE_PERIOD', willRenew: true, graceUntil }),
-    notices: [notice('DID_FAIL_TO_RENEW', 'GRACE_PERIOD')],
+    purchase: withSubscriptionState(purchase, { state: 'BILLING_GRACE_PERIOD', willRenew: true, graceUntil }),
+    notifications: [buildNotificationType('DID_FAIL_TO_RENEW', 'GRACE_PERIOD')],
   };
 }
 
 /** The subscription ends now, for the reason that its state gives. */
-export function expire(purchase: Purchase, moment: Moment): Change {
-  const { state } = subscriptionOf(purchase);
-  demand(state !== 'EXPIRED' && state !== 'REVOKED', purchase, `is ${state} already`);
-  const expirationIntent = intentOf(subscriptionOf(purchase));
+export function expire(purchase: Purchase, moment: TransitionContext): Transition {
+  const { state } = requireSubscription(purchase);
+  requirePossible(state !== 'EXPIRED' && state !== 'REVOKED', purchase, `is ${state} already`);
+  const expirationIntent = toExpirationIntent(requireSubscription(purchase));
   return {
-    purchase: withState(endingAt(purchase, moment.at), { state: 'EXPIRED', willRenew: false, expirationIntent }),
-    notices: [notice('EXPIRED', expiredSubtypes[expirationIntent])],
+    purchase: withSubscriptionState(withEndAt(purchase, moment.at), {
+      state: 'EXPIRED',
+      willRenew: false,
+      expirationIntent,
+    }),
+    notifications: [buildNotificationType('EXPIRED', expiredSubtypes[expirationIntent])],
   };
 }
 
-function endGrace(purchase: Purchase, moment: Moment): Change {
-  const { graceUntil = moment.at } = subscriptionOf(purchase);
-  const notices: Notice[] = [notice('GRACE_PERIOD_EXPIRED')];
-  return { purchase: retrying(purchase, moment, Math.min(graceUntil, moment.at)), notices };
+function endGrace(purchase: Purchase, moment: TransitionContext): Transition {
+  const { graceUntil = moment.at } = requireSubscription(purchase);
+  const notices: NotificationType[] = [buildNotificationType('GRACE_PERIOD_EXPIRED')];
+  return { purchase: startBillingRetry(purchase, moment, Math.min(graceUntil, moment.at)), notifications: notices };
 }
 
-const retrying = (purchase: Purchase, moment: Moment, graceUntil?: number): Purchase =>
-  withState(endingAt(purchase, moment.at), {
+const startBillingRetry = (purchase: Purchase, moment: TransitionContext, graceUntil?: number): Purchase =>
+  withSubscriptionState(withEndAt(purchase, moment.at), {
     state: 'BILLING_RETRY',
     willRenew: true,
     expirationIntent: 2,
     ...(graceUntil !== undefined && { graceUntil }),
   });
 
-function intentOf({ state, willRenew, priceIncrease }: Subscription): 1 | 2 | 3 | 5 {
+function toExpirationIntent({ state, willRenew, priceIncrease }: Subscription): 1 | 2 | 3 | 5 {
   if (!willRenew) return 1;
   if (state !== 'ACTIVE') return 2;
   return priceIncrease?.accepted === false ? 3 : 5;
 }
 
 /** 16 days; for periods of a week or less 6 days, and never longer than the period. */
-function graceMs(period: Period): number {
+function getGraceMs(period: Period): number {
   const periodMs = addPeriod(0, period);
   return periodMs > 7 * dayMs ? 16 * dayMs : Math.min(6 * dayMs, periodMs);
 }

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import * as v from 'valibot';
-import { Account, type Environment, latest, Product, Purchase, type Transaction } from './records.ts';
+import { Account, type Environment, getLatestTransaction, Product, Purchase, type Transaction } from './records.ts';
 
 /** All that the store knows of its customers, with the indexes that its API needs. */
-export interface Books {
+export interface StoreState {
   readonly products: Map<string, Product>;
   readonly accounts: Map<string, Account>;
   readonly purchases: Map<string, Purchase>;
@@ -13,20 +13,20 @@ export interface Books {
 }
 
 /** The books as they are kept over a restart. */
-export const SavedBooks = v.object({
+export const SavedState = v.object({
   products: v.array(Product),
   accounts: v.array(Account),
   purchases: v.array(Purchase),
   lastNumber: v.number(),
 });
-type SavedBooks = v.InferOutput<typeof SavedBooks>;
+type SavedState = v.InferOutput<typeof SavedState>;
 
 // Far from what another emulator handed out, so that two of them rarely know the same transaction id.
 const firstNumber = (): number => randomInt(1_000_000) * 1_000_000;
 
 /** Empty books, or those of an earlier run. */
-export function openBooks(saved?: SavedBooks): Books {
-  const books: Books = {
+export function createState(saved?: SavedState): StoreState {
+  const books: StoreState = {
     products: new Map(saved?.products.map((product) => [product.id, product])),
     accounts: new Map(saved?.accounts.map((account) => [account.id, account])),
     purchases: new Map(),
@@ -34,12 +34,12 @@ export function openBooks(saved?: SavedBooks): Books {
     purchaseIdsByAccount: new Map(),
     lastNumber: saved?.lastNumber ?? firstNumber(),
   };
-  for (const purchase of saved?.purchases ?? []) enter(books, purchase);
+  for (const purchase of saved?.purchases ?? []) savePurchase(books, purchase);
   return books;
 }
 
 /** The books as `openBooks` takes them again. */
-export const savedBooks = (books: Books): SavedBooks => ({
+export const toSavedState = (books: StoreState): SavedState => ({
   products: [...books.products.values()],
   accounts: [...books.accounts.values()],
   purchases: [...books.purchases.values()],
@@ -47,7 +47,7 @@ export const savedBooks = (books: Books): SavedBooks => ({
 });
 
 /** Writes a purchase down, new or changed. */
-export function enter(books: Books, purchase: Purchase): void {
+export function savePurchase(books: StoreState, purchase: Purchase): void {
   books.purchases.set(purchase.id, purchase);
   for (const { transactionId } of purchase.transactions) books.purchaseIdsByTransaction.set(transactionId, purchase.id);
   const owned = books.purchaseIdsByAccount.get(purchase.accountId) ?? new Set();
@@ -55,21 +55,25 @@ export function enter(books: Books, purchase: Purchase): void {
 }
 
 /** A number for a transaction, in the range that the real store uses in this environment. */
-export function nextId(books: Books, environment: Environment): string {
+export function nextId(books: StoreState, environment: Environment): string {
   books.lastNumber += 1;
   const base = environment === 'Production' ? 410_000_000_000_000 : 2_000_000_000_000_000;
   return String(base + books.lastNumber);
 }
 
 /** A transaction with the purchase that it belongs to and the account that owns it. */
-export interface Found {
+export interface FoundTransaction {
   readonly account: Account;
   readonly purchase: Purchase;
   readonly transaction: Transaction;
 }
 
 /** The transaction with this id, in this environment only. */
-export function findTransaction(books: Books, environment: Environment, transactionId: string): Found | undefined {
+export function findTransaction(
+  books: StoreState,
+  environment: Environment,
+  transactionId: string,
+): FoundTransaction | undefined {
   const purchase = books.purchases.get(books.purchaseIdsByTransaction.get(transactionId) ?? '');
   const account = books.accounts.get(purchase?.accountId ?? '');
   const transaction = purchase?.transactions.find((candidate) => candidate.transactionId === transactionId);
@@ -78,29 +82,33 @@ export function findTransaction(books: Books, environment: Environment, transact
 }
 
 /** The latest transaction of the customer whose download of the application has this id. */
-export function findDownload(books: Books, environment: Environment, appTransactionId: string): Found | undefined {
+export function findByAppTransaction(
+  books: StoreState,
+  environment: Environment,
+  appTransactionId: string,
+): FoundTransaction | undefined {
   const account = [...books.accounts.values()].find(
     (one) => one.appTransactionId === appTransactionId && one.environment === environment,
   );
-  const purchase = account && purchasesOf(books, account.id).at(-1);
-  return purchase && { account, purchase, transaction: latest(purchase) };
+  const purchase = account && listPurchases(books, account.id).at(-1);
+  return purchase && { account, purchase, transaction: getLatestTransaction(purchase) };
 }
 
 /** Everything that the account owns, oldest purchase first. */
-export function purchasesOf(books: Books, accountId: string): Purchase[] {
+export function listPurchases(books: StoreState, accountId: string): Purchase[] {
   const ids = [...(books.purchaseIdsByAccount.get(accountId) ?? [])];
   return ids.flatMap((id) => books.purchases.get(id) ?? []);
 }
 
 /** The product of a transaction. */
-export function productNamed(books: Books, productId: string): Product {
+export function getProduct(books: StoreState, productId: string): Product {
   const product = books.products.get(productId);
   if (product === undefined) throw new Error(`The product ${productId} is in no catalogue`);
   return product;
 }
 
 /** The account of a purchase. */
-export function accountOf(books: Books, purchase: Purchase): Account {
+export function getAccount(books: StoreState, purchase: Purchase): Account {
   const account = books.accounts.get(purchase.accountId);
   if (account === undefined) throw new Error(`The purchase ${purchase.id} has no account`);
   return account;

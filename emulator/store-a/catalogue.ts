@@ -1,39 +1,41 @@
-import type { Order } from '../orders.ts';
-import { refusal } from '../refusal.ts';
-import { type Books, productNamed, purchasesOf } from './books.ts';
-import { type Account, latest, type Product } from './records.ts';
+import type { PurchaseOrder } from '../orders.ts';
+import { controlError } from '../refusal.ts';
+import { getProduct, listPurchases, type StoreState } from './books.ts';
+import { type Account, getLatestTransaction, type Product } from './records.ts';
 
-const usualPriceMicros = 4_990_000;
+const defaultPriceMicros = 4_990_000;
 const firstGroup = 21_000_001;
 
 /** What the order buys: a product that exists, or a new one of the order's terms. */
-export function stockedProduct(books: Books, order: Order, buyer: Account): Product {
+export function getOrCreateProduct(books: StoreState, order: PurchaseOrder, buyer: Account): Product {
   const known = books.products.get(order.productId);
-  if (known === undefined) return stock(books, productOf(order, order.group ?? groupFor(books, buyer)));
+  if (known === undefined) return addProduct(books, buildProduct(order, order.group ?? chooseGroup(books, buyer)));
   if (known.type !== order.type || (order.period !== undefined && order.period !== known.period)) {
-    throw refusal(422, `${known.id} exists already, as a ${[known.type, known.period].join(' ').trim()}.`);
+    throw controlError(422, `${known.id} exists already, as a ${[known.type, known.period].join(' ').trim()}.`);
   }
   return known;
 }
 
 /** The product in the catalogue from now on. */
-export function stock(books: Books, product: Product): Product {
+export function addProduct(books: StoreState, product: Product): Product {
   books.products.set(product.id, product);
   return product;
 }
 
 /** A product of the terms: monthly and 4.99 USD unless they say otherwise. */
-export function productOf({ productId, type, ...terms }: Omit<Order, 'group'>, group: string): Product {
-  const { priceMicros = usualPriceMicros, currency = 'USD', period } = terms;
+export function buildProduct({ productId, type, ...terms }: Omit<PurchaseOrder, 'group'>, group: string): Product {
+  const { priceMicros = defaultPriceMicros, currency = 'USD', period } = terms;
   const product = { id: productId, type, priceMicros, currency };
   if (type === 'paid subscription') return { ...product, period: period ?? 'P1M', group };
   return { ...product, ...(period !== undefined && { period }) };
 }
 
 /** The application's one group; for a customer who had a subscription of it before, a group of its own. */
-function groupFor(books: Books, buyer: Account): string {
+function chooseGroup(books: StoreState, buyer: Account): string {
   const groups = new Set([...books.products.values()].map(({ group }) => group));
-  const taken = purchasesOf(books, buyer.id).map((purchase) => productNamed(books, latest(purchase).productId).group);
+  const taken = listPurchases(books, buyer.id).map(
+    (purchase) => getProduct(books, getLatestTransaction(purchase).productId).group,
+  );
   if (!taken.includes(String(firstGroup))) return String(firstGroup);
   let group = firstGroup + 1;
   while (groups.has(String(group))) group += 1;

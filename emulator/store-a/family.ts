@@ -1,37 +1,37 @@
-import { wholeSecond } from '../calendar.ts';
-import type { Books } from './books.ts';
-import { type Change, demand, type Moment } from './change.ts';
-import { firstNotice } from './purchasing.ts';
-import { type Account, latest, type Product, type Purchase } from './records.ts';
+import { floorToSecond } from '../calendar.ts';
+import type { StoreState } from './books.ts';
+import { requirePossible, type Transition, type TransitionContext } from './change.ts';
+import { getInitialNotification } from './purchasing.ts';
+import { type Account, getLatestTransaction, type Product, type Purchase } from './records.ts';
 
 /** A family member gets the purchase as well: transactions of their own, paid by nobody, ending when the owner's do. */
-export function share(
+export function sharePurchase(
   owner: Purchase,
   member: Account,
-  { product, moment }: { product: Product; moment: Moment },
-): Change {
+  { product, moment }: { product: Product; moment: TransitionContext },
+): Transition {
   const isShareable = product.type === 'paid subscription' || product.type === 'non consumable';
-  demand(isShareable, owner, `is a ${product.type}, which families do not share`);
+  requirePossible(isShareable, owner, `is a ${product.type}, which families do not share`);
   const { state } = owner.subscription ?? {};
-  const isOwned = state === undefined ? latest(owner).revocation === undefined : state === 'ACTIVE';
-  demand(isOwned, owner, 'is not active');
-  demand(member.id !== owner.accountId, owner, 'belongs to this customer');
-  return { purchase: sharedWith(owner, member, moment), notices: [firstNotice(product)] };
+  const isOwned = state === undefined ? getLatestTransaction(owner).revocation === undefined : state === 'ACTIVE';
+  requirePossible(isOwned, owner, 'is not active');
+  requirePossible(member.id !== owner.accountId, owner, 'belongs to this customer');
+  return { purchase: sharedWith(owner, member, moment), notifications: [getInitialNotification(product)] };
 }
 
 /** The shares that still live and die with the owner's purchase: those in the same state. */
-export const followersOf = (books: Books, owner: Purchase): Purchase[] =>
+export const listLinkedShares = (books: StoreState, owner: Purchase): Purchase[] =>
   [...books.purchases.values()].filter(
     (purchase) =>
       purchase.sharedFrom === owner.id &&
       purchase.subscription?.state === owner.subscription?.state &&
-      latest(purchase).revocation === undefined,
+      getLatestTransaction(purchase).revocation === undefined,
   );
 
-function sharedWith(owner: Purchase, member: Account, moment: Moment): Purchase {
-  const { webOrderLineItemId, expiresDate, productId, currency } = latest(owner);
+function sharedWith(owner: Purchase, member: Account, moment: TransitionContext): Purchase {
+  const { webOrderLineItemId, expiresDate, productId, currency } = getLatestTransaction(owner);
   const transactionId = moment.nextId();
-  const purchaseDate = wholeSecond(moment.at);
+  const purchaseDate = floorToSecond(moment.at);
   return {
     id: transactionId,
     accountId: member.id,

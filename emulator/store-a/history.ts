@@ -1,5 +1,5 @@
 import { apiError } from './api-error.ts';
-import { type Books, type Found, productNamed, purchasesOf } from './books.ts';
+import { type FoundTransaction, getProduct, listPurchases, type StoreState } from './books.ts';
 import type { Account } from './records.ts';
 
 const pageSize = 20;
@@ -12,40 +12,45 @@ const productTypes = {
 } as const;
 
 /** One page of transactions, and where the next one starts. */
-export interface Page {
-  readonly found: readonly Found[];
+export interface HistoryPage {
+  readonly found: readonly FoundTransaction[];
   readonly revision: string;
   readonly hasMore: boolean;
 }
 
 /** All transactions of the account, those that the store touched last at the end. */
-export const transactionsOf = (books: Books, account: Account): Found[] =>
-  purchasesOf(books, account.id)
+export const listTransactions = (books: StoreState, account: Account): FoundTransaction[] =>
+  listPurchases(books, account.id)
     .flatMap((purchase) => purchase.transactions.map((transaction) => ({ account, purchase, transaction })))
-    .sort(byChange);
+    .sort(compareByChange);
 
 /** The transactions that pass the filters of the query, in its order. */
-export function filtered(books: Books, all: readonly Found[], query: URLSearchParams): Found[] {
+export function filterTransactions(
+  books: StoreState,
+  all: readonly FoundTransaction[],
+  query: URLSearchParams,
+): FoundTransaction[] {
   const passes = [betweenDates(query), ofProduct(books, query), ofOwnership(query), ofRevocation(query)];
   const found = all.filter((one) => passes.every((pass) => pass(one)));
   return choice(query, 'sort', ['ASCENDING', 'DESCENDING'], 4000021) === 'DESCENDING' ? found.reverse() : found;
 }
 
 /** The page that follows the query's revision. */
-export function pageOf(found: readonly Found[], query: URLSearchParams): Page {
-  const start = startOf(found, query.get('revision'));
+export function toPage(found: readonly FoundTransaction[], query: URLSearchParams): HistoryPage {
+  const start = findStart(found, query.get('revision'));
   const page = found.slice(start, start + pageSize);
   const last = page.at(-1) ?? found.at(-1);
-  return { found: page, revision: last ? revisionOf(last) : '', hasMore: start + pageSize < found.length };
+  return { found: page, revision: last ? toRevision(last) : '', hasMore: start + pageSize < found.length };
 }
 
-const byChange = (a: Found, b: Found): number =>
+const compareByChange = (a: FoundTransaction, b: FoundTransaction): number =>
   a.transaction.changedAt - b.transaction.changedAt ||
   Number(BigInt(a.transaction.transactionId) - BigInt(b.transaction.transactionId));
 
-const revisionOf = ({ transaction }: Found): string => `${transaction.changedAt}_${transaction.transactionId}`;
+const toRevision = ({ transaction }: FoundTransaction): string =>
+  `${transaction.changedAt}_${transaction.transactionId}`;
 
-function startOf(found: readonly Found[], revision: string | null): number {
+function findStart(found: readonly FoundTransaction[], revision: string | null): number {
   if (revision === null) return 0;
   const [, transactionId] = /^\d+_(\d+)$/.exec(revision) ?? [];
   const last = found.findIndex(({ transaction }) => transaction.transactionId === transactionId);
@@ -53,7 +58,7 @@ function startOf(found: readonly Found[], revision: string | null): number {
   return last + 1;
 }
 
-type Filter = (found: Found) => boolean;
+type Filter = (found: FoundTransaction) => boolean;
 
 function betweenDates(query: URLSearchParams): Filter {
   const start = millis(query, 'startDate', 4000015) ?? 0;
@@ -62,7 +67,7 @@ function betweenDates(query: URLSearchParams): Filter {
   return ({ transaction: { purchaseDate } }) => start <= purchaseDate && purchaseDate < end;
 }
 
-function ofProduct(books: Books, query: URLSearchParams): Filter {
+function ofProduct(books: StoreState, query: URLSearchParams): Filter {
   const ids = query.getAll('productId');
   const groups = query.getAll('subscriptionGroupIdentifier');
   const types = query.getAll('productType').map((name) => {
@@ -70,7 +75,7 @@ function ofProduct(books: Books, query: URLSearchParams): Filter {
     return productTypes[name];
   });
   return ({ transaction: { productId } }) => {
-    const { type, group = '' } = productNamed(books, productId);
+    const { type, group = '' } = getProduct(books, productId);
     return among(ids, productId) && among(groups, group) && among(types, type);
   };
 }

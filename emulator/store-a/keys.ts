@@ -1,7 +1,7 @@
 import { generateKeyPair, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
-import { type Authority, mintCertificate, type Name } from '../crypto/certificate.ts';
+import { type CertificateAuthority, createCertificate, type DistinguishedName } from '../crypto/certificate.ts';
 
 const generate = promisify(generateKeyPair);
 
@@ -25,7 +25,7 @@ export type Keys = v.InferOutput<typeof Keys>;
 const intermediateMarker = '1.2.840.113635.100.6.2.1';
 const leafMarker = '1.2.840.113635.100.6.11.1';
 
-const rootName: Name = { commonName: 'Store A Root CA', organizationalUnit: 'Certification Authority' };
+const rootName: DistinguishedName = { commonName: 'Store A Root CA', organizationalUnit: 'Certification Authority' };
 const signingUnit = 'Worldwide Developer Relations';
 
 /** New keys under a new root: ECDSA for signed data, RSA for receipts, as the real store has. */
@@ -38,7 +38,7 @@ export async function createKeys(): Promise<Keys> {
     rsaPair(),
     ellipticPair('P-256'),
   ]);
-  const authority: Authority = { name: rootName, key: root.privateKey, publicKey: root.publicKey };
+  const authority: CertificateAuthority = { name: rootName, key: root.privateKey, publicKey: root.publicKey };
   return {
     signedData: signer(authority, ecAuthority, ecLeaf),
     receipts: signer(authority, rsaAuthority, rsaLeaf),
@@ -58,29 +58,29 @@ const ellipticPair = (namedCurve: string): Promise<Pair> => generate('ec', { nam
 
 const rsaPair = (): Promise<Pair> => generate('rsa', { modulusLength: 2048 });
 
-function signer(root: Authority, intermediate: Pair, leaf: Pair): Signer {
+function signer(root: CertificateAuthority, intermediate: Pair, leaf: Pair): Signer {
   const kind = leaf.privateKey.asymmetricKeyType === 'rsa' ? 'rsa' : 'ec';
-  const name: Name = {
+  const name: DistinguishedName = {
     commonName: `Worldwide Developer Relations Certification Authority (${kind})`,
     organizationalUnit: signingUnit,
   };
-  const issuer: Authority = { name, key: intermediate.privateKey, publicKey: intermediate.publicKey };
+  const issuer: CertificateAuthority = { name, key: intermediate.privateKey, publicKey: intermediate.publicKey };
   const chain = [
-    mintCertificate({
+    createCertificate({
       name: { commonName: 'Store Receipt Signing', organizationalUnit: signingUnit },
       publicKey: leaf.publicKey,
       issuer,
       isAuthority: false,
       marker: leafMarker,
     }),
-    mintCertificate({
+    createCertificate({
       name,
       publicKey: intermediate.publicKey,
       issuer: root,
       isAuthority: true,
       marker: intermediateMarker,
     }),
-    mintCertificate({ name: root.name, publicKey: root.publicKey, issuer: root, isAuthority: true }),
+    createCertificate({ name: root.name, publicKey: root.publicKey, issuer: root, isAuthority: true }),
   ] as const;
   return { privateKey: pem(leaf.privateKey), chain: [base64(chain[0]), base64(chain[1]), base64(chain[2])] };
 }

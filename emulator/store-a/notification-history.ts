@@ -1,16 +1,16 @@
 import * as v from 'valibot';
-import type { StoreCall } from '../http-messages.ts';
-import type { Attempt, Posting } from '../posting.ts';
+import type { StoreHttpRequest } from '../http-messages.ts';
+import type { DeliveryAttempt, NotificationDelivery } from '../posting.ts';
 import { apiError } from './api-error.ts';
 import type { Environment } from './records.ts';
-import type { Source } from './source.ts';
+import type { ResponseContext } from './source.ts';
 
 const pageSize = 20;
 const dayMs = 86_400_000;
-const keptMs = 180 * dayMs;
+const retentionMs = 180 * dayMs;
 const Millis = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-const Wanted = v.object({
+const HistoryQuery = v.object({
   startDate: Millis,
   endDate: Millis,
   notificationType: v.nullish(v.string()),
@@ -18,42 +18,49 @@ const Wanted = v.object({
   transactionId: v.nullish(v.string()),
   onlyFailures: v.nullish(v.boolean(), false),
 });
-type Wanted = v.InferOutput<typeof Wanted>;
+type HistoryQuery = v.InferOutput<typeof HistoryQuery>;
 
 /** A notification with all that was posted of it: its copies count as attempts. */
-interface Sent {
-  readonly posting: Posting;
-  readonly attempts: readonly Attempt[];
+interface SentNotification {
+  readonly posting: NotificationDelivery;
+  readonly attempts: readonly DeliveryAttempt[];
 }
 
 /** `POST /inApps/v1/notifications/history`: what the store meant to post, the oldest first. */
-export function notificationHistory(source: Source, call: StoreCall, environment: Environment): object {
-  const wanted = wantedOf(call, source.now());
-  const found = sentIn(source, environment).filter((sent) => isWanted(source, sent, wanted));
-  const start = startOf(call.query.get('paginationToken'), found.length);
+export function queryNotificationHistory(
+  source: ResponseContext,
+  call: StoreHttpRequest,
+  environment: Environment,
+): object {
+  const wanted = parseQuery(call, source.now());
+  const found = listSentNotifications(source, environment).filter((sent) => matchesQuery(source, sent, wanted));
+  const start = findStart(call.query.get('paginationToken'), found.length);
   const end = start + pageSize;
   const hasMore = end < found.length;
   return {
     ...(hasMore && { paginationToken: Buffer.from(String(end)).toString('base64url') }),
     hasMore,
-    notificationHistory: found.slice(start, end).map(historyItem),
+    notificationHistory: found.slice(start, end).map(toHistoryItem),
   };
 }
 
 /** A notification as the store tells of it later, with its latest six attempts. */
-export const historyItem = ({ posting, attempts }: Sent): object => ({
+export const toHistoryItem = ({ posting, attempts }: SentNotification): object => ({
   ...v.parse(Body, JSON.parse(posting.body)),
   sendAttempts: attempts.slice(-6).map((attempt) => ({
     attemptDate: attempt.at,
-    sendAttemptResult: resultOf(attempt),
+    sendAttemptResult: toSendAttemptResult(attempt),
   })),
 });
 
 const Body = v.object({ signedPayload: v.string() });
 
 /** The notifications of that environment, the oldest first. */
-export function sentIn({ outgoing }: Source, environment: Environment): readonly Sent[] {
-  const byBody = new Map<string, Sent>();
+export function listSentNotifications(
+  { outgoing }: ResponseContext,
+  environment: Environment,
+): readonly SentNotification[] {
+  const byBody = new Map<string, SentNotification>();
   for (const posting of outgoing.postings()) {
     if (posting.native.environment !== environment) continue;
     const attempts = [...(byBody.get(posting.body)?.attempts ?? []), ...posting.attempts];
@@ -62,20 +69,20 @@ export function sentIn({ outgoing }: Source, environment: Environment): readonly
   return [...byBody.values()].sort((one, other) => one.posting.at - other.posting.at);
 }
 
-const isSuccess = ({ status = 0 }: Attempt): boolean => status >= 200 && status <= 206;
+const isSuccess = ({ status = 0 }: DeliveryAttempt): boolean => status >= 200 && status <= 206;
 
-function resultOf(attempt: Attempt): string {
+function toSendAttemptResult(attempt: DeliveryAttempt): string {
   if (isSuccess(attempt)) return 'SUCCESS';
   if (attempt.status !== undefined) return 'UNSUCCESSFUL_HTTP_RESPONSE_CODE';
   return attempt.failure === 'timeout' ? 'TIMED_OUT' : 'NO_RESPONSE';
 }
 
-function wantedOf({ body }: StoreCall, now: number): Wanted {
-  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), Wanted), body.toString('utf8'));
+function parseQuery({ body }: StoreHttpRequest, now: number): HistoryQuery {
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), HistoryQuery), body.toString('utf8'));
   if (!result.success) throw issueError(v.getDotPath(result.issues[0]) ?? '');
   const { startDate, endDate, notificationType, transactionId } = result.output;
   if (startDate > endDate) throw apiError(4000013, 'Invalid request. The end date precedes the start date.');
-  if (startDate < now - keptMs) throw apiError(4000012, 'Invalid request. The start date is too far in the past.');
+  if (startDate < now - retentionMs) throw apiError(4000012, 'Invalid request. The start date is too far in the past.');
   if (notificationType && transactionId) {
     throw apiError(4000019, 'Invalid request. Supply either a transaction id or a notification type, but not both.');
   }
@@ -88,7 +95,11 @@ function issueError(member: string): Error {
   return apiError(4000000, 'Bad request.');
 }
 
-function isWanted({ books }: Source, { posting, attempts }: Sent, wanted: Wanted): boolean {
+function matchesQuery(
+  { books }: ResponseContext,
+  { posting, attempts }: SentNotification,
+  wanted: HistoryQuery,
+): boolean {
   const { at, native, purchaseId } = posting;
   return (
     wanted.startDate <= at &&
@@ -100,7 +111,7 @@ function isWanted({ books }: Source, { posting, attempts }: Sent, wanted: Wanted
   );
 }
 
-function startOf(paginationToken: string | null, length: number): number {
+function findStart(paginationToken: string | null, length: number): number {
   if (paginationToken === null) return 0;
   const start = Buffer.from(paginationToken, 'base64url').toString();
   if (!/^\d{1,9}$/.test(start) || Number(start) >= length) {

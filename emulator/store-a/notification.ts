@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import type { StoreMessage } from '../emulated-store.ts';
+import type { StoreNotification } from '../emulated-store.ts';
 import type { OutgoingNotification } from '../outgoing-notification.ts';
 import { app } from './app.ts';
-import { accountOf } from './books.ts';
-import { Environment, latest } from './records.ts';
-import { signData } from './signed-data.ts';
-import { type Source, signedRenewal, signedTransaction } from './source.ts';
+import { getAccount } from './books.ts';
+import { Environment, getLatestTransaction } from './records.ts';
+import { signJws } from './signed-data.ts';
+import { type ResponseContext, signRenewal, signTransaction } from './source.ts';
 import { statusCodes } from './statuses.ts';
 
 const hourMs = 3_600_000;
@@ -23,11 +23,11 @@ const Native = v.object({
 });
 
 /** How the store posts a notification: signed once, so that every attempt and every copy has the same id. */
-export function notificationOf(source: Source, message: StoreMessage): OutgoingNotification {
+export function toOutgoingNotification(source: ResponseContext, message: StoreNotification): OutgoingNotification {
   const { environment, ...native } = v.parse(Native, message.native);
   const isProduction = environment === 'Production';
   // What the store says of the moment at which it happened, also when the clock has passed it in one go.
-  const then: Source = { ...source, now: () => message.at };
+  const then: ResponseContext = { ...source, now: () => message.at };
   const payload = {
     notificationUUID: randomUUID(),
     ...native,
@@ -43,23 +43,24 @@ export function notificationOf(source: Source, message: StoreMessage): OutgoingN
     },
   };
   return {
-    body: JSON.stringify({ signedPayload: signData(source.keys.signedData, payload) }),
-    headersAt: () => ({ 'content-type': 'application/json', 'user-agent': 'App Store Server Notifications/2.0' }),
+    body: JSON.stringify({ signedPayload: signJws(source.keys.signedData, payload) }),
+    buildHeaders: () => ({ 'content-type': 'application/json', 'user-agent': 'App Store Server Notifications/2.0' }),
     retryDelaysMs: retryDelaysMs[environment],
     isDelivered: (status) => status >= 200 && status <= 206,
   };
 }
 
-function aboutPurchase(source: Source, { purchaseId, transactionId }: StoreMessage): object {
+function aboutPurchase(source: ResponseContext, { purchaseId, transactionId }: StoreNotification): object {
   const { books } = source;
   const purchase = books.purchases.get(purchaseId);
   if (purchase === undefined) throw new Error(`There is no purchase ${purchaseId} to notify of`);
-  const transaction = purchase.transactions.find((one) => one.transactionId === transactionId) ?? latest(purchase);
-  const found = { account: accountOf(books, purchase), purchase, transaction };
+  const transaction =
+    purchase.transactions.find((one) => one.transactionId === transactionId) ?? getLatestTransaction(purchase);
+  const found = { account: getAccount(books, purchase), purchase, transaction };
   return {
-    signedTransactionInfo: signedTransaction(source, found),
+    signedTransactionInfo: signTransaction(source, found),
     ...(purchase.subscription && {
-      signedRenewalInfo: signedRenewal(source, found),
+      signedRenewalInfo: signRenewal(source, found),
       status: statusCodes[purchase.subscription.state],
     }),
   };

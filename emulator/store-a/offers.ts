@@ -1,43 +1,44 @@
-import type { Order } from '../orders.ts';
-import { refusal } from '../refusal.ts';
-import { type Books, productNamed, purchasesOf } from './books.ts';
-import { periodOf } from './change.ts';
-import type { BoughtOffer } from './period.ts';
+import type { PurchaseOrder } from '../orders.ts';
+import { controlError } from '../refusal.ts';
+import { getProduct, listPurchases, type StoreState } from './books.ts';
+import { getPeriod } from './change.ts';
+import type { AppliedOffer } from './period.ts';
 import type { Account, Product } from './records.ts';
 
 /** The introductory offer that the order asks for; refuses a customer who had one in the group before. */
-export function introductoryOffer(
-  books: Books,
-  order: Order,
+export function buildIntroductoryOffer(
+  books: StoreState,
+  order: PurchaseOrder,
   { buyer, product }: { buyer: Account; product: Product },
-): BoughtOffer | undefined {
+): AppliedOffer | undefined {
   const { trial = false, intro = false } = order;
   if (trial === false && intro === false) return undefined;
   if (product.type !== 'paid subscription')
-    throw refusal(422, `Only subscriptions have offers, not a ${product.type}.`);
-  if (trial !== false && intro !== false) throw refusal(400, 'A first period is either a trial or an intro, not both.');
-  if (hadOffer(books, buyer, product)) {
-    throw refusal(422, `This customer had an introductory offer in the group of ${product.id} before.`);
+    throw controlError(422, `Only subscriptions have offers, not a ${product.type}.`);
+  if (trial !== false && intro !== false)
+    throw controlError(400, 'A first period is either a trial or an intro, not both.');
+  if (hasUsedIntroOffer(books, buyer, product)) {
+    throw controlError(422, `This customer had an introductory offer in the group of ${product.id} before.`);
   }
   return trial === false ? paidOffer(intro, product, order) : freeTrial(trial, product);
 }
 
-const freeTrial = (trial: true | string, product: Product): BoughtOffer => ({
+const freeTrial = (trial: true | string, product: Product): AppliedOffer => ({
   discountType: 'FREE_TRIAL',
-  period: trial === true ? periodOf(product) : trial,
+  period: trial === true ? getPeriod(product) : trial,
   priceMicros: 0,
 });
 
-function paidOffer(intro: NonNullable<Order['intro']>, product: Product, order: Order): BoughtOffer {
-  const usual = { priceMicros: Math.round((order.priceMicros ?? product.priceMicros) / 2), period: periodOf(product) };
+function paidOffer(intro: NonNullable<PurchaseOrder['intro']>, product: Product, order: PurchaseOrder): AppliedOffer {
+  const usual = { priceMicros: Math.round((order.priceMicros ?? product.priceMicros) / 2), period: getPeriod(product) };
   const { priceMicros, period } = typeof intro === 'boolean' ? usual : { ...usual, ...intro };
-  return { discountType: period === periodOf(product) ? 'PAY_AS_YOU_GO' : 'PAY_UP_FRONT', period, priceMicros };
+  return { discountType: period === getPeriod(product) ? 'PAY_AS_YOU_GO' : 'PAY_UP_FRONT', period, priceMicros };
 }
 
-const hadOffer = (books: Books, buyer: Account, { group }: Product): boolean =>
-  purchasesOf(books, buyer.id)
+const hasUsedIntroOffer = (books: StoreState, buyer: Account, { group }: Product): boolean =>
+  listPurchases(books, buyer.id)
     .flatMap(({ transactions }) => transactions)
     .some(
       ({ offer, productId }) =>
-        offer !== undefined && offer.code === undefined && productNamed(books, productId).group === group,
+        offer !== undefined && offer.code === undefined && getProduct(books, productId).group === group,
     );

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { userUuid } from '../user-token.ts';
-import { app, sandboxDownload, storefrontOf } from './app.ts';
-import { type Books, type Found, productNamed } from './books.ts';
-import { paidUntil, subscriptionOf } from './change.ts';
-import { type Account, latest, type Transaction } from './records.ts';
+import { toUserUuid } from '../user-token.ts';
+import { app, getStorefront, sandboxDownloadDate } from './app.ts';
+import { type FoundTransaction, getProduct, type StoreState } from './books.ts';
+import { getPaidUntil, requireSubscription } from './change.ts';
+import { type Account, getLatestTransaction, type Transaction } from './records.ts';
 
 const types = {
   'paid subscription': 'Auto-Renewable Subscription',
@@ -16,8 +16,12 @@ const introductoryOffer = 1;
 const offerCode = 3;
 
 /** The payload of a signed transaction (JWSTransactionDecodedPayload). */
-export function transactionPayload(books: Books, { account, purchase, transaction }: Found, now: number): object {
-  const { type, group } = productNamed(books, transaction.productId);
+export function buildTransactionPayload(
+  books: StoreState,
+  { account, purchase, transaction }: FoundTransaction,
+  now: number,
+): object {
+  const { type, group } = getProduct(books, transaction.productId);
   const { webOrderLineItemId, expiresDate, quantity, isUpgraded } = transaction;
   const isShared = purchase.sharedFrom !== undefined;
   return {
@@ -32,7 +36,7 @@ export function transactionPayload(books: Books, { account, purchase, transactio
     ...(expiresDate !== undefined && { expiresDate }),
     quantity,
     type: types[type],
-    ...(!isShared && accountToken(account)),
+    ...(!isShared && getAppAccountToken(account)),
     inAppOwnershipType: isShared ? 'FAMILY_SHARED' : 'PURCHASED',
     signedDate: now,
     ...revocation(transaction),
@@ -40,7 +44,7 @@ export function transactionPayload(books: Books, { account, purchase, transactio
     ...offer(transaction.offer),
     environment: account.environment,
     transactionReason: transaction.reason,
-    ...storefrontOf(transaction.currency),
+    ...getStorefront(transaction.currency),
     price: milliunits(transaction.priceMicros * quantity),
     currency: transaction.currency,
     appTransactionId: account.appTransactionId,
@@ -48,32 +52,35 @@ export function transactionPayload(books: Books, { account, purchase, transactio
 }
 
 /** The payload of a subscription's signed renewal information (JWSRenewalInfoDecodedPayload). */
-export function renewalPayload({ account, purchase }: Omit<Found, 'transaction'>, now: number): object {
+export function buildRenewalPayload({ account, purchase }: Omit<FoundTransaction, 'transaction'>, now: number): object {
   const { state, willRenew, renewal, expirationIntent, graceUntil, priceIncrease, comingOffer, recentStart } =
-    subscriptionOf(purchase);
+    requireSubscription(purchase);
   return {
     ...(expirationIntent !== undefined && { expirationIntent }),
     originalTransactionId: purchase.id,
     autoRenewProductId: renewal.productId,
-    productId: latest(purchase).productId,
+    productId: getLatestTransaction(purchase).productId,
     autoRenewStatus: willRenew ? 1 : 0,
-    ...(paidUntil(purchase) <= now && { isInBillingRetryPeriod: state === 'BILLING_RETRY' }),
+    ...(getPaidUntil(purchase) <= now && { isInBillingRetryPeriod: state === 'BILLING_RETRY' }),
     ...(priceIncrease && { priceIncreaseStatus: priceIncrease.accepted ? 1 : 0 }),
     ...(graceUntil !== undefined && { gracePeriodExpiresDate: graceUntil }),
     ...(willRenew && offer(comingOffer)),
     signedDate: now,
     environment: account.environment,
     recentSubscriptionStartDate: recentStart,
-    renewalDate: paidUntil(purchase),
+    renewalDate: getPaidUntil(purchase),
     renewalPrice: milliunits(comingOffer?.priceMicros ?? priceIncrease?.priceMicros ?? renewal.priceMicros),
     currency: renewal.currency,
     appTransactionId: account.appTransactionId,
-    ...(purchase.sharedFrom === undefined && accountToken(account)),
+    ...(purchase.sharedFrom === undefined && getAppAccountToken(account)),
   };
 }
 
 /** The payload of the signed download of the application (JWSAppTransactionDecodedPayload). */
-export function appTransactionPayload({ environment, downloadedAt, appTransactionId }: Account, now: number): object {
+export function buildAppTransactionPayload(
+  { environment, downloadedAt, appTransactionId }: Account,
+  now: number,
+): object {
   const isProduction = environment === 'Production';
   return {
     receiptType: environment,
@@ -82,7 +89,7 @@ export function appTransactionPayload({ environment, downloadedAt, appTransactio
     applicationVersion: app.version,
     ...(isProduction && { versionExternalIdentifier: app.versionExternalIdentifier }),
     receiptCreationDate: now,
-    originalPurchaseDate: isProduction ? downloadedAt : sandboxDownload,
+    originalPurchaseDate: isProduction ? downloadedAt : sandboxDownloadDate,
     originalApplicationVersion: app.originalVersion[environment],
     deviceVerification: randomBytes(48).toString('base64'),
     deviceVerificationNonce: randomUUID(),
@@ -92,8 +99,8 @@ export function appTransactionPayload({ environment, downloadedAt, appTransactio
 }
 
 /** The token of the customer's user in the application, when there is one. */
-export const accountToken = ({ applicationUsername }: Account): { appAccountToken?: string } =>
-  applicationUsername === undefined ? {} : { appAccountToken: userUuid(applicationUsername) };
+export const getAppAccountToken = ({ applicationUsername }: Account): { appAccountToken?: string } =>
+  applicationUsername === undefined ? {} : { appAccountToken: toUserUuid(applicationUsername) };
 
 const milliunits = (micros: number): number => Math.round(micros / 1000);
 

@@ -1,9 +1,9 @@
 import { addPeriod, type Period } from '../calendar.ts';
-import type { Moment } from './change.ts';
+import type { TransitionContext } from './change.ts';
 import type { Subscription, Transaction } from './records.ts';
 
 /** An introductory offer as it is bought: what it costs, how it is paid, how long it lasts. */
-export interface BoughtOffer extends NonNullable<Transaction['offer']> {
+export interface AppliedOffer extends NonNullable<Transaction['offer']> {
   readonly priceMicros: number;
 }
 
@@ -14,11 +14,11 @@ export interface PaidPeriod {
   readonly start: number;
   readonly reason: Transaction['reason'];
   readonly quantity?: number;
-  readonly offer?: BoughtOffer | undefined;
+  readonly offer?: AppliedOffer | undefined;
 }
 
 /** The transaction with which the customer pays a period. */
-export function periodTransaction(period: PaidPeriod, moment: Moment): Transaction {
+export function buildPeriodTransaction(period: PaidPeriod, moment: TransitionContext): Transaction {
   const { anchor, price, start, reason, quantity = 1, offer } = period;
   return {
     transactionId: moment.nextId(),
@@ -28,18 +28,18 @@ export function periodTransaction(period: PaidPeriod, moment: Moment): Transacti
     expiresDate: addPeriod(anchor.date, anchor.period, anchor.periods),
     quantity,
     reason,
-    ...(offer && { priceMicros: offer.priceMicros, offer: offerOf(offer) }),
+    ...(offer && { priceMicros: offer.priceMicros, offer: toOffer(offer) }),
     changedAt: moment.at,
   };
 }
 
-const offerOf = ({ priceMicros: _paid, ...offer }: BoughtOffer): NonNullable<Transaction['offer']> => offer;
+const toOffer = ({ priceMicros: _paid, ...offer }: AppliedOffer): NonNullable<Transaction['offer']> => offer;
 
 /** The first of a row of periods. */
-export const firstAnchor = (date: number, period: Period): Subscription['anchor'] => ({ date, period, periods: 1 });
+export const createAnchor = (date: number, period: Period): Subscription['anchor'] => ({ date, period, periods: 1 });
 
 /** The anchor of the period that begins at `start`: the next of its row when it follows without a gap. */
-export function nextAnchor(anchor: Subscription['anchor'], period: Period, start: number): Subscription['anchor'] {
+export function advanceAnchor(anchor: Subscription['anchor'], period: Period, start: number): Subscription['anchor'] {
   const follows = anchor.period === period && addPeriod(anchor.date, anchor.period, anchor.periods) === start;
-  return follows ? { ...anchor, periods: anchor.periods + 1 } : firstAnchor(start, period);
+  return follows ? { ...anchor, periods: anchor.periods + 1 } : createAnchor(start, period);
 }

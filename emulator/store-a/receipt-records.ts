@@ -1,23 +1,23 @@
-import { app, sandboxDownload } from './app.ts';
-import { type Books, type Found, productNamed } from './books.ts';
-import { subscriptionOf } from './change.ts';
-import { accountToken } from './payloads.ts';
-import { type Account, latest, type Purchase } from './records.ts';
+import { app, sandboxDownloadDate } from './app.ts';
+import { type FoundTransaction, getProduct, type StoreState } from './books.ts';
+import { requireSubscription } from './change.ts';
+import { getAppAccountToken } from './payloads.ts';
+import { type Account, getLatestTransaction, type Purchase } from './records.ts';
 
 /** A transaction in the words of verifyReceipt: every value is text. */
-export function inAppRecord(books: Books, { account, purchase, transaction }: Found): object {
+export function buildInAppRecord(books: StoreState, { account, purchase, transaction }: FoundTransaction): object {
   const { expiresDate, revocation, offer, webOrderLineItemId } = transaction;
-  const { appAccountToken } = accountToken(account);
-  const { group } = productNamed(books, transaction.productId);
+  const { appAccountToken } = getAppAccountToken(account);
+  const { group } = getProduct(books, transaction.productId);
   const isShared = purchase.sharedFrom !== undefined;
   return {
     quantity: String(transaction.quantity),
     product_id: transaction.productId,
     transaction_id: transaction.transactionId,
     original_transaction_id: purchase.id,
-    ...dates('purchase_date', transaction.purchaseDate),
-    ...dates('original_purchase_date', purchase.transactions[0].purchaseDate),
-    ...(expiresDate !== undefined && dates('expires_date', expiresDate)),
+    ...formatDate('purchase_date', transaction.purchaseDate),
+    ...formatDate('original_purchase_date', purchase.transactions[0].purchaseDate),
+    ...(expiresDate !== undefined && formatDate('expires_date', expiresDate)),
     ...(webOrderLineItemId !== undefined && { web_order_line_item_id: webOrderLineItemId }),
     is_trial_period: String(offer?.discountType === 'FREE_TRIAL'),
     ...(group !== undefined && {
@@ -27,7 +27,7 @@ export function inAppRecord(books: Books, { account, purchase, transaction }: Fo
     in_app_ownership_type: isShared ? 'FAMILY_SHARED' : 'PURCHASED',
     ...(appAccountToken !== undefined && !isShared && { app_account_token: appAccountToken }),
     ...(revocation && {
-      ...dates('cancellation_date', revocation.date),
+      ...formatDate('cancellation_date', revocation.date),
       cancellation_reason: String(revocation.reason),
     }),
     ...(transaction.isUpgraded && { is_upgraded: 'true' }),
@@ -35,17 +35,17 @@ export function inAppRecord(books: Books, { account, purchase, transaction }: Fo
 }
 
 /** What comes next for a subscription, in the words of verifyReceipt. */
-export function pendingRenewal(purchase: Purchase): object {
-  const { state, willRenew, renewal, expirationIntent, graceUntil, priceIncrease } = subscriptionOf(purchase);
+export function buildPendingRenewal(purchase: Purchase): object {
+  const { state, willRenew, renewal, expirationIntent, graceUntil, priceIncrease } = requireSubscription(purchase);
   const hasEnded = state === 'EXPIRED' || state === 'BILLING_RETRY';
   return {
     auto_renew_product_id: renewal.productId,
-    product_id: latest(purchase).productId,
+    product_id: getLatestTransaction(purchase).productId,
     original_transaction_id: purchase.id,
     auto_renew_status: willRenew ? '1' : '0',
     ...(hasEnded && { is_in_billing_retry_period: state === 'BILLING_RETRY' ? '1' : '0' }),
     ...(expirationIntent !== undefined && { expiration_intent: String(expirationIntent) }),
-    ...(graceUntil !== undefined && dates('grace_period_expires_date', graceUntil)),
+    ...(graceUntil !== undefined && formatDate('grace_period_expires_date', graceUntil)),
     ...(priceIncrease && {
       price_consent_status: priceIncrease.accepted ? '1' : '0',
       price_increase_status: priceIncrease.accepted ? '1' : '0',
@@ -54,7 +54,10 @@ export function pendingRenewal(purchase: Purchase): object {
 }
 
 /** The receipt itself in the words of verifyReceipt, without its purchases. */
-export function downloadRecord({ environment, downloadedAt, appTransactionId }: Account, when: ReceiptDates): object {
+export function buildReceiptRecord(
+  { environment, downloadedAt, appTransactionId }: Account,
+  when: ReceiptDates,
+): object {
   const isProduction = environment === 'Production';
   const adamId = isProduction ? app.appAppleId : 0;
   return {
@@ -65,9 +68,9 @@ export function downloadRecord({ environment, downloadedAt, appTransactionId }: 
     application_version: app.version,
     download_id: isProduction ? Number(appTransactionId) : 0,
     version_external_identifier: isProduction ? app.versionExternalIdentifier : 0,
-    ...dates('receipt_creation_date', when.createdAt),
-    ...dates('request_date', when.requestedAt),
-    ...dates('original_purchase_date', isProduction ? downloadedAt : sandboxDownload),
+    ...formatDate('receipt_creation_date', when.createdAt),
+    ...formatDate('request_date', when.requestedAt),
+    ...formatDate('original_purchase_date', isProduction ? downloadedAt : sandboxDownloadDate),
     original_application_version: app.originalVersion[environment],
   };
 }
@@ -79,7 +82,7 @@ export interface ReceiptDates {
 }
 
 /** One moment in the three forms in which verifyReceipt repeats it. */
-function dates(name: string, at: number): Record<string, string> {
+function formatDate(name: string, at: number): Record<string, string> {
   return {
     [name]: `${inZone(at, 'UTC')} Etc/GMT`,
     [`${name}_ms`]: String(at),

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { ia5String, integer, octetString, sequence, setOf, utf8String } from '../crypto/der.ts';
-import { elementsOf } from '../crypto/der-reader.ts';
-import { openMessage, signMessage } from '../crypto/signed-message.ts';
-import { app, sandboxDownload } from './app.ts';
-import type { Books, Found } from './books.ts';
-import { transactionsOf } from './history.ts';
+import { parseDerElements } from '../crypto/der-reader.ts';
+import { signMessage, verifyMessage } from '../crypto/signed-message.ts';
+import { app, sandboxDownloadDate } from './app.ts';
+import type { FoundTransaction, StoreState } from './books.ts';
+import { listTransactions } from './history.ts';
 import type { Signer } from './keys.ts';
 import type { Account, Environment } from './records.ts';
 
@@ -16,17 +16,17 @@ const empty: Buffer = Buffer.alloc(0);
 const receiptTypes = { Production: 'Production', Sandbox: 'ProductionSandbox' } as const;
 
 /** The application receipt of a customer in DER: a signed list of everything that the account bought. */
-export function writeReceipt(
-  { books, signer, now }: { books: Books; signer: Signer; now: number },
+export function createReceipt(
+  { books, signer, now }: { books: StoreState; signer: Signer; now: number },
   account: Account,
 ): Buffer {
-  const inApp = transactionsOf(books, account).map((found) => attribute(fields.inApp, inAppContent(found)));
+  const inApp = listTransactions(books, account).map((found) => attribute(fields.inApp, inAppContent(found)));
   const content = setOf(...downloadAttributes(account, now), ...inApp);
   return signMessage(signer, content);
 }
 
 /** What a receipt says of itself. */
-export interface ReadReceipt {
+export interface ParsedReceipt {
   readonly environment: Environment;
   readonly createdAt: number;
   /** The account whose receipt it is, by its app transaction. */
@@ -35,10 +35,10 @@ export interface ReadReceipt {
 }
 
 /** A receipt that this store signed; undefined when someone else did. Throws a `RangeError` for what is no receipt. */
-export function readReceipt(receipt: Buffer, signer: Signer): ReadReceipt | undefined {
-  const { content, authentic } = openMessage(receipt, Buffer.from(signer.chain[0], 'base64'));
+export function parseReceipt(receipt: Buffer, signer: Signer): ParsedReceipt | undefined {
+  const { content, authentic } = verifyMessage(receipt, Buffer.from(signer.chain[0], 'base64'));
   if (!authentic) return undefined;
-  const attributes = attributesOf(content);
+  const attributes = parseAttributes(content);
   const valueAt = (type: number): Buffer => attributes.find((one) => one.type === type)?.value ?? empty;
   return {
     environment: textIn(valueAt(fields.environment)) === receiptTypes.Production ? 'Production' : 'Sandbox',
@@ -46,7 +46,7 @@ export function readReceipt(receipt: Buffer, signer: Signer): ReadReceipt | unde
     appTransactionId: valueAt(fields.opaque).toString('latin1').trim(),
     transactionIds: attributes
       .filter(({ type }) => type === fields.inApp)
-      .map(({ value }) => textIn(attributesOf(value).find(({ type }) => type === inAppTransactionId)?.value)),
+      .map(({ value }) => textIn(parseAttributes(value).find(({ type }) => type === inAppTransactionId)?.value)),
   };
 }
 
@@ -66,12 +66,12 @@ function downloadAttributes({ environment, appTransactionId, downloadedAt }: Acc
     attribute(fields.creation, ia5String(isoSecond(now))),
     attribute(15, integer(isProduction ? BigInt(appTransactionId) : 0)),
     attribute(16, integer(isProduction ? app.versionExternalIdentifier : 0)),
-    attribute(18, ia5String(isoSecond(isProduction ? downloadedAt : sandboxDownload))),
+    attribute(18, ia5String(isoSecond(isProduction ? downloadedAt : sandboxDownloadDate))),
     attribute(19, utf8String(app.originalVersion[environment])),
   ];
 }
 
-function inAppContent({ purchase, transaction }: Found): Buffer {
+function inAppContent({ purchase, transaction }: FoundTransaction): Buffer {
   const { expiresDate, revocation, offer, webOrderLineItemId = 0 } = transaction;
   return setOf(
     attribute(1701, integer(transaction.quantity)),
@@ -94,13 +94,13 @@ const attribute = (type: number, value: Buffer): Buffer => sequence(integer(type
 /** The second of a moment, as receipts write it; no moment is the empty text. */
 const isoSecond = (at?: number): string => (at === undefined ? '' : new Date(at).toISOString().replace(/\.\d+/, ''));
 
-function attributesOf(set: Buffer): { type: number; value: Buffer }[] {
-  const [all] = elementsOf(set);
-  return elementsOf(all?.content ?? empty).map(({ content }) => {
-    const [type, , value] = elementsOf(content);
+function parseAttributes(set: Buffer): { type: number; value: Buffer }[] {
+  const [all] = parseDerElements(set);
+  return parseDerElements(all?.content ?? empty).map(({ content }) => {
+    const [type, , value] = parseDerElements(content);
     if (type === undefined || value === undefined) throw new RangeError('A receipt attribute is incomplete');
     return { type: type.content.readUIntBE(0, type.content.length), value: value.content };
   });
 }
 
-const textIn = (value: Buffer = empty): string => elementsOf(value)[0]?.content.toString('utf8') ?? '';
+const textIn = (value: Buffer = empty): string => parseDerElements(value)[0]?.content.toString('utf8') ?? '';

@@ -68,7 +68,7 @@ export const Subscription = v.object({
   /** Whether the customer lets it renew. */
   willRenew: v.boolean(),
   /** Whether it renews by itself when the clock passes the end of a period. */
-  playsRenewals: v.boolean(),
+  renewsAutomatically: v.boolean(),
   /** What it renews as: another product than the current one after a downgrade. */
   renewal: v.object({ productId: v.string(), priceMicros: v.number(), currency: v.string() }),
   /** The current period ends `periods` periods after `date`, so that a month of 31 days keeps its day. */
@@ -98,4 +98,4 @@ export const Purchase = v.object({
 export type Purchase = Readonly<v.InferOutput<typeof Purchase>>;
 
 /** The latest transaction, which tells what the purchase is now. */
-export const latest = ({ transactions }: Purchase): Transaction => transactions.at(-1) ?? transactions[0];
+export const getLatestTransaction = ({ transactions }: Purchase): Transaction => transactions.at(-1) ?? transactions[0];

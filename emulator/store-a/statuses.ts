@@ -1,7 +1,7 @@
 import { apiError } from './api-error.ts';
-import { productNamed, purchasesOf } from './books.ts';
-import { type Account, latest, type Purchase, type Subscription } from './records.ts';
-import { type Source, signedRenewal, signedTransaction } from './source.ts';
+import { getProduct, listPurchases } from './books.ts';
+import { type Account, getLatestTransaction, type Purchase, type Subscription } from './records.ts';
+import { type ResponseContext, signRenewal, signTransaction } from './source.ts';
 
 /** The numbers of the states. */
 export const statusCodes: Readonly<Record<Subscription['state'], number>> = {
@@ -13,17 +13,17 @@ export const statusCodes: Readonly<Record<Subscription['state'], number>> = {
 };
 
 /** The subscriptions of the account in the statuses that the query wants, by their groups. */
-export function subscriptionStatuses(source: Source, account: Account, query: URLSearchParams): object[] {
+export function buildSubscriptionStatuses(source: ResponseContext, account: Account, query: URLSearchParams): object[] {
   const wanted = query.getAll('status').map(Number);
   if (wanted.some((status) => !Object.values(statusCodes).includes(status))) {
     throw apiError(4000031, 'Invalid request. The status parameter is invalid.');
   }
   const groups = new Map<string, object[]>();
-  for (const purchase of purchasesOf(source.books, account.id)) {
+  for (const purchase of listPurchases(source.books, account.id)) {
     if (purchase.subscription === undefined) continue;
     const status = statusCodes[purchase.subscription.state];
     if (wanted.length > 0 && !wanted.includes(status)) continue;
-    const { group = '' } = productNamed(source.books, latest(purchase).productId);
+    const { group = '' } = getProduct(source.books, getLatestTransaction(purchase).productId);
     groups.set(group, [...(groups.get(group) ?? []), { status, ...lastTransaction(source, { account, purchase }) }]);
   }
   return [...groups].map(([subscriptionGroupIdentifier, lastTransactions]) => ({
@@ -32,8 +32,8 @@ export function subscriptionStatuses(source: Source, account: Account, query: UR
   }));
 }
 
-const lastTransaction = (source: Source, owned: { account: Account; purchase: Purchase }): object => ({
+const lastTransaction = (source: ResponseContext, owned: { account: Account; purchase: Purchase }): object => ({
   originalTransactionId: owned.purchase.id,
-  signedTransactionInfo: signedTransaction(source, { ...owned, transaction: latest(owned.purchase) }),
-  signedRenewalInfo: signedRenewal(source, owned),
+  signedTransactionInfo: signTransaction(source, { ...owned, transaction: getLatestTransaction(owned.purchase) }),
+  signedRenewalInfo: signRenewal(source, owned),
 });

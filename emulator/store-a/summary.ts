@@ -1,16 +1,16 @@
 import type { PurchaseSummary } from '../emulated-store.ts';
-import { accountOf, type Books, productNamed } from './books.ts';
-import { latest, type Purchase } from './records.ts';
+import { getAccount, getProduct, type StoreState } from './books.ts';
+import { getLatestTransaction, type Purchase } from './records.ts';
 
 /** A purchase as the control API shows it. */
-export function summaryOf(books: Books, purchase: Purchase): PurchaseSummary {
-  const { environment, applicationUsername } = accountOf(books, purchase);
-  const { productId, transactionId, expiresDate, revocation } = latest(purchase);
+export function toPurchaseSummary(books: StoreState, purchase: Purchase): PurchaseSummary {
+  const { environment, applicationUsername } = getAccount(books, purchase);
+  const { productId, transactionId, expiresDate, revocation } = getLatestTransaction(purchase);
   const { subscription, sharedFrom } = purchase;
   return {
     id: purchase.id,
     productId,
-    type: productNamed(books, productId).type,
+    type: getProduct(books, productId).type,
     state: subscription?.state ?? (revocation ? 'REVOKED' : 'PURCHASED'),
     sandbox: environment === 'Sandbox',
     ...(applicationUsername !== undefined && { applicationUsername }),

@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { StoreContext } from '../emulated-store.ts';
+import type { EmulatedStoreContext } from '../emulated-store.ts';
 import { apiError } from './api-error.ts';
 import { app } from './app.ts';
-import { historyItem, sentIn } from './notification-history.ts';
+import { listSentNotifications, toHistoryItem } from './notification-history.ts';
 import type { Environment } from './records.ts';
-import type { Source } from './source.ts';
+import type { ResponseContext } from './source.ts';
 
 /** `POST /inApps/v1/notifications/test`: has a notification sent that is about nothing. */
-export function requestTest(source: Source, tell: StoreContext['tell'], environment: Environment): object {
+export function requestTestNotification(
+  source: ResponseContext,
+  tell: EmulatedStoreContext['emitNotification'],
+  environment: Environment,
+): object {
   if (source.outgoing.url() === undefined) throw apiError(4040007, 'No App Store Server Notification URL found.');
   const notificationUUID = randomUUID();
   const at = source.now();
@@ -16,12 +20,12 @@ export function requestTest(source: Source, tell: StoreContext['tell'], environm
 }
 
 /** `GET /inApps/v1/notifications/test/{token}`: how it went; there is nothing to tell before the first attempt ended. */
-export function testStatus(source: Source, token: string, environment: Environment): object {
+export function getTestNotificationStatus(source: ResponseContext, token: string, environment: Environment): object {
   const [, id] = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})_\d+$/.exec(token) ?? [];
   if (id === undefined) throw apiError(4000020, 'Invalid request. The test notification token is invalid.');
-  const sent = sentIn(source, environment).find(({ posting }) => posting.native.notificationUUID === id);
+  const sent = listSentNotifications(source, environment).find(({ posting }) => posting.native.notificationUUID === id);
   if (sent === undefined || sent.attempts.length === 0) {
     throw apiError(4040008, 'Either the test notification token is expired or the status is not available yet.');
   }
-  return historyItem(sent);
+  return toHistoryItem(sent);
 }

@@ -1,9 +1,9 @@
-import { refusal } from '../refusal.ts';
-import { userUuid } from '../user-token.ts';
+import { controlError } from '../refusal.ts';
+import { toUserUuid } from '../user-token.ts';
 import { app } from './app.ts';
-import { type Found, productNamed } from './books.ts';
-import { writeReceipt } from './receipt.ts';
-import { type Source, signedDownload, signedTransaction } from './source.ts';
+import { type FoundTransaction, getProduct } from './books.ts';
+import { createReceipt } from './receipt.ts';
+import { type ResponseContext, signAppTransaction, signTransaction } from './source.ts';
 
 /**
  * What a client can send: the signed transaction or the receipt, for the application or for the product; or the signed
@@ -13,10 +13,14 @@ const forms = ['signed', 'receipt', 'product', 'product-receipt', 'download'] as
 type Form = (typeof forms)[number];
 
 /** The body that a client posts to have the purchase validated now, in the words that clients use. */
-export function validateBody(source: Source, found: Found, form = 'signed'): Readonly<Record<string, unknown>> {
-  if (!isForm(form)) throw refusal(400, `form: expected one of ${forms.join(', ')}.`);
+export function buildValidateBody(
+  source: ResponseContext,
+  found: FoundTransaction,
+  form = 'signed',
+): Readonly<Record<string, unknown>> {
+  if (!isForm(form)) throw controlError(400, `form: expected one of ${forms.join(', ')}.`);
   const { account, transaction } = found;
-  const product = productNamed(source.books, transaction.productId);
+  const product = getProduct(source.books, transaction.productId);
   const isForProduct = form === 'product' || form === 'product-receipt';
   return {
     id: isForProduct ? transaction.productId : app.bundleId,
@@ -29,27 +33,27 @@ export function validateBody(source: Source, found: Found, form = 'signed'): Rea
 
 const isForm = (form: string): form is Form => (forms as readonly string[]).includes(form);
 
-const signed = (source: Source, found: Found): object => ({
+const buildSignedForm = (source: ResponseContext, found: FoundTransaction): object => ({
   type: 'apple-sk2',
   id: found.transaction.productId,
-  jwsRepresentation: signedTransaction(source, found),
+  jwsRepresentation: signTransaction(source, found),
 });
 
-function receipt({ books, keys, now }: Source, { account, transaction }: Found): object {
-  const der = writeReceipt({ books, signer: keys.receipts, now: now() }, account);
+function receipt({ books, keys, now }: ResponseContext, { account, transaction }: FoundTransaction): object {
+  const der = createReceipt({ books, signer: keys.receipts, now: now() }, account);
   return { type: 'ios-appstore', id: transaction.transactionId, appStoreReceipt: der.toString('base64') };
 }
 
-const download = (source: Source, { account }: Found): object => ({
+const download = (source: ResponseContext, { account }: FoundTransaction): object => ({
   type: 'apple-sk2',
   id: app.bundleId,
-  jwsRepresentation: signedDownload(source, account),
+  jwsRepresentation: signAppTransaction(source, account),
 });
 
-const evidence: Readonly<Record<Form, (source: Source, found: Found) => object>> = {
-  signed,
+const evidence: Readonly<Record<Form, (source: ResponseContext, found: FoundTransaction) => object>> = {
+  signed: buildSignedForm,
   receipt,
-  product: signed,
+  product: buildSignedForm,
   'product-receipt': receipt,
   download,
 };
@@ -65,4 +69,4 @@ const units: Readonly<Record<string, string>> = { D: 'Day', W: 'Week', M: 'Month
 const additionalData = (applicationUsername: string | undefined): object =>
   applicationUsername === undefined
     ? {}
-    : { additionalData: { applicationUsername, obfuscatedUsername: userUuid(applicationUsername) } };
+    : { additionalData: { applicationUsername, obfuscatedUsername: toUserUuid(applicationUsername) } };

@@ -1,43 +1,49 @@
-import type { ActionDetails } from '../orders.ts';
-import { refusal } from '../refusal.ts';
-import type { Books } from './books.ts';
-import { stockedProduct } from './catalogue.ts';
-import { type Change, type Moment, subscriptionOf, told, toldTest } from './change.ts';
-import { ended, expire, lapse, refund, revoke } from './ending.ts';
-import { failPayment, hold } from './failing.ts';
+import type { ActionBody } from '../orders.ts';
+import { controlError } from '../refusal.ts';
+import type { StoreState } from './books.ts';
+import { getOrCreateProduct } from './catalogue.ts';
+import {
+  buildSubscriptionNotification,
+  requireSubscription,
+  type Transition,
+  type TransitionContext,
+  testNotification,
+} from './change.ts';
+import { endSubscription, expire, lapse, refund, revoke } from './ending.ts';
+import { failPayment, startAccountHold } from './failing.ts';
 import { changePlan } from './plan-change.ts';
 import type { Product, Purchase } from './records.ts';
-import { lacksConsent, recover, renew, resume } from './renewing.ts';
-import { acceptPrice, cancel, pause, raisePrice, uncancel } from './wishes.ts';
+import { needsPriceConsent, recover, renew, resume } from './renewing.ts';
+import { acceptPriceIncrease, cancelRenewal, increasePrice, pauseSubscription, resumeRenewal } from './wishes.ts';
 
-type Step = (purchase: Purchase, moment: Moment, details: ActionDetails) => Change;
+type Step = (purchase: Purchase, moment: TransitionContext, details: ActionBody) => Transition;
 
 /** What can happen to a purchase at this store. */
-export const actionsOn = (books: Books): Readonly<Record<string, Step>> => ({
+export const createActions = (books: StoreState): Readonly<Record<string, Step>> => ({
   renew,
-  cancel: (purchase, { at }) => cancel(purchase, at),
-  uncancel,
+  cancel: (purchase, { at }) => cancelRenewal(purchase, at),
+  uncancel: resumeRenewal,
   'fail-payment': (purchase, moment, { grace }) => failPayment(purchase, moment, grace),
   recover,
   expire: (purchase, { at }) => expire(purchase, at),
   refund: (purchase, { at }, details) => refund(purchase, at, details),
   revoke: (purchase, { at }) => revoke(purchase, at),
-  pause: (purchase, { at }, { period }) => pause(purchase, at, period),
+  pause: (purchase, { at }, { period }) => pauseSubscription(purchase, at, period),
   resume,
-  'change-plan': (purchase, moment, details) => changePlan(purchase, wantedPlan(books, purchase, details), moment),
-  'raise-price': (purchase, moment, { priceMicros }) => raisePrice(purchase, moment, priceMicros),
-  'accept-price': acceptPrice,
-  'test-notification': (purchase) => ({ purchase, notices: [toldTest] }),
+  'change-plan': (purchase, moment, details) => changePlan(purchase, resolvePlan(books, purchase, details), moment),
+  'raise-price': (purchase, moment, { priceMicros }) => increasePrice(purchase, moment, priceMicros),
+  'accept-price': acceptPriceIncrease,
+  'test-notification': (purchase) => ({ purchase, notices: [testNotification] }),
 });
 
-function wantedPlan(books: Books, purchase: Purchase, { productId, ...terms }: ActionDetails): Product {
-  if (productId === undefined) throw refusal(400, 'productId: change-plan needs the product to change to.');
-  subscriptionOf(purchase);
-  return stockedProduct(books, { ...terms, productId, type: 'paid subscription' });
+function resolvePlan(books: StoreState, purchase: Purchase, { productId, ...terms }: ActionBody): Product {
+  if (productId === undefined) throw controlError(400, 'productId: change-plan needs the product to change to.');
+  requireSubscription(purchase);
+  return getOrCreateProduct(books, { ...terms, productId, type: 'paid subscription' });
 }
 
 /** When something happens to a purchase by itself. */
-export function dueAt({ subscription }: Purchase): number | undefined {
+export function getNextDueTime({ subscription }: Purchase): number | undefined {
   if (subscription === undefined || subscription.state === 'EXPIRED') return undefined;
   const { state, holdEnds, resumesAt, expiryTime } = subscription;
   if (state === 'ON_HOLD') return holdEnds;
@@ -45,14 +51,17 @@ export function dueAt({ subscription }: Purchase): number | undefined {
 }
 
 /** What happens by itself at that moment. */
-export function playDue(purchase: Purchase, moment: Moment): Change {
-  const { state, playsRenewals } = subscriptionOf(purchase);
-  if (state === 'IN_GRACE_PERIOD') return hold(purchase, moment.at);
+export function runDueTransition(purchase: Purchase, moment: TransitionContext): Transition {
+  const { state, playsRenewals } = requireSubscription(purchase);
+  if (state === 'IN_GRACE_PERIOD') return startAccountHold(purchase, moment.at);
   if (state === 'PAUSED') return resume(purchase, moment);
   if (state !== 'ACTIVE') return expire(purchase, moment.at);
-  if (lacksConsent(purchase)) {
-    const notices = [told(purchase, 'CANCELED'), told(purchase, 'EXPIRED')];
-    return { purchase: ended(purchase, moment.at), notices };
+  if (needsPriceConsent(purchase)) {
+    const notices = [
+      buildSubscriptionNotification(purchase, 'CANCELED'),
+      buildSubscriptionNotification(purchase, 'EXPIRED'),
+    ];
+    return { purchase: endSubscription(purchase, moment.at), notices };
   }
   return playsRenewals ? renew(purchase, moment) : lapse(purchase, moment.at);
 }

@@ -1,22 +1,22 @@
-import { type Answer, json } from '../http-messages.ts';
+import { type HttpResponse, jsonResponse } from '../http-messages.ts';
 
 /** An error that the API answers with an HTTP status, a reason and a message. */
-export interface ApiProblem extends Error {
+export interface ApiError extends Error {
   readonly httpStatus: number;
   readonly reason: string;
 }
 
 /** The error to throw for a call that cannot be answered. */
-export const apiProblem = (httpStatus: number, reason: string, message: string): ApiProblem =>
+export const apiError = (httpStatus: number, reason: string, message: string): ApiError =>
   Object.assign(new Error(message), { httpStatus, reason });
 
 /** The answer for something thrown; what is no `ApiProblem` is thrown on. */
-export function errorAnswer(thrown: unknown): Answer {
+export function toErrorResponse(thrown: unknown): HttpResponse {
   if (!isProblem(thrown)) throw thrown;
-  return problemAnswer(thrown.httpStatus, thrown.reason, thrown.message);
+  return buildErrorResponse(thrown.httpStatus, thrown.reason, thrown.message);
 }
 
-const isProblem = (thrown: unknown): thrown is ApiProblem =>
+const isProblem = (thrown: unknown): thrown is ApiError =>
   thrown instanceof Error && 'httpStatus' in thrown && 'reason' in thrown;
 
 /** The words of Google's common codes, which its older errors lack. */
@@ -30,18 +30,19 @@ const statuses: Readonly<Record<number, string>> = {
 const isCommon = (reason: string): boolean =>
   ['authError', 'invalid', 'required', 'notFound', 'rateLimitExceeded', 'backendError'].includes(reason);
 
-function problemAnswer(code: number, reason: string, message: string): Answer {
+function buildErrorResponse(code: number, reason: string, message: string): HttpResponse {
   const status = statuses[code];
   const errors = [{ message, domain: isCommon(reason) ? 'global' : 'androidpublisher', reason }];
-  return json(code, { error: { code, message, errors, ...(status !== undefined && { status }) } });
+  return jsonResponse(code, { error: { code, message, errors, ...(status !== undefined && { status }) } });
 }
 
 /** The answer during an outage. */
-export const unavailable = (): Answer => problemAnswer(503, 'backendError', 'The service is currently unavailable.');
+export const unavailableResponse = (): HttpResponse =>
+  buildErrorResponse(503, 'backendError', 'The service is currently unavailable.');
 
 /** The answer beyond the quota. */
-export const rateLimited = (): Answer =>
-  problemAnswer(
+export const rateLimitedResponse = (): HttpResponse =>
+  buildErrorResponse(
     429,
     'rateLimitExceeded',
     "Quota exceeded for quota metric 'Queries' and limit 'Queries per minute' of service 'androidpublisher.googleapis.com'.",

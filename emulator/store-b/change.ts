@@ -1,22 +1,22 @@
-import { refusal } from '../refusal.ts';
-import type { PlacedOrder, Product, Purchase, Subscription, Voided } from './records.ts';
+import { controlError } from '../refusal.ts';
+import type { Order, Product, Purchase, Subscription, VoidedOrder } from './records.ts';
 
 /** What came of something that happened. */
-export interface Change {
+export interface Transition {
   /** The one that it happened to. */
   readonly purchase: Purchase;
   /** The real-time developer notifications of it, in their order. */
-  readonly notices: readonly Notice[];
+  readonly notices: readonly DeveloperNotification[];
   /** A purchase that takes its place. */
-  readonly successor?: Change;
-  readonly voided?: Voided;
+  readonly successor?: Transition;
+  readonly voided?: VoidedOrder;
 }
 
 /** A notification without its envelope. */
-export type Notice = Readonly<Record<string, object>>;
+export type DeveloperNotification = Readonly<Record<string, object>>;
 
 /** When something happens, and to a purchase of which product. */
-export interface Moment {
+export interface TransitionContext {
   readonly at: number;
   readonly product: Product;
 }
@@ -40,7 +40,10 @@ export type SubscriptionEvent = keyof typeof subscriptionTypes;
 const productTypes = { PURCHASED: 1, CANCELED: 2 } as const;
 
 /** The notification of a subscription. */
-export const told = ({ id, productId }: Purchase, event: SubscriptionEvent): Notice => ({
+export const buildSubscriptionNotification = (
+  { id, productId }: Purchase,
+  event: SubscriptionEvent,
+): DeveloperNotification => ({
   subscriptionNotification: {
     version: '1.0',
     notificationType: subscriptionTypes[event],
@@ -50,7 +53,10 @@ export const told = ({ id, productId }: Purchase, event: SubscriptionEvent): Not
 });
 
 /** The notification of a one-time purchase. */
-export const toldOnce = ({ id, productId }: Purchase, event: keyof typeof productTypes): Notice => ({
+export const buildOneTimeNotification = (
+  { id, productId }: Purchase,
+  event: keyof typeof productTypes,
+): DeveloperNotification => ({
   oneTimeProductNotification: {
     version: '1.0',
     notificationType: productTypes[event],
@@ -60,10 +66,15 @@ export const toldOnce = ({ id, productId }: Purchase, event: keyof typeof produc
 });
 
 /** The notification by which a developer tries whether notifications arrive. */
-export const toldTest: Notice = { testNotification: { version: '1.0' } };
+export const testNotification: DeveloperNotification = { testNotification: { version: '1.0' } };
 
 /** The notification that an order is void. */
-export const toldVoided = ({ token, orderId, isSubscription, quantity }: Voided): Notice => ({
+export const buildVoidedNotification = ({
+  token,
+  orderId,
+  isSubscription,
+  quantity,
+}: VoidedOrder): DeveloperNotification => ({
   voidedPurchaseNotification: {
     purchaseToken: token,
     orderId,
@@ -73,30 +84,34 @@ export const toldVoided = ({ token, orderId, isSubscription, quantity }: Voided)
 });
 
 /** The subscription of a purchase; refuses a purchase that is none. */
-export function subscriptionOf({ id, subscription }: Purchase): Subscription {
-  if (subscription === undefined) throw refusal(422, `${id} is not a subscription.`);
+export function requireSubscription({ id, subscription }: Purchase): Subscription {
+  if (subscription === undefined) throw controlError(422, `${id} is not a subscription.`);
   return subscription;
 }
 
 /** Refuses what the state of the purchase does not allow. */
-export function demand(isPossible: boolean, { id }: Purchase, problem: string): asserts isPossible {
-  if (!isPossible) throw refusal(422, `${id} ${problem}.`);
+export function requirePossible(isPossible: boolean, { id }: Purchase, problem: string): asserts isPossible {
+  if (!isPossible) throw controlError(422, `${id} ${problem}.`);
 }
 
 /** The purchase with some things of its subscription changed. */
 export const withSubscription = (purchase: Purchase, patch: Partial<Subscription>): Purchase => ({
   ...purchase,
-  subscription: { ...subscriptionOf(purchase), ...patch },
+  subscription: { ...requireSubscription(purchase), ...patch },
 });
 
 /** The purchase with one of its orders changed. */
-export const withOrder = (purchase: Purchase, id: string, patch: Partial<PlacedOrder>): Purchase => ({
+export const withOrder = (purchase: Purchase, id: string, patch: Partial<Order>): Purchase => ({
   ...purchase,
   orders: purchase.orders.map((order) => (order.id === id ? { ...order, ...patch } : order)),
 });
 
 /** The change that is only of the subscription, with one notification. */
-export const changed = (purchase: Purchase, patch: Partial<Subscription>, event: SubscriptionEvent): Change => ({
+export const withSubscriptionChange = (
+  purchase: Purchase,
+  patch: Partial<Subscription>,
+  event: SubscriptionEvent,
+): Transition => ({
   purchase: withSubscription(purchase, patch),
-  notices: [told(purchase, event)],
+  notices: [buildSubscriptionNotification(purchase, event)],
 });

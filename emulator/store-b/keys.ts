@@ -5,7 +5,7 @@ import * as v from 'valibot';
 /** All secrets of the store: what it signs purchases and tokens with, and the key of the developer's service account. */
 export const Keys = v.object({
   /** The private half of the licence key. */
-  licencePrivateKey: v.string(),
+  licensePrivateKey: v.string(),
   /** The private key of the service account. */
   accountPrivateKey: v.string(),
   accountKeyId: v.string(),
@@ -38,7 +38,7 @@ const rsa = (): Promise<{ privateKey: KeyObject }> => promisify(generateKeyPair)
 export async function createKeys(): Promise<Keys> {
   const [licence, account, push] = await Promise.all([rsa(), rsa(), rsa()]);
   return {
-    licencePrivateKey: pem(licence.privateKey),
+    licensePrivateKey: pem(licence.privateKey),
     accountPrivateKey: pem(account.privateKey),
     accountKeyId: randomBytes(20).toString('hex'),
     pushPrivateKey: pem(push.privateKey),
@@ -48,7 +48,7 @@ export async function createKeys(): Promise<Keys> {
 }
 
 /** What an operator configures in the service. */
-export const settingsOf = (keys: Keys): Readonly<Record<string, unknown>> => ({
+export const toSettings = (keys: Keys): Readonly<Record<string, unknown>> => ({
   packageName,
   serviceAccount: {
     type: 'service_account',
@@ -57,7 +57,7 @@ export const settingsOf = (keys: Keys): Readonly<Record<string, unknown>> => ({
     private_key_id: keys.accountKeyId,
     token_uri: tokenUri,
   },
-  licenseKey: createPublicKey(keys.licencePrivateKey).export({ type: 'spki', format: 'der' }).toString('base64'),
+  licenseKey: createPublicKey(keys.licensePrivateKey).export({ type: 'spki', format: 'der' }).toString('base64'),
   pushAudience,
   pushServiceAccount,
 });

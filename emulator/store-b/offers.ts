@@ -1,6 +1,6 @@
-import type { Order } from '../orders.ts';
-import { refusal } from '../refusal.ts';
-import { periodOf } from './catalogue.ts';
+import type { PurchaseOrder } from '../orders.ts';
+import { controlError } from '../refusal.ts';
+import { getPeriod } from './catalogue.ts';
 import type { Phase, Product } from './records.ts';
 
 /** A first period at other terms than the later ones. */
@@ -12,9 +12,9 @@ interface Offer {
 }
 
 /** The terms on which the order's first period is sold. */
-export function offerOf(product: Product, { trial, intro }: Pick<Order, 'trial' | 'intro'>): Offer {
-  const period = periodOf(product);
-  if (trial && intro) throw refusal(422, 'A purchase starts with a trial or with an intro, not with both.');
+export function selectOffer(product: Product, { trial, intro }: Pick<PurchaseOrder, 'trial' | 'intro'>): Offer {
+  const period = getPeriod(product);
+  if (trial && intro) throw controlError(422, 'A purchase starts with a trial or with an intro, not with both.');
   if (trial) {
     return { phase: 'freeTrial', offerId: 'freetrial', period: trial === true ? period : trial, amountMicros: 0 };
   }

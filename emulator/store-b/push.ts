@@ -1,29 +1,29 @@
 import { createPublicKey, randomInt, sign } from 'node:crypto';
-import type { StoreMessage } from '../emulated-store.ts';
-import { type Answer, json } from '../http-messages.ts';
+import type { StoreNotification } from '../emulated-store.ts';
+import { type HttpResponse, jsonResponse } from '../http-messages.ts';
 import type { OutgoingNotification } from '../outgoing-notification.ts';
 import { type Keys, pushAudience, pushServiceAccount } from './keys.ts';
 
-const acknowledged: readonly number[] = [102, 200, 201, 202, 204];
+const ackStatuses: readonly number[] = [102, 200, 201, 202, 204];
 const retainedMs = 7 * 86_400_000;
 const lifeSeconds = 3600;
 const accountId = '108273645102938475610';
 
 /** How Pub/Sub pushes a real-time developer notification: wrapped, and with a token of the push service account. */
-export function pushOf(keys: Keys, { at, native }: StoreMessage): OutgoingNotification {
+export function toOutgoingNotification(keys: Keys, { at, native }: StoreNotification): OutgoingNotification {
   const messageId = String(randomInt(10 ** 14, 2 ** 47 - 1));
   const publishTime = new Date(at).toISOString();
   const data = Buffer.from(JSON.stringify(native)).toString('base64');
   const message = { data, messageId, message_id: messageId, publishTime, publish_time: publishTime };
   return {
     body: JSON.stringify({ message, subscription: 'projects/example-app/subscriptions/play-notifications' }),
-    headersAt: (sentAt) => ({
+    buildHeaders: (sentAt) => ({
       'content-type': 'application/json',
       'user-agent': 'CloudPubSub-Google',
       authorization: `Bearer ${identityToken(keys, Math.floor(sentAt / 1000))}`,
     }),
     retryDelaysMs,
-    isDelivered: (status) => acknowledged.includes(status),
+    isDelivered: (status) => ackStatuses.includes(status),
   };
 }
 
@@ -56,8 +56,12 @@ function identityToken(keys: Keys, iat: number): string {
 }
 
 /** `GET /oauth2/v3/certs`: the key that vouches for the tokens of service accounts. */
-export function publishedKeys({ pushKeyId, pushPrivateKey }: Keys): Answer {
+export function handleCertsRequest({ pushKeyId, pushPrivateKey }: Keys): HttpResponse {
   const { n, e } = createPublicKey(pushPrivateKey).export({ format: 'jwk' });
   const key = { kid: pushKeyId, n, use: 'sig', e, alg: 'RS256', kty: 'RSA' };
-  return json(200, { keys: [key] }, { 'cache-control': 'public, max-age=21600, must-revalidate, no-transform' });
+  return jsonResponse(
+    200,
+    { keys: [key] },
+    { 'cache-control': 'public, max-age=21600, must-revalidate, no-transform' },
+  );
 }

@@ -18,7 +18,7 @@ export const Phase = v.picklist(['base', 'freeTrial', 'introductoryPrice']);
 export type Phase = v.InferOutput<typeof Phase>;
 
 /** An order of a purchase: of a subscription, one for each period. */
-export const PlacedOrder = v.object({
+export const Order = v.object({
   id: v.string(),
   state: v.picklist(['PENDING', 'PROCESSED', 'CANCELED', 'REFUNDED', 'PARTIALLY_REFUNDED']),
   createdAt: v.number(),
@@ -37,7 +37,7 @@ export const PlacedOrder = v.object({
     v.pipe(v.array(v.object({ at: v.number(), amountMicros: v.number() })), v.readonly()),
   ),
 });
-export type PlacedOrder = Readonly<v.InferOutput<typeof PlacedOrder>>;
+export type Order = Readonly<v.InferOutput<typeof Order>>;
 
 /** A price that the developer asks for from a coming renewal on. */
 const PriceChange = v.object({
@@ -85,13 +85,13 @@ export const Purchase = v.object({
   /** How many were paid back while the customer kept the purchase. */
   refundedQuantity: v.exactOptional(v.number()),
   /** Oldest first. */
-  orders: v.pipe(v.array(PlacedOrder), v.readonly()),
+  orders: v.pipe(v.array(Order), v.readonly()),
   subscription: v.exactOptional(Subscription),
 });
 export type Purchase = Readonly<v.InferOutput<typeof Purchase>>;
 
 /** An order that the customer lost what they had bought by, or some of it. */
-export const Voided = v.object({
+export const VoidedOrder = v.object({
   token: v.string(),
   orderId: v.string(),
   purchasedAt: v.number(),
@@ -100,4 +100,4 @@ export const Voided = v.object({
   /** How many were paid back, when it was not the whole order. */
   quantity: v.exactOptional(v.number()),
 });
-export type Voided = Readonly<v.InferOutput<typeof Voided>>;
+export type VoidedOrder = Readonly<v.InferOutput<typeof VoidedOrder>>;

@@ -1,38 +1,39 @@
-import { wholeSecond } from '../calendar.ts';
-import type { Order } from '../orders.ts';
-import { refusal } from '../refusal.ts';
-import type { Books } from './books.ts';
-import { stockedProduct } from './catalogue.ts';
-import { type Change, told, toldOnce } from './change.ts';
-import { offerOf } from './offers.ts';
-import { endOf, newOrderId, newToken } from './placing.ts';
-import type { PlacedOrder, Product, Purchase, Subscription } from './records.ts';
+import { floorToSecond } from '../calendar.ts';
+import type { PurchaseOrder } from '../orders.ts';
+import { controlError } from '../refusal.ts';
+import type { StoreState } from './books.ts';
+import { getOrCreateProduct } from './catalogue.ts';
+import { buildOneTimeNotification, buildSubscriptionNotification, type Transition } from './change.ts';
+import { selectOffer } from './offers.ts';
+import { generateOrderId, generatePurchaseToken, getPeriodEnd } from './placing.ts';
+import type { Order, Product, Purchase, Subscription } from './records.ts';
 
 /** What the customer gets for the order. */
-export function sell(books: Books, order: Order, now: number): Change {
+export function purchaseProduct(books: StoreState, order: PurchaseOrder, now: number): Transition {
   const { type, applicationUsername, trial, intro } = order;
-  if (type !== 'paid subscription' && (trial || intro)) throw refusal(422, 'Only subscriptions have a trial or intro.');
+  if (type !== 'paid subscription' && (trial || intro))
+    throw controlError(422, 'Only subscriptions have a trial or intro.');
   if (type === 'paid subscription' && (order.quantity ?? 1) > 1) {
-    throw refusal(422, 'quantity: subscriptions are sold one by one.');
+    throw controlError(422, 'quantity: subscriptions are sold one by one.');
   }
-  const product = stockedProduct(books, order);
+  const product = getOrCreateProduct(books, order);
   const owned = [...books.purchases.values()].find(
     (one) =>
       applicationUsername !== undefined && one.applicationUsername === applicationUsername && isOwned(one, product),
   );
-  if (owned !== undefined) throw refusal(422, `This customer owns ${product.id} already, by ${owned.id}.`);
-  const at = wholeSecond(now);
+  if (owned !== undefined) throw controlError(422, `This customer owns ${product.id} already, by ${owned.id}.`);
+  const at = floorToSecond(now);
   if (type === 'paid subscription') {
-    const purchase = subscribed({ order, product, at });
-    return { purchase, notices: [told(purchase, 'PURCHASED')] };
+    const purchase = createSubscription({ order, product, at });
+    return { purchase, notices: [buildSubscriptionNotification(purchase, 'PURCHASED')] };
   }
-  const purchase = bought({ order, product, at });
-  return { purchase, notices: [toldOnce(purchase, 'PURCHASED')] };
+  const purchase = createOneTimePurchase({ order, product, at });
+  return { purchase, notices: [buildOneTimeNotification(purchase, 'PURCHASED')] };
 }
 
 /** Who buys what, and when. */
 export interface Sale {
-  readonly order: Pick<Order, 'applicationUsername' | 'sandbox' | 'quantity' | 'trial' | 'intro' | 'autoRenew'>;
+  readonly order: Pick<PurchaseOrder, 'applicationUsername' | 'sandbox' | 'quantity' | 'trial' | 'intro' | 'autoRenew'>;
   readonly product: Product;
   readonly at: number;
 }
@@ -44,12 +45,12 @@ function isOwned({ productId, subscription, isConsumed, isCancelled }: Purchase,
 }
 
 /** A new subscription in its first period. */
-export function subscribed(sale: Sale): Purchase {
+export function createSubscription(sale: Sale): Purchase {
   const { order, product, at } = sale;
   const { priceMicros, currency } = product;
-  const { period, amountMicros, ...terms } = offerOf(product, order);
+  const { period, amountMicros, ...terms } = selectOffer(product, order);
   const anchor = { date: at, period, periods: 1 };
-  const expiryTime = endOf(anchor);
+  const expiryTime = getPeriodEnd(anchor);
   const subscription: Subscription = {
     ...terms,
     state: 'ACTIVE',
@@ -61,23 +62,23 @@ export function subscribed(sale: Sale): Purchase {
     currency,
   };
   const service = { start: at, end: expiryTime };
-  return { ...purchaseOf(sale, { ...terms, amountMicros, service }), subscription };
+  return { ...buildPurchase(sale, { ...terms, amountMicros, service }), subscription };
 }
 
-function bought(sale: Sale): Purchase {
+function createOneTimePurchase(sale: Sale): Purchase {
   const { product, order } = sale;
-  return purchaseOf(sale, { phase: 'base', amountMicros: product.priceMicros * (order.quantity ?? 1) });
+  return buildPurchase(sale, { phase: 'base', amountMicros: product.priceMicros * (order.quantity ?? 1) });
 }
 
-function purchaseOf(
+function buildPurchase(
   { order, product, at }: Sale,
-  terms: Pick<PlacedOrder, 'phase' | 'offerId' | 'amountMicros' | 'service'>,
+  terms: Pick<Order, 'phase' | 'offerId' | 'amountMicros' | 'service'>,
 ): Purchase {
   const { applicationUsername, sandbox = false, quantity = 1 } = order;
   const { id: productId, currency, priceMicros: listMicros } = product;
-  const placed: PlacedOrder = {
+  const placed: Order = {
     ...terms,
-    id: newOrderId(),
+    id: generateOrderId(),
     state: 'PROCESSED',
     createdAt: at,
     changedAt: at,
@@ -87,7 +88,7 @@ function purchaseOf(
     currency,
   };
   return {
-    id: newToken(),
+    id: generatePurchaseToken(),
     productId,
     ...(applicationUsername !== undefined && { applicationUsername }),
     sandbox,

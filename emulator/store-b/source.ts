@@ -1,9 +1,9 @@
-import type { Books } from './books.ts';
+import type { StoreState } from './books.ts';
 import type { Keys } from './keys.ts';
 
 /** What the answers of the store are made from. */
-export interface Source {
-  readonly books: Books;
+export interface ResponseContext {
+  readonly books: StoreState;
   readonly keys: Keys;
   readonly now: () => number;
 }

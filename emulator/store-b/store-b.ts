@@ -1,21 +1,21 @@
 import * as v from 'valibot';
-import type { EmulatedStore, StoreContext, StoreDefinition } from '../emulated-store.ts';
-import { playDue as playAllDue } from '../play-due.ts';
-import { refusal } from '../refusal.ts';
-import { actionsOn, dueAt, playDue } from './actions.ts';
-import { rateLimited, unavailable } from './api-error.ts';
-import { openBooks, productNamed, SavedBooks, savedBooks } from './books.ts';
-import type { Change, Moment, Notice } from './change.ts';
-import { createKeys, Keys, packageName, settingsOf } from './keys.ts';
-import { pushOf } from './push.ts';
+import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
+import { runDue as playAllDue } from '../play-due.ts';
+import { controlError } from '../refusal.ts';
+import { createActions, getNextDueTime, runDueTransition } from './actions.ts';
+import { rateLimitedResponse, unavailableResponse } from './api-error.ts';
+import { createState, getProduct, SavedState, toSavedState } from './books.ts';
+import type { DeveloperNotification, Transition, TransitionContext } from './change.ts';
+import { createKeys, Keys, packageName, toSettings } from './keys.ts';
+import { toOutgoingNotification } from './push.ts';
 import type { Purchase } from './records.ts';
-import { sell } from './selling.ts';
-import type { Source } from './source.ts';
-import { answerCall, hostNames } from './store-calls.ts';
-import { summaryOf } from './summary.ts';
-import { validateBody } from './validate-body.ts';
+import { purchaseProduct } from './selling.ts';
+import type { ResponseContext } from './source.ts';
+import { handleCall, hostNames } from './store-calls.ts';
+import { toPurchaseSummary } from './summary.ts';
+import { buildValidateBody } from './validate-body.ts';
 
-const Saved = v.object({ keys: Keys, books: SavedBooks });
+const SavedStore = v.object({ keys: Keys, books: SavedState });
 
 /** Google Play: service-account tokens, purchases and orders of the Developer API, real-time developer notifications. */
 export const storeB: StoreDefinition = {
@@ -25,36 +25,44 @@ export const storeB: StoreDefinition = {
   open: openStoreB,
 };
 
-async function openStoreB({ now, saved, tell }: StoreContext): Promise<EmulatedStore> {
-  const earlier = saved === undefined ? undefined : v.parse(Saved, saved);
+async function openStoreB({
+  now,
+  savedState: saved,
+  emitNotification: tell,
+}: EmulatedStoreContext): Promise<EmulatedStore> {
+  const earlier = saved === undefined ? undefined : v.parse(SavedStore, saved);
   const keys = earlier?.keys ?? (await createKeys());
-  const books = openBooks(earlier?.books);
-  const source: Source = { books, keys, now };
-  const enter = entering(source, tell);
+  const books = createState(earlier?.books);
+  const source: ResponseContext = { books, keys, now };
+  const enter = createSaveTransition(source, tell);
   return {
-    settings: settingsOf(keys),
-    answer: (call) => answerCall(source, call),
-    notification: (message) => pushOf(keys, message),
-    troubles: { down: unavailable, 'rate-limited': rateLimited },
-    buy: (order) => enter(sell(books, order, now()), now()),
+    settings: toSettings(keys),
+    handleCall: (call) => handleCall(source, call),
+    toOutgoingNotification: (message) => toOutgoingNotification(keys, message),
+    faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
+    placeOrder: (order) => enter(purchaseProduct(books, order, now()), now()),
     actions: purchaseActions(source, enter),
-    find: (id) => (books.purchases.has(id) ? summaryOf(books, purchaseNamed(source, id)) : undefined),
-    validateBody: (id, form) => validateBody(source, purchaseNamed(source, id), form),
+    findPurchase: (id) => (books.purchases.has(id) ? toPurchaseSummary(books, getPurchase(source, id)) : undefined),
+    validateBody: (id, form) => buildValidateBody(source, getPurchase(source, id), form),
     products: () => [...books.products.values()],
-    purchases: () => [...books.purchases.values()].map((purchase) => summaryOf(books, purchase)),
-    playUntil: (until) => {
-      const play = (due: Purchase, at: number): unknown => enter(playDue(due, momentOf(source, due, at)), at);
-      return playAllDue({ items: () => books.purchases.values(), dueAt, play }, until);
+    purchases: () => [...books.purchases.values()].map((purchase) => toPurchaseSummary(books, purchase)),
+    advanceTo: (until) => {
+      const play = (due: Purchase, at: number): unknown =>
+        enter(runDueTransition(due, createTransitionContext(source, due, at)), at);
+      return playAllDue({ items: () => books.purchases.values(), dueAt: getNextDueTime, play }, until);
     },
-    save: () => ({ keys, books: savedBooks(books) }),
+    toSavedState: () => ({ keys, books: toSavedState(books) }),
   };
 }
 
-type Enter = (change: Change, at: number) => string;
+type SaveTransition = (change: Transition, at: number) => string;
 
 /** Writes a change into the books, tells of it, and gives the id of the purchase to show. */
-function entering({ books }: Source, tell: StoreContext['tell']): Enter {
-  const enter: Enter = ({ purchase, notices, successor, voided }, at) => {
+function createSaveTransition(
+  { books }: ResponseContext,
+  tell: EmulatedStoreContext['emitNotification'],
+): SaveTransition {
+  const enter: SaveTransition = ({ purchase, notices, successor, voided }, at) => {
     books.purchases.set(purchase.id, purchase);
     if (voided !== undefined) books.voided.push(voided);
     // The new purchase is told of first.
@@ -65,18 +73,18 @@ function entering({ books }: Source, tell: StoreContext['tell']): Enter {
   return enter;
 }
 
-const native = (notice: Notice, at: number): Readonly<Record<string, unknown>> => ({
+const native = (notice: DeveloperNotification, at: number): Readonly<Record<string, unknown>> => ({
   version: '1.0',
   packageName,
   eventTimeMillis: String(at),
   ...notice,
 });
 
-function purchaseActions(source: Source, enter: Enter): EmulatedStore['actions'] {
-  const acts = Object.entries(actionsOn(source.books)).map(([name, action]) => {
+function purchaseActions(source: ResponseContext, enter: SaveTransition): EmulatedStore['actions'] {
+  const acts = Object.entries(createActions(source.books)).map(([name, action]) => {
     const act: EmulatedStore['actions'][string] = (id, details) => {
-      const purchase = purchaseNamed(source, id);
-      const moment = momentOf(source, purchase, source.now());
+      const purchase = getPurchase(source, id);
+      const moment = createTransitionContext(source, purchase, source.now());
       return enter(action(purchase, moment, details), moment.at);
     };
     return [name, act] as const;
@@ -84,13 +92,17 @@ function purchaseActions(source: Source, enter: Enter): EmulatedStore['actions']
   return Object.fromEntries(acts);
 }
 
-const momentOf = ({ books }: Source, { productId }: Purchase, at: number): Moment => ({
+const createTransitionContext = (
+  { books }: ResponseContext,
+  { productId }: Purchase,
+  at: number,
+): TransitionContext => ({
   at,
-  product: productNamed(books, productId),
+  product: getProduct(books, productId),
 });
 
-function purchaseNamed({ books }: Source, purchaseId: string): Purchase {
+function getPurchase({ books }: ResponseContext, purchaseId: string): Purchase {
   const purchase = books.purchases.get(purchaseId);
-  if (purchase === undefined) throw refusal(404, `There is no purchase ${purchaseId}.`);
+  if (purchase === undefined) throw controlError(404, `There is no purchase ${purchaseId}.`);
   return purchase;
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { androidpublisher_v3 } from '@googleapis/androidpublisher';
-import { obfuscatedAccountId } from './accounts.ts';
-import { basePlanId, periodOf } from './catalogue.ts';
-import { subscriptionOf } from './change.ts';
-import { money, written } from './money.ts';
-import { latestOrder, latestPaidOrder } from './placing.ts';
+import { toObfuscatedAccountId } from './accounts.ts';
+import { getPeriod, toBasePlanId } from './catalogue.ts';
+import { requireSubscription } from './change.ts';
+import { toMoney, toTimestamp } from './money.ts';
+import { findLatestPaidOrder, getLatestOrder } from './placing.ts';
 import type { Product, Purchase, Subscription } from './records.ts';
 
 /** The member that the answers still have until its end, though the types have lost it. */
@@ -13,34 +13,34 @@ interface SubscriptionPurchase extends androidpublisher_v3.Schema$SubscriptionPu
 }
 
 /** A subscription as `purchases.subscriptionsv2.get` answers it. */
-export function subscriptionView(purchase: Purchase, product: Product): SubscriptionPurchase {
+export function toSubscriptionView(purchase: Purchase, product: Product): SubscriptionPurchase {
   const { applicationUsername, isAcknowledged, purchasedAt, sandbox } = purchase;
-  const subscription = subscriptionOf(purchase);
+  const subscription = requireSubscription(purchase);
   const view: SubscriptionPurchase = {
     kind: 'androidpublisher#subscriptionPurchaseV2',
-    startTime: written(purchasedAt),
+    startTime: toTimestamp(purchasedAt),
     regionCode: 'US',
     subscriptionState: `SUBSCRIPTION_STATE_${subscription.state}`,
-    latestOrderId: latestOrder(purchase).id,
+    latestOrderId: getLatestOrder(purchase).id,
     ...(subscription.replaces && { linkedPurchaseToken: subscription.replaces.token }),
     acknowledgementState: `ACKNOWLEDGEMENT_STATE_${isAcknowledged ? 'ACKNOWLEDGED' : 'PENDING'}`,
     ...(applicationUsername !== undefined && {
-      externalAccountIdentifiers: { obfuscatedExternalAccountId: obfuscatedAccountId(applicationUsername) },
+      externalAccountIdentifiers: { obfuscatedExternalAccountId: toObfuscatedAccountId(applicationUsername) },
     }),
     ...(sandbox && { testPurchase: {} }),
-    ...contextOf(purchase),
+    ...toStateContext(purchase),
     lineItems: [lineItem(purchase, product)],
   };
   return { ...view, etag: createHash('sha256').update(JSON.stringify(view)).digest('base64url') };
 }
 
-function contextOf(purchase: Purchase): androidpublisher_v3.Schema$SubscriptionPurchaseV2 {
-  const { state, cancelled, resumesAt } = subscriptionOf(purchase);
-  const declined = { renewalDeclined: { pendingOrderId: latestOrder(purchase).id } };
+function toStateContext(purchase: Purchase): androidpublisher_v3.Schema$SubscriptionPurchaseV2 {
+  const { state, cancelled, resumesAt } = requireSubscription(purchase);
+  const declined = { renewalDeclined: { pendingOrderId: getLatestOrder(purchase).id } };
   if (state === 'IN_GRACE_PERIOD') return { inGracePeriodStateContext: declined };
   if (state === 'ON_HOLD') return { onHoldStateContext: declined };
   if (state === 'PAUSED' && resumesAt !== undefined)
-    return { pausedStateContext: { autoResumeTime: written(resumesAt) } };
+    return { pausedStateContext: { autoResumeTime: toTimestamp(resumesAt) } };
   return cancelled === undefined ? {} : { canceledStateContext: cancellation(cancelled) };
 }
 
@@ -48,43 +48,43 @@ function cancellation({
   by,
   at,
 }: NonNullable<Subscription['cancelled']>): androidpublisher_v3.Schema$CanceledStateContext {
-  if (by === 'user') return { userInitiatedCancellation: { cancelTime: written(at) } };
+  if (by === 'user') return { userInitiatedCancellation: { cancelTime: toTimestamp(at) } };
   return by === 'system' ? { systemInitiatedCancellation: {} } : { replacementCancellation: {} };
 }
 
 function lineItem(purchase: Purchase, product: Product): androidpublisher_v3.Schema$SubscriptionPurchaseLineItem {
-  const { autoRenew, priceMicros, currency, phase, offerId, expiryTime, replaces } = subscriptionOf(purchase);
-  const paid = latestPaidOrder(purchase);
+  const { autoRenew, priceMicros, currency, phase, offerId, expiryTime, replaces } = requireSubscription(purchase);
+  const paid = findLatestPaidOrder(purchase);
   return {
     productId: purchase.productId,
-    expiryTime: written(expiryTime),
+    expiryTime: toTimestamp(expiryTime),
     ...(paid && { latestSuccessfulOrderId: paid.id }),
     autoRenewingPlan: {
       ...(autoRenew && { autoRenewEnabled: true }),
-      recurringPrice: money(priceMicros, currency),
-      ...priceChangeOf(subscriptionOf(purchase)),
+      recurringPrice: toMoney(priceMicros, currency),
+      ...toPriceChange(requireSubscription(purchase)),
     },
-    offerDetails: { basePlanId: basePlanId(periodOf(product)), ...(offerId !== undefined && { offerId }) },
+    offerDetails: { basePlanId: toBasePlanId(getPeriod(product)), ...(offerId !== undefined && { offerId }) },
     offerPhase: { [phase === 'base' ? 'basePrice' : phase]: {} },
     ...(replaces && {
       itemReplacement: {
         productId: replaces.productId,
-        basePlanId: basePlanId(replaces.period),
+        basePlanId: toBasePlanId(replaces.period),
         replacementMode: 'CHARGE_FULL_PRICE',
       },
     }),
   };
 }
 
-function priceChangeOf({ priceChange, currency }: Subscription): androidpublisher_v3.Schema$AutoRenewingPlan {
+function toPriceChange({ priceChange, currency }: Subscription): androidpublisher_v3.Schema$AutoRenewingPlan {
   if (priceChange === undefined) return {};
   const { state, priceMicros, chargeAt } = priceChange;
   return {
     priceChangeDetails: {
-      newPrice: money(priceMicros, currency),
+      newPrice: toMoney(priceMicros, currency),
       priceChangeMode: 'PRICE_INCREASE',
       priceChangeState: state,
-      ...(state !== 'APPLIED' && { expectedNewPriceChargeTime: written(chargeAt) }),
+      ...(state !== 'APPLIED' && { expectedNewPriceChargeTime: toTimestamp(chargeAt) }),
     },
   };
 }

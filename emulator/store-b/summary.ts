@@ -1,18 +1,18 @@
 import type { PurchaseSummary } from '../emulated-store.ts';
-import { type Books, productNamed } from './books.ts';
-import { latestOrder, latestPaidOrder } from './placing.ts';
+import { getProduct, type StoreState } from './books.ts';
+import { findLatestPaidOrder, getLatestOrder } from './placing.ts';
 import type { Purchase } from './records.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 
 /** A purchase as the control API shows it. */
-export function summaryOf(books: Books, purchase: Purchase): PurchaseSummary {
+export function toPurchaseSummary(books: StoreState, purchase: Purchase): PurchaseSummary {
   const { id, productId, sandbox, applicationUsername, subscription, isAcknowledged, isConsumed } = purchase;
-  const paid = latestPaidOrder(purchase);
+  const paid = findLatestPaidOrder(purchase);
   return {
     id,
     productId,
-    type: productNamed(books, productId).type,
+    type: getProduct(books, productId).type,
     state: subscription?.state ?? (purchase.isCancelled ? 'CANCELLED' : 'PURCHASED'),
     sandbox,
     ...(applicationUsername !== undefined && { applicationUsername }),
@@ -21,7 +21,7 @@ export function summaryOf(books: Books, purchase: Purchase): PurchaseSummary {
     isAcknowledged,
     ...(subscription === undefined && { isConsumed }),
     orderIds: purchase.orders.map((order) => order.id),
-    latestOrderId: latestOrder(purchase).id,
+    latestOrderId: getLatestOrder(purchase).id,
     ...(paid && { latestSuccessfulOrderId: paid.id }),
     ...(subscription && { autoRenew: subscription.autoRenew, expiryTime: iso(subscription.expiryTime) }),
     ...(subscription?.replaces && { linkedPurchaseToken: subscription.replaces.token }),

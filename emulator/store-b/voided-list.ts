@@ -1,36 +1,36 @@
 import type { androidpublisher_v3 } from '@googleapis/androidpublisher';
 import * as v from 'valibot';
-import { apiProblem } from './api-error.ts';
-import { voidedView } from './order-view.ts';
-import type { Source } from './source.ts';
+import { apiError } from './api-error.ts';
+import { toVoidedView } from './order-view.ts';
+import type { ResponseContext } from './source.ts';
 
-const listedMs = 30 * 86_400_000;
-const mostResults = 1000;
+const retentionMs = 30 * 86_400_000;
+const maxPageSize = 1000;
 
 const Digits = v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'Invalid Value'), v.transform(Number));
 const Query = v.object({
   startTime: v.exactOptional(Digits),
   endTime: v.exactOptional(Digits),
   type: v.optional(v.picklist(['0', '1']), '0'),
-  maxResults: v.optional(v.pipe(Digits, v.minValue(1)), String(mostResults)),
+  maxResults: v.optional(v.pipe(Digits, v.minValue(1)), String(maxPageSize)),
   token: v.optional(Digits, '0'),
   includeQuantityBasedPartialRefund: v.optional(v.picklist(['true', 'false']), 'false'),
 });
 
 /** `GET purchases/voidedpurchases`: the void orders of the last thirty days; subscriptions and partial refunds if asked. */
-export function voidedList(
-  { books, now }: Source,
+export function listVoidedPurchases(
+  { books, now }: ResponseContext,
   query: URLSearchParams,
 ): androidpublisher_v3.Schema$VoidedPurchasesListResponse {
   const parsed = v.safeParse(Query, Object.fromEntries(query));
-  if (!parsed.success) throw apiProblem(400, 'invalid', `Invalid value for ${v.getDotPath(parsed.issues[0])}`);
+  if (!parsed.success) throw apiError(400, 'invalid', `Invalid value for ${v.getDotPath(parsed.issues[0])}`);
   const { startTime, endTime = now(), type, maxResults, token: start } = parsed.output;
   const { includeQuantityBasedPartialRefund: withPartial } = parsed.output;
-  const earliest = now() - listedMs;
+  const earliest = now() - retentionMs;
   if (startTime !== undefined && startTime < earliest) {
-    throw apiProblem(400, 'invalid', 'startTime cannot be older than 30 days.');
+    throw apiError(400, 'invalid', 'startTime cannot be older than 30 days.');
   }
-  if (endTime > now()) throw apiProblem(400, 'invalid', 'endTime cannot be in the future.');
+  if (endTime > now()) throw apiError(400, 'invalid', 'endTime cannot be in the future.');
   const all = books.voided.filter(
     ({ voidedAt, isSubscription, quantity }) =>
       voidedAt >= (startTime ?? earliest) &&
@@ -38,10 +38,10 @@ export function voidedList(
       (type === '1' || !isSubscription) &&
       (withPartial === 'true' || quantity === undefined),
   );
-  const end = start + Math.min(maxResults, mostResults);
+  const end = start + Math.min(maxResults, maxPageSize);
   const page = all.slice(start, end);
   return {
     ...(end < all.length && { tokenPagination: { nextPageToken: String(end) } }),
-    ...(page.length > 0 && { voidedPurchases: page.map(voidedView) }),
+    ...(page.length > 0 && { voidedPurchases: page.map(toVoidedView) }),
   };
 }

@@ -1,42 +1,43 @@
-import type { ActionDetails } from '../orders.ts';
-import { refusal } from '../refusal.ts';
-import { refundLatest } from './payments.ts';
+import type { ActionBody } from '../orders.ts';
+import { controlError } from '../refusal.ts';
+import { refundLatestPayment } from './payments.ts';
 import type { Product, Purchase } from './records.ts';
-import { cancel, expire, failPayment, recover, renew, terminate, uncancel } from './recurrence-life.ts';
+import { cancelRenewal, expire, failPayment, recover, renew, resumeRenewal, terminate } from './recurrence-life.ts';
 
 /** When something happens, with what it needs. */
-export interface Happening {
+export interface TransitionContext {
   readonly at: number;
   readonly product: Product;
-  readonly details: ActionDetails;
+  readonly details: ActionBody;
 }
 
 /** What can happen to a purchase at this store. */
-export const actions: Readonly<Record<string, (purchase: Purchase, happening: Happening) => Purchase>> = {
+export const actions: Readonly<Record<string, (purchase: Purchase, happening: TransitionContext) => Purchase>> = {
   renew: (purchase, { at, product }) => renew(purchase, at, product),
-  cancel: (purchase, { at }) => cancel(purchase, at),
-  uncancel: (purchase, { at }) => uncancel(purchase, at),
+  cancel: (purchase, { at }) => cancelRenewal(purchase, at),
+  uncancel: (purchase, { at }) => resumeRenewal(purchase, at),
   'fail-payment': (purchase, { at, details }) => failPayment(purchase, at, details.grace),
   recover: (purchase, { at, product }) => recover(purchase, at, product),
   expire: (purchase, { at }) => (purchase.recurrence ? expire(purchase, at) : expireItem(purchase, at)),
-  refund: (purchase, { at }) => (purchase.recurrence ? terminate(purchase, at, true) : takeBack(purchase, at, true)),
-  revoke: (purchase, { at }) => (purchase.recurrence ? terminate(purchase, at, false) : takeBack(purchase, at, false)),
+  refund: (purchase, { at }) => (purchase.recurrence ? terminate(purchase, at, true) : revokeItem(purchase, at, true)),
+  revoke: (purchase, { at }) =>
+    purchase.recurrence ? terminate(purchase, at, false) : revokeItem(purchase, at, false),
 };
 
 function expireItem(purchase: Purchase, at: number): Purchase {
   const { item } = purchase;
   if (item.endDate === undefined || item.endDate <= at || item.status !== 'Active') {
-    throw refusal(422, `${purchase.id} has no end to come.`);
+    throw controlError(422, `${purchase.id} has no end to come.`);
   }
   return { ...purchase, item: { ...item, endDate: at, modifiedDate: at } };
 }
 
 /** The store takes an item away; a refund of what is used up already only shows among the orders. */
-function takeBack(purchase: Purchase, at: number, isRefunded: boolean): Purchase {
+function revokeItem(purchase: Purchase, at: number, isRefunded: boolean): Purchase {
   const { item, id } = purchase;
-  if (item.status === 'Revoked') throw refusal(422, `${id} is Revoked already.`);
+  if (item.status === 'Revoked') throw controlError(422, `${id} is Revoked already.`);
   const isUsedUp = item.quantity === 0;
-  const paidBack = isRefunded ? refundLatest(purchase, at, isUsedUp ? 'Revoked' : 'Refunded') : purchase;
+  const paidBack = isRefunded ? refundLatestPayment(purchase, at, isUsedUp ? 'Revoked' : 'Refunded') : purchase;
   if (isUsedUp) return paidBack;
   return { ...paidBack, item: { ...item, status: 'Revoked', modifiedDate: at } };
 }

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { Account, ClawbackMessage, Product, Purchase } from './records.ts';
 
 /** All that the store knows of its customers. */
-export interface Books {
+export interface StoreState {
   readonly products: Map<string, Product>;
   readonly accounts: Map<string, Account>;
   readonly purchases: Map<string, Purchase>;
@@ -12,19 +12,19 @@ export interface Books {
 }
 
 /** The books as they are kept over a restart. */
-export const SavedBooks = v.object({
+export const SavedState = v.object({
   products: v.array(Product),
   accounts: v.array(Account),
   purchases: v.array(Purchase),
   clawbacks: v.exactOptional(v.array(ClawbackMessage)),
 });
-type SavedBooks = v.InferOutput<typeof SavedBooks>;
+type SavedState = v.InferOutput<typeof SavedState>;
 
 const byId = <T extends { readonly id: string }>(records: readonly T[] = []): Map<string, T> =>
   new Map(records.map((record) => [record.id, record]));
 
 /** Empty books, or those of an earlier run. */
-export const openBooks = (saved?: SavedBooks): Books => ({
+export const createState = (saved?: SavedState): StoreState => ({
   products: byId(saved?.products),
   accounts: byId(saved?.accounts),
   purchases: byId(saved?.purchases),
@@ -32,7 +32,7 @@ export const openBooks = (saved?: SavedBooks): Books => ({
 });
 
 /** The books as `openBooks` takes them again. */
-export const savedBooks = (books: Books): SavedBooks => ({
+export const toSavedState = (books: StoreState): SavedState => ({
   products: [...books.products.values()],
   accounts: [...books.accounts.values()],
   purchases: [...books.purchases.values()],
@@ -40,8 +40,8 @@ export const savedBooks = (books: Books): SavedBooks => ({
 });
 
 /** The account of the customer, made at the first order; without a name each order is another customer's. */
-export function accountFor(books: Books, applicationUsername?: string): Account {
-  const known = applicationUsername === undefined ? undefined : accountNamed(books, applicationUsername);
+export function getOrCreateAccount(books: StoreState, applicationUsername?: string): Account {
+  const known = applicationUsername === undefined ? undefined : findAccount(books, applicationUsername);
   if (known !== undefined) return known;
   const account: Account = { id: randomUUID(), ...(applicationUsername !== undefined && { applicationUsername }) };
   books.accounts.set(account.id, account);
@@ -49,24 +49,24 @@ export function accountFor(books: Books, applicationUsername?: string): Account 
 }
 
 /** The account of the customer whom the application knows by this name. */
-export const accountNamed = (books: Books, applicationUsername: string): Account | undefined =>
+export const findAccount = (books: StoreState, applicationUsername: string): Account | undefined =>
   [...books.accounts.values()].find((account) => account.applicationUsername === applicationUsername);
 
 /** Everything that the account owns in that sandbox, oldest purchase first. */
-export const purchasesOf = (books: Books, { id }: Account, sandboxId: string): Purchase[] =>
+export const listPurchases = (books: StoreState, { id }: Account, sandboxId: string): Purchase[] =>
   [...books.purchases.values()].filter(
     (purchase) => purchase.accountId === id && purchase.sandboxId.toUpperCase() === sandboxId.toUpperCase(),
   );
 
 /** The product of a purchase. */
-export function productOf(books: Books, { productId }: Purchase): Product {
+export function getProduct(books: StoreState, { productId }: Purchase): Product {
   const product = books.products.get(productId);
   if (product === undefined) throw new Error(`The product ${productId} is in no catalogue`);
   return product;
 }
 
 /** The account of a purchase. */
-export function accountOf(books: Books, { id, accountId }: Purchase): Account {
+export function getAccount(books: StoreState, { id, accountId }: Purchase): Account {
   const account = books.accounts.get(accountId);
   if (account === undefined) throw new Error(`The purchase ${id} has no account`);
   return account;

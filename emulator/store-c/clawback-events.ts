@@ -1,34 +1,34 @@
 import { randomUUID } from 'node:crypto';
-import type { Books } from './books.ts';
+import type { StoreState } from './books.ts';
 import type { ClawbackMessage, Payment, Purchase } from './records.ts';
-import { written } from './service-request.ts';
+import { toTimestamp } from './service-request.ts';
 
 const dayMs = 86_400_000;
 
 /** A message expires when nobody takes it for a week. */
-export const messageLifeMs = 7 * dayMs;
+export const messageTtlMs = 7 * dayMs;
 
 /** The messages that are in the queue at `now`, the oldest first; what was paid back since the last look joins them. */
-export function queuedAt({ clawbacks, purchases }: Books, now: number): ClawbackMessage[] {
+export function listQueuedMessages({ clawbacks, purchases }: StoreState, now: number): ClawbackMessage[] {
   for (const purchase of purchases.values()) {
     for (const payment of purchase.payments) {
       const { lineItemId, refundedDate } = payment;
       if (refundedDate === undefined || clawbacks.has(lineItemId)) continue;
-      clawbacks.set(lineItemId, messageOf(purchase, payment, refundedDate));
+      clawbacks.set(lineItemId, buildMessage(purchase, payment, refundedDate));
     }
   }
   return [...clawbacks.values()]
-    .filter(({ insertedAt, isDeleted }) => !isDeleted && now < insertedAt + messageLifeMs)
+    .filter(({ insertedAt, isDeleted }) => !isDeleted && now < insertedAt + messageTtlMs)
     .sort((one, other) => one.insertedAt - other.insertedAt);
 }
 
-function messageOf(purchase: Purchase, payment: Payment, at: number): ClawbackMessage {
+function buildMessage(purchase: Purchase, payment: Payment, at: number): ClawbackMessage {
   const event = {
     id: randomUUID(),
     source: 'Purchase',
     type: 'clawback',
     subject: purchase.recurrence ? 'Recurrence' : 'Order',
-    time: written(at),
+    time: toTimestamp(at),
     data: orderInfo(purchase, payment, at),
   };
   return {
@@ -48,15 +48,15 @@ function orderInfo({ id, item, productId, sandboxId, recurrence }: Purchase, pay
     orderId: payment.orderId,
     productId,
     productType: item.kind,
-    purchasedDate: written(payment.purchasedDate),
-    eventDate: written(at),
+    purchasedDate: toTimestamp(payment.purchasedDate),
+    eventDate: toTimestamp(at),
     eventState: payment.state,
     sandboxId,
     skuId: '0010',
     ...(recurrence && {
       recurrenceData: {
         recurrenceId: id,
-        durationIntervalStart: written(payment.purchasedDate),
+        durationIntervalStart: toTimestamp(payment.purchasedDate),
         durationInDays: daysBetween(payment.purchasedDate, recurrence.expirationTime),
         consumedDurationInDays: daysBetween(payment.purchasedDate, at),
         refundType: 'Full',

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { type Answer, json, type StoreCall } from '../http-messages.ts';
-import { purchasesOf } from './books.ts';
+import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
+import { listPurchases } from './books.ts';
 import { Payment, type Purchase } from './records.ts';
-import { askedAbout, pageOf, requested, Sandbox, written } from './service-request.ts';
-import type { Source } from './source.ts';
+import { parseRequest, requireKeyHolder, Sandbox, toPage, toTimestamp } from './service-request.ts';
+import type { ResponseContext } from './source.ts';
 
 const pageSize = 100;
 
@@ -15,15 +15,15 @@ const Query = v.object({
 });
 
 /** `POST /v8.0/b2b/orders/query`: the customer's payments, those that were paid back unless others are asked for. */
-export function queryOrders(source: Source, call: StoreCall): Answer {
-  const query = requested(Query, call);
-  const { account } = askedAbout(source, call, { service: 'purchase', key: query.b2bKey });
-  const orders = purchasesOf(source.books, account, query.sbx).flatMap((purchase) =>
+export function queryOrders(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
+  const query = parseRequest(Query, call);
+  const { account } = requireKeyHolder(source, call, { service: 'purchase', key: query.b2bKey });
+  const orders = listPurchases(source.books, account, query.sbx).flatMap((purchase) =>
     purchase.payments
       .filter(({ state }) => query.lineItemStateFilter.includes(state))
       .map((payment) => order(purchase, payment)),
   );
-  return json(200, pageOf(orders, pageSize, query.continuationToken));
+  return jsonResponse(200, toPage(orders, pageSize, query.continuationToken));
 }
 
 const order = ({ productId }: Purchase, payment: Payment): object => ({
@@ -37,6 +37,6 @@ const order = ({ productId }: Purchase, payment: Payment): object => ({
       skuId: '0010',
     },
   ],
-  orderPurchasedDate: written(payment.purchasedDate),
-  ...(payment.refundedDate !== undefined && { orderRefundedDate: written(payment.refundedDate) }),
+  orderPurchasedDate: toTimestamp(payment.purchasedDate),
+  ...(payment.refundedDate !== undefined && { orderRefundedDate: toTimestamp(payment.refundedDate) }),
 });

@@ -1,8 +1,8 @@
 import type { Payment, Purchase } from './records.ts';
-import { written } from './service-request.ts';
+import { toTimestamp } from './service-request.ts';
 
 /** Whom an entry of a collection is shown to. */
-export interface Shown {
+export interface ItemAudience {
   readonly userId: string;
   readonly localTicketReference: string;
   readonly now: number;
@@ -13,40 +13,40 @@ const never = '9999-12-31T23:59:59.9999999+00:00';
 const sku = '0010';
 
 /** When the customer's right to it ends: that of a subscription with its grace period. */
-const endOf = ({ item, recurrence }: Purchase): number | undefined =>
+const getEnd = ({ item, recurrence }: Purchase): number | undefined =>
   recurrence ? recurrence.expirationTimeWithGrace : item.endDate;
 
 /** The status of an entry at `now`. */
-export function statusOf(purchase: Purchase, now: number): Purchase['item']['status'] {
+export function getStatus(purchase: Purchase, now: number): Purchase['item']['status'] {
   const { status } = purchase.item;
-  return status === 'Active' && (endOf(purchase) ?? now + 1) <= now ? 'Expired' : status;
+  return status === 'Active' && (getEnd(purchase) ?? now + 1) <= now ? 'Expired' : status;
 }
 
 function common(purchase: Purchase, now: number): object {
   const { item, productId, recurrence } = purchase;
-  const end = endOf(purchase);
+  const end = getEnd(purchase);
   return {
-    acquiredDate: written(item.acquiredDate),
-    endDate: end === undefined ? never : written(end),
-    modifiedDate: written(recurrence ? recurrence.lastModified : item.modifiedDate),
+    acquiredDate: toTimestamp(item.acquiredDate),
+    endDate: end === undefined ? never : toTimestamp(end),
+    modifiedDate: toTimestamp(recurrence ? recurrence.lastModified : item.modifiedDate),
     productId,
     skuId: sku,
-    startDate: written(item.acquiredDate),
-    status: statusOf(purchase, now),
+    startDate: toTimestamp(item.acquiredDate),
+    status: getStatus(purchase, now),
     tags: [],
     // The services call the order of a purchase its transaction.
-    transactionId: latestPayment(purchase).orderId,
+    transactionId: getLatestPayment(purchase).orderId,
   };
 }
 
 /** An entry as version 6 writes it. */
-export const itemV6 = (purchase: Purchase, { userId, localTicketReference, now }: Shown): object => ({
+export const toItemV6 = (purchase: Purchase, { userId, localTicketReference, now }: ItemAudience): object => ({
   ...common(purchase, now),
   fulfillmentData: [],
   inAppOfferToken: purchase.productId,
   itemId: purchase.item.id,
   localTicketReference,
-  orderId: latestPayment(purchase).orderId,
+  orderId: getLatestPayment(purchase).orderId,
   ownershipType: 'OwnedByBeneficiary',
   productType: purchase.item.kind,
   purchaser: { identityType: 'pub', identityValue: userId },
@@ -54,20 +54,20 @@ export const itemV6 = (purchase: Purchase, { userId, localTicketReference, now }
 });
 
 /** An entry as version 9 writes it. */
-export const itemV9 = (purchase: Purchase, { now }: Shown): object => ({
+export const toItemV9 = (purchase: Purchase, { now }: ItemAudience): object => ({
   ...common(purchase, now),
   acquisitionType: purchase.recurrence ? 'Recurring' : 'Single',
   id: purchase.item.id,
   productKind: purchase.item.kind,
   quantity: purchase.item.quantity,
   satisfiedByProductIds: [],
-  trialData: trialOf(purchase, now),
+  trialData: toTrialData(purchase, now),
   ...(purchase.recurrence && { recurrenceId: purchase.id }),
 });
 
 /** An entry as version 8 writes it. */
-export const itemV8 = (purchase: Purchase, shown: Shown): object => {
-  const { recurrenceId: _later, ...item } = itemV9(purchase, shown) as { recurrenceId?: string };
+export const toItemV8 = (purchase: Purchase, shown: ItemAudience): object => {
+  const { recurrenceId: _later, ...item } = toItemV9(purchase, shown) as { recurrenceId?: string };
   return {
     ...item,
     localTicketReference: shown.localTicketReference,
@@ -78,9 +78,9 @@ export const itemV8 = (purchase: Purchase, shown: Shown): object => {
   };
 };
 
-function trialOf(purchase: Purchase, now: number): object {
+function toTrialData(purchase: Purchase, now: number): object {
   const isTrial = purchase.recurrence ? purchase.recurrence.isTrial : purchase.item.isTrial;
-  const leftMs = isTrial ? Math.max(0, (endOf(purchase) ?? now) - now) : 0;
+  const leftMs = isTrial ? Math.max(0, (getEnd(purchase) ?? now) - now) : 0;
   return { isInTrialPeriod: isTrial && leftMs > 0, isTrial, trialTimeRemaining: timeSpan(leftMs) };
 }
 
@@ -91,7 +91,7 @@ function timeSpan(ms: number): string {
 }
 
 /** The payment that the purchase now rests on. */
-export function latestPayment({ id, payments }: Purchase): Payment {
+export function getLatestPayment({ id, payments }: Purchase): Payment {
   const payment = payments.at(-1);
   if (payment === undefined) throw new Error(`The purchase ${id} was never paid`);
   return payment;

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { type Answer, json, type StoreCall } from '../http-messages.ts';
-import { purchasesOf } from './books.ts';
-import { itemV6, itemV8, itemV9, type Shown, statusOf } from './collection-item.ts';
+import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
+import { listPurchases } from './books.ts';
+import { getStatus, type ItemAudience, toItemV6, toItemV8, toItemV9 } from './collection-item.ts';
 import type { Purchase } from './records.ts';
-import { badRequest } from './service-error.ts';
-import { askedAbout, pageOf, requested, Sandbox } from './service-request.ts';
-import type { Source } from './source.ts';
+import { badRequestError } from './service-error.ts';
+import { parseRequest, requireKeyHolder, Sandbox, toPage } from './service-request.ts';
+import type { ResponseContext } from './source.ts';
 
 const b2b = v.pipe(v.string(), v.toLowerCase(), v.literal('b2b'));
 
@@ -36,36 +36,44 @@ const Query = v.object({
 type Query = v.InferOutput<typeof Query>;
 
 /** `POST /v6.0/collections/query`. */
-export const queryV6 = (source: Source, call: StoreCall): Answer => answerQuery(source, call, { write: itemV6 });
+export const queryCollectionV6 = (source: ResponseContext, call: StoreHttpRequest): HttpResponse =>
+  handleQuery(source, call, { write: toItemV6 });
 
 /** `POST /v8.0/collections/b2bLicensePreview`. */
-export const queryV8 = (source: Source, call: StoreCall): Answer => answerQuery(source, call, { write: itemV8 });
+export const queryCollectionV8 = (source: ResponseContext, call: StoreHttpRequest): HttpResponse =>
+  handleQuery(source, call, { write: toItemV8 });
 
 /** `POST /v9.0/collections/PublisherQuery`: names the products that it asks for. */
-export const queryV9 = (source: Source, call: StoreCall): Answer =>
-  answerQuery(source, call, { write: itemV9, needsProducts: true });
+export const queryCollectionV9 = (source: ResponseContext, call: StoreHttpRequest): HttpResponse =>
+  handleQuery(source, call, { write: toItemV9, needsProducts: true });
 
 interface Version {
-  readonly write: (purchase: Purchase, shown: Shown) => object;
+  readonly write: (purchase: Purchase, shown: ItemAudience) => object;
   readonly needsProducts?: boolean;
 }
 
-function answerQuery(source: Source, call: StoreCall, { write, needsProducts = false }: Version): Answer {
-  const query = requested(Query, call);
+function handleQuery(
+  source: ResponseContext,
+  call: StoreHttpRequest,
+  { write, needsProducts = false }: Version,
+): HttpResponse {
+  const query = parseRequest(Query, call);
   const [{ identityValue: key, localTicketReference } = { identityValue: '', localTicketReference: '' }] =
     query.beneficiaries;
-  const { account, userId } = askedAbout(source, call, { service: 'collections', key });
-  if (needsProducts && !query.productSkuIds?.length) throw badRequest('productSkuIds: it is required');
+  const { account, userId } = requireKeyHolder(source, call, { service: 'collections', key });
+  if (needsProducts && !query.productSkuIds?.length) throw badRequestError('productSkuIds: it is required');
   const now = source.now();
-  const owned = purchasesOf(source.books, account, query.sbx).filter((purchase) => isWanted(purchase, query, now));
-  const { items, ...page } = pageOf(owned, query.maxPageSize, query.continuationToken);
-  return json(200, {
+  const owned = listPurchases(source.books, account, query.sbx).filter((purchase) =>
+    matchesQuery(purchase, query, now),
+  );
+  const { items, ...page } = toPage(owned, query.maxPageSize, query.continuationToken);
+  return jsonResponse(200, {
     ...page,
     items: items.map((purchase) => write(purchase, { userId, localTicketReference, now })),
   });
 }
 
-function isWanted(purchase: Purchase, query: Query, now: number): boolean {
+function matchesQuery(purchase: Purchase, query: Query, now: number): boolean {
   const { item, productId } = purchase;
   const { productSkuIds, productTypes, entitlementFilters } = query;
   // What the developer reported as fulfilled has left the collection.
@@ -73,10 +81,10 @@ function isWanted(purchase: Purchase, query: Query, now: number): boolean {
   if (productSkuIds?.length && !productSkuIds.some((one) => one.productId === productId)) return false;
   if (productTypes?.length && !productTypes.includes(item.kind)) return false;
   if (entitlementFilters?.length && !entitlementFilters.includes(`*:${item.kind}`)) return false;
-  return isOfValidity(query.validityType, statusOf(purchase, now) === 'Active');
+  return matchesValidity(query.validityType, getStatus(purchase, now) === 'Active');
 }
 
-function isOfValidity(wanted: Query['validityType'], isActive: boolean): boolean {
+function matchesValidity(wanted: Query['validityType'], isActive: boolean): boolean {
   if (wanted === 'All') return true;
   return wanted === 'Invalid' ? !isActive : isActive && wanted !== 'NotYetStarted';
 }

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { type Answer, json, type StoreCall } from '../http-messages.ts';
-import { purchasesOf } from './books.ts';
-import { latestPayment } from './collection-item.ts';
+import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
+import { listPurchases } from './books.ts';
+import { getLatestPayment } from './collection-item.ts';
 import { Beneficiary } from './collections.ts';
 import type { Purchase } from './records.ts';
-import { badRequest, notFound } from './service-error.ts';
-import { askedAbout, requested, Sandbox } from './service-request.ts';
-import type { Source } from './source.ts';
+import { badRequestError, notFoundError } from './service-error.ts';
+import { parseRequest, requireKeyHolder, Sandbox } from './service-request.ts';
+import type { ResponseContext } from './source.ts';
 
 const Consume = v.object({
   beneficiary: Beneficiary,
@@ -21,20 +21,20 @@ const Consume = v.object({
 type Consume = v.InferOutput<typeof Consume>;
 
 /** `POST /v6.0/collections/consume`: reports a consumable of the developer's as fulfilled. */
-export function consumeV6(source: Source, call: StoreCall): Answer {
-  const request = requested(Consume, call);
-  consume(source, consumableOf(source, call, request), request);
+export function consumeV6(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
+  const request = parseRequest(Consume, call);
+  consume(source, requireConsumable(source, call, request), request);
   return { status: 204, headers: {}, body: '' };
 }
 
 /** `POST /v8.0/collections/consume`: takes some of a consumable away; the same tracking id takes it once. */
-export function consumeV8(source: Source, call: StoreCall): Answer {
-  const request = requested(Consume, call);
-  const purchase = consumableOf(source, call, request);
+export function consumeV8(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
+  const request = parseRequest(Consume, call);
+  const purchase = requireConsumable(source, call, request);
   const newQuantity = consume(source, purchase, request);
-  const { orderId, lineItemId } = latestPayment(purchase);
+  const { orderId, lineItemId } = getLatestPayment(purchase);
   const quantityConsumed = request.removeQuantity ?? 1;
-  return json(200, {
+  return jsonResponse(200, {
     itemId: purchase.item.id,
     newQuantity,
     trackingId: request.trackingId,
@@ -45,28 +45,31 @@ export function consumeV8(source: Source, call: StoreCall): Answer {
   });
 }
 
-function consumableOf(source: Source, call: StoreCall, request: Consume): Purchase {
-  const { account } = askedAbout(source, call, { service: 'collections', key: request.beneficiary.identityValue });
-  const owned = purchasesOf(source.books, account, request.sbx).filter(({ item }) => item.kind !== 'Durable');
-  const named = owned.filter((purchase) => isNamed(purchase, request));
+function requireConsumable(source: ResponseContext, call: StoreHttpRequest, request: Consume): Purchase {
+  const { account } = requireKeyHolder(source, call, {
+    service: 'collections',
+    key: request.beneficiary.identityValue,
+  });
+  const owned = listPurchases(source.books, account, request.sbx).filter(({ item }) => item.kind !== 'Durable');
+  const named = owned.filter((purchase) => isReferenced(purchase, request));
   const replayed = named.find(({ consumed }) => Object.hasOwn(consumed, request.trackingId ?? ''));
   const purchase = replayed ?? named.find(({ item }) => item.status === 'Active' && item.quantity > 0);
-  if (purchase === undefined) throw notFound('The user does not own enough of this consumable product.');
+  if (purchase === undefined) throw notFoundError('The user does not own enough of this consumable product.');
   return purchase;
 }
 
-const isNamed = ({ item, productId }: Purchase, request: Consume): boolean =>
+const isReferenced = ({ item, productId }: Purchase, request: Consume): boolean =>
   request.itemId !== undefined ? item.id === request.itemId.replaceAll('-', '') : productId === request.productId;
 
-function consume({ books, now }: Source, purchase: Purchase, request: Consume): number {
+function consume({ books, now }: ResponseContext, purchase: Purchase, request: Consume): number {
   const { item, consumed } = purchase;
   const { trackingId = '', removeQuantity = 1 } = request;
   const earlier = consumed[trackingId];
   if (earlier !== undefined) return earlier.newQuantity;
   if (item.kind === 'UnmanagedConsumable' && request.removeQuantity !== undefined) {
-    throw badRequest('removeQuantity: it is not for an unmanaged consumable');
+    throw badRequestError('removeQuantity: it is not for an unmanaged consumable');
   }
-  if (removeQuantity > item.quantity) throw badRequest('removeQuantity: the balance is not sufficient');
+  if (removeQuantity > item.quantity) throw badRequestError('removeQuantity: the balance is not sufficient');
   const newQuantity = item.quantity - removeQuantity;
   books.purchases.set(purchase.id, {
     ...purchase,

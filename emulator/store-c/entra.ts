@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
-import { type Answer, json, type StoreCall, text } from '../http-messages.ts';
-import { claimsOf, signedToken } from './jwt.ts';
+import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
+import { signToken, verifyToken } from './jwt.ts';
 import type { Keys } from './keys.ts';
-import type { Source } from './source.ts';
+import type { ResponseContext } from './source.ts';
 
 /** What a token can be for: calls of the services, or the making of a key on a customer's device. */
 const audiences = {
@@ -17,38 +17,42 @@ const lifeSeconds = 3600;
 const v2Suffix = '/.default';
 
 /** Answers the token endpoints of Entra, v1.0 (`resource`) and v2.0 (`scope`), for client credentials. */
-export function answerEntra({ keys, now }: Source, call: StoreCall): Answer {
+export function handleTokenRequest({ keys, now }: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const [, tenantId, isV2] = /^\/([^/]+)\/oauth2\/(v2\.0\/)?token$/.exec(call.path) ?? [];
-  if (tenantId === undefined || call.method !== 'POST') return text(404, 'Not Found');
+  if (tenantId === undefined || call.method !== 'POST') return textResponse(404, 'Not Found');
   const form = new URLSearchParams(call.body.toString('utf8'));
   if (tenantId !== keys.tenantId)
-    return refused(400, 'invalid_request', `AADSTS90002: Tenant '${tenantId}' not found.`);
+    return tokenErrorResponse(400, 'invalid_request', `AADSTS90002: Tenant '${tenantId}' not found.`);
   const problem = credentialsProblem(form, keys);
   if (problem !== undefined) return problem;
   const wanted = isV2 ? withoutSuffix(form.get('scope') ?? '') : (form.get('resource') ?? '');
   const audience = Object.values(audiences).find((one) => one === wanted);
   if (audience === undefined)
-    return refused(400, isV2 ? 'invalid_scope' : 'invalid_resource', 'AADSTS500011: unknown.');
+    return tokenErrorResponse(400, isV2 ? 'invalid_scope' : 'invalid_resource', 'AADSTS500011: unknown.');
   return isV2 ? tokenV2(keys, audience, now()) : tokenV1(keys, audience, now());
 }
 
-function credentialsProblem(form: URLSearchParams, keys: Keys): Answer | undefined {
+function credentialsProblem(form: URLSearchParams, keys: Keys): HttpResponse | undefined {
   if (form.get('grant_type') !== 'client_credentials') {
-    return refused(400, 'unsupported_grant_type', 'AADSTS70003: The grant type is not supported.');
+    return tokenErrorResponse(400, 'unsupported_grant_type', 'AADSTS70003: The grant type is not supported.');
   }
   if (form.get('client_id') !== keys.clientId) {
-    return refused(400, 'unauthorized_client', 'AADSTS700016: The application was not found in the directory.');
+    return tokenErrorResponse(
+      400,
+      'unauthorized_client',
+      'AADSTS700016: The application was not found in the directory.',
+    );
   }
   if (!isSame(form.get('client_secret') ?? '', keys.clientSecret)) {
-    return refused(401, 'invalid_client', 'AADSTS7000215: Invalid client secret provided.');
+    return tokenErrorResponse(401, 'invalid_client', 'AADSTS7000215: Invalid client secret provided.');
   }
   return undefined;
 }
 
 /** Version 1.0 gives its numbers as text. */
-function tokenV1(keys: Keys, resource: string, now: number): Answer {
+function tokenV1(keys: Keys, resource: string, now: number): HttpResponse {
   const issuedAt = Math.floor(now / 1000);
-  return json(200, {
+  return jsonResponse(200, {
     token_type: 'Bearer',
     expires_in: String(lifeSeconds - 1),
     ext_expires_in: String(lifeSeconds - 1),
@@ -59,8 +63,8 @@ function tokenV1(keys: Keys, resource: string, now: number): Answer {
   });
 }
 
-const tokenV2 = (keys: Keys, audience: string, now: number): Answer =>
-  json(200, {
+const tokenV2 = (keys: Keys, audience: string, now: number): HttpResponse =>
+  jsonResponse(200, {
     token_type: 'Bearer',
     expires_in: lifeSeconds - 1,
     ext_expires_in: lifeSeconds - 1,
@@ -68,7 +72,7 @@ const tokenV2 = (keys: Keys, audience: string, now: number): Answer =>
   });
 
 const accessToken = (keys: Keys, aud: string, issuedAt: number): string =>
-  signedToken(keys, {
+  signToken(keys, {
     aud,
     iss: `https://sts.windows.net/${keys.tenantId}/`,
     iat: issuedAt,
@@ -81,14 +85,14 @@ const accessToken = (keys: Keys, aud: string, issuedAt: number): string =>
 const AccessToken = v.object({ aud: v.string(), exp: v.number(), appid: v.string() });
 
 /** The application that a token of that audience was given to; undefined for any other and for an old one. */
-export function applicationOf({ keys, now }: Source, token: string, audience: Audience): string | undefined {
-  const claims = v.safeParse(AccessToken, claimsOf(keys, token));
+export function findClientId({ keys, now }: ResponseContext, token: string, audience: Audience): string | undefined {
+  const claims = v.safeParse(AccessToken, verifyToken(keys, token));
   if (!claims.success || claims.output.aud !== audiences[audience]) return undefined;
   return claims.output.exp * 1000 > now() ? claims.output.appid : undefined;
 }
 
-const refused = (status: number, error: string, description: string): Answer =>
-  json(status, { error, error_description: description });
+const tokenErrorResponse = (status: number, error: string, description: string): HttpResponse =>
+  jsonResponse(status, { error, error_description: description });
 
 const withoutSuffix = (scope: string): string => (scope.endsWith(v2Suffix) ? scope.slice(0, -v2Suffix.length) : '');
 

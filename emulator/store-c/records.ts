@@ -18,13 +18,13 @@ export const Account = v.object({ id: v.string(), applicationUsername: v.exactOp
 export type Account = Readonly<v.InferOutput<typeof Account>>;
 
 /** The store's own words for what something is. */
-export const Kind = v.picklist(['Durable', 'Consumable', 'UnmanagedConsumable']);
-export type Kind = v.InferOutput<typeof Kind>;
+export const ItemKind = v.picklist(['Durable', 'Consumable', 'UnmanagedConsumable']);
+export type ItemKind = v.InferOutput<typeof ItemKind>;
 
 /** An entry in a customer's collection. */
 export const Item = v.object({
   id: v.string(),
-  kind: Kind,
+  kind: ItemKind,
   status: v.picklist(['Active', 'Expired', 'Revoked']),
   acquiredDate: v.number(),
   modifiedDate: v.number(),

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { type Answer, json, type StoreCall } from '../http-messages.ts';
-import { purchasesOf } from './books.ts';
+import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
+import { listPurchases } from './books.ts';
 import type { Purchase } from './records.ts';
 import { extend, terminate } from './recurrence-life.ts';
-import { badRequest, notFound } from './service-error.ts';
-import { askedAbout, pageOf, requested, Sandbox, written } from './service-request.ts';
-import type { Source } from './source.ts';
+import { badRequestError, notFoundError } from './service-error.ts';
+import { parseRequest, requireKeyHolder, Sandbox, toPage, toTimestamp } from './service-request.ts';
+import type { ResponseContext } from './source.ts';
 
 const pageSize = 100;
 
@@ -17,12 +17,12 @@ const Query = v.object({
 });
 
 /** `POST /v8.0/b2b/recurrences/query`: all subscriptions of the customer, past ones too. */
-export function queryRecurrences(source: Source, call: StoreCall): Answer {
-  const query = requested(Query, call);
-  const { account, userId } = askedAbout(source, call, { service: 'purchase', key: query.b2bKey });
-  const subscriptions = purchasesOf(source.books, account, query.sbx).filter(({ recurrence }) => recurrence);
-  const { items, ...page } = pageOf(subscriptions, query.pageSize, query.continuationToken);
-  return json(200, { ...page, items: items.map((purchase) => recurrenceItem(purchase, userId)) });
+export function queryRecurrences(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
+  const query = parseRequest(Query, call);
+  const { account, userId } = requireKeyHolder(source, call, { service: 'purchase', key: query.b2bKey });
+  const subscriptions = listPurchases(source.books, account, query.sbx).filter(({ recurrence }) => recurrence);
+  const { items, ...page } = toPage(subscriptions, query.pageSize, query.continuationToken);
+  return jsonResponse(200, { ...page, items: items.map((purchase) => recurrenceItem(purchase, userId)) });
 }
 
 const Change = v.object({
@@ -33,20 +33,20 @@ const Change = v.object({
 });
 
 /** `POST /v8.0/b2b/recurrences/{id}/change`: what the developer can do to a subscription. */
-export function changeRecurrence(source: Source, call: StoreCall, id: string): Answer {
-  const change = requested(Change, call);
-  const { account, userId } = askedAbout(source, call, { service: 'purchase', key: change.b2bKey });
-  const purchase = purchasesOf(source.books, account, change.sbx).find((one) => one.id === id && one.recurrence);
-  if (purchase === undefined) throw notFound('The recurrence was not found.');
+export function changeRecurrence(source: ResponseContext, call: StoreHttpRequest, id: string): HttpResponse {
+  const change = parseRequest(Change, call);
+  const { account, userId } = requireKeyHolder(source, call, { service: 'purchase', key: change.b2bKey });
+  const purchase = listPurchases(source.books, account, change.sbx).find((one) => one.id === id && one.recurrence);
+  if (purchase === undefined) throw notFoundError('The recurrence was not found.');
   const changed = changedBy(purchase, change, source.now());
   source.books.purchases.set(id, changed);
-  return json(200, recurrenceItem(changed, userId));
+  return jsonResponse(200, recurrenceItem(changed, userId));
 }
 
 function changedBy(purchase: Purchase, change: v.InferOutput<typeof Change>, at: number): Purchase {
   const { changeType, extensionTimeInDays: days } = change;
   const { recurrence } = purchase;
-  if (recurrence?.state !== 'Active') throw badRequest('The recurrence is not active.');
+  if (recurrence?.state !== 'Active') throw badRequestError('The recurrence is not active.');
   switch (changeType) {
     case 'Cancel':
     case 'Refund':
@@ -57,7 +57,7 @@ function changedBy(purchase: Purchase, change: v.InferOutput<typeof Change>, at:
         ? { ...purchase, recurrence: { ...recurrence, autoRenew: false, cancellationDate: at, lastModified: at } }
         : purchase;
     default:
-      if (days === undefined || days === 0) throw badRequest('extensionTimeInDays: it is required for Extend');
+      if (days === undefined || days === 0) throw badRequestError('extensionTimeInDays: it is required for Extend');
       return extend(purchase, at, days);
   }
 }
@@ -68,16 +68,16 @@ function recurrenceItem({ id, productId, recurrence }: Purchase, userId: string)
   return {
     autoRenew,
     beneficiary: `pub:${userId}`,
-    expirationTime: written(recurrence.expirationTime),
-    expirationTimeWithGrace: written(recurrence.expirationTimeWithGrace),
+    expirationTime: toTimestamp(recurrence.expirationTime),
+    expirationTimeWithGrace: toTimestamp(recurrence.expirationTimeWithGrace),
     id,
     isTrial,
-    lastModified: written(recurrence.lastModified),
+    lastModified: toTimestamp(recurrence.lastModified),
     market: 'US',
     productId,
     skuId: '0010',
-    startTime: written(recurrence.startTime),
+    startTime: toTimestamp(recurrence.startTime),
     recurrenceState: state,
-    ...(cancellationDate !== undefined && { cancellationDate: written(cancellationDate) }),
+    ...(cancellationDate !== undefined && { cancellationDate: toTimestamp(cancellationDate) }),
   };
 }

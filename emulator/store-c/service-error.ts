@@ -1,17 +1,17 @@
-import { type Answer, json } from '../http-messages.ts';
+import { type HttpResponse, jsonResponse } from '../http-messages.ts';
 
 /** An error that the store's services answer with an HTTP status, a code and a code of its own inside. */
-export interface ServiceProblem extends Error {
+export interface ServiceApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly inner: string;
 }
 
-const problem = (status: number, code: string, inner: string, message: string): ServiceProblem =>
+const problem = (status: number, code: string, inner: string, message: string): ServiceApiError =>
   Object.assign(new Error(message), { status, code, inner });
 
 /** The error of a request without the credentials that it needs. */
-export const unauthorized = (inner: keyof typeof refusals): ServiceProblem =>
+export const unauthorizedError = (inner: keyof typeof refusals): ServiceApiError =>
   problem(401, 'Unauthorized', inner, refusals[inner]);
 
 const refusals = {
@@ -21,18 +21,19 @@ const refusals = {
 } as const;
 
 /** The error of a request that is not as documented. */
-export const badRequest = (message: string): ServiceProblem => problem(400, 'BadRequest', 'InvalidParameter', message);
+export const badRequestError = (message: string): ServiceApiError =>
+  problem(400, 'BadRequest', 'InvalidParameter', message);
 
 /** The error of a request for what is not there. */
-export const notFound = (message: string): ServiceProblem => problem(404, 'NotFound', 'EntityNotFound', message);
+export const notFoundError = (message: string): ServiceApiError => problem(404, 'NotFound', 'EntityNotFound', message);
 
 /** The answer for something thrown; what is no `ServiceProblem` is thrown on. */
-export function errorAnswer(thrown: unknown): Answer {
+export function toErrorResponse(thrown: unknown): HttpResponse {
   if (!isProblem(thrown)) throw thrown;
   const { status, code, inner, message } = thrown;
   const innererror = { code: inner, data: [], details: [], message, source: 'StoreService' };
-  return json(status, { code, data: [], details: [], innererror, message, source: 'StoreService' });
+  return jsonResponse(status, { code, data: [], details: [], innererror, message, source: 'StoreService' });
 }
 
-const isProblem = (thrown: unknown): thrown is ServiceProblem =>
+const isProblem = (thrown: unknown): thrown is ServiceApiError =>
   thrown instanceof Error && 'inner' in thrown && typeof thrown.inner === 'string';

@@ -1,22 +1,22 @@
-import { type Answer, json, type StoreCall, text } from '../http-messages.ts';
+import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
 import { queryOrders } from './clawback.ts';
-import { answerQueue, clawbackToken, queueHost } from './clawback-queue.ts';
-import { queryV6, queryV8, queryV9 } from './collections.ts';
+import { handleQueueCall, handleSasTokenRequest, queueHost } from './clawback-queue.ts';
+import { queryCollectionV6, queryCollectionV8, queryCollectionV9 } from './collections.ts';
 import { consumeV6, consumeV8 } from './consume.ts';
-import { answerEntra } from './entra.ts';
-import { makeKey, renewKey } from './key-making.ts';
+import { handleTokenRequest } from './entra.ts';
+import { createKey, renewKey } from './key-making.ts';
 import { changeRecurrence, queryRecurrences } from './recurrences.ts';
-import { errorAnswer } from './service-error.ts';
-import type { Source } from './source.ts';
+import { toErrorResponse } from './service-error.ts';
+import type { ResponseContext } from './source.ts';
 
-type Respond = (source: Source, call: StoreCall) => Answer;
+type Respond = (source: ResponseContext, call: StoreHttpRequest) => HttpResponse;
 
 /** What each service answers to POST, by the path in lower case; the services do not tell cases apart. */
 const services: Readonly<Record<string, Readonly<Record<string, Respond>>>> = {
   'collections.mp.microsoft.com': {
-    '/v6.0/collections/query': queryV6,
-    '/v8.0/collections/b2blicensepreview': queryV8,
-    '/v9.0/collections/publisherquery': queryV9,
+    '/v6.0/collections/query': queryCollectionV6,
+    '/v8.0/collections/b2blicensepreview': queryCollectionV8,
+    '/v9.0/collections/publisherquery': queryCollectionV9,
     '/v6.0/collections/consume': consumeV6,
     '/v8.0/collections/consume': consumeV8,
     '/v6.0/b2b/keys/renew': (source, call) => renewKey(source, call, 'collections'),
@@ -28,8 +28,8 @@ const services: Readonly<Record<string, Readonly<Record<string, Respond>>>> = {
   },
   // Not an API for services: here the emulator plays the customer's device, at the address that a ticket is for.
   'onestore.microsoft.com': {
-    '/b2b/keys/create/collections': makeKey,
-    '/b2b/keys/create/purchase': makeKey,
+    '/b2b/keys/create/collections': createKey,
+    '/b2b/keys/create/purchase': createKey,
   },
 };
 
@@ -41,21 +41,21 @@ const change = /^\/v8\.0\/b2b\/recurrences\/([^/]+)\/change$/i;
 export const hostNames = [entra, queueHost, ...Object.keys(services)];
 
 /** Answers whatever is asked of one of the store's hosts. */
-export function answerCall(source: Source, call: StoreCall): Answer {
-  if (call.host === entra) return answerEntra(source, call);
-  if (call.host === queueHost) return answerQueue(source, call);
+export function handleCall(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
+  if (call.host === entra) return handleTokenRequest(source, call);
+  if (call.host === queueHost) return handleQueueCall(source, call);
   const respond = responder(call);
-  if (respond === undefined) return text(404, 'Not Found');
+  if (respond === undefined) return textResponse(404, 'Not Found');
   try {
     return respond(source, call);
   } catch (thrown) {
-    return errorAnswer(thrown);
+    return toErrorResponse(thrown);
   }
 }
 
-function responder({ host, path, method }: StoreCall): Respond | undefined {
+function responder({ host, path, method }: StoreHttpRequest): Respond | undefined {
   if (method === 'GET') {
-    return host === 'purchase.mp.microsoft.com' && path.toLowerCase() === tokenPath ? clawbackToken : undefined;
+    return host === 'purchase.mp.microsoft.com' && path.toLowerCase() === tokenPath ? handleSasTokenRequest : undefined;
   }
   if (method !== 'POST') return undefined;
   const [, id] = (host === 'purchase.mp.microsoft.com' && change.exec(path)) || [];
@@ -64,12 +64,12 @@ function responder({ host, path, method }: StoreCall): Respond | undefined {
 }
 
 /** The answer during an outage. */
-export const unavailable = (): Answer =>
-  json(503, { code: 'ServiceUnavailable', data: [], details: [], message: 'The service is unavailable.' });
+export const unavailableResponse = (): HttpResponse =>
+  jsonResponse(503, { code: 'ServiceUnavailable', data: [], details: [], message: 'The service is unavailable.' });
 
 /** The answer beyond the rate limit, which tells after how many seconds to come back. */
-export const rateLimited = (): Answer =>
-  json(
+export const rateLimitedResponse = (): HttpResponse =>
+  jsonResponse(
     429,
     { code: 'TooManyRequests', data: [], details: [], message: 'Rate limit exceeded for the user.' },
     { 'retry-after': '300' },

@@ -1,23 +1,23 @@
 import type { PurchaseSummary } from '../emulated-store.ts';
-import { accountOf, type Books, productOf } from './books.ts';
-import { latestPayment, statusOf } from './collection-item.ts';
+import { getAccount, getProduct, type StoreState } from './books.ts';
+import { getLatestPayment, getStatus } from './collection-item.ts';
 import type { Purchase } from './records.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 
 /** A purchase as the control API shows it. */
-export function summaryOf(books: Books, purchase: Purchase, now: number): PurchaseSummary {
+export function toPurchaseSummary(books: StoreState, purchase: Purchase, now: number): PurchaseSummary {
   const { item, recurrence, sandboxId } = purchase;
-  const { applicationUsername } = accountOf(books, purchase);
+  const { applicationUsername } = getAccount(books, purchase);
   return {
     id: purchase.id,
     productId: purchase.productId,
-    type: productOf(books, purchase).type,
-    state: recurrence ? recurrence.state : statusOf(purchase, now),
+    type: getProduct(books, purchase).type,
+    state: recurrence ? recurrence.state : getStatus(purchase, now),
     sandbox: sandboxId !== 'RETAIL',
     ...(applicationUsername !== undefined && { applicationUsername }),
     productKind: item.kind,
-    transactionId: latestPayment(purchase).orderId,
+    transactionId: getLatestPayment(purchase).orderId,
     transactions: purchase.payments.length,
     quantity: item.quantity,
     ...(item.endDate !== undefined && { endDate: iso(item.endDate) }),

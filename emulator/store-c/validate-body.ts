@@ -1,9 +1,9 @@
-import { refusal } from '../refusal.ts';
-import { userUuid } from '../user-token.ts';
-import { accountOf, productOf } from './books.ts';
+import { controlError } from '../refusal.ts';
+import { toUserUuid } from '../user-token.ts';
+import { getAccount, getProduct } from './books.ts';
 import type { Product, Purchase } from './records.ts';
-import type { Source } from './source.ts';
-import { type Service, storeIdKey } from './store-id-keys.ts';
+import type { ResponseContext } from './source.ts';
+import { type StoreService, signStoreIdKey } from './store-id-keys.ts';
 
 /**
  * What a client can send: `keys`, the one StoreID key that its product needs; `both` of them; `brand`, the same as `keys`
@@ -15,10 +15,14 @@ type Form = (typeof forms)[number];
 const isForm = (form: string): form is Form => (forms as readonly string[]).includes(form);
 
 /** The body that a client posts to have the purchase validated now, in the words that clients use. */
-export function validateBody(source: Source, purchase: Purchase, form = 'keys'): Readonly<Record<string, unknown>> {
-  if (!isForm(form)) throw refusal(400, `form: expected one of ${forms.join(', ')}.`);
-  const product = productOf(source.books, purchase);
-  const { applicationUsername } = accountOf(source.books, purchase);
+export function buildValidateBody(
+  source: ResponseContext,
+  purchase: Purchase,
+  form = 'keys',
+): Readonly<Record<string, unknown>> {
+  if (!isForm(form)) throw controlError(400, `form: expected one of ${forms.join(', ')}.`);
+  const product = getProduct(source.books, purchase);
+  const { applicationUsername } = getAccount(source.books, purchase);
   const type = form === 'brand' ? 'windows-store-transaction' : 'store_c-transaction';
   return {
     id: product.id,
@@ -27,18 +31,18 @@ export function validateBody(source: Source, purchase: Purchase, form = 'keys'):
     currency: product.currency,
     ...billingPeriod(product.period),
     transaction: { type, id: product.id, storeId: product.id, skuId: `${product.id}/0010` },
-    ...(form !== 'ticket' && { license: licenseOf(source, purchase, form) }),
+    ...(form !== 'ticket' && { license: buildLicense(source, purchase, form) }),
     ...(applicationUsername !== undefined && {
-      additionalData: { applicationUsername, obfuscatedUsername: userUuid(applicationUsername) },
+      additionalData: { applicationUsername, obfuscatedUsername: toUserUuid(applicationUsername) },
     }),
   };
 }
 
-function licenseOf(source: Source, purchase: Purchase, form: Form): object {
-  const account = accountOf(source.books, purchase);
+function buildLicense(source: ResponseContext, purchase: Purchase, form: Form): object {
+  const account = getAccount(source.books, purchase);
   const userId = account.applicationUsername ?? account.id;
-  const key = (service: Service): string =>
-    storeIdKey(source, service, { account, userId, clientId: source.keys.clientId });
+  const key = (service: StoreService): string =>
+    signStoreIdKey(source, service, { account, userId, clientId: source.keys.clientId });
   const isPurchase = purchase.recurrence !== undefined;
   return {
     ...(form === 'brand' && { type: 'windows-store-license' }),

@@ -1,25 +1,26 @@
 import { addCustomerPurchase } from '../../lib/api/customers.ts';
 import { ServiceError } from '../../lib/errors.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { neutralId } from '../../lib/http/vocabulary.ts';
-import { collectionOf } from '../../lib/purchases/collection.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { toNeutralId } from '../../lib/http/vocabulary.ts';
+import { toPurchaseCollection } from '../../lib/purchases/collection.ts';
 
-export const handler = endpoint(addCustomerPurchase)(
-  async ({ app, params, body, event }, { now, purchases, aliases }) => {
+export const handler = createHandler(addCustomerPurchase)(
+  async ({ app, params, body, recorder: event }, { now, purchases, userAliases: aliases }) => {
     const { applicationUsername: username } = params;
-    const purchaseId = neutralId(body.purchaseId);
+    const purchaseId = toNeutralId(body.purchaseId);
     const claim = { username, how: 'manual' } as const;
-    const linked = { cause: 'link', claim, strategy: app.strategy, now: now() } as const;
-    const recorded = await purchases.record(app.name, purchaseId, linked);
+    const update = { trigger: 'link', claim, strategy: app.strategy, now: now() } as const;
+    const recorded = await purchases.recordPurchase(app.name, purchaseId, update);
     if (!recorded) throw new ServiceError('ResourceNotFound', 'There is no such purchase.');
-    if (recorded.change) await aliases.remember(app.name, { username, shown: recorded.stored.known.userTokens });
-    const { productId, platform } = recorded.stored.known.purchase;
-    event.tag(purchaseId, '_P');
-    event.note({
+    if (recorded.change)
+      await aliases.saveAliases(app.name, { username, storeAliases: recorded.stored.state.userAliases });
+    const { productId, platform } = recorded.stored.state.purchase;
+    event.addTag(purchaseId, '_P');
+    event.addContent({
       claims: [{ applicationUsername: username, purchaseId, type: 'manual' }],
       purchases: [{ purchaseId, productId, platform }],
     });
-    const owned = await purchases.ownedBy(app.name, username);
-    return { ok: true, applicationUsername: username, purchases: collectionOf(owned, now()) };
+    const ownedPurchases = await purchases.listByUser(app.name, username);
+    return { ok: true, applicationUsername: username, purchases: toPurchaseCollection(ownedPurchases, now()) };
   },
 );

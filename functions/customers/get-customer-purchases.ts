@@ -1,9 +1,9 @@
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { collectionOf } from '../../lib/purchases/collection.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { toPurchaseCollection } from '../../lib/purchases/collection.ts';
 
-export const handler = endpoint(getCustomerPurchases)(async ({ app, params }, { now, purchases }) => {
+export const handler = createHandler(getCustomerPurchases)(async ({ app, params }, { now, purchases }) => {
   const { applicationUsername } = params;
-  const owned = await purchases.ownedBy(app.name, applicationUsername);
-  return { applicationUsername, purchases: collectionOf(owned, now()) };
+  const owned = await purchases.listByUser(app.name, applicationUsername);
+  return { applicationUsername, purchases: toPurchaseCollection(owned, now()) };
 });

@@ -1,10 +1,10 @@
 import { getCustomerSubscription } from '../../lib/api/customers.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { currentSubscription } from '../../lib/purchases/collection.ts';
-import { purchaseRecord } from '../../lib/purchases/records.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { findCurrentSubscription } from '../../lib/purchases/collection.ts';
+import { toPurchaseRecord } from '../../lib/purchases/records.ts';
 
-export const handler = endpoint(getCustomerSubscription)(async ({ app, params }, { now, purchases }) => {
+export const handler = createHandler(getCustomerSubscription)(async ({ app, params }, { now, purchases }) => {
   const { applicationUsername } = params;
-  const subscription = currentSubscription(await purchases.ownedBy(app.name, applicationUsername), now());
-  return { applicationUsername, ...(subscription && { subscription: purchaseRecord(subscription, now()) }) };
+  const subscription = findCurrentSubscription(await purchases.listByUser(app.name, applicationUsername), now());
+  return { applicationUsername, ...(subscription && { subscription: toPurchaseRecord(subscription, now()) }) };
 });

@@ -1,13 +1,13 @@
 import { getCustomerTransactions } from '../../lib/api/customers.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { transactionRecord } from '../../lib/purchases/records.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { toTransactionRecord } from '../../lib/purchases/records.ts';
 
-export const handler = endpoint(getCustomerTransactions)(async ({ app, params }, { purchases }) => {
+export const handler = createHandler(getCustomerTransactions)(async ({ app, params }, { purchases }) => {
   const { applicationUsername } = params;
-  const owned = await purchases.ownedBy(app.name, applicationUsername);
-  const transactions = await purchases.transactionsOf(
+  const owned = await purchases.listByUser(app.name, applicationUsername);
+  const transactions = await purchases.listTransactions(
     app.name,
     owned.map(({ purchaseId }) => purchaseId),
   );
-  return { applicationUsername, transactions: transactions.map(transactionRecord) };
+  return { applicationUsername, transactions: transactions.map(toTransactionRecord) };
 });

@@ -1,27 +1,27 @@
 import { getCustomer } from '../../lib/api/customers.ts';
-import { customerInfo } from '../../lib/customers/info.ts';
-import { eventInfo } from '../../lib/events/event-info.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { collectionOf } from '../../lib/purchases/collection.ts';
-import { transactionRecord } from '../../lib/purchases/records.ts';
+import { buildCustomerInfo } from '../../lib/customers/info.ts';
+import { toEventInfo } from '../../lib/events/event-info.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { toPurchaseCollection } from '../../lib/purchases/collection.ts';
+import { toTransactionRecord } from '../../lib/purchases/records.ts';
 
-const latestEvents = 10;
+const maxEvents = 10;
 
-export const handler = endpoint(getCustomer)(async ({ app, params }, { now, purchases, events }) => {
+export const handler = createHandler(getCustomer)(async ({ app, params }, { now, purchases, events }) => {
   const { applicationUsername } = params;
   const [owned, latest] = await Promise.all([
-    purchases.ownedBy(app.name, applicationUsername),
-    events.latestOf(app.name, applicationUsername, latestEvents),
+    purchases.listByUser(app.name, applicationUsername),
+    events.listByUser(app.name, applicationUsername, maxEvents),
   ]);
-  const transactions = await purchases.transactionsOf(
+  const transactions = await purchases.listTransactions(
     app.name,
     owned.map(({ purchaseId }) => purchaseId),
   );
   return {
     applicationUsername,
-    purchases: collectionOf(owned, now()),
-    events: latest.map(eventInfo),
-    transactions: transactions.map(transactionRecord),
-    customerInfo: customerInfo(owned, now()),
+    purchases: toPurchaseCollection(owned, now()),
+    events: latest.map(toEventInfo),
+    transactions: transactions.map(toTransactionRecord),
+    customerInfo: buildCustomerInfo(owned, now()),
   };
 });

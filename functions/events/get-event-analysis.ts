@@ -1,13 +1,13 @@
 import { getEventAnalysis } from '../../lib/api/events.ts';
 import { ServiceError } from '../../lib/errors.ts';
-import { analysis } from '../../lib/events/analysis.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
+import { toAnalysisResult } from '../../lib/events/analysis.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = endpoint(getEventAnalysis)(async ({ app, params, query }, { events }) => {
+export const handler = createHandler(getEventAnalysis)(async ({ app, params, query }, { events }) => {
   const [event, raw] = await Promise.all([
     events.find(app.name, params.id),
     query.receipts ? events.findRaw(app.name, params.id) : undefined,
   ]);
   if (!event) throw new ServiceError('ResourceNotFound', 'There is no such event.');
-  return analysis(app.name, event, raw);
+  return toAnalysisResult(app.name, event, raw);
 });

@@ -1,9 +1,9 @@
 import { listEvents } from '../../lib/api/events.ts';
-import { searchResult } from '../../lib/events/analysis.ts';
-import { fittingRows } from '../../lib/events/fitting.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
+import { toSearchResult } from '../../lib/events/analysis.ts';
+import { fitRowsToResponse } from '../../lib/events/fitting.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = endpoint(listEvents)(async ({ app, query }, { events }) => {
+export const handler = createHandler(listEvents)(async ({ app, query }, { events }) => {
   const { limit = 100, skip, offset, startdate, enddate } = query;
   const latest = await events.list(app.name, {
     limit,
@@ -11,5 +11,5 @@ export const handler = endpoint(listEvents)(async ({ app, query }, { events }) =
     ...(startdate !== undefined && { startdate }),
     ...(enddate !== undefined && { enddate }),
   });
-  return { ok: true, rows: fittingRows(latest.map((event) => searchResult(app.name, event))) };
+  return { ok: true, rows: fitRowsToResponse(latest.map((event) => toSearchResult(app.name, event))) };
 });

@@ -1,8 +1,8 @@
 import { changePlan } from '../../lib/api/processor-a.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { switchPlan } from '../../lib/processor-a/plan.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { changeSubscriptionPlan } from '../../lib/processor-a/plan.ts';
 
-export const handler = endpoint(changePlan)(async ({ app, body, event }, deps) => ({
+export const handler = createHandler(changePlan)(async ({ app, body, recorder: event }, deps) => ({
   ok: true,
-  ...(await switchPlan(body, { app, event, deps })),
+  ...(await changeSubscriptionPlan(body, { app, recorder: event, deps })),
 }));

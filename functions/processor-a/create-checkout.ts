@@ -1,8 +1,8 @@
 import { createCheckout } from '../../lib/api/processor-a.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { checkOut } from '../../lib/processor-a/checkout.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { createCheckoutSession } from '../../lib/processor-a/checkout.ts';
 
-export const handler = endpoint(createCheckout)(async ({ app, body, event }, deps) => {
-  if (body.applicationUsername !== undefined) event.user(body.applicationUsername);
-  return { ok: true, ...(await checkOut(body, { app, event, deps })) };
+export const handler = createHandler(createCheckout)(async ({ app, body, recorder: event }, deps) => {
+  if (body.applicationUsername !== undefined) event.setUser(body.applicationUsername);
+  return { ok: true, ...(await createCheckoutSession(body, { app, recorder: event, deps })) };
 });

@@ -1,8 +1,8 @@
 import { createPortal } from '../../lib/api/processor-a.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { openPortal } from '../../lib/processor-a/portal.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { createPortalSession } from '../../lib/processor-a/portal.ts';
 
-export const handler = endpoint(createPortal)(async ({ app, body, event }, deps) => ({
+export const handler = createHandler(createPortal)(async ({ app, body, recorder: event }, deps) => ({
   ok: true,
-  url: await openPortal(body, { app, event, deps }),
+  url: await createPortalSession(body, { app, recorder: event, deps }),
 }));

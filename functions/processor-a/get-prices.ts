@@ -1,8 +1,8 @@
 import { getPrices } from '../../lib/api/processor-a.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { priceList } from '../../lib/processor-a/prices.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { getPriceList } from '../../lib/processor-a/prices.ts';
 
-export const handler = endpoint(getPrices)(async ({ app, event }, deps) => ({
+export const handler = createHandler(getPrices)(async ({ app, recorder: event }, deps) => ({
   ok: true,
-  products: await priceList({ app, event, deps }),
+  products: await getPriceList({ app, recorder: event, deps }),
 }));

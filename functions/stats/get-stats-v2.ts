@@ -1,15 +1,15 @@
 import { getStatsV2 } from '../../lib/api/stats.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { rangeOf } from '../../lib/stats/range.ts';
-import { dailyStats, firstNeeded } from '../../lib/stats/records.ts';
-import { byPeriod } from '../../lib/stats/tally.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { parseStatsRange } from '../../lib/stats/range.ts';
+import { buildDailyStats, getFirstRequiredDay } from '../../lib/stats/records.ts';
+import { indexByPeriod } from '../../lib/stats/tally.ts';
 
-export const handler = endpoint(getStatsV2)(async ({ app, query }, { now, counters }) => {
-  const range = rangeOf(query, now());
+export const handler = createHandler(getStatsV2)(async ({ app, query }, { now, counters }) => {
+  const range = parseStatsRange(query, now());
   if (!range) return { dailyStats: [], monthlyStats: { amountUSD: 0, numTransactions: 0 } };
   const { days } = range;
-  const tallies = byPeriod(await counters.days(app.name, firstNeeded(days[0]), days[1]));
-  const records = dailyStats(tallies, days, {});
+  const tallies = indexByPeriod(await counters.listDays(app.name, getFirstRequiredDay(days[0]), days[1]));
+  const records = buildDailyStats(tallies, days, {});
   const latest = records.at(-1);
   return {
     dailyStats: records.map(({ date, amountUSD, numTransactions, monthlyRevenueUSD, monthlyTransactions }) => ({

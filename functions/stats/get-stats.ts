@@ -1,20 +1,20 @@
 import { getStats } from '../../lib/api/stats.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { rangeOf } from '../../lib/stats/range.ts';
-import { dailyStats, firstNeeded, monthlyStats } from '../../lib/stats/records.ts';
-import { byPeriod } from '../../lib/stats/tally.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { parseStatsRange } from '../../lib/stats/range.ts';
+import { buildDailyStats, buildMonthlyStats, getFirstRequiredDay } from '../../lib/stats/records.ts';
+import { indexByPeriod } from '../../lib/stats/tally.ts';
 
-export const handler = endpoint(getStats)(async ({ app, query }, { now, counters }) => {
-  const range = rangeOf(query, now());
+export const handler = createHandler(getStats)(async ({ app, query }, { now, counters }) => {
+  const range = parseStatsRange(query, now());
   if (!range) return { dailyStats: [], monthlyStats: [] };
   const { days, months } = range;
   const [daily, monthly] = await Promise.all([
-    counters.days(app.name, firstNeeded(days[0]), days[1]),
-    counters.months(app.name, ...months),
+    counters.listDays(app.name, getFirstRequiredDay(days[0]), days[1]),
+    counters.listMonths(app.name, ...months),
   ]);
   const wanted = { currency: query.currency, withNotifications: query.include_notifications === 'true' };
   return {
-    dailyStats: dailyStats(byPeriod(daily), days, wanted),
-    monthlyStats: monthlyStats(byPeriod(monthly), months, wanted),
+    dailyStats: buildDailyStats(indexByPeriod(daily), days, wanted),
+    monthlyStats: buildMonthlyStats(indexByPeriod(monthly), months, wanted),
   };
 });

@@ -1,13 +1,13 @@
 import { getTransaction } from '../../lib/api/transactions.ts';
 import { ServiceError } from '../../lib/errors.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { neutralId } from '../../lib/http/vocabulary.ts';
-import { transactionRecord } from '../../lib/purchases/records.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { toNeutralId } from '../../lib/http/vocabulary.ts';
+import { toTransactionRecord } from '../../lib/purchases/records.ts';
 
-export const handler = endpoint(getTransaction)(async ({ app, params, event }, { transactions }) => {
-  const transactionId = neutralId(params.transactionId);
+export const handler = createHandler(getTransaction)(async ({ app, params, recorder: event }, { transactions }) => {
+  const transactionId = toNeutralId(params.transactionId);
   const transaction = await transactions.find(app.name, transactionId);
   if (!transaction) throw new ServiceError('ResourceNotFound', 'There is no such transaction.');
-  event.tag(transactionId, '_T');
-  return transactionRecord(transaction);
+  event.addTag(transactionId, '_T');
+  return toTransactionRecord(transaction);
 });

@@ -1,5 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import { aggregate } from '../../lib/counting/aggregate.ts';
+import { aggregateStreamRecords } from '../../lib/counting/aggregate.ts';
 import { deps } from '../../lib/deps.ts';
 
 /** A batch of a stream that is read in tumbling windows, whose events name the shard. */
@@ -15,7 +15,7 @@ export const handler = async ({
 }: WindowEvent): Promise<DynamoDBBatchResponse & { readonly state: object }> => {
   if (Records.length > 0) {
     if (shardId === undefined) throw new Error('The event names no shard: the stream must be read in windows.');
-    await aggregate(Records, shardId, deps());
+    await aggregateStreamRecords(Records, shardId, deps());
   }
   return { batchItemFailures: [], state: {} };
 };

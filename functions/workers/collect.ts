@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { deps } from '../../lib/deps.ts';
-import { collect } from '../../lib/incoming/reconcile.ts';
+import { pollNotifications } from '../../lib/incoming/reconcile.ts';
 
 export const handler = async (_event: unknown, context: Context): Promise<void> =>
-  await collect(deps(), () => context.getRemainingTimeInMillis());
+  await pollNotifications(deps(), () => context.getRemainingTimeInMillis());

@@ -1,11 +1,11 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { deps } from '../../lib/deps.ts';
-import { IncomingNotification } from '../../lib/incoming/incoming-notification.ts';
+import { QueuedNotification } from '../../lib/incoming/incoming-notification.ts';
 import { processNotification } from '../../lib/incoming/process-notification.ts';
 import { handleBatch } from '../../lib/queue/batch.ts';
 
 export const handler = async (event: SQSEvent): Promise<SQSBatchResponse> =>
   await handleBatch(event, {
-    schema: IncomingNotification,
+    schema: QueuedNotification,
     handle: async (incoming) => await processNotification(incoming, deps()),
   });

@@ -1,10 +1,10 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { deps } from '../../lib/deps.ts';
 import { handleBatch } from '../../lib/queue/batch.ts';
-import { RefreshOrder, refreshPurchase } from '../../lib/refresh/refresh.ts';
+import { RefreshMessage, refreshPurchase } from '../../lib/refresh/refresh.ts';
 
 export const handler = async (event: SQSEvent): Promise<SQSBatchResponse> =>
   await handleBatch(event, {
-    schema: RefreshOrder,
+    schema: RefreshMessage,
     handle: async (order) => await refreshPurchase(order, deps()),
   });

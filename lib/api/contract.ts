@@ -4,7 +4,7 @@ import type * as v from 'valibot';
 export type KeyLevel = 'public' | 'secret' | 'none';
 
 /** How an endpoint words its errors; see docs/decisions/0003-error-dialects.md. */
-export type Dialect = 'default' | 'validation' | 'processor' | 'client-token';
+export type ErrorFormat = 'default' | 'validation' | 'processor' | 'client-token';
 
 type Area =
   | 'validation'
@@ -28,8 +28,8 @@ export interface Contract {
   readonly path: `/${string}`;
   /** Further paths of real clients, answered by the same function. */
   readonly aliases: readonly `/${string}`[];
-  readonly key: KeyLevel;
-  readonly dialect: Dialect;
+  readonly keyLevel: KeyLevel;
+  readonly errorFormat: ErrorFormat;
   /** The type of the event that records a call. */
   readonly eventType: string;
   readonly params?: v.GenericSchema<Record<string, string>, unknown>;
@@ -37,20 +37,20 @@ export interface Contract {
   readonly body?: v.GenericSchema<unknown, unknown>;
   readonly response: v.GenericSchema<unknown, unknown>;
   /** An answer may take thousands of reads: the function gets a whole processor, and all the time that the gateway waits. */
-  readonly isHeavy?: true;
+  readonly isLongRunning?: true;
   /** What the function may do beyond reading items and recording its event; the stack grants no more. */
-  readonly needs: readonly ('write' | 'stores' | 'indexes' | 'secrets' | 'webhooks')[];
+  readonly permissions: readonly ('write' | 'stores' | 'indexes' | 'secrets' | 'webhooks')[];
 }
 
 type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 
-export type ParamsOf<C extends Contract> = Output<C['params']>;
-export type QueryOf<C extends Contract> = Output<C['query']>;
-export type BodyOf<C extends Contract> = Output<C['body']>;
-export type ResponseOf<C extends Contract> = v.InferInput<C['response']>;
+export type ContractParams<C extends Contract> = Output<C['params']>;
+export type ContractQuery<C extends Contract> = Output<C['query']>;
+export type ContractBody<C extends Contract> = Output<C['body']>;
+export type ContractResponse<C extends Contract> = v.InferInput<C['response']>;
 
 /** The contract itself, with its literal types kept. */
 // @__NO_SIDE_EFFECTS__
-export function contract<const C extends Contract>(definition: C): C {
+export function defineContract<const C extends Contract>(definition: C): C {
   return definition;
 }

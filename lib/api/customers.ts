@@ -1,38 +1,38 @@
 import * as v from 'valibot';
-import { contract } from './contract.ts';
+import { defineContract } from './contract.ts';
 import { PagingInformation, pagingQuery } from './paging.ts';
 import { CustomerInfo, EventInfo, PurchaseCollection, PurchaseRecord, TransactionRecord } from './records.ts';
 import { Id, Username } from './username.ts';
 
 const params = v.object({ applicationUsername: Username });
 
-export const listCustomers = contract({
+export const listCustomers = defineContract({
   id: 'list-customers',
   area: 'customers',
   summary: 'Customers with a summary of what they bought, oldest first, or those of the given names',
   method: 'GET',
   path: '/v3/customers',
   aliases: ['/v2/customers'],
-  key: 'secret',
-  dialect: 'default',
+  keyLevel: 'secret',
+  errorFormat: 'default',
   eventType: 'customer.read',
   query: v.object({ applicationUsername: v.optional(v.string()), ...pagingQuery }),
   response: v.strictObject({
     paging: PagingInformation,
     rows: v.array(v.strictObject({ applicationUsername: v.string(), customerInfo: CustomerInfo })),
   }),
-  needs: ['indexes'],
+  permissions: ['indexes'],
 });
 
-export const getCustomer = contract({
+export const getCustomer = defineContract({
   id: 'get-customer',
   area: 'customers',
   summary: 'A customer with purchases, transactions and latest events',
   method: 'GET',
   path: '/v3/customers/:applicationUsername',
   aliases: ['/v2/customers/:applicationUsername'],
-  key: 'secret',
-  dialect: 'default',
+  keyLevel: 'secret',
+  errorFormat: 'default',
   eventType: 'customer.read',
   params,
   response: v.strictObject({
@@ -42,67 +42,67 @@ export const getCustomer = contract({
     transactions: v.array(TransactionRecord),
     customerInfo: CustomerInfo,
   }),
-  needs: [],
+  permissions: [],
 });
 
-export const getCustomerPurchases = contract({
+export const getCustomerPurchases = defineContract({
   id: 'get-customer-purchases',
   area: 'customers',
   summary: "A customer's purchases by product",
   method: 'GET',
   path: '/v3/customers/:applicationUsername/purchases',
   aliases: ['/v2/customers/:applicationUsername/purchases'],
-  key: 'secret',
-  dialect: 'default',
+  keyLevel: 'secret',
+  errorFormat: 'default',
   eventType: 'customer.read',
   params,
   response: v.strictObject({ applicationUsername: v.string(), purchases: PurchaseCollection }),
-  needs: [],
+  permissions: [],
 });
 
-export const getCustomerSubscription = contract({
+export const getCustomerSubscription = defineContract({
   id: 'get-customer-subscription',
   area: 'customers',
   summary: "A customer's current subscription",
   method: 'GET',
   path: '/v3/customers/:applicationUsername/subscription',
   aliases: ['/v2/customers/:applicationUsername/subscription'],
-  key: 'secret',
-  dialect: 'default',
+  keyLevel: 'secret',
+  errorFormat: 'default',
   eventType: 'customer.read',
   params,
   response: v.strictObject({ applicationUsername: v.string(), subscription: v.exactOptional(PurchaseRecord) }),
-  needs: [],
+  permissions: [],
 });
 
-export const getCustomerTransactions = contract({
+export const getCustomerTransactions = defineContract({
   id: 'get-customer-transactions',
   area: 'customers',
   summary: "A customer's transactions, latest first",
   method: 'GET',
   path: '/v3/customers/:applicationUsername/transactions',
   aliases: ['/v2/customers/:applicationUsername/transactions'],
-  key: 'secret',
-  dialect: 'default',
+  keyLevel: 'secret',
+  errorFormat: 'default',
   eventType: 'customer.read',
   params,
   response: v.strictObject({ applicationUsername: v.string(), transactions: v.array(TransactionRecord) }),
-  needs: [],
+  permissions: [],
 });
 
-export const addCustomerPurchase = contract({
+export const addCustomerPurchase = defineContract({
   id: 'add-customer-purchase',
   area: 'customers',
   summary: 'Links a purchase to a customer by hand; beats every claim made by a validation',
   method: 'POST',
   path: '/v3/customers/:applicationUsername/purchases',
   aliases: ['/v2/customers/:applicationUsername/purchases'],
-  key: 'secret',
-  dialect: 'default',
+  keyLevel: 'secret',
+  errorFormat: 'default',
   eventType: 'purchase.claimed',
   params,
   body: v.object({ purchaseId: Id }),
   // Spec: not shown. The shape of the read beside it, with `ok`.
   response: v.strictObject({ ok: v.literal(true), applicationUsername: v.string(), purchases: PurchaseCollection }),
-  needs: ['write'],
+  permissions: ['write'],
 });

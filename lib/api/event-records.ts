@@ -52,15 +52,15 @@ export const EventAnalysisResult = v.strictObject({
 });
 export type EventAnalysisResult = v.InferOutput<typeof EventAnalysisResult>;
 
-const Loose = v.looseObject({});
+const LooseObject = v.looseObject({});
 
 const ExternalRequest = v.strictObject({
   type: v.string(),
   url: v.string(),
   method: v.string(),
-  body: v.exactOptional(Loose),
-  response: v.exactOptional(Loose),
-  error: v.exactOptional(Loose),
+  body: v.exactOptional(LooseObject),
+  response: v.exactOptional(LooseObject),
+  error: v.exactOptional(LooseObject),
   timing: v.strictObject({ startedAt: v.number(), endedAt: v.number() }),
 });
 
@@ -68,8 +68,8 @@ export const EventRawResult = v.strictObject({
   eventId: v.string(),
   date: DateTime,
   type: v.string(),
-  request: v.exactOptional(Loose),
-  response: v.exactOptional(Loose),
+  request: v.exactOptional(LooseObject),
+  response: v.exactOptional(LooseObject),
   error: v.exactOptional(v.strictObject({ code: v.string(), status: v.number(), message: v.string() })),
   externalRequests: v.exactOptional(v.array(ExternalRequest)),
 });

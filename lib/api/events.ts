@@ -1,18 +1,18 @@
 import * as v from 'valibot';
-import { contract } from './contract.ts';
+import { defineContract } from './contract.ts';
 import { EventAnalysisResult, EventRawResult, EventSearchResult } from './event-records.ts';
-import { given, Moment, wholeNumber } from './paging.ts';
+import { DateOrDateTime, emptyAsAbsent, integerParam } from './paging.ts';
 import { Id } from './username.ts';
 
 /** Every event that is skipped costs a read; further back, `enddate` leads there for nothing. */
-const furthestSkip = 10_000;
+const maxSkip = 10_000;
 
-const Rows = v.strictObject({ ok: v.literal(true), rows: v.array(EventSearchResult) });
-const common = { area: 'events', method: 'GET', key: 'secret', dialect: 'default' } as const;
+const EventRows = v.strictObject({ ok: v.literal(true), rows: v.array(EventSearchResult) });
+const common = { area: 'events', method: 'GET', keyLevel: 'secret', errorFormat: 'default' } as const;
 const params = v.object({ id: Id });
 const receipts = v.optional(v.string());
 
-export const listEvents = contract({
+export const listEvents = defineContract({
   ...common,
   id: 'list-events',
   summary: 'The latest events, newest first',
@@ -21,18 +21,18 @@ export const listEvents = contract({
   eventType: 'events.read',
   // Spec: not shown. All but `limit`; clients send these as to the other lists.
   query: v.object({
-    limit: wholeNumber(1, 1000),
-    skip: wholeNumber(0, furthestSkip),
-    offset: wholeNumber(0, furthestSkip),
-    startdate: given(Moment),
-    enddate: given(Moment),
+    limit: integerParam(1, 1000),
+    skip: integerParam(0, maxSkip),
+    offset: integerParam(0, maxSkip),
+    startdate: emptyAsAbsent(DateOrDateTime),
+    enddate: emptyAsAbsent(DateOrDateTime),
   }),
-  response: Rows,
-  isHeavy: true,
-  needs: ['indexes'],
+  response: EventRows,
+  isLongRunning: true,
+  permissions: ['indexes'],
 });
 
-export const searchEvents = contract({
+export const searchEvents = defineContract({
   ...common,
   id: 'search-events',
   summary: 'The latest events with a tag: a user, a purchase, a transaction, a request id, or `error`',
@@ -40,11 +40,11 @@ export const searchEvents = contract({
   aliases: [],
   eventType: 'events.read',
   params: v.object({ tag: Id }),
-  response: Rows,
-  needs: [],
+  response: EventRows,
+  permissions: [],
 });
 
-export const getEvent = contract({
+export const getEvent = defineContract({
   ...common,
   id: 'get-event',
   summary: 'An event, analyzed and raw',
@@ -54,10 +54,10 @@ export const getEvent = contract({
   params,
   query: v.object({ receipts }),
   response: v.strictObject({ analysis: EventAnalysisResult, raw: EventRawResult }),
-  needs: [],
+  permissions: [],
 });
 
-export const getEventAnalysis = contract({
+export const getEventAnalysis = defineContract({
   ...common,
   id: 'get-event-analysis',
   summary: 'What an event was about',
@@ -67,10 +67,10 @@ export const getEventAnalysis = contract({
   params,
   query: v.object({ receipts }),
   response: EventAnalysisResult,
-  needs: [],
+  permissions: [],
 });
 
-export const getEventRaw = contract({
+export const getEventRaw = defineContract({
   ...common,
   id: 'get-event-raw',
   summary: "An event's request, answer and calls to stores, sanitized",
@@ -79,5 +79,5 @@ export const getEventRaw = contract({
   eventType: 'event.read',
   params,
   response: EventRawResult,
-  needs: [],
+  permissions: [],
 });

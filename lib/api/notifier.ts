@@ -1,20 +1,20 @@
 import * as v from 'valibot';
-import { contract } from './contract.ts';
+import { defineContract } from './contract.ts';
 import { Id } from './username.ts';
 
-export const repeatWebhook = contract({
+export const repeatWebhook = defineContract({
   id: 'repeat-webhook',
   area: 'notifier',
   summary: 'Calls the application’s webhook again with the result of a past request',
   method: 'POST',
   path: '/v3/notifier/app-webhooks',
   aliases: ['/v3/notifier/app-webhook'],
-  key: 'secret',
-  dialect: 'default',
+  keyLevel: 'secret',
+  errorFormat: 'default',
   eventType: 'webhook.repeated',
   // Spec: the request id of an event. We also take an event's own id and the id of a notification.
   body: v.object({ reqId: Id }),
   // Spec: not shown.
   response: v.strictObject({ ok: v.literal(true) }),
-  needs: ['write', 'webhooks'],
+  permissions: ['write', 'webhooks'],
 });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
 /** Clients send what they have not got as an empty text. */
-export const given = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
+export const emptyAsAbsent = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
   v.optional(
     v.pipe(
       v.string(),
@@ -11,64 +11,64 @@ export const given = <const S extends v.GenericSchema<string, unknown>>(schema: 
   );
 
 /** A whole number in a query. */
-export const wholeNumber = (least: number, most: number) =>
-  given(
+export const integerParam = (min: number, max: number) =>
+  emptyAsAbsent(
     v.pipe(
       v.string(),
-      v.regex(/^\d{1,9}$/, `a whole number from ${least} to ${most}`),
+      v.regex(/^\d{1,9}$/, `a whole number from ${min} to ${max}`),
       v.transform(Number),
-      v.minValue(least),
-      v.maxValue(most),
+      v.minValue(min),
+      v.maxValue(max),
     ),
   );
 
 /** `2026-01-31` or a full ISO 8601 date-time, in UTC unless it says otherwise, as epoch milliseconds. */
-export const Moment = v.pipe(
+export const DateOrDateTime = v.pipe(
   v.string(),
   v.regex(/^[12]\d{3}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/, 'a date or a date-time of ISO 8601'),
-  v.check((date) => exists(date.slice(0, 10)), 'a day that exists'),
+  v.check((date) => isExistingDay(date.slice(0, 10)), 'a day that exists'),
   v.transform((date) => Date.parse(/^[^T ]+[T ][^Z+-]+$/.test(date) ? `${date}Z` : date)),
   v.number(),
 );
 
 /** `2026-01-31`, a day that exists; of a year in which days are counted and written with four digits. */
-export const Day = v.pipe(
+export const QueryDay = v.pipe(
   v.string(),
   v.isoDate('a day such as 2026-01-31'),
-  v.check((day) => exists(day), 'a day that exists'),
+  v.check((day) => isExistingDay(day), 'a day that exists'),
   v.check((day) => day >= '1970' && day < '3000', 'a day from 1970 to 2999'),
 );
 
 /** Dates such as 31 February parse as days of the next month. */
-function exists(day: string): boolean {
+function isExistingDay(day: string): boolean {
   const parsed = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day);
 }
 
-const mostRows = 1_000;
+const maxRows = 1_000;
 
 /** Which rows of a list; `offset` is what some clients call `skip`. Of a larger `limit` the largest page is given. */
 export const pagingQuery = {
-  limit: given(
+  limit: emptyAsAbsent(
     v.pipe(
       v.string(),
       v.regex(/^\d+$/, 'a whole number from 1'),
-      v.transform((digits) => Math.min(Number(digits), mostRows)),
+      v.transform((digits) => Math.min(Number(digits), maxRows)),
       v.minValue(1),
     ),
   ),
-  skip: wholeNumber(0, 999_999_999),
-  offset: wholeNumber(0, 999_999_999),
+  skip: integerParam(0, 999_999_999),
+  offset: integerParam(0, 999_999_999),
 };
 
-interface Asked {
+interface PagingQuery {
   readonly limit?: number | undefined;
   readonly skip?: number | undefined;
   readonly offset?: number | undefined;
 }
 
 /** The rows that a query of `pagingQuery` asks for. */
-export const pageOf = ({ limit, skip, offset }: Asked) => ({
+export const toPage = ({ limit, skip, offset }: PagingQuery) => ({
   limit: limit ?? 100,
   skip: skip ?? offset ?? 0,
 });

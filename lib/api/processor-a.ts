@@ -1,15 +1,15 @@
 import * as v from 'valibot';
-import { contract } from './contract.ts';
+import { defineContract } from './contract.ts';
 import { PurchaseRecord } from './records.ts';
 import { Username } from './username.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
-const Address = v.pipe(v.string(), v.maxLength(5_000), v.url());
+const Url = v.pipe(v.string(), v.maxLength(5_000), v.url());
 const Token = v.pipe(v.string(), v.maxLength(200));
 /** The processor keeps at most 500 characters of it. */
-const Buyer = v.pipe(Username, v.maxLength(500));
+const CheckoutUsername = v.pipe(Username, v.maxLength(500));
 /** Clients send what they have not got as null or as an empty text. */
-const optional = <const S extends v.GenericSchema>(schema: S) =>
+const nullableOptional = <const S extends v.GenericSchema>(schema: S) =>
   v.optional(
     v.union([
       v.pipe(
@@ -29,7 +29,7 @@ const PricingPhase = v.strictObject({
 });
 export type PricingPhase = v.InferOutput<typeof PricingPhase>;
 
-export const PricedOffer = v.strictObject({
+export const PriceListOffer = v.strictObject({
   id: v.string(),
   productId: v.string(),
   productType: v.string(),
@@ -37,26 +37,26 @@ export const PricedOffer = v.strictObject({
   offerType: v.picklist(['Subscription', 'Default']),
   pricingPhases: v.array(PricingPhase),
 });
-export type PricedOffer = v.InferOutput<typeof PricedOffer>;
+export type PriceListOffer = v.InferOutput<typeof PriceListOffer>;
 
-export const PricedProduct = v.strictObject({
+export const PriceListProduct = v.strictObject({
   type: v.string(),
   id: v.string(),
   title: v.string(),
   description: v.exactOptional(v.string()),
   metadata: v.exactOptional(v.record(v.string(), v.string())),
   platform: v.string(),
-  offers: v.array(PricedOffer),
+  offers: v.array(PriceListOffer),
 });
-export type PricedProduct = v.InferOutput<typeof PricedProduct>;
+export type PriceListProduct = v.InferOutput<typeof PriceListProduct>;
 
 /** A purchase with the offer that it was bought by, which clients look up in the price list. */
-const OfferedPurchase = v.strictObject({ ...PurchaseRecord.entries, offerId: v.exactOptional(v.string()) });
-export type OfferedPurchase = v.InferOutput<typeof OfferedPurchase>;
+const PurchaseWithOffer = v.strictObject({ ...PurchaseRecord.entries, offerId: v.exactOptional(v.string()) });
+export type PurchaseWithOffer = v.InferOutput<typeof PurchaseWithOffer>;
 
-const common = { area: 'processor-a', key: 'public', dialect: 'processor' } as const;
+const common = { area: 'processor-a', keyLevel: 'public', errorFormat: 'processor' } as const;
 
-export const createCheckout = contract({
+export const createCheckout = defineContract({
   ...common,
   id: 'create-checkout',
   summary: 'Creates a checkout session',
@@ -66,17 +66,17 @@ export const createCheckout = contract({
   eventType: 'checkout.created',
   body: v.object({
     offerId: Text,
-    applicationUsername: optional(Buyer),
-    successUrl: Address,
-    cancelUrl: Address,
-    mode: optional(v.picklist(['payment', 'subscription'])),
-    accessToken: optional(Token),
+    applicationUsername: nullableOptional(CheckoutUsername),
+    successUrl: Url,
+    cancelUrl: Url,
+    mode: nullableOptional(v.picklist(['payment', 'subscription'])),
+    accessToken: nullableOptional(Token),
   }),
   response: v.strictObject({ ok: v.literal(true), sessionId: v.string(), url: v.string(), accessToken: v.string() }),
-  needs: ['write', 'stores'],
+  permissions: ['write', 'stores'],
 });
 
-export const changePlan = contract({
+export const changePlan = defineContract({
   ...common,
   id: 'change-plan',
   summary: 'Switches a subscription to another price at once, with proration',
@@ -85,16 +85,16 @@ export const changePlan = contract({
   aliases: ['/v3/stripe/change-plan'],
   eventType: 'plan.changed',
   // Clients that exist today send no `id`, some a prefixed `purchaseId`; the token alone then tells the subscription.
-  body: v.object({ id: optional(Text), purchaseId: optional(Text), accessToken: Token, offerId: Text }),
+  body: v.object({ id: nullableOptional(Text), purchaseId: nullableOptional(Text), accessToken: Token, offerId: Text }),
   response: v.strictObject({
     ok: v.literal(true),
-    purchase: v.exactOptional(OfferedPurchase),
+    purchase: v.exactOptional(PurchaseWithOffer),
     newAccessToken: v.exactOptional(v.string()),
   }),
-  needs: ['write', 'stores'],
+  permissions: ['write', 'stores'],
 });
 
-export const createPortal = contract({
+export const createPortal = defineContract({
   ...common,
   id: 'create-portal',
   summary: 'Creates a session of the customer portal',
@@ -102,12 +102,12 @@ export const createPortal = contract({
   path: '/v3/processor_a/portal',
   aliases: ['/v3/stripe/portal'],
   eventType: 'portal.created',
-  body: v.object({ id: optional(Text), accessToken: Token, returnUrl: Address }),
+  body: v.object({ id: nullableOptional(Text), accessToken: Token, returnUrl: Url }),
   response: v.strictObject({ ok: v.literal(true), url: v.string() }),
-  needs: ['stores'],
+  permissions: ['stores'],
 });
 
-export const getPrices = contract({
+export const getPrices = defineContract({
   ...common,
   id: 'get-prices',
   summary: 'Products and prices configured at the processor',
@@ -115,11 +115,11 @@ export const getPrices = contract({
   path: '/v3/processor_a/prices',
   aliases: ['/v3/stripe/prices'],
   eventType: 'prices.read',
-  response: v.strictObject({ ok: v.literal(true), products: v.array(PricedProduct) }),
-  needs: ['stores'],
+  response: v.strictObject({ ok: v.literal(true), products: v.array(PriceListProduct) }),
+  permissions: ['stores'],
 });
 
-export const getProcessorPurchases = contract({
+export const getProcessorPurchases = defineContract({
   ...common,
   id: 'get-processor-purchases',
   summary: "A buyer's purchases, as the processor knows them now",
@@ -127,11 +127,11 @@ export const getProcessorPurchases = contract({
   path: '/v3/processor_a/purchases',
   aliases: ['/v3/stripe/purchases'],
   eventType: 'purchases.read',
-  query: v.object({ accessToken: optional(Token), applicationUsername: optional(Username) }),
+  query: v.object({ accessToken: nullableOptional(Token), applicationUsername: nullableOptional(Username) }),
   response: v.strictObject({
     ok: v.literal(true),
-    purchases: v.array(OfferedPurchase),
+    purchases: v.array(PurchaseWithOffer),
     newAccessToken: v.exactOptional(v.string()),
   }),
-  needs: ['write', 'stores'],
+  permissions: ['write', 'stores'],
 });

@@ -1,61 +1,73 @@
 import * as v from 'valibot';
-import { contract } from './contract.ts';
-import { given, Moment, PagingInformation, pagingQuery } from './paging.ts';
-import { FetchedPurchase } from './records.ts';
+import { defineContract } from './contract.ts';
+import { DateOrDateTime, emptyAsAbsent, PagingInformation, pagingQuery } from './paging.ts';
+import { PurchaseDetails } from './records.ts';
 import { Id } from './username.ts';
 
-export const getPurchase = contract({
+export const getPurchase = defineContract({
   id: 'get-purchase',
   area: 'purchases',
   summary: 'One purchase with its entitled users',
   method: 'GET',
   path: '/v3/purchases/:purchaseId',
   aliases: ['/v2/purchases/:purchaseId'],
-  key: 'secret',
-  dialect: 'default',
+  keyLevel: 'secret',
+  errorFormat: 'default',
   eventType: 'purchase.read',
   params: v.object({ purchaseId: Id }),
   query: v.object({ include_notifications: v.optional(v.string()) }),
-  response: FetchedPurchase,
-  needs: [],
+  response: PurchaseDetails,
+  permissions: [],
 });
 
-const sent = v.optional(v.string());
+const optionalText = v.optional(v.string());
 
 /** With a date, whatever is sent as a page is not even read. */
-const ListQuery = v.pipe(
-  v.object({ startdate: sent, enddate: sent, limit: sent, skip: sent, offset: sent, include_notifications: sent }),
+const ListPurchasesQuery = v.pipe(
+  v.object({
+    startdate: optionalText,
+    enddate: optionalText,
+    limit: optionalText,
+    skip: optionalText,
+    offset: optionalText,
+    include_notifications: optionalText,
+  }),
   v.transform(({ limit, skip, offset, ...rest }) =>
     rest.startdate || rest.enddate ? rest : { limit, skip, offset, ...rest },
   ),
-  v.object({ startdate: given(Moment), enddate: given(Moment), ...pagingQuery, include_notifications: sent }),
+  v.object({
+    startdate: emptyAsAbsent(DateOrDateTime),
+    enddate: emptyAsAbsent(DateOrDateTime),
+    ...pagingQuery,
+    include_notifications: optionalText,
+  }),
 );
 
-export const listPurchases = contract({
+export const listPurchases = defineContract({
   id: 'list-purchases',
   area: 'purchases',
   summary: 'Purchases, oldest first, or all that changed between two moments',
   method: 'GET',
   path: '/v3/purchases',
   aliases: ['/v2/purchases'],
-  key: 'secret',
-  dialect: 'default',
+  keyLevel: 'secret',
+  errorFormat: 'default',
   eventType: 'purchase.read',
-  query: ListQuery,
-  response: v.strictObject({ paging: PagingInformation, rows: v.array(FetchedPurchase) }),
-  isHeavy: true,
-  needs: ['indexes'],
+  query: ListPurchasesQuery,
+  response: v.strictObject({ paging: PagingInformation, rows: v.array(PurchaseDetails) }),
+  isLongRunning: true,
+  permissions: ['indexes'],
 });
 
-export const getRefreshToken = contract({
+export const getRefreshToken = defineContract({
   id: 'get-refresh-token',
   area: 'purchases',
   summary: 'What asking the store for a purchase again needs; for internal use',
   method: 'GET',
   path: '/v3/purchases/:purchaseId/refresh_token',
   aliases: ['/v2/purchases/:purchaseId/refresh_token'],
-  key: 'secret',
-  dialect: 'default',
+  keyLevel: 'secret',
+  errorFormat: 'default',
   eventType: 'purchase.read',
   params: v.object({ purchaseId: Id }),
   response: v.strictObject({
@@ -63,5 +75,5 @@ export const getRefreshToken = contract({
     latestRefresh: v.exactOptional(v.pipe(v.string(), v.isoTimestamp())),
     refreshToken: v.exactOptional(v.record(v.string(), v.string())),
   }),
-  needs: ['secrets'],
+  permissions: ['secrets'],
 });

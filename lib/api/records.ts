@@ -5,10 +5,10 @@ import { CancelationReason, PriceConsentStatus, RenewalIntent } from '../purchas
 /** `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
 const DateTime = v.pipe(v.string(), v.isoTimestamp());
 
-const Flag = v.exactOptional(v.boolean());
-const Text = v.exactOptional(v.string());
-const When = v.exactOptional(DateTime);
-const Count = v.exactOptional(v.number());
+const OptionalBoolean = v.exactOptional(v.boolean());
+const OptionalText = v.exactOptional(v.string());
+const OptionalDateTime = v.exactOptional(DateTime);
+const OptionalNumber = v.exactOptional(v.number());
 
 /** Platform tokens as callers see them: neutral, or brand where the caller speaks brand. */
 const PlatformToken = v.union([Platform, v.picklist(['apple', 'google', 'windows', 'stripe', 'iaptic', 'braintree'])]);
@@ -18,27 +18,27 @@ const purchaseFields = {
   transactionId: v.string(),
   productId: v.string(),
   platform: PlatformToken,
-  sandbox: Flag,
-  purchaseDate: When,
-  lastRenewalDate: When,
-  expirationDate: When,
+  sandbox: OptionalBoolean,
+  purchaseDate: OptionalDateTime,
+  lastRenewalDate: OptionalDateTime,
+  expirationDate: OptionalDateTime,
   renewalIntent: v.exactOptional(RenewalIntent),
-  renewalIntentChangeDate: When,
+  renewalIntentChangeDate: OptionalDateTime,
   cancelationReason: v.exactOptional(CancelationReason),
-  isPending: Flag,
-  isAcknowledged: Flag,
-  isConsumed: Flag,
-  isBillingRetryPeriod: Flag,
-  isTrialPeriod: Flag,
-  isIntroPeriod: Flag,
+  isPending: OptionalBoolean,
+  isAcknowledged: OptionalBoolean,
+  isConsumed: OptionalBoolean,
+  isBillingRetryPeriod: OptionalBoolean,
+  isTrialPeriod: OptionalBoolean,
+  isIntroPeriod: OptionalBoolean,
   priceConsentStatus: v.exactOptional(PriceConsentStatus),
-  discountId: Text,
-  quantity: Count,
-  currency: Text,
-  isSharedPurchase: Flag,
-  isExpired: Flag,
-  isPaused: Flag,
-  autoResumeDate: When,
+  discountId: OptionalText,
+  quantity: OptionalNumber,
+  currency: OptionalText,
+  isSharedPurchase: OptionalBoolean,
+  isExpired: OptionalBoolean,
+  isPaused: OptionalBoolean,
+  autoResumeDate: OptionalDateTime,
   amountUSD: v.exactOptional(v.nullable(v.number())),
   amountMicros: v.exactOptional(v.nullable(v.number())),
 };
@@ -50,12 +50,12 @@ export type PurchaseRecord = v.InferOutput<typeof PurchaseRecord>;
 export const PurchaseNotification = v.strictObject({ date: DateTime, reason: v.string() });
 export type PurchaseNotification = v.InferOutput<typeof PurchaseNotification>;
 
-export const FetchedPurchase = v.strictObject({
+export const PurchaseDetails = v.strictObject({
   ...purchaseFields,
   entitledUsers: v.array(v.string()),
   notifications: v.exactOptional(v.array(PurchaseNotification)),
 });
-export type FetchedPurchase = v.InferOutput<typeof FetchedPurchase>;
+export type PurchaseDetails = v.InferOutput<typeof PurchaseDetails>;
 
 /** A customer's purchases by (platform-prefixed) product id. */
 export const PurchaseCollection = v.record(v.string(), PurchaseRecord);
@@ -68,29 +68,29 @@ export const TransactionRecord = v.strictObject({
   platform: PlatformToken,
   sandbox: v.boolean(),
   purchaseDate: DateTime,
-  expirationDate: When,
-  isPending: Flag,
-  isTrialPeriod: Flag,
-  isIntroPeriod: Flag,
-  quantity: Count,
+  expirationDate: OptionalDateTime,
+  isPending: OptionalBoolean,
+  isTrialPeriod: OptionalBoolean,
+  isIntroPeriod: OptionalBoolean,
+  quantity: OptionalNumber,
   amountUSD: v.nullable(v.number()),
   amountMicros: v.nullable(v.number()),
   currency: v.nullable(v.string()),
-  isReportedAmount: Flag,
+  isReportedAmount: OptionalBoolean,
 });
 export type TransactionRecord = v.InferOutput<typeof TransactionRecord>;
 
 export const CustomerInfo = v.strictObject({
-  lastPurchaseId: Text,
-  lastPurchaseDate: When,
-  lastRenewalDate: When,
-  expirationDate: When,
-  activeSubscriber: Flag,
-  lapsedSubscriber: Flag,
+  lastPurchaseId: OptionalText,
+  lastPurchaseDate: OptionalDateTime,
+  lastRenewalDate: OptionalDateTime,
+  expirationDate: OptionalDateTime,
+  activeSubscriber: OptionalBoolean,
+  lapsedSubscriber: OptionalBoolean,
   renewalIntent: v.exactOptional(RenewalIntent),
-  isTrialPeriod: Flag,
-  isIntroPeriod: Flag,
-  discountId: Text,
+  isTrialPeriod: OptionalBoolean,
+  isIntroPeriod: OptionalBoolean,
+  discountId: OptionalText,
 });
 export type CustomerInfo = v.InferOutput<typeof CustomerInfo>;
 
@@ -101,7 +101,7 @@ export const EventInfo = v.strictObject({
     type: v.string(),
     productIds: v.exactOptional(v.array(v.string())),
     purchaseIds: v.exactOptional(v.array(v.string())),
-    response: v.strictObject({ status: v.number(), ok: v.boolean(), message: Text }),
+    response: v.strictObject({ status: v.number(), ok: v.boolean(), message: OptionalText }),
   }),
 });
 export type EventInfo = v.InferOutput<typeof EventInfo>;

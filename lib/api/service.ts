@@ -1,17 +1,17 @@
 import * as v from 'valibot';
-import { contract } from './contract.ts';
+import { defineContract } from './contract.ts';
 
-export const getVersion = contract({
+export const getVersion = defineContract({
   id: 'get-version',
   area: 'service',
   summary: 'Name and version of the service',
   method: 'GET',
   path: '/v3',
   aliases: [],
-  key: 'none',
-  dialect: 'default',
+  keyLevel: 'none',
+  errorFormat: 'default',
   eventType: 'service.read',
   // Spec: not shown. Clients choose their calls by a version of at least 3.12.0.
   response: v.strictObject({ ok: v.literal(true), name: v.string(), version: v.string() }),
-  needs: [],
+  permissions: [],
 });

@@ -1,9 +1,15 @@
 import * as v from 'valibot';
-import { contract } from './contract.ts';
-import { Day, given } from './paging.ts';
+import { defineContract } from './contract.ts';
+import { emptyAsAbsent, QueryDay } from './paging.ts';
 import { Id } from './username.ts';
 
-const common = { area: 'stats', method: 'GET', key: 'secret', dialect: 'default', eventType: 'stats.read' } as const;
+const common = {
+  area: 'stats',
+  method: 'GET',
+  keyLevel: 'secret',
+  errorFormat: 'default',
+  eventType: 'stats.read',
+} as const;
 
 const Currency = v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR'));
 
@@ -30,30 +36,30 @@ export type DailyStat = v.InferOutput<typeof DailyStat>;
 export const MonthlyStat = v.strictObject({ date: v.string(), ...counts });
 export type MonthlyStat = v.InferOutput<typeof MonthlyStat>;
 
-export const getStats = contract({
+export const getStats = defineContract({
   ...common,
   id: 'get-stats',
   summary: 'Revenue, transactions, requests and notifications by day and by month',
   path: '/v3/stats',
   aliases: [],
   query: v.object({
-    startdate: given(Day),
-    enddate: given(Day),
+    startdate: emptyAsAbsent(QueryDay),
+    enddate: emptyAsAbsent(QueryDay),
     include_notifications: v.optional(v.string()),
-    currency: given(Currency),
+    currency: emptyAsAbsent(Currency),
   }),
   response: v.strictObject({ dailyStats: v.array(DailyStat), monthlyStats: v.array(MonthlyStat) }),
-  isHeavy: true,
-  needs: [],
+  isLongRunning: true,
+  permissions: [],
 });
 
-export const getStatsV2 = contract({
+export const getStatsV2 = defineContract({
   ...common,
   id: 'get-stats-v2',
   summary: 'Revenue and transactions by day',
   path: '/v2/stats',
   aliases: [],
-  query: v.object({ startdate: given(Day), enddate: given(Day) }),
+  query: v.object({ startdate: emptyAsAbsent(QueryDay), enddate: emptyAsAbsent(QueryDay) }),
   response: v.strictObject({
     dailyStats: v.array(
       v.strictObject({
@@ -67,11 +73,11 @@ export const getStatsV2 = contract({
     ),
     monthlyStats: v.strictObject({ amountUSD: v.number(), numTransactions: v.number() }),
   }),
-  isHeavy: true,
-  needs: [],
+  isLongRunning: true,
+  permissions: [],
 });
 
-export const getAppStats = contract({
+export const getAppStats = defineContract({
   ...common,
   id: 'get-app-stats',
   summary: 'Transactions and requests of this month and the last; deprecated',
@@ -85,5 +91,5 @@ export const getAppStats = contract({
     reqThisMonth: v.number(),
     reqLastMonth: v.number(),
   }),
-  needs: [],
+  permissions: [],
 });

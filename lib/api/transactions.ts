@@ -1,39 +1,39 @@
 import * as v from 'valibot';
-import { contract } from './contract.ts';
-import { given, Moment, PagingInformation, pagingQuery } from './paging.ts';
+import { defineContract } from './contract.ts';
+import { DateOrDateTime, emptyAsAbsent, PagingInformation, pagingQuery } from './paging.ts';
 import { PurchaseNotification, TransactionRecord } from './records.ts';
 import { Id } from './username.ts';
 
-export const getTransaction = contract({
+export const getTransaction = defineContract({
   id: 'get-transaction',
   area: 'transactions',
   summary: 'One transaction',
   method: 'GET',
   path: '/v3/transactions/:transactionId',
   aliases: ['/v2/transactions/:transactionId'],
-  key: 'secret',
-  dialect: 'default',
+  keyLevel: 'secret',
+  errorFormat: 'default',
   eventType: 'transaction.read',
   params: v.object({ transactionId: Id }),
   response: TransactionRecord,
-  needs: ['indexes'],
+  permissions: ['indexes'],
 });
 
 const { limit, skip, offset } = pagingQuery;
 
-export const listTransactions = contract({
+export const listTransactions = defineContract({
   id: 'list-transactions',
   area: 'transactions',
   summary: 'Transactions by the date of the purchase, oldest first',
   method: 'GET',
   path: '/v3/transactions',
   aliases: ['/v2/transactions'],
-  key: 'secret',
-  dialect: 'default',
+  keyLevel: 'secret',
+  errorFormat: 'default',
   eventType: 'transaction.read',
   query: v.object({
-    startdate: given(Moment),
-    enddate: given(Moment),
+    startdate: emptyAsAbsent(DateOrDateTime),
+    enddate: emptyAsAbsent(DateOrDateTime),
     limit,
     skip,
     offset,
@@ -46,6 +46,6 @@ export const listTransactions = contract({
       v.strictObject({ ...TransactionRecord.entries, notifications: v.exactOptional(v.array(PurchaseNotification)) }),
     ),
   }),
-  isHeavy: true,
-  needs: ['indexes'],
+  isLongRunning: true,
+  permissions: ['indexes'],
 });

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { CancelationReason, PriceConsentStatus, RenewalIntent } from '../purchases/purchase.ts';
-import { contract } from './contract.ts';
-import { ValidateBody } from './validate-body.ts';
+import { defineContract } from './contract.ts';
+import { ValidateReceiptBody } from './validate-body.ts';
 
-const Flag = v.exactOptional(v.boolean());
-const When = v.exactOptional(v.number());
+const OptionalBoolean = v.exactOptional(v.boolean());
+const OptionalEpochMs = v.exactOptional(v.number());
 
 /** An element of `data.collection`: ids without platform, dates in epoch milliseconds. */
 export const ValidatorPurchase = v.strictObject({
@@ -12,27 +12,27 @@ export const ValidatorPurchase = v.strictObject({
   platform: v.string(),
   purchaseId: v.string(),
   transactionId: v.string(),
-  purchaseDate: When,
-  expiryDate: When,
+  purchaseDate: OptionalEpochMs,
+  expiryDate: OptionalEpochMs,
   isExpired: v.boolean(),
   renewalIntent: v.exactOptional(RenewalIntent),
-  renewalIntentChangeDate: When,
+  renewalIntentChangeDate: OptionalEpochMs,
   cancelationReason: v.exactOptional(CancelationReason),
-  isBillingRetryPeriod: Flag,
-  isTrialPeriod: Flag,
-  isIntroPeriod: Flag,
-  isAcknowledged: Flag,
-  isConsumed: Flag,
+  isBillingRetryPeriod: OptionalBoolean,
+  isTrialPeriod: OptionalBoolean,
+  isIntroPeriod: OptionalBoolean,
+  isAcknowledged: OptionalBoolean,
+  isConsumed: OptionalBoolean,
   discountId: v.exactOptional(v.string()),
   priceConsentStatus: v.exactOptional(PriceConsentStatus),
-  lastRenewalDate: When,
+  lastRenewalDate: OptionalEpochMs,
   quantity: v.exactOptional(v.number()),
   /** Read by react-native-iaptic: paused or on hold, no access. */
-  isSuspended: Flag,
+  isSuspended: OptionalBoolean,
 });
 export type ValidatorPurchase = v.InferOutput<typeof ValidatorPurchase>;
 
-const Success = v.strictObject({
+const ValidationSuccess = v.strictObject({
   ok: v.literal(true),
   data: v.strictObject({
     id: v.string(),
@@ -45,7 +45,7 @@ const Success = v.strictObject({
   }),
 });
 
-const Failure = v.strictObject({
+const ValidationFailure = v.strictObject({
   ok: v.literal(false),
   route: v.string(),
   status: v.number(),
@@ -58,17 +58,17 @@ const Failure = v.strictObject({
   }),
 });
 
-export const validateReceipt = contract({
+export const validateReceipt = defineContract({
   id: 'validate-receipt',
   area: 'validation',
   summary: 'Validates a receipt, registers its purchases and attaches them to an application user',
   method: 'POST',
   path: '/v1/validate',
   aliases: ['/v2/validate', '/v3/validate'],
-  key: 'public',
-  dialect: 'validation',
+  keyLevel: 'public',
+  errorFormat: 'validation',
   eventType: 'receipt.validated',
-  body: ValidateBody,
-  response: v.union([Success, Failure]),
-  needs: ['write', 'stores'],
+  body: ValidateReceiptBody,
+  response: v.union([ValidationSuccess, ValidationFailure]),
+  permissions: ['write', 'stores'],
 });

@@ -12,7 +12,7 @@ export const AppName = v.pipe(
 export const KeyDigest = v.object({
   digest: v.string(),
   /** Set on the old key of a rotation: it opens nothing from then on. */
-  endsAt: v.exactOptional(v.number()),
+  expiresAt: v.exactOptional(v.number()),
 });
 export type KeyDigest = v.InferOutput<typeof KeyDigest>;
 
@@ -22,7 +22,7 @@ export const WebhookSettings = v.object({
   /** Where set, sandbox purchases go there and nowhere else. */
   sandboxUrls: v.array(v.string()),
   /** Whether the body carries the secret key; a server that checks signatures does not need it. */
-  sendsPassword: v.boolean(),
+  includesPassword: v.boolean(),
 });
 export type WebhookSettings = v.InferOutput<typeof WebhookSettings>;
 
@@ -37,7 +37,7 @@ export const App = v.object({
   strategy: Strategy,
   /** The words of answers to the secret key and of webhooks; callers on brand paths are answered in brand words anyway. */
   vocabulary: v.picklist(vocabularies),
-  webhook: v.exactOptional(WebhookSettings),
+  webhookSettings: v.exactOptional(WebhookSettings),
   createdAt: v.number(),
   deletedAt: v.exactOptional(v.number()),
 });

@@ -7,7 +7,7 @@ export interface Cipher {
   encrypt(text: string, context: string): Promise<string>;
   decrypt(sealed: string, context: string): Promise<string>;
   /** The text sealed under the first key; undefined when it is already. */
-  reseal(sealed: string, context: string): Promise<string | undefined>;
+  reencryptIfStale(sealed: string, context: string): Promise<string | undefined>;
 }
 
 const algorithm = 'aes-256-gcm';
@@ -18,19 +18,19 @@ const algorithm = 'aes-256-gcm';
  * text is `<key id>.<nonce>.<tag>.<ciphertext>`; the context is authenticated with it, so that a row cannot stand in for
  * another.
  */
-export function cipherOf(fetchMasterSecret: () => Promise<string>, now: () => Millis): Cipher {
-  const keys = ringOf(fetchMasterSecret, now);
-  const encrypt = async (text: string, context: string) => seal(await keys.first(), text, context);
+export function createCipher(fetchMasterSecret: () => Promise<string>, now: () => Millis): Cipher {
+  const keys = createKeyRing(fetchMasterSecret, now);
+  const encrypt = async (text: string, context: string) => encryptWith(await keys.first(), text, context);
   const decrypt = async (text: string, context: string) => {
-    const sealed = partsOf(text);
-    return open(await keys.named(sealed.keyId), sealed, context);
+    const sealed = parseCiphertext(text);
+    return decryptWith(await keys.named(sealed.keyId), sealed, context);
   };
   return {
     encrypt,
     decrypt,
-    async reseal(text, context) {
+    async reencryptIfStale(text, context) {
       const { id } = await keys.first();
-      return partsOf(text).keyId === id ? undefined : await encrypt(await decrypt(text, context), context);
+      return parseCiphertext(text).keyId === id ? undefined : await encrypt(await decrypt(text, context), context);
     },
   };
 }
@@ -41,31 +41,31 @@ interface MasterKey {
 }
 
 /** By id; the first one encrypts. */
-type Ring = ReadonlyMap<string, MasterKey>;
+type KeyRing = ReadonlyMap<string, MasterKey>;
 
 /** A text of an unknown key asks for the secret again only so often, however many there are. */
-const refetchMs = 60_000;
+const minRefetchIntervalMs = 60_000;
 
 /** The keys of the secret, fetched when they are needed: once for calls that come together. */
-function ringOf(fetchMasterSecret: () => Promise<string>, now: () => Millis) {
-  let known: Promise<Ring> | undefined;
-  let newer: { readonly askedAt: Millis; readonly ring: Promise<Ring> } | undefined;
-  const fetched = async () => ringIn(await fetchMasterSecret());
+function createKeyRing(fetchMasterSecret: () => Promise<string>, now: () => Millis) {
+  let keyRing: Promise<KeyRing> | undefined;
+  let refetched: { readonly askedAt: Millis; readonly ring: Promise<KeyRing> } | undefined;
+  const fetchKeyRing = async () => parseKeyRing(await fetchMasterSecret());
   const ring = () => {
-    known ??= fetched().catch((thrown: unknown) => {
-      known = undefined;
+    keyRing ??= fetchKeyRing().catch((thrown: unknown) => {
+      keyRing = undefined;
       throw thrown;
     });
-    return known;
+    return keyRing;
   };
   /** A secret that cannot be fetched now leaves the ring as it is. */
-  const fetchedAgain = () => {
-    const age = newer && now() - newer.askedAt;
-    if (newer && age !== undefined && age >= 0 && age < refetchMs) return newer.ring;
-    const fresh = fetched();
-    newer = { askedAt: now(), ring: fresh };
+  const refetchKeyRing = () => {
+    const age = refetched && now() - refetched.askedAt;
+    if (refetched && age !== undefined && age >= 0 && age < minRefetchIntervalMs) return refetched.ring;
+    const fresh = fetchKeyRing();
+    refetched = { askedAt: now(), ring: fresh };
     const take = () => {
-      known = fresh;
+      keyRing = fresh;
     };
     fresh.then(take, () => undefined);
     return fresh;
@@ -73,18 +73,20 @@ function ringOf(fetchMasterSecret: () => Promise<string>, now: () => Millis) {
   return {
     async first(): Promise<MasterKey> {
       const [first] = (await ring()).values();
-      return first ?? missing();
+      return first ?? throwMissingKey();
     },
     async named(id: string): Promise<MasterKey> {
       const present = await ring();
-      return present.get(id) ?? (await fetchedAgain()).get(id) ?? unopened(`The master secret has no key ${id}.`);
+      return (
+        present.get(id) ?? (await refetchKeyRing()).get(id) ?? throwUndecryptable(`The master secret has no key ${id}.`)
+      );
     },
   };
 }
 
-function ringIn(masterSecret: string): Ring {
+function parseKeyRing(masterSecret: string): KeyRing {
   const keys = masterSecret.split(/\s+/).filter((key) => key !== '');
-  if (keys.length === 0) missing();
+  if (keys.length === 0) throwMissingKey();
   return new Map(keys.map(deriveKey).map((key) => [key.id, key]));
 }
 
@@ -93,36 +95,36 @@ function deriveKey(secret: string): MasterKey {
   return { id: bytes.subarray(32).toString('hex'), key: bytes.subarray(0, 32) };
 }
 
-interface Sealed {
+interface Ciphertext {
   readonly keyId: string;
   readonly nonce: Buffer;
   readonly tag: Buffer;
   readonly text: Buffer;
 }
 
-function seal({ id, key }: MasterKey, text: string, context: string): string {
+function encryptWith({ id, key }: MasterKey, text: string, context: string): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(context));
   const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
   return [id, ...[nonce, cipher.getAuthTag(), sealed].map((part) => part.toString('base64url'))].join('.');
 }
 
-function open({ key }: MasterKey, { nonce, tag, text }: Sealed, context: string): string {
+function decryptWith({ key }: MasterKey, { nonce, tag, text }: Ciphertext, context: string): string {
   const decipher = createDecipheriv(algorithm, key, nonce).setAAD(Buffer.from(context)).setAuthTag(tag);
   return Buffer.concat([decipher.update(text), decipher.final()]).toString('utf8');
 }
 
-function partsOf(sealed: string): Sealed {
+function parseCiphertext(sealed: string): Ciphertext {
   const [keyId = '', nonce, tag, text] = sealed.split('.');
-  if (!/^[0-9a-f]{8}$/.test(keyId) || !nonce || !tag || text === undefined) unopened('It is no sealed text.');
+  if (!/^[0-9a-f]{8}$/.test(keyId) || !nonce || !tag || text === undefined) throwUndecryptable('It is no sealed text.');
   const bytes = (part: string) => Buffer.from(part, 'base64url');
   return { keyId, nonce: bytes(nonce), tag: bytes(tag), text: bytes(text) };
 }
 
-function missing(): never {
+function throwMissingKey(): never {
   throw new ServiceError('InternalError', 'The master key is missing.');
 }
 
-function unopened(cause: string): never {
+function throwUndecryptable(cause: string): never {
   throw new ServiceError('InternalError', 'A secret cannot be opened.', { cause });
 }

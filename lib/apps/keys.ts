@@ -3,24 +3,24 @@ import type { Millis } from '../purchases/purchase.ts';
 import type { KeyDigest } from './app.ts';
 
 /** A new key: 256 random bits behind a prefix that tells what it is. */
-export const newKey = (level: 'public' | 'secret'): string =>
+export const generateApiKey = (level: 'public' | 'secret'): string =>
   `${level === 'public' ? 'pub' : 'sec'}_${randomBytes(32).toString('base64url')}`;
 
 /** What is kept of a key. */
-export const digestOf = (key: string): string => createHash('sha256').update(key).digest('hex');
+export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 /** The digest of no key. */
-const nobody: readonly KeyDigest[] = [{ digest: '0'.repeat(64) }];
+const dummyDigests: readonly KeyDigest[] = [{ digest: '0'.repeat(64) }];
 
 /**
  * Whether the key is one of the live digests. Every digest is compared in constant time, and an application without
  * keys (or none at all) costs the same work.
  */
-export function matchesKey(key: string, digests: readonly KeyDigest[], now: Millis): boolean {
-  const given = Buffer.from(digestOf(key), 'hex');
+export function isValidApiKey(key: string, digests: readonly KeyDigest[], now: Millis): boolean {
+  const digestOfGivenKey = Buffer.from(hashApiKey(key), 'hex');
   let matches = false;
-  for (const { digest, endsAt } of digests.length > 0 ? digests : nobody) {
-    const equal = timingSafeEqual(given, Buffer.from(digest, 'hex'));
+  for (const { digest, expiresAt: endsAt } of digests.length > 0 ? digests : dummyDigests) {
+    const equal = timingSafeEqual(digestOfGivenKey, Buffer.from(digest, 'hex'));
     matches = (equal && (endsAt === undefined || endsAt > now)) || matches;
   }
   return matches;

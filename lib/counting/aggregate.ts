@@ -1,56 +1,60 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { dayKey, monthKey } from '../db/keys.ts';
 import type { Deps } from '../deps.ts';
-import type { Portion } from '../stats/counter.ts';
-import { type Fact, factOf, shardMark } from '../stats/facts.ts';
-import { withoutHours } from '../stats/tally.ts';
-import { passed } from './caught-up.ts';
-import { concerned, summarize } from './summarize.ts';
+import type { TallyIncrement } from '../stats/counter.ts';
+import { type TallyChange, toShardKey, toTallyChange } from '../stats/facts.ts';
+import { collapseHours } from '../stats/tally.ts';
+import { deletePassedMarkers } from './caught-up.ts';
+import { findAffectedCustomers, rebuildCustomerSummary } from './summarize.ts';
 
 /** Counters that are written at the same time. */
-const parallel = 8;
+const concurrency = 8;
 
 /**
  * Adds what records of one shard of the table's stream tell to the days and months, each once however often and in whatever
  * portions the records come, and brings the summaries of the customers concerned up to date.
  */
-export async function aggregate(records: readonly DynamoDBRecord[], shardId: string, deps: Deps): Promise<void> {
-  const facts = records.map(factOf).filter((fact) => fact !== undefined);
-  const shard = shardMark(shardId);
-  await inTurns([...portionsOf(facts).values()], async ({ key, portions }) => {
-    await deps.counters.count(key, shard, portions);
+export async function aggregateStreamRecords(
+  records: readonly DynamoDBRecord[],
+  shardId: string,
+  deps: Deps,
+): Promise<void> {
+  const facts = records.map(toTallyChange).filter((fact) => fact !== undefined);
+  const shard = toShardKey(shardId);
+  await forEachInBatches([...groupByCounter(facts).values()], async ({ key, portions }) => {
+    await deps.counters.increment(key, shard, portions);
   });
-  await inTurns(concerned(records), async (customer) => {
-    await summarize(customer, deps);
+  await forEachInBatches(findAffectedCustomers(records), async (customer) => {
+    await rebuildCustomerSummary(customer, deps);
   });
-  await passed(records, deps);
+  await deletePassedMarkers(records, deps);
 }
 
-interface Share {
+interface CounterIncrements {
   readonly key: ReturnType<typeof dayKey>;
-  readonly portions: Portion[];
+  readonly portions: TallyIncrement[];
 }
 
 /** What each counter gets, so that each is written once for all records together. */
-function portionsOf(facts: readonly Fact[]): ReadonlyMap<string, Share> {
-  const shares = new Map<string, Share>();
-  const give = (key: Share['key'], portion: Portion): void => {
+function groupByCounter(facts: readonly TallyChange[]): ReadonlyMap<string, CounterIncrements> {
+  const shares = new Map<string, CounterIncrements>();
+  const addIncrement = (key: CounterIncrements['key'], portion: TallyIncrement): void => {
     const name = `${key.pk}\n${key.sk}`;
     const share = shares.get(name) ?? { key, portions: [] };
     share.portions.push(portion);
     shares.set(name, share);
   };
-  for (const { app, changes, ...when } of facts) {
+  for (const { appName: app, dailyTallies: changes, ...when } of facts) {
     for (const [day, tally] of changes) {
-      give(dayKey(app, day), { ...when, tally });
-      give(monthKey(app, day.slice(0, 7)), { ...when, tally: withoutHours(tally) });
+      addIncrement(dayKey(app, day), { ...when, tally });
+      addIncrement(monthKey(app, day.slice(0, 7)), { ...when, tally: collapseHours(tally) });
     }
   }
   return shares;
 }
 
-async function inTurns<T>(values: readonly T[], run: (value: T) => Promise<void>): Promise<void> {
-  for (let start = 0; start < values.length; start += parallel) {
-    await Promise.all(values.slice(start, start + parallel).map(run));
+async function forEachInBatches<T>(values: readonly T[], run: (value: T) => Promise<void>): Promise<void> {
+  for (let start = 0; start < values.length; start += concurrency) {
+    await Promise.all(values.slice(start, start + concurrency).map(run));
   }
 }

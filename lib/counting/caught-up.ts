@@ -1,40 +1,45 @@
 import type { DynamoDBRecord } from 'aws-lambda';
-import { passFences, raiseFences, standing } from '../db/fences.ts';
-import { fenceSk, type Key } from '../db/keys.ts';
+import { deleteStreamMarkers, findRemainingMarkers, writeStreamMarkers } from '../db/fences.ts';
+import { type Key, streamMarkerSk } from '../db/keys.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
 
-type Waiting = Pick<Deps, 'table' | 'now'> & { readonly wait: (ms: number) => Promise<void> };
+type WaitContext = Pick<Deps, 'table' | 'now'> & { readonly wait: (ms: number) => Promise<void> };
 
-const lookEveryMs = 2_000;
-const patienceMs = 5 * 60_000;
+const pollIntervalMs = 2_000;
+const timeoutMs = 5 * 60_000;
 /** Fences that are looked at together; the others are when these are gone. */
-const lookedAt = 100;
+const markersPerPoll = 100;
 
 /**
  * Waits until the aggregator has counted all that was written before. Throws `Conflict` when it has not after five
  * minutes: then it is far behind, or does not run.
  */
-export async function caughtUp(app: string, { table, now, wait }: Waiting): Promise<void> {
-  const until = now() + patienceMs;
-  let left = await raiseFences(table, app, now());
-  while (left.length > 0) {
-    const front = await standing(table, left.slice(0, lookedAt));
-    left = [...front, ...left.slice(lookedAt)];
-    if (front.length === 0) continue;
-    if (now() >= until) {
+export async function waitForStream(app: string, { table, now, wait }: WaitContext): Promise<void> {
+  const deadline = now() + timeoutMs;
+  let remaining = await writeStreamMarkers(table, app, now());
+  while (remaining.length > 0) {
+    const stillThere = await findRemainingMarkers(table, remaining.slice(0, markersPerPoll));
+    remaining = [...stillThere, ...remaining.slice(markersPerPoll)];
+    if (stillThere.length === 0) continue;
+    if (now() >= deadline) {
       throw new ServiceError('Conflict', 'The stream of the table is not counted up to now: try again when it is.');
     }
-    await wait(lookEveryMs);
+    await wait(pollIntervalMs);
   }
 }
 
 /** Tells those who wait that the records have been counted. */
-export async function passed(records: readonly DynamoDBRecord[], { table }: Pick<Deps, 'table'>): Promise<void> {
-  await passFences(table, records.flatMap(raisedBy));
+export async function deletePassedMarkers(
+  records: readonly DynamoDBRecord[],
+  { table }: Pick<Deps, 'table'>,
+): Promise<void> {
+  await deleteStreamMarkers(table, records.flatMap(findInsertedMarkers));
 }
 
-function raisedBy({ eventName, dynamodb }: DynamoDBRecord): Key[] {
+function findInsertedMarkers({ eventName, dynamodb }: DynamoDBRecord): Key[] {
   const { pk, sk } = dynamodb?.Keys ?? {};
-  return eventName === 'INSERT' && pk?.S !== undefined && sk?.S === fenceSk ? [{ pk: pk.S, sk: fenceSk }] : [];
+  return eventName === 'INSERT' && pk?.S !== undefined && sk?.S === streamMarkerSk
+    ? [{ pk: pk.S, sk: streamMarkerSk }]
+    : [];
 }

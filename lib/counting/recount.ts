@@ -1,20 +1,20 @@
-import { countedItems, oldestEvent } from '../db/counted-items.ts';
-import { dayKey, momentKey, monthKey } from '../db/keys.ts';
+import { findOldestEventDate, scanCountableItems } from '../db/counted-items.ts';
+import { dayKey, monthKey, timestampKey } from '../db/keys.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
-import { dayAfter, daysBetween, monthsBetween } from '../stats/calendar.ts';
-import { type Counted, contributionsOf, dayOf, summed } from '../stats/contributions.ts';
-import { added, byPeriod, type Tally, withoutHours } from '../stats/tally.ts';
+import { addDays, listDays, listMonths } from '../stats/calendar.ts';
+import { type CountableItem, sumDailyTallies, tallyItem, toUtcDay } from '../stats/contributions.ts';
+import { addTally, collapseHours, indexByPeriod, type Tally } from '../stats/tally.ts';
 
-type Days = readonly [first: string, last: string];
-type Tallies = ReadonlyMap<string, Tally>;
-type Working = Pick<Deps, 'table' | 'counters'> & {
+type DayRange = readonly [first: string, last: string];
+type TalliesByPeriod = ReadonlyMap<string, Tally>;
+type RecountContext = Pick<Deps, 'table' | 'counters'> & {
   /** Waits after the counters were read, so that the index knows what they have counted when it is read. */
-  readonly settles?: () => Promise<void>;
+  readonly waitForIndex?: () => Promise<void>;
 };
 
 /** A day or month whose counter says something else than the table. */
-export interface Difference {
+export interface CounterDifference {
   readonly period: string;
   /** The counter that was compared. */
   readonly version: number;
@@ -24,18 +24,22 @@ export interface Difference {
 }
 
 /** DynamoDB deletes events some days after they end, in no order: what is left of the oldest days is not all. */
-const deletionDays = 4;
+const ttlDeletionLagDays = 4;
 
 /** Compares the counters of days, and of the months that lie in them whole, with what the table holds. */
-export async function recount(app: string, days: Days, { table, counters, settles }: Working): Promise<Difference[]> {
+export async function recount(
+  app: string,
+  days: DayRange,
+  { table, counters, waitForIndex: settles }: RecountContext,
+): Promise<CounterDifference[]> {
   const [first, last] = days;
-  const months = wholeMonths(days);
-  const before = await counters.days(app, first, last);
-  const monthsBefore = months.length > 0 ? await counters.months(app, months[0], months.at(-1)) : [];
+  const months = listWholeMonths(days);
+  const before = await counters.listDays(app, first, last);
+  const monthsBefore = months.length > 0 ? await counters.listMonths(app, months[0], months.at(-1)) : [];
   await settles?.();
-  const recounted = await tallies({ table, app, days, counted: byPeriod(before) });
-  const byDay = differences(daysBetween(first, last), before, recounted);
-  return [...byDay, ...differences(months, monthsBefore, monthSums(recounted))];
+  const recounted = await recountDays({ table, app, days, counted: indexByPeriod(before) });
+  const byDay = findDifferences(listDays(first, last), before, recounted);
+  return [...byDay, ...findDifferences(months, monthsBefore, sumByMonth(recounted))];
 }
 
 /**
@@ -43,80 +47,91 @@ export async function recount(app: string, days: Days, { table, counters, settle
  * call it when the stream has been counted up to now (`caughtUp`). What arrived meanwhile has changed its counters; these
  * are left, and `Conflict` names them. A counter and its month change together, so it can be run again after a crash.
  */
-export async function correct(
+export async function correctCounters(
   app: string,
-  { days, differences }: { readonly days: Days; readonly differences: readonly Difference[] },
+  { days, differences }: { readonly days: DayRange; readonly differences: readonly CounterDifference[] },
   { counters }: Pick<Deps, 'counters'>,
 ): Promise<void> {
-  const whole = wholeMonths(days);
-  const moved: string[] = [];
+  const whole = listWholeMonths(days);
+  const changedMeanwhile: string[] = [];
   for (const { period, version, recounted, change } of differences) {
     const isDay = period.length === 10;
     const month = period.slice(0, 7);
     const key = (isDay ? dayKey : monthKey)(app, period);
-    const around = { key: monthKey(app, month), change: (tally: Tally) => added(tally, withoutHours(change)) };
-    const isDone = await counters.correct([
+    const monthCorrection = {
+      key: monthKey(app, month),
+      change: (tally: Tally) => addTally(tally, collapseHours(change)),
+    };
+    const isDone = await counters.replaceTallies([
       { key, version, change: () => recounted },
-      ...(isDay && !whole.includes(month) ? [around] : []),
+      ...(isDay && !whole.includes(month) ? [monthCorrection] : []),
     ]);
-    if (!isDone) moved.push(period);
+    if (!isDone) changedMeanwhile.push(period);
   }
-  if (moved.length > 0) {
-    throw new ServiceError('Conflict', `Counted meanwhile, and left: ${moved.join(', ')}. Run it again.`);
+  if (changedMeanwhile.length > 0) {
+    throw new ServiceError('Conflict', `Counted meanwhile, and left: ${changedMeanwhile.join(', ')}. Run it again.`);
   }
 }
 
-type Read = Awaited<ReturnType<Working['counters']['days']>>;
+type CounterReadings = Awaited<ReturnType<RecountContext['counters']['listDays']>>;
 
-function differences(periods: readonly string[], before: Read, after: Tallies): Difference[] {
+function findDifferences(
+  periods: readonly string[],
+  before: CounterReadings,
+  after: TalliesByPeriod,
+): CounterDifference[] {
   const counters = new Map(before.map((counter) => [counter.period, counter]));
   return periods.flatMap((period) => {
     const { tally = {}, version = 0 } = counters.get(period) ?? {};
     const recounted = after.get(period) ?? {};
-    const change = added(recounted, tally, -1);
+    const change = addTally(recounted, tally, -1);
     return Object.keys(change).length > 0 ? [{ period, version, recounted, change }] : [];
   });
 }
 
-async function tallies({
+async function recountDays({
   table,
   app,
   days: [first, last],
   counted,
-}: Pick<Working, 'table'> & { app: string; days: Days; counted: Tallies }): Promise<Tallies> {
-  const whole = await wholeEventsFrom(table, app);
+}: Pick<RecountContext, 'table'> & {
+  app: string;
+  days: DayRange;
+  counted: TalliesByPeriod;
+}): Promise<TalliesByPeriod> {
+  const whole = await findFirstCompleteDay(table, app);
   const found = new Map<string, Tally>();
-  for await (const items of countedItems(table, app, [midnight(first), midnight(dayAfter(last, 1))])) {
-    const portion = summed(...items.map((item) => contributionsOf(item as Counted)));
+  for await (const items of scanCountableItems(table, app, [toMidnightKey(first), toMidnightKey(addDays(last, 1))])) {
+    const portion = sumDailyTallies(...items.map((item) => tallyItem(item as CountableItem)));
     for (const [day, tally] of portion)
-      if (day >= first && day <= last) found.set(day, added(found.get(day) ?? {}, tally));
+      if (day >= first && day <= last) found.set(day, addTally(found.get(day) ?? {}, tally));
   }
   return new Map(
-    daysBetween(first, last).map((day) => {
+    listDays(first, last).map((day) => {
       const { requests = 0, ...rest } = found.get(day) ?? {};
-      return [day, added(rest, { requests: day >= whole ? requests : (counted.get(day)?.requests ?? 0) })];
+      return [day, addTally(rest, { requests: day >= whole ? requests : (counted.get(day)?.requests ?? 0) })];
     }),
   );
 }
 
-const midnight = (day: string): string => momentKey(Date.parse(`${day}T00:00:00Z`));
+const toMidnightKey = (day: string): string => timestampKey(Date.parse(`${day}T00:00:00Z`));
 
 /** The first day whose events are all there; of those before it only the counters know the requests. */
-async function wholeEventsFrom(table: Working['table'], app: string): Promise<string> {
-  const oldest = await oldestEvent(table, app);
-  return oldest === undefined ? '9' : dayAfter(dayOf(oldest), deletionDays);
+async function findFirstCompleteDay(table: RecountContext['table'], app: string): Promise<string> {
+  const oldest = await findOldestEventDate(table, app);
+  return oldest === undefined ? '9' : addDays(toUtcDay(oldest), ttlDeletionLagDays);
 }
 
-function monthSums(days: Tallies): Tallies {
+function sumByMonth(days: TalliesByPeriod): TalliesByPeriod {
   const sums = new Map<string, Tally>();
   for (const [day, tally] of days) {
     const month = day.slice(0, 7);
-    sums.set(month, added(sums.get(month) ?? {}, withoutHours(tally)));
+    sums.set(month, addTally(sums.get(month) ?? {}, collapseHours(tally)));
   }
   return sums;
 }
 
-const wholeMonths = ([first, last]: Days): string[] =>
-  monthsBetween(first.slice(0, 7), last.slice(0, 7)).filter(
-    (month) => first <= `${month}-01` && dayAfter(last, 1).slice(0, 7) > month,
+const listWholeMonths = ([first, last]: DayRange): string[] =>
+  listMonths(first.slice(0, 7), last.slice(0, 7)).filter(
+    (month) => first <= `${month}-01` && addDays(last, 1).slice(0, 7) > month,
   );

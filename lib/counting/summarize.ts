@@ -1,31 +1,31 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import * as v from 'valibot';
-import type { Summarized } from '../db/customers.ts';
-import { imageItem } from '../db/stream-image.ts';
+import type { SummaryChange } from '../db/customers.ts';
+import { unmarshallImage } from '../db/stream-image.ts';
 import type { Deps } from '../deps.ts';
 import { parse } from '../parse.ts';
 
 /** A customer by the application and the user's name in it. */
-export interface Customer {
-  readonly app: string;
+export interface CustomerKey {
+  readonly appName: string;
   readonly username: string;
 }
 
-const Version = v.object({ version: v.number(), entitledUsers: v.array(v.string()) });
+const PurchaseImage = v.object({ version: v.number(), entitledUsers: v.array(v.string()) });
 
 /** The customers whose purchases the records change, each once. */
-export function concerned(records: readonly DynamoDBRecord[]): Customer[] {
-  const customers = new Map<string, Customer>();
+export function findAffectedCustomers(records: readonly DynamoDBRecord[]): CustomerKey[] {
+  const customers = new Map<string, CustomerKey>();
   for (const { dynamodb: { Keys, NewImage, OldImage } = {} } of records) {
     const pk = Keys?.pk?.S ?? '';
     if (Keys?.sk?.S !== 'P' || !pk.includes('#P#')) continue;
     const images = [NewImage, OldImage].flatMap((image) =>
-      image ? [parse(Version, imageItem(image), 'InternalError')] : [],
+      image ? [parse(PurchaseImage, unmarshallImage(image), 'InternalError')] : [],
     );
     if (images.length === 2 && images[0]?.version === images[1]?.version) continue;
     const app = pk.slice(0, pk.indexOf('#'));
     for (const username of images.flatMap(({ entitledUsers }) => entitledUsers)) {
-      customers.set(`${app}\n${username}`, { app, username });
+      customers.set(`${app}\n${username}`, { appName: app, username });
     }
   }
   return [...customers.values()];
@@ -35,9 +35,9 @@ export function concerned(records: readonly DynamoDBRecord[]): Customer[] {
  * Works a customer's summary out anew from the purchases themselves, so that records that come again, or late, do no harm.
  * A summary that was worked out from older purchases never replaces a newer one: it is written only when none came between.
  */
-export async function summarize(
-  { app, username }: Customer,
+export async function rebuildCustomerSummary(
+  { appName: app, username }: CustomerKey,
   { customers, purchases }: Deps,
-): Promise<Summarized | undefined> {
-  return await customers.summarize(app, username, async () => await purchases.ownedBy(app, username));
+): Promise<SummaryChange | undefined> {
+  return await customers.updateSummary(app, username, async () => await purchases.listByUser(app, username));
 }

@@ -1,21 +1,24 @@
 import type { CustomerInfo } from '../api/records.ts';
 import type { Millis, Purchase } from '../purchases/purchase.ts';
-import { purchaseRecord } from '../purchases/records.ts';
-import { type CustomerSummary, summaryOf } from './summary.ts';
+import { toPurchaseRecord } from '../purchases/records.ts';
+import { buildCustomerSummary, type CustomerSummary } from './summary.ts';
 
 /** What a list shows of a customer, with the subscriber flags as they are at `now`. */
-export function listedInfo({ last, subscribedUntil = 0, hasSubscribed }: CustomerSummary, now: Millis): CustomerInfo {
+export function toCustomerInfo(
+  { lastPurchase: last, subscribedUntil = 0, hasEverSubscribed: hasSubscribed }: CustomerSummary,
+  now: Millis,
+): CustomerInfo {
   const activeSubscriber = subscribedUntil > now;
-  return { ...lastPurchase(last, now), activeSubscriber, lapsedSubscriber: hasSubscribed && !activeSubscriber };
+  return { ...toLastPurchaseInfo(last, now), activeSubscriber, lapsedSubscriber: hasSubscribed && !activeSubscriber };
 }
 
 /** The summary of the customer's last purchase, with the subscriber flags as they are at `now`. */
-export const customerInfo = (purchases: readonly Purchase[], now: Millis): CustomerInfo =>
-  listedInfo(summaryOf(purchases), now);
+export const buildCustomerInfo = (purchases: readonly Purchase[], now: Millis): CustomerInfo =>
+  toCustomerInfo(buildCustomerSummary(purchases), now);
 
-function lastPurchase(last: Purchase | undefined, now: Millis): CustomerInfo {
+function toLastPurchaseInfo(last: Purchase | undefined, now: Millis): CustomerInfo {
   if (!last) return {};
-  const record = purchaseRecord(last, now);
+  const record = toPurchaseRecord(last, now);
   return {
     lastPurchaseId: record.purchaseId,
     ...(record.purchaseDate && { lastPurchaseDate: record.purchaseDate }),

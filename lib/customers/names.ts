@@ -3,9 +3,9 @@ import { Username } from '../api/username.ts';
 import { ServiceError } from '../errors.ts';
 
 /** More than an URL can carry of any length worth naming. */
-const mostNames = 1_000;
+const maxUsernames = 1_000;
 /** Some clients encode each name, then the list, then the address, which is decoded already. */
-const mostDecodings = 2;
+const maxDecodings = 2;
 
 /**
  * The names in a comma-separated list whose names are URI-encoded, once or more. A name that can be read in several ways is
@@ -13,30 +13,30 @@ const mostDecodings = 2;
  * commas looks so when it was encoded once. Among several names, one with commas is found only when it was encoded twice:
  * by itself, and with the address. Throws `InvalidPayload` for what is no user's name in any reading.
  */
-export function namesIn(list: string): string[] {
+export function parseUsernames(list: string): string[] {
   const names = list.split(',').filter((name) => name !== '');
-  if (names.length > mostNames)
-    throw new ServiceError('InvalidPayload', `At most ${mostNames} names can be asked for.`);
-  return [...new Set([...names.flatMap(usernames), ...validReadings(list)])];
+  if (names.length > maxUsernames)
+    throw new ServiceError('InvalidPayload', `At most ${maxUsernames} names can be asked for.`);
+  return [...new Set([...names.flatMap(parseUsername), ...listValidReadings(list)])];
 }
 
-function usernames(text: string): string[] {
-  const found = validReadings(text);
+function parseUsername(text: string): string[] {
+  const found = listValidReadings(text);
   if (found.length === 0)
     throw new ServiceError('InvalidPayload', 'applicationUsername holds a name that no user can have.');
   return found;
 }
 
-const validReadings = (text: string): string[] => readings(text).filter((reading) => v.is(Username, reading));
+const listValidReadings = (text: string): string[] => listReadings(text).filter((reading) => v.is(Username, reading));
 
 /** The text as it is, and what it is the encoded form of. */
-function readings(text: string, decodings = mostDecodings): string[] {
-  const inner = decodings > 0 ? decoded(text) : text;
-  return inner === text ? [text] : [text, ...readings(inner, decodings - 1)];
+function listReadings(text: string, decodings = maxDecodings): string[] {
+  const inner = decodings > 0 ? tryDecode(text) : text;
+  return inner === text ? [text] : [text, ...listReadings(inner, decodings - 1)];
 }
 
 /** A text that is not the encoded form of another stays as it is. */
-function decoded(text: string): string {
+function tryDecode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -9,51 +9,51 @@ import type { Table } from './table.ts';
 const Id = v.exactOptional(v.string());
 
 /** What a token opens: the buyer behind a checkout session, on one account. */
-const Grant = v.object({ platform: Platform, session: Id, customer: Id, subscription: Id });
-export type Grant = v.InferOutput<typeof Grant>;
+const AccessTokenGrant = v.object({ platform: Platform, session: Id, customer: Id, subscription: Id });
+export type AccessTokenGrant = v.InferOutput<typeof AccessTokenGrant>;
 
-const TokenItem = v.object({ ...Grant.entries, endsAt: v.number() });
+const TokenItem = v.object({ ...AccessTokenGrant.entries, expiresAt: v.number() });
 
 /** A grant with the moment at which its token ends. */
-export type LiveGrant = v.InferOutput<typeof TokenItem>;
+export type ActiveGrant = v.InferOutput<typeof TokenItem>;
 
 /** Tokens that an application's buyers hold. The table knows only their digests. */
-export interface AccessTokens {
-  issue(app: string, grant: Grant, now: Millis): Promise<string>;
+export interface AccessTokenRepository {
+  issue(app: string, grant: AccessTokenGrant, now: Millis): Promise<string>;
   /** What the token opens; undefined for one that this application did not issue, or that has ended. */
-  find(app: string, token: string, now: Millis): Promise<LiveGrant | undefined>;
+  find(app: string, token: string, now: Millis): Promise<ActiveGrant | undefined>;
   /** A new token for a grant; the old one goes on for a while, as the answer with the new one may get lost. */
-  rotate(app: string, old: { readonly token: string; readonly grant: LiveGrant }, now: Millis): Promise<string>;
+  rotate(app: string, old: { readonly token: string; readonly grant: ActiveGrant }, now: Millis): Promise<string>;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
-const livesMs = 30 * dayMs;
+const ttlMs = 30 * dayMs;
 const overlapMs = 3 * dayMs;
 
 /** Whether the token is so near to its end that its holder should get another one. */
-export const isEnding = ({ endsAt }: LiveGrant, now: Millis): boolean => endsAt - now < 10 * dayMs;
+export const isExpiringSoon = ({ expiresAt }: ActiveGrant, now: Millis): boolean => expiresAt - now < 10 * dayMs;
 
 /** The tokens of one table. */
-export function accessTokensOf(table: Table): AccessTokens {
-  const put = async (app: string, token: string, grant: LiveGrant): Promise<string> => {
-    const ttl = Math.ceil(grant.endsAt / 1000);
-    await table.batchPut([{ ...accessTokenKey(app, digestOf(token)), ...grant, ttl }]);
+export function createAccessTokenRepository(table: Table): AccessTokenRepository {
+  const put = async (app: string, token: string, grant: ActiveGrant): Promise<string> => {
+    const ttl = Math.ceil(grant.expiresAt / 1000);
+    await table.batchPut([{ ...accessTokenKey(app, hashToken(token)), ...grant, ttl }]);
     return token;
   };
-  const issue: AccessTokens['issue'] = async (app, grant, now) =>
-    await put(app, newToken(), { ...grant, endsAt: now + livesMs });
+  const issue: AccessTokenRepository['issue'] = async (app, grant, now) =>
+    await put(app, generateToken(), { ...grant, expiresAt: now + ttlMs });
   return {
     issue,
     async find(app, token, now) {
       if (!/^ak_[A-Za-z0-9]{32}$/.test(token)) return undefined;
-      const item = await table.get(accessTokenKey(app, digestOf(token)));
+      const item = await table.get(accessTokenKey(app, hashToken(token)));
       const grant = item && parse(TokenItem, item, 'DatabaseError');
-      return grant && grant.endsAt > now ? grant : undefined;
+      return grant && grant.expiresAt > now ? grant : undefined;
     },
     async rotate(app, { token, grant }, now) {
-      const { endsAt, ...opened } = grant;
+      const { expiresAt, ...opened } = grant;
       const next = await issue(app, opened, now);
-      await put(app, token, { ...grant, endsAt: Math.min(endsAt, now + overlapMs) });
+      await put(app, token, { ...grant, expiresAt: Math.min(expiresAt, now + overlapMs) });
       return next;
     },
   };
@@ -62,7 +62,7 @@ export function accessTokensOf(table: Table): AccessTokens {
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** `ak_` and 32 letters and digits, 190 random bits. */
-function newToken(): string {
+function generateToken(): string {
   let text = '';
   while (text.length < 32) {
     // Bytes beyond the last whole multiple of 62 would make some characters likelier.
@@ -71,4 +71,4 @@ function newToken(): string {
   return `ak_${text}`;
 }
 
-const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');

@@ -3,27 +3,27 @@ import type { Cipher } from '../apps/cipher.ts';
 import { parse } from '../parse.ts';
 import { type Platform, platforms } from '../purchases/platform.ts';
 import * as keys from './keys.ts';
-import { reseal } from './reseal.ts';
+import { reencryptField } from './reseal.ts';
 import type { Table } from './table.ts';
-import { updateOf } from './update-of.ts';
+import { buildUpdate } from './update-of.ts';
 
 /** Applications and their settings for the stores. */
-export interface Apps {
+export interface AppRepository {
   find(name: string): Promise<App | undefined>;
   list(): Promise<App[]>;
   /** Throws `Conflict` when an application of that name exists. */
   create(app: App, secretKey: string): Promise<void>;
   /** Replaces the application, and its encrypted secret key when one is given. */
-  replace(app: App, secretKey?: string): Promise<void>;
+  update(app: App, secretKey?: string): Promise<void>;
   /** Sets where webhooks go, and the secret that signs them when one is given. */
-  setWebhook(name: string, webhook: WebhookSettings, signingSecret?: string): Promise<void>;
+  setWebhook(name: string, webhookSettings: WebhookSettings, signingSecret?: string): Promise<void>;
   /** The application with what its webhooks carry, decrypted. */
-  webhookSender(name: string): Promise<WebhookSender | undefined>;
+  findWebhookSender(name: string): Promise<WebhookSender | undefined>;
   /** The settings for a store, decrypted, or undefined when none are set. */
-  storeSettings(app: string, platform: Platform): Promise<unknown>;
+  findStoreSettings(app: string, platform: Platform): Promise<unknown>;
   setStoreSettings(app: string, platform: Platform, settings: unknown): Promise<void>;
   /** Seals the application's keys and settings under the first master key; how many were under another. */
-  reseal(name: string): Promise<number>;
+  reencryptSecrets(name: string): Promise<number>;
 }
 
 /** An application as the sender of its webhooks. */
@@ -34,7 +34,7 @@ export interface WebhookSender {
   readonly signingSecret?: string;
 }
 
-export function appsOf(table: Table, cipher: Cipher): Apps {
+export function createAppRepository(table: Table, cipher: Cipher): AppRepository {
   const settingsContext = (app: string, platform: Platform) => `${app}/store/${platform}`;
   return {
     async find(name) {
@@ -47,21 +47,21 @@ export function appsOf(table: Table, cipher: Cipher): Apps {
       return apps.map((item) => parse(App, item, 'DatabaseError'));
     },
     async create(app, secretKey) {
-      const Item = await appItem(cipher, app, secretKey);
+      const Item = await buildAppItem(cipher, app, secretKey);
       await table.transact([{ Put: { TableName: table.name, Item, ConditionExpression: 'attribute_not_exists(pk)' } }]);
     },
-    async replace(app, secretKey) {
+    async update(app, secretKey) {
       const before = await table.get(keys.appKey(app.name));
-      const sealed = secretKey && (await appItem(cipher, app, secretKey));
+      const sealed = secretKey && (await buildAppItem(cipher, app, secretKey));
       const Item = { ...before, ...app, ...sealed };
       await table.transact([{ Put: { TableName: table.name, Item, ConditionExpression: 'attribute_exists(pk)' } }]);
     },
-    async setWebhook(name, webhook, signingSecret) {
-      const sealed = signingSecret && (await cipher.encrypt(signingSecret, signingContext(name)));
-      const fields = { webhook, ...(sealed && { signingSecret: sealed }) };
-      await table.update(updateOf(keys.appKey(name), fields, { expression: 'attribute_exists(pk)' }));
+    async setWebhook(name, webhookSettings, signingSecret) {
+      const sealed = signingSecret && (await cipher.encrypt(signingSecret, signingSecretContext(name)));
+      const fields = { webhookSettings, ...(sealed && { signingSecret: sealed }) };
+      await table.update(buildUpdate(keys.appKey(name), fields, { expression: 'attribute_exists(pk)' }));
     },
-    async webhookSender(name) {
+    async findWebhookSender(name) {
       const item = await table.get(keys.appKey(name));
       if (!item) return undefined;
       const { secretKey, signingSecret } = item;
@@ -69,11 +69,11 @@ export function appsOf(table: Table, cipher: Cipher): Apps {
         app: parse(App, item, 'DatabaseError'),
         secretKey: await cipher.decrypt(String(secretKey), secretKeyContext(name)),
         ...(typeof signingSecret === 'string' && {
-          signingSecret: await cipher.decrypt(signingSecret, signingContext(name)),
+          signingSecret: await cipher.decrypt(signingSecret, signingSecretContext(name)),
         }),
       };
     },
-    async storeSettings(app, platform) {
+    async findStoreSettings(app, platform) {
       const item = await table.get(keys.storeSettingsKey(app, platform));
       return item && JSON.parse(await cipher.decrypt(String(item.settings), settingsContext(app, platform)));
     },
@@ -81,7 +81,7 @@ export function appsOf(table: Table, cipher: Cipher): Apps {
       const sealed = await cipher.encrypt(JSON.stringify(settings), settingsContext(app, platform));
       await table.batchPut([{ ...keys.storeSettingsKey(app, platform), settings: sealed }]);
     },
-    async reseal(name) {
+    async reencryptSecrets(name) {
       const item = (await table.get(keys.appKey(name))) ?? {};
       const settings = platforms.map(async (platform) => ({
         item: (await table.get(keys.storeSettingsKey(name, platform))) ?? {},
@@ -90,20 +90,20 @@ export function appsOf(table: Table, cipher: Cipher): Apps {
       }));
       const fields = [
         { item, field: 'secretKey', context: secretKeyContext(name) },
-        { item, field: 'signingSecret', context: signingContext(name) },
+        { item, field: 'signingSecret', context: signingSecretContext(name) },
         ...(await Promise.all(settings)),
       ];
-      const resealed = await Promise.all(fields.map((field) => reseal(table, cipher, field)));
+      const resealed = await Promise.all(fields.map((field) => reencryptField(table, cipher, field)));
       return resealed.filter(Boolean).length;
     },
   };
 }
 
 const secretKeyContext = (app: string): string => `${app}/secret-key`;
-const signingContext = (app: string): string => `${app}/signing-secret`;
+const signingSecretContext = (app: string): string => `${app}/signing-secret`;
 
 /** The secret key goes into webhooks, so it is kept, encrypted; for checking credentials there is only its digest. */
-async function appItem(cipher: Cipher, app: App, secretKey: string) {
+async function buildAppItem(cipher: Cipher, app: App, secretKey: string) {
   return {
     ...keys.appKey(app.name),
     ...keys.appIndexKeys(app.name),

@@ -1,12 +1,12 @@
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { parse } from '../parse.ts';
-import { Counter, counted, emptyCounter, type Portion } from '../stats/counter.ts';
+import { applyIncrements, Counter, emptyCounter, type TallyIncrement } from '../stats/counter.ts';
 import type { Tally } from '../stats/tally.ts';
 import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
 
 /** A tally with its day (`YYYY-MM-DD`) or month (`YYYY-MM`). */
-interface Period {
+interface CounterPeriod {
   readonly period: string;
   readonly tally: Tally;
   /** Grows whenever the counter changes; 0 is that of one which does not exist. */
@@ -14,7 +14,7 @@ interface Period {
 }
 
 /** What a counter is to say instead. */
-interface Correction {
+interface CounterCorrection {
   readonly key: keys.Key;
   /** The version that the correction is of; of any where there is none. */
   readonly version?: number;
@@ -22,49 +22,49 @@ interface Correction {
 }
 
 /** The sums of an application's days and months. */
-export interface Counters {
+export interface CounterRepository {
   /** Adds what a counter does not have yet of a shard's records. Throws `Conflict` after ten others were faster. */
-  count(key: keys.Key, shard: string, portions: readonly Portion[]): Promise<void>;
+  increment(key: keys.Key, shard: string, portions: readonly TallyIncrement[]): Promise<void>;
   /** The days from the first to the last, both included, that have anything; earliest first. */
-  days(app: string, first: string, last: string): Promise<Period[]>;
-  months(app: string, first?: string, last?: string): Promise<Period[]>;
+  listDays(app: string, first: string, last: string): Promise<CounterPeriod[]>;
+  listMonths(app: string, first?: string, last?: string): Promise<CounterPeriod[]>;
   /** Replaces tallies, all or none; the marks stay. False, and nothing is done, when one no longer has its version. */
-  correct(corrections: readonly Correction[]): Promise<boolean>;
+  replaceTallies(corrections: readonly CounterCorrection[]): Promise<boolean>;
 }
 
-export function countersOf(table: Table): Counters {
+export function createCounterRepository(table: Table): CounterRepository {
   const read = async (key: keys.Key): Promise<Counter> => {
     const item = await table.get(key);
     return item ? parse(Counter, item, 'DatabaseError') : emptyCounter;
   };
-  const writing = (Key: keys.Key, counter: Counter, before: Counter) => ({
+  const buildCounterUpdate = (Key: keys.Key, counter: Counter, before: Counter) => ({
     Key,
-    UpdateExpression: 'SET tally = :tally, marks = :marks, version = :version',
+    UpdateExpression: 'SET tally = :tally, checkpoints = :checkpoints, version = :version',
     ConditionExpression: 'attribute_not_exists(pk) OR version = :before',
     ExpressionAttributeValues: {
       ':tally': counter.tally,
-      ':marks': counter.marks,
+      ':checkpoints': counter.checkpoints,
       ':version': counter.version,
       ':before': before.version,
     },
   });
-  const between = async (app: string, from: string, to: string): Promise<Period[]> => {
+  const between = async (app: string, from: string, to: string): Promise<CounterPeriod[]> => {
     const items = await table.query({ partition: keys.countersPartition(app), between: [from, to] });
-    return items.map(periodOf);
+    return items.map(toCounterPeriod);
   };
   return {
-    async count(key, shard, portions) {
-      await againOnConflict(async () => {
+    async increment(key, shard, portions) {
+      await retryOnConflict(async () => {
         const before = await read(key);
-        const after = counted(before, shard, portions);
-        if (after) await table.update(writing(key, after, before));
+        const after = applyIncrements(before, shard, portions);
+        if (after) await table.update(buildCounterUpdate(key, after, before));
       });
     },
-    days: async (app, first, last) => await between(app, keys.dayPrefix + first, keys.dayPrefix + last),
-    months: async (app, first = '', last = '9999') =>
+    listDays: async (app, first, last) => await between(app, keys.dayPrefix + first, keys.dayPrefix + last),
+    listMonths: async (app, first = '', last = '9999') =>
       await between(app, keys.monthPrefix + first, keys.monthPrefix + last),
-    async correct(corrections) {
-      return await againOnConflict(async () => {
+    async replaceTallies(corrections) {
+      return await retryOnConflict(async () => {
         const present = await Promise.all(corrections.map(async ({ key }) => await read(key)));
         if (corrections.some(({ version }, index) => version !== undefined && version !== present[index]?.version)) {
           return false;
@@ -72,7 +72,7 @@ export function countersOf(table: Table): Counters {
         const writes = corrections.map(({ key, change }, index) => {
           const before = present[index] ?? emptyCounter;
           const after = { ...before, tally: change(before.tally), version: before.version + 1 };
-          return { Update: { TableName: table.name, ...writing(key, after, before) } };
+          return { Update: { TableName: table.name, ...buildCounterUpdate(key, after, before) } };
         });
         await table.transact(writes);
         return true;
@@ -81,14 +81,14 @@ export function countersOf(table: Table): Counters {
   };
 }
 
-function periodOf(item: Item): Period {
+function toCounterPeriod(item: Item): CounterPeriod {
   const { tally, version } = parse(Counter, item, 'DatabaseError');
   return { period: String(item.sk).slice(2), tally, version };
 }
 
 const attempts = 10;
 
-async function againOnConflict<T>(run: () => Promise<T>): Promise<T> {
+async function retryOnConflict<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await run();

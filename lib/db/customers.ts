@@ -1,50 +1,54 @@
 import * as v from 'valibot';
-import { CustomerSummary, summaryOf } from '../customers/summary.ts';
+import { buildCustomerSummary, CustomerSummary } from '../customers/summary.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { parse } from '../parse.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
 
-const Stored = v.object({
+const CustomerItem = v.object({
   username: v.string(),
-  summary: v.optional(CustomerSummary, { hasSubscribed: false }),
+  summary: v.optional(CustomerSummary, { hasEverSubscribed: false }),
   summaryVersion: v.optional(v.number(), 0),
 });
 
 /** A customer as lists show them. */
-export interface ListedCustomer {
+export interface CustomerRow {
   readonly username: string;
   readonly summary: CustomerSummary;
 }
 
 /** What a summary said before it was worked out anew, and what it says now. */
-export interface Summarized {
+export interface SummaryChange {
   readonly before: CustomerSummary;
   readonly after: CustomerSummary;
 }
 
 /** Customers of one table. */
-export interface Customers {
+export interface CustomerRepository {
   /** Those of the names that are known, in the order of the names. */
-  named(app: string, usernames: readonly string[]): Promise<ListedCustomer[]>;
+  findMany(app: string, usernames: readonly string[]): Promise<CustomerRow[]>;
   /** Works the summary out from what `read` gives, again while others do the same. A name that is unknown stays so. */
-  summarize(app: string, username: string, read: () => Promise<readonly Purchase[]>): Promise<Summarized | undefined>;
+  updateSummary(
+    app: string,
+    username: string,
+    read: () => Promise<readonly Purchase[]>,
+  ): Promise<SummaryChange | undefined>;
 }
 
-export function customersOf(table: Table): Customers {
+export function createCustomerRepository(table: Table): CustomerRepository {
   return {
-    async named(app, usernames) {
+    async findMany(app, usernames) {
       const items = await table.batchGet([...new Set(usernames)].map((username) => keys.customerKey(app, username)));
-      return items.map(listedCustomer);
+      return items.map(parseCustomerItem);
     },
-    async summarize(app, username, read) {
+    async updateSummary(app, username, read) {
       const Key = keys.customerKey(app, username);
       for (let attempt = 1; ; attempt++) {
         const item = await table.get(Key);
         if (!item) return undefined;
-        const { summary: before, summaryVersion } = parse(Stored, item, 'DatabaseError');
-        const summary = summaryOf(await read());
+        const { summary: before, summaryVersion } = parse(CustomerItem, item, 'DatabaseError');
+        const summary = buildCustomerSummary(await read());
         // Also one that says the same is written: another worker with older purchases must find the version moved.
         try {
           await table.update({
@@ -65,7 +69,7 @@ export function customersOf(table: Table): Customers {
 }
 
 /** The item of a customer as lists show it. */
-export function listedCustomer(item: Item): ListedCustomer {
-  const { username, summary } = parse(Stored, item, 'DatabaseError');
+export function parseCustomerItem(item: Item): CustomerRow {
+  const { username, summary } = parse(CustomerItem, item, 'DatabaseError');
   return { username, summary };
 }

@@ -1,35 +1,35 @@
-import { DayRates, goodDays } from '../money/day-rates.ts';
+import { DailyRates, getRateWindow } from '../money/day-rates.ts';
 import { parse } from '../parse.ts';
 import { ratesKey, ratesPartition } from './keys.ts';
 import type { Table } from './table.ts';
 
 /** The history of reference rates, which all applications share. */
-export interface DayRatesHistory {
+export interface ExchangeRateRepository {
   /** The rates in force for a purchase; undefined when there are none recent enough. */
-  before(purchaseDate: number): Promise<DayRates | undefined>;
+  findForPurchaseDate(purchaseDate: number): Promise<DailyRates | undefined>;
   /** The days, both included, whose rates are kept. */
-  daysBetween(first: string, last: string): Promise<string[]>;
-  keep(days: readonly DayRates[]): Promise<void>;
+  listStoredDays(first: string, last: string): Promise<string[]>;
+  save(days: readonly DailyRates[]): Promise<void>;
 }
 
 /** The history of one table. */
-export function dayRatesOf(table: Table): DayRatesHistory {
+export function createExchangeRateRepository(table: Table): ExchangeRateRepository {
   return {
-    async before(purchaseDate) {
+    async findForPurchaseDate(purchaseDate) {
       const [item] = await table.query({
         partition: ratesPartition,
-        between: goodDays(purchaseDate),
+        between: getRateWindow(purchaseDate),
         newestFirst: true,
         limit: 1,
-        eventually: true,
+        isEventuallyConsistent: true,
       });
-      return item && parse(DayRates, item, 'DatabaseError');
+      return item && parse(DailyRates, item, 'DatabaseError');
     },
-    async daysBetween(first, last) {
+    async listStoredDays(first, last) {
       const items = await table.query({ partition: ratesPartition, between: [first, last] });
       return items.map(({ sk }) => String(sk));
     },
-    async keep(days) {
+    async save(days) {
       await table.batchPut(days.map((day) => ({ ...ratesKey(day.date), ...day })));
     },
   };

@@ -1,85 +1,96 @@
 import { createHash } from 'node:crypto';
 import { parse } from '../parse.ts';
 import type { Millis } from '../purchases/purchase.ts';
-import { Delivery } from '../webhooks/delivery.ts';
-import { EndpointState } from '../webhooks/endpoint-state.ts';
-import { holds } from './holds.ts';
+import { WebhookDelivery } from '../webhooks/delivery.ts';
+import { WebhookUrlHealth } from '../webhooks/endpoint-state.ts';
+import { tryUpdate } from './holds.ts';
 import * as keys from './keys.ts';
 import type { Table, Update } from './table.ts';
-import { updateOf } from './update-of.ts';
+import { buildUpdate } from './update-of.ts';
 
 /** Webhooks on their way to the applications' servers, and which of these take none. */
-export interface Deliveries {
+export interface DeliveryRepository {
   /** Twice is once: one that exists stays as it is. Whether it was made now. */
-  create(delivery: Delivery): Promise<boolean>;
-  find(app: string, deliveryId: string): Promise<Delivery | undefined>;
+  createIfAbsent(delivery: WebhookDelivery): Promise<boolean>;
+  find(app: string, deliveryId: string): Promise<WebhookDelivery | undefined>;
   /** Writes what became of a delivery; false when another worker was there first. */
-  replace(before: Delivery, after: Delivery, now: Millis): Promise<boolean>;
+  replaceIfUnchanged(before: WebhookDelivery, after: WebhookDelivery, now: Millis): Promise<boolean>;
   /** Those that failed and wait, and those that are dead, oldest first. */
-  undelivered(app: string): Promise<Delivery[]>;
-  endpoint(app: string, url: string): Promise<EndpointState>;
+  listFailed(app: string): Promise<WebhookDelivery[]>;
+  findUrlHealth(app: string, url: string): Promise<WebhookUrlHealth>;
   /** Nothing goes to the URL until it is switched on. */
-  switchOff(app: string, url: string, offAt: Millis): Promise<void>;
+  disableUrl(app: string, url: string, disabledAt: Millis): Promise<void>;
   /** Forgets everything that was remembered of the URL. */
-  switchOn(app: string, url: string): Promise<void>;
+  enableUrl(app: string, url: string): Promise<void>;
   /** Remembers that the URL hangs, or with no marks that it does not. One that is switched off stays that. */
-  markEndpoint(app: string, url: string, marks: DownMarks): Promise<void>;
+  saveUrlBackoff(app: string, url: string, marks: UrlBackoff): Promise<void>;
 }
 
-type DownMarks = Pick<EndpointState, 'downUntil' | 'failures'>;
+type UrlBackoff = Pick<WebhookUrlHealth, 'backoffUntil' | 'consecutiveFailures'>;
 
 /** How long a delivery is kept after its last attempt: longer than the attempts take, and enough to see what died. */
-export const remembersMs = 30 * 24 * 60 * 60 * 1000;
-const ttl = (now: Millis): number => Math.floor((now + remembersMs) / 1000);
+export const deliveryRetentionMs = 30 * 24 * 60 * 60 * 1000;
+const ttl = (now: Millis): number => Math.floor((now + deliveryRetentionMs) / 1000);
 
-const unmarked = { downUntil: undefined, failures: undefined, ttl: undefined };
+const noBackoff = { backoffUntil: undefined, consecutiveFailures: undefined, ttl: undefined };
 
-export function deliveriesOf(table: Table): Deliveries {
+export function createDeliveryRepository(table: Table): DeliveryRepository {
   const endpointKey = (app: string, url: string) =>
-    keys.endpointKey(app, createHash('sha256').update(url).digest('hex').slice(0, 32));
+    keys.webhookUrlKey(app, createHash('sha256').update(url).digest('hex').slice(0, 32));
   return {
-    async create(delivery) {
-      const { app, deliveryId, createdAt } = delivery;
+    async createIfAbsent(delivery) {
+      const { appName: app, deliveryId, createdAt } = delivery;
       const fields = { ...delivery, ttl: ttl(createdAt) };
-      return await holds(
+      return await tryUpdate(
         table,
-        updateOf(keys.deliveryKey(app, deliveryId), fields, { expression: 'attribute_not_exists(pk)' }),
+        buildUpdate(keys.deliveryKey(app, deliveryId), fields, { expression: 'attribute_not_exists(pk)' }),
       );
     },
     async find(app, deliveryId) {
       const item = await table.get(keys.deliveryKey(app, deliveryId));
-      return item && parse(Delivery, item, 'DatabaseError');
+      return item && parse(WebhookDelivery, item, 'DatabaseError');
     },
-    replace: async (before, after, now) => await holds(table, replacement(before, after, now)),
-    async undelivered(app) {
+    replaceIfUnchanged: async (before, after, now) => await tryUpdate(table, buildReplacement(before, after, now)),
+    async listFailed(app) {
       const listed = await table.query({ partition: keys.deliveriesPartition(app), index: 'byCreated' });
       const items = await table.batchGet(listed.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
-      return items.map((item) => parse(Delivery, item, 'DatabaseError')).filter(isListed);
+      return items.map((item) => parse(WebhookDelivery, item, 'DatabaseError')).filter(isIndexed);
     },
-    async endpoint(app, url) {
-      return parse(EndpointState, (await table.get(endpointKey(app, url))) ?? {}, 'DatabaseError');
+    async findUrlHealth(app, url) {
+      return parse(WebhookUrlHealth, (await table.get(endpointKey(app, url))) ?? {}, 'DatabaseError');
     },
-    switchOff: async (app, url, offAt) => await table.update(updateOf(endpointKey(app, url), { ...unmarked, offAt })),
-    switchOn: async (app, url) =>
-      await table.update(updateOf(endpointKey(app, url), { ...unmarked, offAt: undefined })),
-    async markEndpoint(app, url, { downUntil, failures }) {
-      const fields = { downUntil, failures, ttl: downUntil === undefined ? undefined : ttl(downUntil) };
-      const isOn = { expression: 'attribute_not_exists(offAt)' };
-      await holds(table, updateOf(endpointKey(app, url), fields, isOn));
+    disableUrl: async (app, url, disabledAt) =>
+      await table.update(buildUpdate(endpointKey(app, url), { ...noBackoff, disabledAt })),
+    enableUrl: async (app, url) =>
+      await table.update(buildUpdate(endpointKey(app, url), { ...noBackoff, disabledAt: undefined })),
+    async saveUrlBackoff(app, url, { backoffUntil, consecutiveFailures }) {
+      const fields = {
+        backoffUntil,
+        consecutiveFailures,
+        ttl: backoffUntil === undefined ? undefined : ttl(backoffUntil),
+      };
+      const isEnabled = { expression: 'attribute_not_exists(disabledAt)' };
+      await tryUpdate(table, buildUpdate(endpointKey(app, url), fields, isEnabled));
     },
   };
 }
 
-const isListed = ({ state }: Delivery): boolean => state === 'waiting' || state === 'dead';
+const isIndexed = ({ state }: WebhookDelivery): boolean => state === 'waiting' || state === 'dead';
 
 /** Only what has failed is in the indexes: nearly all deliveries succeed at once, and cost one write and one update. */
-function replacement(before: Delivery, after: Delivery, now: Millis): Update {
-  const { app, deliveryId, createdAt, dueAt } = after;
+function buildReplacement(before: WebhookDelivery, after: WebhookDelivery, now: Millis): Update {
+  const { appName: app, deliveryId, createdAt, dueAt } = after;
   const key = keys.deliveryKey(app, deliveryId);
   const due = dueAt === undefined ? undefined : keys.dueIndexKeys(key, dueAt);
-  const listing = isListed(after) ? keys.deliveryIndexKeys(app, deliveryId, createdAt) : undefined;
-  const { state, attempts, nextAt, lastStatus, failure } = after;
-  return updateOf(
+  const listing = isIndexed(after) ? keys.deliveryIndexKeys(app, deliveryId, createdAt) : undefined;
+  const {
+    state,
+    failedAttempts: attempts,
+    nextAttemptAt: nextAt,
+    lastHttpStatus: lastStatus,
+    failureReason: failure,
+  } = after;
+  return buildUpdate(
     key,
     {
       // A replay begins anew, and moves to the end of the list with it.
@@ -87,9 +98,9 @@ function replacement(before: Delivery, after: Delivery, now: Millis): Update {
       ...{ duePk: due?.duePk, dueSk: due?.dueSk, createdPk: listing?.createdPk, createdSk: listing?.createdSk },
     },
     {
-      expression: 'attempts = :attempts AND #state = :state',
+      expression: 'failedAttempts = :attempts AND #state = :state',
       names: { '#state': 'state' },
-      values: { ':attempts': before.attempts, ':state': before.state },
+      values: { ':attempts': before.failedAttempts, ':state': before.state },
     },
   );
 }

@@ -4,32 +4,32 @@ import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
 
 /** What is due, of all applications. */
-export interface DueItems {
+export interface DueItemRepository {
   /**
    * Takes up to `limit` things that are due at `now`, oldest first. What is not done with ten minutes later, because
    * somebody crashed, is taken again.
    */
-  take(now: Millis, limit: number): Promise<keys.Due[]>;
+  lease(now: Millis, limit: number): Promise<keys.DueItem[]>;
 }
 
 const leaseMs = 10 * 60_000;
 
-export function dueItemsOf(table: Table): DueItems {
+export function createDueItemRepository(table: Table): DueItemRepository {
   return {
-    async take(now, limit) {
-      const before = keys.dueUntil(now);
+    async lease(now, limit) {
+      const before = keys.dueSortKeyLimit(now);
       const lists = await Promise.all(
         keys.duePartitions.map((partition) => table.query({ partition, index: 'due', before, limit })),
       );
       const oldest = lists.flat().sort((a, b) => (String(a.dueSk) < String(b.dueSk) ? -1 : 1));
-      const taken = await Promise.all(oldest.slice(0, limit).map((item) => lease(table, item, now)));
+      const taken = await Promise.all(oldest.slice(0, limit).map((item) => tryLease(table, item, now)));
       return taken.filter((due) => due !== undefined);
     },
   };
 }
 
 /** Moves the item's time on, unless somebody else did or it is no longer due. */
-async function lease(table: Table, item: Item, now: Millis): Promise<keys.Due | undefined> {
+async function tryLease(table: Table, item: Item, now: Millis): Promise<keys.DueItem | undefined> {
   const key = { pk: String(item.pk), sk: String(item.sk) };
   const next = keys.dueIndexKeys(key, now + leaseMs);
   try {
@@ -43,5 +43,5 @@ async function lease(table: Table, item: Item, now: Millis): Promise<keys.Due | 
     if (thrown instanceof ServiceError && thrown.code === ('Conflict' satisfies ErrorCode)) return undefined;
     throw thrown;
   }
-  return keys.dueOf(key);
+  return keys.parseDueItemKey(key);
 }

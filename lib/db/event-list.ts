@@ -8,7 +8,7 @@ export interface EventRange {
   readonly enddate?: Millis;
 }
 
-interface Entry {
+interface IndexEntry {
   readonly pk: string;
   readonly createdSk: string;
 }
@@ -18,18 +18,18 @@ interface Entry {
  * share and a little more, and only a shard that may hold more of them is asked again: about 1.3 times `count` entries of
  * the index are read, not 8 times.
  */
-export async function newestEvents(
+export async function listNewestEventKeys(
   table: Table,
   app: string,
   { count, startdate, enddate }: EventRange & { readonly count: number },
 ): Promise<keys.Key[]> {
-  const [from, until] = keys.momentsBetween({ startdate, enddate });
+  const [from, until] = keys.timestampRange({ startdate, enddate });
   if (count === 0 || from > until) return [];
   const partitions = keys.eventPartitions(app);
-  const share = shareOf(count, partitions.length);
-  const shards = partitions.map((partition) => shardReader(table, partition, { from, until }));
+  const share = computeShardLimit(count, partitions.length);
+  const shards = partitions.map((partition) => createShardReader(table, partition, { from, until }));
   let open = shards;
-  let newest: Entry[] = [];
+  let newest: IndexEntry[] = [];
   while (open.length > 0) {
     const pages = await Promise.all(open.map((shard) => shard.next(share)));
     newest = [...newest, ...pages.flat()].sort(byDescendingDate).slice(0, count);
@@ -40,16 +40,16 @@ export async function newestEvents(
 }
 
 /** The mean of what a shard holds of the newest `count`, and three standard deviations. */
-const shareOf = (count: number, shards: number): number =>
+const computeShardLimit = (count: number, shards: number): number =>
   Math.min(count, Math.ceil(count / shards + 3 * Math.sqrt(count / shards)));
 
-const byDescendingDate = (a: Entry, b: Entry): number => (a.createdSk < b.createdSk ? 1 : -1);
+const byDescendingDate = (a: IndexEntry, b: IndexEntry): number => (a.createdSk < b.createdSk ? 1 : -1);
 
-function shardReader(table: Table, partition: string, { from, until }: { from: string; until: string }) {
+function createShardReader(table: Table, partition: string, { from, until }: { from: string; until: string }) {
   /** The oldest sort key that was read; undefined when the shard has no more. */
   let oldest: string | undefined = until;
   return {
-    async next(limit: number): Promise<Entry[]> {
+    async next(limit: number): Promise<IndexEntry[]> {
       if (oldest === undefined) return [];
       const page = await table.query({
         partition,

@@ -8,26 +8,26 @@ import type { Table } from './table.ts';
  * when it has counted that far. Nobody knows the shards of a table beforehand: of so many items, whose keys are spread at
  * random, one of 32 equal shards gets none four times in a million.
  */
-const fenceCount = 512;
-const fencesLiveMs = 24 * 60 * 60 * 1000;
-const mostDeletes = 100;
+const markerCount = 512;
+const markerTtlMs = 24 * 60 * 60 * 1000;
+const maxDeletesPerTransaction = 100;
 
 /** Writes new fences and gives their keys. */
-export async function raiseFences(table: Table, app: string, now: Millis): Promise<keys.Key[]> {
-  const ttl = Math.floor((now + fencesLiveMs) / 1000);
-  const raised = Array.from({ length: fenceCount }, () => keys.fenceKey(app, randomUUID()));
+export async function writeStreamMarkers(table: Table, app: string, now: Millis): Promise<keys.Key[]> {
+  const ttl = Math.floor((now + markerTtlMs) / 1000);
+  const raised = Array.from({ length: markerCount }, () => keys.streamMarkerKey(app, randomUUID()));
   await table.batchPut(raised.map((key) => ({ ...key, ttl })));
   return raised;
 }
 
 /** Those of the fences that stand still. */
-export const standing = async (table: Table, fences: readonly keys.Key[]): Promise<keys.Key[]> =>
+export const findRemainingMarkers = async (table: Table, fences: readonly keys.Key[]): Promise<keys.Key[]> =>
   (await table.batchGet(fences)).map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
 
 /** Takes fences away, those that are gone included. */
-export async function passFences(table: Table, fences: readonly keys.Key[]): Promise<void> {
-  for (let start = 0; start < fences.length; start += mostDeletes) {
-    const some = fences.slice(start, start + mostDeletes);
+export async function deleteStreamMarkers(table: Table, fences: readonly keys.Key[]): Promise<void> {
+  for (let start = 0; start < fences.length; start += maxDeletesPerTransaction) {
+    const some = fences.slice(start, start + maxDeletesPerTransaction);
     await table.transact(some.map((Key) => ({ Delete: { TableName: table.name, Key } })));
   }
 }

@@ -2,7 +2,7 @@ import { type ErrorCode, ServiceError } from '../errors.ts';
 import type { Table, Update } from './table.ts';
 
 /** Makes the update; false when its condition did not hold. */
-export async function holds(table: Table, update: Update): Promise<boolean> {
+export async function tryUpdate(table: Table, update: Update): Promise<boolean> {
   try {
     await table.update(update);
     return true;

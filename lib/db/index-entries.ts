@@ -1,7 +1,7 @@
-import { allMoments, indexes } from './keys.ts';
+import { allTimestamps, indexes } from './keys.ts';
 import type { Item, Table } from './table.ts';
 
-interface Listed {
+interface IndexRange {
   readonly partition: string;
   readonly index: keyof typeof indexes;
   /** The first and the last sort key, which starts with a moment; all, where there is none. */
@@ -11,7 +11,10 @@ interface Listed {
 const pageSize = 1_000;
 
 /** The entries of a list in an index, in portions: also of one that is too long for one answer. */
-export async function* entriesOf(table: Table, { partition, index, between: [from, until] = allMoments }: Listed) {
+export async function* scanIndex(
+  table: Table,
+  { partition, index, between: [from, until] = allTimestamps }: IndexRange,
+) {
   const { sk } = indexes[index];
   let last = from;
   for (;;) {

@@ -47,9 +47,9 @@ export interface Key {
 }
 
 /** Something whose time has come: a purchase to look at, or a webhook to send again. */
-export type Due =
-  | { readonly kind: 'purchase'; readonly app: string; readonly purchaseId: string }
-  | { readonly kind: 'delivery'; readonly app: string; readonly deliveryId: string };
+export type DueItem =
+  | { readonly kind: 'purchase'; readonly appName: string; readonly purchaseId: string }
+  | { readonly kind: 'delivery'; readonly appName: string; readonly deliveryId: string };
 
 /**
  * Every request of an application writes one event, so that list is spread: one index partition takes 1,000 writes a
@@ -57,16 +57,16 @@ export type Due =
  */
 const eventShards = 8;
 
-const lastMoment = 9_999_999_999_999;
+const maxTimestamp = 9_999_999_999_999;
 
 /** Epoch milliseconds as text that sorts like the number: what is before 1970 as its beginning, what is after 2286 as its end. */
-const sortable = (date: Millis): string =>
-  String(Math.trunc(Math.min(Math.max(date, 0), lastMoment))).padStart(13, '0');
+const toSortableTimestamp = (date: Millis): string =>
+  String(Math.trunc(Math.min(Math.max(date, 0), maxTimestamp))).padStart(13, '0');
 
 /** What is due, of all applications: every refresh moves an item within it. */
 const dueShards = 4;
 
-const shardOf = (id: string, shards: number): number => {
+const pickShard = (id: string, shards: number): number => {
   let hash = 0;
   for (const character of id) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
   return hash % shards;
@@ -76,18 +76,18 @@ const shardOf = (id: string, shards: number): number => {
 export const duePartitions: readonly string[] = Array.from({ length: dueShards }, (_, shard) => `DUE#${shard}`);
 /** Where the sweep finds an item from `dueAt` on. */
 export const dueIndexKeys = ({ pk }: Key, dueAt: Millis) => ({
-  duePk: duePartitions[shardOf(pk, dueShards)],
-  dueSk: sortable(dueAt),
+  duePk: duePartitions[pickShard(pk, dueShards)],
+  dueSk: toSortableTimestamp(dueAt),
 });
 /** What the key of an item in the index `due` names; undefined for an item that is of neither kind. */
-export function dueOf({ pk, sk }: Key): Due | undefined {
+export function parseDueItemKey({ pk, sk }: Key): DueItem | undefined {
   const [app = '', kind] = pk.split('#', 2);
   const id = pk.slice(`${app}#${kind}#`.length);
-  if (kind === 'P' && sk === 'P') return { kind: 'purchase', app, purchaseId: id };
-  return kind === 'D' ? { kind: 'delivery', app, deliveryId: id } : undefined;
+  if (kind === 'P' && sk === 'P') return { kind: 'purchase', appName: app, purchaseId: id };
+  return kind === 'D' ? { kind: 'delivery', appName: app, deliveryId: id } : undefined;
 }
 /** Sorts after every item that is due by then. */
-export const dueUntil = (now: Millis): string => sortable(now + 1);
+export const dueSortKeyLimit = (now: Millis): string => toSortableTimestamp(now + 1);
 
 export const appsPartition = 'APPS';
 export const appIndexKeys = (app: string) => ({ createdPk: appsPartition, createdSk: app });
@@ -107,7 +107,7 @@ export const claimKey = (app: string, purchaseId: string, username: string): Key
 export const notificationPrefix = 'N#';
 export const notificationKey = (app: string, purchaseId: string, date: Millis, id: string): Key => ({
   pk: purchasePartition(app, purchaseId),
-  sk: `${notificationPrefix}${sortable(date)}#${id}`,
+  sk: `${notificationPrefix}${toSortableTimestamp(date)}#${id}`,
 });
 export const transactionPrefix = 'T#';
 export const transactionKey = (app: string, purchaseId: string, transactionId: string): Key => ({
@@ -121,9 +121,9 @@ export const purchaseIndexKeys = (
   dates: { createdAt: Millis; updatedAt: Millis },
 ) => ({
   createdPk: `${app}#P`,
-  createdSk: `${sortable(dates.createdAt)}#${purchaseId}`,
+  createdSk: `${toSortableTimestamp(dates.createdAt)}#${purchaseId}`,
   keyPk: `${app}#PU`,
-  keySk: `${sortable(dates.updatedAt)}#${purchaseId}`,
+  keySk: `${toSortableTimestamp(dates.updatedAt)}#${purchaseId}`,
 });
 /** A transaction with its purchase's id, as a first payment often is, is found by its own key and needs no other. */
 export const transactionIndexKeys = (
@@ -132,48 +132,53 @@ export const transactionIndexKeys = (
   { transactionId, purchaseDate }: { readonly transactionId: string; readonly purchaseDate: Millis },
 ) => ({
   createdPk: `${app}#T`,
-  createdSk: `${sortable(purchaseDate)}#${transactionId}`,
+  createdSk: `${toSortableTimestamp(purchaseDate)}#${transactionId}`,
   ...(transactionId !== purchaseId && {
     keyPk: transactionIdPartition(app, transactionId),
-    keySk: sortable(purchaseDate),
+    keySk: toSortableTimestamp(purchaseDate),
   }),
 });
 export const transactionIdPartition = (app: string, transactionId: string): string => `${app}#T#${transactionId}`;
 
 export const customerPartition = (app: string, username: string): string => `${app}#C#${username}`;
 /** The user of a customer's partition; only an application's name holds no `#`. */
-export const usernameOf = (partition: string): string => partition.slice(partition.indexOf('#') + '#C#'.length);
+export const parseCustomerPartition = (partition: string): string =>
+  partition.slice(partition.indexOf('#') + '#C#'.length);
 export const customerKey = (app: string, username: string): Key => ({ pk: customerPartition(app, username), sk: 'C' });
 export const customerIndexKeys = (app: string, username: string, createdAt: Millis) => ({
   createdPk: `${app}#C`,
-  createdSk: `${sortable(createdAt)}#${username}`,
+  createdSk: `${toSortableTimestamp(createdAt)}#${username}`,
 });
-export const linkPrefix = 'P#';
-export const linkKey = (app: string, username: string, purchaseId: string): Key => ({
+export const ownedPurchasePrefix = 'P#';
+export const ownedPurchaseKey = (app: string, username: string, purchaseId: string): Key => ({
   pk: customerPartition(app, username),
-  sk: `${linkPrefix}${purchaseId}`,
+  sk: `${ownedPurchasePrefix}${purchaseId}`,
 });
 export const aliasKey = (app: string, alias: string): Key => ({ pk: `${app}#U#${alias}`, sk: 'U' });
-export const waitingPrefix = 'W#';
-export const waitingKey = (app: string, alias: string, purchaseId: string): Key => ({
+export const unclaimedPrefix = 'W#';
+export const unclaimedKey = (app: string, alias: string, purchaseId: string): Key => ({
   pk: aliasKey(app, alias).pk,
-  sk: `${waitingPrefix}${purchaseId}`,
+  sk: `${unclaimedPrefix}${purchaseId}`,
 });
 
-export const messageKey = (app: string, platform: string, key: string): Key => ({
+export const handledNotificationKey = (app: string, platform: string, key: string): Key => ({
   pk: `${app}#K#${platform}#${key}`,
   sk: 'K',
 });
-export const messagePartKey = (app: string, message: { platform: string; key: string }, purchaseId: string): Key => ({
-  pk: messageKey(app, message.platform, message.key).pk,
+export const handledNotificationPartKey = (
+  app: string,
+  message: { platform: string; key: string },
+  purchaseId: string,
+): Key => ({
+  pk: handledNotificationKey(app, message.platform, message.key).pk,
   sk: `K#${purchaseId}`,
 });
-export const messageQueuedKey = (app: string, platform: string, key: string): Key => ({
-  pk: messageKey(app, platform, key).pk,
+export const enqueuedNotificationKey = (app: string, platform: string, key: string): Key => ({
+  pk: handledNotificationKey(app, platform, key).pk,
   sk: 'Q',
 });
 
-export const onceKey = (app: string, platform: string, digest: string): Key => ({
+export const idempotencyKey = (app: string, platform: string, digest: string): Key => ({
   pk: `${app}#O#${platform}#${digest}`,
   sk: 'O',
 });
@@ -186,15 +191,15 @@ export const deliveryKey = (app: string, deliveryId: string): Key => ({ pk: `${a
 export const deliveriesPartition = (app: string): string => `${app}#D`;
 export const deliveryIndexKeys = (app: string, deliveryId: string, createdAt: Millis) => ({
   createdPk: deliveriesPartition(app),
-  createdSk: `${sortable(createdAt)}#${deliveryId}`,
+  createdSk: `${toSortableTimestamp(createdAt)}#${deliveryId}`,
 });
-export const endpointKey = (app: string, digest: string): Key => ({ pk: `${app}#H#${digest}`, sk: 'H' });
+export const webhookUrlKey = (app: string, digest: string): Key => ({ pk: `${app}#H#${digest}`, sk: 'H' });
 
 export const eventKey = (app: string, eventId: string): Key => ({ pk: `${app}#E#${eventId}`, sk: 'E' });
 export const rawEventKey = (app: string, eventId: string): Key => ({ pk: `${app}#E#${eventId}`, sk: 'R' });
 export const eventIndexKeys = (app: string, eventId: string, date: Millis) => ({
-  createdPk: `${app}#E#${shardOf(eventId, eventShards)}`,
-  createdSk: `${sortable(date)}#${eventId}`,
+  createdPk: `${app}#E#${pickShard(eventId, eventShards)}`,
+  createdSk: `${toSortableTimestamp(date)}#${eventId}`,
 });
 /** The partitions of the index `byCreated` that together list an application's events. */
 export const eventPartitions = (app: string): string[] =>
@@ -202,9 +207,9 @@ export const eventPartitions = (app: string): string[] =>
 export const tagPartition = (app: string, tag: string): string => `${app}#G#${tag}`;
 export const tagKey = (app: string, tag: string, date: Millis, eventId: string): Key => ({
   pk: tagPartition(app, tag),
-  sk: `${sortable(date)}#${eventId}`,
+  sk: `${toSortableTimestamp(date)}#${eventId}`,
 });
-export const eventIdOfTag = (tagSk: string): string => tagSk.slice(tagSk.indexOf('#') + 1);
+export const parseTagEventId = (tagSk: string): string => tagSk.slice(tagSk.indexOf('#') + 1);
 
 export const ratesPartition = 'FX';
 export const ratesKey = (day: string): Key => ({ pk: ratesPartition, sk: day });
@@ -220,27 +225,27 @@ export const monthKey = (app: string, month: string): Key => ({
   sk: `${monthPrefix}${month}`,
 });
 
-export const fenceSk = 'F';
-export const fenceKey = (app: string, id: string): Key => ({ pk: `${app}#F#${id}`, sk: fenceSk });
+export const streamMarkerSk = 'F';
+export const streamMarkerKey = (app: string, id: string): Key => ({ pk: `${app}#F#${id}`, sk: streamMarkerSk });
 
 /** The list of an application's purchases (`P`), transactions (`T`) or customers (`C`) in the index `byCreated`. */
 export const listPartition = (app: string, collection: 'P' | 'T' | 'C'): string => `${app}#${collection}`;
 /** The purchases by their latest change in the index `byKey`. */
 export const updatedPartition = (app: string): string => `${app}#PU`;
 /** Sorts before every row that began at that moment. */
-export const momentKey = (date: Millis): string => sortable(date);
+export const timestampKey = (date: Millis): string => toSortableTimestamp(date);
 /** The moment in which the row of a list's sort key began. */
-export const momentOf = (createdSk: string): Millis => Number(createdSk.slice(0, 13));
+export const parseKeyTimestamp = (createdSk: string): Millis => Number(createdSk.slice(0, 13));
 /** Every sort key that begins with a moment is between them: a colon comes after the digits. */
-export const allMoments = ['0', ':'] as const;
+export const allTimestamps = ['0', ':'] as const;
 /** The sort keys from the one moment (included) to the other (excluded). */
-export const momentsBetween = ({
+export const timestampRange = ({
   startdate,
   enddate,
 }: {
   readonly startdate?: Millis | undefined;
   readonly enddate?: Millis | undefined;
 }): [string, string] => [
-  startdate === undefined ? allMoments[0] : sortable(startdate),
-  enddate === undefined ? allMoments[1] : sortable(enddate),
+  startdate === undefined ? allTimestamps[0] : toSortableTimestamp(startdate),
+  enddate === undefined ? allTimestamps[1] : toSortableTimestamp(enddate),
 ];

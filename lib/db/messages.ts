@@ -6,60 +6,67 @@ import * as keys from './keys.ts';
 import type { Table, Write } from './table.ts';
 
 /** A message of a store, known by the store's own idempotency key. */
-interface HandledMessage {
+interface NotificationKey {
   readonly platform: Platform;
   readonly key: string;
 }
 
 /** When looks at the store put a message on the queue, in epoch milliseconds. */
-const Queued = v.object({ firstAt: v.number(), lastAt: v.number() });
-type Queued = v.InferOutput<typeof Queued>;
+const EnqueueTimes = v.object({ firstEnqueuedAt: v.number(), lastEnqueuedAt: v.number() });
+type EnqueueTimes = v.InferOutput<typeof EnqueueTimes>;
 
 /** Which messages of the stores have been handled, and which are on their way to that. */
-export interface Messages {
-  isHandled(app: string, message: HandledMessage): Promise<boolean>;
+export interface HandledNotificationRepository {
+  isHandled(app: string, message: NotificationKey): Promise<boolean>;
   /** For a message that changed no purchase, or several. Twice is once. */
-  markHandled(app: string, message: HandledMessage, now: Millis): Promise<void>;
+  markHandled(app: string, message: NotificationKey, now: Millis): Promise<void>;
   /** Undefined for a message that no look has put on the queue in the last days. */
-  queued(app: string, message: HandledMessage): Promise<Queued | undefined>;
-  markQueued(app: string, messages: readonly (HandledMessage & Queued)[]): Promise<void>;
+  findEnqueued(app: string, message: NotificationKey): Promise<EnqueueTimes | undefined>;
+  markEnqueued(app: string, messages: readonly (NotificationKey & EnqueueTimes)[]): Promise<void>;
 }
 
 /** Longer than any store repeats a message. */
-const remembersMs = 30 * 24 * 60 * 60 * 1000;
-const ttl = (now: Millis): number => Math.floor((now + remembersMs) / 1000);
+const retentionMs = 30 * 24 * 60 * 60 * 1000;
+const ttl = (now: Millis): number => Math.floor((now + retentionMs) / 1000);
 /** Longer than a look goes back. */
-const remembersQueuedMs = 4 * 24 * 60 * 60 * 1000;
+const enqueuedRetentionMs = 4 * 24 * 60 * 60 * 1000;
 
-export function messagesOf(table: Table): Messages {
+export function createHandledNotificationRepository(table: Table): HandledNotificationRepository {
   return {
-    isHandled: async (app, { platform, key }) => (await table.get(keys.messageKey(app, platform, key))) !== undefined,
+    isHandled: async (app, { platform, key }) =>
+      (await table.get(keys.handledNotificationKey(app, platform, key))) !== undefined,
     markHandled: async (app, { platform, key }, now) =>
-      await table.batchPut([{ ...keys.messageKey(app, platform, key), ttl: ttl(now) }]),
-    async queued(app, { platform, key }) {
-      const item = await table.get(keys.messageQueuedKey(app, platform, key));
-      return item && parse(Queued, item, 'DatabaseError');
+      await table.batchPut([{ ...keys.handledNotificationKey(app, platform, key), ttl: ttl(now) }]),
+    async findEnqueued(app, { platform, key }) {
+      const item = await table.get(keys.enqueuedNotificationKey(app, platform, key));
+      return item && parse(EnqueueTimes, item, 'DatabaseError');
     },
-    markQueued: async (app, messages) =>
+    markEnqueued: async (app, messages) =>
       await table.batchPut(
-        messages.map(({ platform, key, firstAt, lastAt }) => ({
-          ...keys.messageQueuedKey(app, platform, key),
-          ...{ firstAt, lastAt, ttl: Math.floor((lastAt + remembersQueuedMs) / 1000) },
+        messages.map(({ platform, key, firstEnqueuedAt, lastEnqueuedAt }) => ({
+          ...keys.enqueuedNotificationKey(app, platform, key),
+          ...{ firstEnqueuedAt, lastEnqueuedAt, ttl: Math.floor((lastEnqueuedAt + enqueuedRetentionMs) / 1000) },
         })),
       ),
   };
 }
 
 /** A message while a purchase that it tells of is recorded. */
-export interface MessagePart extends HandledMessage {
+export interface NotificationPart extends NotificationKey {
   /** Whether the message tells of other purchases as well. */
-  readonly isPart: boolean;
+  readonly isOneOfSeveral: boolean;
 }
 
-export const partKey = (app: string, { platform, key, isPart }: MessagePart, purchaseId: string): keys.Key =>
-  isPart ? keys.messagePartKey(app, { platform, key }, purchaseId) : keys.messageKey(app, platform, key);
+export const handledPartKey = (
+  app: string,
+  { platform, key, isOneOfSeveral: isPart }: NotificationPart,
+  purchaseId: string,
+): keys.Key =>
+  isPart
+    ? keys.handledNotificationPartKey(app, { platform, key }, purchaseId)
+    : keys.handledNotificationKey(app, platform, key);
 
 /** Marks the message in the transaction that takes it in; that fails when another worker took it in first. */
-export const handledWrite = (table: string, key: keys.Key, now: Millis): Write => ({
+export const buildHandledMarker = (table: string, key: keys.Key, now: Millis): Write => ({
   Put: { TableName: table, Item: { ...key, ttl: ttl(now) }, ConditionExpression: 'attribute_not_exists(pk)' },
 });

@@ -1,16 +1,16 @@
-import { announcement } from '../notifications/announcement.ts';
+import { buildAnnouncement } from '../notifications/announcement.ts';
 import type { NotificationReason } from '../notifications/reasons.ts';
-import type { Change } from '../purchases/change.ts';
-import type { KnownTransaction } from '../purchases/known-transactions.ts';
-import { canonicalAlias } from './aliases.ts';
+import type { PurchaseChange } from '../purchases/change.ts';
+import type { ObservedTransaction } from '../purchases/known-transactions.ts';
+import { normalizeAlias } from './aliases.ts';
 import * as keys from './keys.ts';
 import type { Write } from './table.ts';
 
 /** DynamoDB takes 100 writes in a transaction. */
-const largestTransaction = 100;
+const maxTransactionWrites = 100;
 
-interface Writing {
-  readonly change: Change;
+interface ChangeWriteInput {
+  readonly change: PurchaseChange;
   /** Writes that must succeed with the new state. */
   readonly together: readonly Write[];
   /** Of the users who gain the purchase those who are no customers yet. */
@@ -23,31 +23,37 @@ interface Writing {
  * not there yet), then the purchase under the condition on its version, and last the links of those who lost it, which show
  * nothing any more. A crash between them is mended by writing the change again.
  */
-export function changeWrites(table: string, app: string, { change, together, newcomers }: Writing): Write[][] {
-  const claims = claimWrites(table, app, change);
-  const payments = (some: readonly KnownTransaction[]) =>
-    some.map((known) => transactionWrite(table, app, { known, change }));
-  const early = [
-    ...payments(change.transactions.filter((known) => !isNewRefund(known, change))),
-    ...linkWrites(table, app, { change, newcomers }),
+export function buildChangeTransactions(
+  table: string,
+  app: string,
+  { change, together: atomicWrites, newcomers: newCustomers }: ChangeWriteInput,
+): Write[][] {
+  const claims = buildClaimWrites(table, app, change);
+  const buildTransactionWrites = (some: readonly ObservedTransaction[]) =>
+    some.map((known) => buildTransactionWrite(table, app, { known, change }));
+  const writesBefore = [
+    ...buildTransactionWrites(change.changedTransactions.filter((known) => !isNewRefund(known, change))),
+    ...buildOwnershipWrites(table, app, { change, newcomers: newCustomers }),
     ...(change.before ? [] : claims),
   ];
   const state = [
-    ...together,
-    purchaseWrite(table, app, change),
-    ...change.reasons.map((reason) => notificationWrite(table, app, { change, reason })),
-    ...payments(change.transactions.filter((known) => isNewRefund(known, change))),
+    ...atomicWrites,
+    buildPurchaseWrite(table, app, change),
+    ...change.lifecycleReasons.map((reason) => buildNotificationWrite(table, app, { change, reason })),
+    ...buildTransactionWrites(change.changedTransactions.filter((known) => isNewRefund(known, change))),
     ...(change.before ? claims : []),
-    ...waitingWrites(table, app, change),
+    ...buildUnclaimedWrites(table, app, change),
   ];
-  const late = unlinkWrites(table, app, change);
-  const all = [...early, ...state, ...late];
-  return all.length <= largestTransaction ? [all] : [...batches(early), ...batches(state), ...batches(late)];
+  const writesAfter = buildOwnershipDeletes(table, app, change);
+  const all = [...writesBefore, ...state, ...writesAfter];
+  return all.length <= maxTransactionWrites
+    ? [all]
+    : [...splitIntoChunks(writesBefore), ...splitIntoChunks(state), ...splitIntoChunks(writesAfter)];
 }
 
-function purchaseWrite(table: string, app: string, change: Change): Write {
+function buildPurchaseWrite(table: string, app: string, change: PurchaseChange): Write {
   const { before, after } = change;
-  const { known, claims: _claims, dueAt, ...stored } = after;
+  const { state: known, claims: _claims, nextRefreshAt: dueAt, ...stored } = after;
   const { transactions: _transactions, ...state } = known;
   const { purchaseId } = known.purchase;
   const key = keys.purchaseKey(app, purchaseId);
@@ -61,7 +67,7 @@ function purchaseWrite(table: string, app: string, change: Change): Write {
         ...stored,
         ...state,
         // Its announcements follow from this: see lib/notifications/announcement.ts.
-        news: change.news,
+        announcedReasons: change.announcedReasons,
       },
       ...(before
         ? { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': before.version } }
@@ -70,10 +76,10 @@ function purchaseWrite(table: string, app: string, change: Change): Write {
   };
 }
 
-function transactionWrite(
+function buildTransactionWrite(
   table: string,
   app: string,
-  { known: { transaction, ...told }, change }: { known: KnownTransaction; change: Change },
+  { known: { transaction, ...told }, change }: { known: ObservedTransaction; change: PurchaseChange },
 ): Write {
   const { purchaseId, transactionId } = transaction;
   return {
@@ -86,15 +92,15 @@ function transactionWrite(
         ...told,
       },
       // Where it is written before the purchase, another writer may have written it meanwhile.
-      ...(change.before && asItWasRead(knownBefore(change, transactionId))),
+      ...(change.before && buildUnchangedCondition(findPreviousTransaction(change, transactionId))),
     },
   };
 }
 
-const knownBefore = ({ before }: Change, id: string): KnownTransaction | undefined =>
-  before?.known.transactions.find(({ transaction }) => transaction.transactionId === id);
+const findPreviousTransaction = ({ before }: PurchaseChange, id: string): ObservedTransaction | undefined =>
+  before?.state.transactions.find(({ transaction }) => transaction.transactionId === id);
 
-const asItWasRead = (seen: KnownTransaction | undefined) =>
+const buildUnchangedCondition = (seen: ObservedTransaction | undefined) =>
   seen === undefined
     ? { ConditionExpression: 'attribute_not_exists(pk)' }
     : {
@@ -103,63 +109,72 @@ const asItWasRead = (seen: KnownTransaction | undefined) =>
       };
 
 /** Whether the money was given back since: what tells of that is written with the purchase, or it would never be told. */
-const isNewRefund = ({ transaction: { transactionId, refundedAt } }: KnownTransaction, change: Change): boolean =>
-  refundedAt !== undefined && knownBefore(change, transactionId)?.transaction.refundedAt === undefined;
+const isNewRefund = (
+  { transaction: { transactionId, refundedAt } }: ObservedTransaction,
+  change: PurchaseChange,
+): boolean =>
+  refundedAt !== undefined && findPreviousTransaction(change, transactionId)?.transaction.refundedAt === undefined;
 
-function notificationWrite(
+function buildNotificationWrite(
   table: string,
   app: string,
-  { change, reason }: { change: Change; reason: NotificationReason },
+  { change, reason }: { change: PurchaseChange; reason: NotificationReason },
 ): Write {
-  const { known, version, updatedAt } = change.after;
+  const { state: known, version, updatedAt } = change.after;
   const { purchaseId } = known.purchase;
-  const { id, date } = announcement({ app, purchaseId, version, updatedAt }, reason);
+  const { id, date } = buildAnnouncement({ app, purchaseId, version, updatedAt }, reason);
   return { Put: { TableName: table, Item: { ...keys.notificationKey(app, purchaseId, date, id), id, date, reason } } };
 }
 
 /** Longer than a purchase that nobody claims is worth anything. */
-const waitsMs = 400 * 24 * 60 * 60 * 1000;
+const unclaimedRetentionMs = 400 * 24 * 60 * 60 * 1000;
 
 /** A purchase that nobody has claimed waits under the forms in which the store names its user, until somebody does. */
-function waitingWrites(table: string, app: string, { before, after }: Change): Write[] {
-  const aliases = (tokens: readonly string[]) => [...new Set(tokens.map(canonicalAlias))];
-  const waitingKey = (alias: string) => keys.waitingKey(app, alias, after.known.purchase.purchaseId);
-  const waited = aliases(before?.claims.length === 0 ? before.known.userTokens : []);
+function buildUnclaimedWrites(table: string, app: string, { before, after }: PurchaseChange): Write[] {
+  const aliases = (tokens: readonly string[]) => [...new Set(tokens.map(normalizeAlias))];
+  const waitingKey = (alias: string) => keys.unclaimedKey(app, alias, after.state.purchase.purchaseId);
+  const waited = aliases(before?.claims.length === 0 ? before.state.userAliases : []);
   if (after.claims.length > 0) return waited.map((alias) => ({ Delete: { TableName: table, Key: waitingKey(alias) } }));
-  const ttl = Math.floor((after.updatedAt + waitsMs) / 1000);
-  return aliases(after.known.userTokens)
+  const ttl = Math.floor((after.updatedAt + unclaimedRetentionMs) / 1000);
+  return aliases(after.state.userAliases)
     .filter((alias) => !waited.includes(alias))
     .map((alias) => ({ Put: { TableName: table, Item: { ...waitingKey(alias), ttl } } }));
 }
 
-function claimWrites(table: string, app: string, { after, claims, forgotten }: Change): Write[] {
+function buildClaimWrites(
+  table: string,
+  app: string,
+  { after, newClaims: claims, evictedClaims: forgotten }: PurchaseChange,
+): Write[] {
   const key = ({ username }: { readonly username: string }) =>
-    keys.claimKey(app, after.known.purchase.purchaseId, username);
+    keys.claimKey(app, after.state.purchase.purchaseId, username);
   return [
     ...claims.map((claim) => ({ Put: { TableName: table, Item: { ...key(claim), ...claim } } })),
     ...forgotten.map((claim) => ({ Delete: { TableName: table, Key: key(claim) } })),
   ];
 }
 
-function linkWrites(
+function buildOwnershipWrites(
   table: string,
   app: string,
-  { change: { after, gained }, newcomers }: Pick<Writing, 'change' | 'newcomers'>,
+  { change: { after, gainedUsers: gained }, newcomers: newCustomers }: Pick<ChangeWriteInput, 'change' | 'newcomers'>,
 ): Write[] {
-  const { purchaseId } = after.known.purchase;
+  const { purchaseId } = after.state.purchase;
   return [
-    ...gained.map((username) => ({ Put: { TableName: table, Item: keys.linkKey(app, username, purchaseId) } })),
-    ...newcomers.map((username) => customerWrite(table, app, { username, now: after.updatedAt })),
+    ...gained.map((username) => ({
+      Put: { TableName: table, Item: keys.ownedPurchaseKey(app, username, purchaseId) },
+    })),
+    ...newCustomers.map((username) => buildCustomerWrite(table, app, { username, now: after.updatedAt })),
   ];
 }
 
-const unlinkWrites = (table: string, app: string, { after, lost }: Change): Write[] =>
+const buildOwnershipDeletes = (table: string, app: string, { after, lostUsers: lost }: PurchaseChange): Write[] =>
   lost.map((username) => ({
-    Delete: { TableName: table, Key: keys.linkKey(app, username, after.known.purchase.purchaseId) },
+    Delete: { TableName: table, Key: keys.ownedPurchaseKey(app, username, after.state.purchase.purchaseId) },
   }));
 
 /** Creates the customer, and leaves one that exists by now as it is. */
-function customerWrite(table: string, app: string, { username, now }: { username: string; now: number }): Write {
+function buildCustomerWrite(table: string, app: string, { username, now }: { username: string; now: number }): Write {
   const { createdPk, createdSk } = keys.customerIndexKeys(app, username, now);
   return {
     Update: {
@@ -172,7 +187,7 @@ function customerWrite(table: string, app: string, { username, now }: { username
   };
 }
 
-const batches = (writes: readonly Write[]): Write[][] =>
-  Array.from({ length: Math.ceil(writes.length / largestTransaction) }, (_, index) =>
-    writes.slice(index * largestTransaction, (index + 1) * largestTransaction),
+const splitIntoChunks = (writes: readonly Write[]): Write[][] =>
+  Array.from({ length: Math.ceil(writes.length / maxTransactionWrites) }, (_, index) =>
+    writes.slice(index * maxTransactionWrites, (index + 1) * maxTransactionWrites),
   );

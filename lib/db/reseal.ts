@@ -1,10 +1,10 @@
 import type { Cipher } from '../apps/cipher.ts';
-import { holds } from './holds.ts';
+import { tryUpdate } from './holds.ts';
 import type { Item, Table } from './table.ts';
-import { updateOf } from './update-of.ts';
+import { buildUpdate } from './update-of.ts';
 
 /** A sealed text in a field of an item, and the place that it was sealed for. */
-interface SealedField {
+interface EncryptedField {
   readonly item: Item;
   readonly field: string;
   readonly context: string;
@@ -14,11 +14,15 @@ interface SealedField {
  * Seals a text again that is not under the first master key, and changes nothing else: what another writer has put there
  * meanwhile stays. Whether there was such a text.
  */
-export async function reseal(table: Table, cipher: Cipher, { item, field, context }: SealedField): Promise<boolean> {
+export async function reencryptField(
+  table: Table,
+  cipher: Cipher,
+  { item, field, context }: EncryptedField,
+): Promise<boolean> {
   const { pk, sk, [field]: sealed } = item;
-  const again = typeof sealed === 'string' ? await cipher.reseal(sealed, context) : undefined;
-  if (again === undefined) return false;
+  const reencrypted = typeof sealed === 'string' ? await cipher.reencryptIfStale(sealed, context) : undefined;
+  if (reencrypted === undefined) return false;
   const condition = { expression: '#sealed = :sealed', names: { '#sealed': field }, values: { ':sealed': sealed } };
-  await holds(table, updateOf({ pk: String(pk), sk: String(sk) }, { [field]: again }, condition));
+  await tryUpdate(table, buildUpdate({ pk: String(pk), sk: String(sk) }, { [field]: reencrypted }, condition));
   return true;
 }

@@ -23,12 +23,12 @@ export type Update = Omit<NonNullable<Write['Update']>, 'TableName'>;
 export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /** Capacity units that the calls of one table object have used. */
-interface Consumed {
+interface CapacityUsage {
   read: number;
   write: number;
 }
 
-interface Range {
+interface QueryRange {
   readonly partition: string;
   /** Only sort keys that start with it. */
   readonly prefix?: string;
@@ -40,18 +40,18 @@ interface Range {
   readonly limit?: number;
   readonly newestFirst?: boolean;
   /** Half the read units, where an answer may be a moment behind. */
-  readonly eventually?: boolean;
+  readonly isEventuallyConsistent?: boolean;
 }
 
 /** The one table. Reads of items are strongly consistent unless told otherwise; failures are `DatabaseError`. */
 export interface Table {
   readonly name: string;
-  readonly consumed: Consumed;
+  readonly consumed: CapacityUsage;
   get(key: Key): Promise<Item | undefined>;
   /** All items of the range, or the first `limit`. */
-  query(range: Range): Promise<Item[]>;
+  query(range: QueryRange): Promise<Item[]>;
   /** The items that exist, in the order of the keys. */
-  batchGet(keys: readonly Key[], reading?: Pick<Range, 'eventually'>): Promise<Item[]>;
+  batchGet(keys: readonly Key[], reading?: Pick<QueryRange, 'isEventuallyConsistent'>): Promise<Item[]>;
   /** Puts items whose order and conditions do not matter, 25 in a call. */
   batchPut(items: readonly Item[]): Promise<void>;
   /** One write without a transaction's price. Throws `Conflict` when its condition fails. */
@@ -61,60 +61,62 @@ export interface Table {
 }
 
 /** The table behind a document client of its own. */
-export function openTable(name: string): Table {
+export function createTableClient(name: string): Table {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}), {
     // Sums of micros outgrow 53 bits; as amounts are whole cents, a double still holds them without loss far beyond.
     marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
     unmarshallOptions: { wrapNumbers: Number },
   });
-  const consumed: Consumed = { read: 0, write: 0 };
-  const asking = { ReturnConsumedCapacity: 'TOTAL' } as const;
+  const consumed: CapacityUsage = { read: 0, write: 0 };
+  const capacityOption = { ReturnConsumedCapacity: 'TOTAL' } as const;
   return {
     name,
     consumed,
     async get(key) {
       const answer = await client
-        .send(new GetCommand({ TableName: name, Key: key, ConsistentRead: true, ...asking }))
+        .send(new GetCommand({ TableName: name, Key: key, ConsistentRead: true, ...capacityOption }))
         .catch(databaseError);
       countReads(consumed, answer.ConsumedCapacity);
       return answer.Item;
     },
     async query(range) {
-      return await queryAll(
+      return await queryPages(
         client,
-        { TableName: name, ...queryInput(range), ...asking },
+        { TableName: name, ...buildQueryInput(range), ...capacityOption },
         { consumed, limit: range.limit },
       );
     },
-    async batchGet(keys, { eventually = false } = {}) {
+    async batchGet(keys, { isEventuallyConsistent = false } = {}) {
       const chunks = await Promise.all(
-        chunked(keys, 100).map((chunk) => getChunk(client, name, { chunk, consumed, eventually })),
+        splitIntoChunks(keys, 100).map((chunk) => getChunk(client, name, { chunk, consumed, isEventuallyConsistent })),
       );
       const found = new Map(chunks.flat().map((item): [string, Item] => [`${item.pk}\n${item.sk}`, item]));
       return keys.map(({ pk, sk }) => found.get(`${pk}\n${sk}`)).filter((item) => item !== undefined);
     },
     async batchPut(items) {
-      await Promise.all(chunked(items, 25).map((chunk) => putChunk(client, name, { chunk, consumed })));
+      await Promise.all(splitIntoChunks(items, 25).map((chunk) => putChunk(client, name, { chunk, consumed })));
     },
     async update(update) {
-      const answer = await client.send(new UpdateCommand({ TableName: name, ...update, ...asking })).catch(updateError);
+      const answer = await client
+        .send(new UpdateCommand({ TableName: name, ...update, ...capacityOption }))
+        .catch(updateError);
       countWrites(consumed, answer.ConsumedCapacity);
     },
     async transact(writes) {
       const answer = await client
-        .send(new TransactWriteCommand({ TransactItems: [...writes], ...asking }))
+        .send(new TransactWriteCommand({ TransactItems: [...writes], ...capacityOption }))
         .catch(transactionError);
       for (const capacity of answer.ConsumedCapacity ?? []) countWrites(consumed, capacity);
     },
   };
 }
 
-function queryInput(range: Range): Omit<QueryCommandInput, 'TableName'> {
-  const { partition, index, limit, newestFirst, eventually } = range;
+function buildQueryInput(range: QueryRange): Omit<QueryCommandInput, 'TableName'> {
+  const { partition, index, limit, newestFirst, isEventuallyConsistent } = range;
   const names = index ? indexes[index] : tableKey;
-  const [condition, values] = sortKeyCondition(range);
+  const [condition, values] = buildSortKeyCondition(range);
   return {
-    ...(index ? { IndexName: index } : { ConsistentRead: !eventually }),
+    ...(index ? { IndexName: index } : { ConsistentRead: !isEventuallyConsistent }),
     KeyConditionExpression: `#pk = :pk${condition}`,
     ExpressionAttributeNames: { '#pk': names.pk, ...(condition && { '#sk': names.sk }) },
     ExpressionAttributeValues: { ':pk': partition, ...values },
@@ -124,17 +126,17 @@ function queryInput(range: Range): Omit<QueryCommandInput, 'TableName'> {
 }
 
 /** A query takes one condition on the sort key, so of several only the first holds. */
-function sortKeyCondition({ prefix, between, before }: Range): [condition: string, values: Item] {
+function buildSortKeyCondition({ prefix, between, before }: QueryRange): [condition: string, values: Item] {
   if (between) return [' AND #sk BETWEEN :from AND :until', { ':from': between[0], ':until': between[1] }];
   if (prefix !== undefined) return [' AND begins_with(#sk, :prefix)', { ':prefix': prefix }];
   if (before !== undefined) return [' AND #sk < :before', { ':before': before }];
   return ['', {}];
 }
 
-async function queryAll(
+async function queryPages(
   client: DynamoDBDocumentClient,
   input: QueryCommandInput,
-  { consumed, limit }: { consumed: Consumed; limit: number | undefined },
+  { consumed, limit }: { consumed: CapacityUsage; limit: number | undefined },
 ): Promise<Item[]> {
   const items: Item[] = [];
   let from: Item | undefined;
@@ -152,20 +154,24 @@ async function queryAll(
 async function getChunk(
   client: DynamoDBDocumentClient,
   table: string,
-  { chunk, consumed, eventually }: { chunk: readonly Key[]; consumed: Consumed; eventually: boolean },
+  {
+    chunk,
+    consumed,
+    isEventuallyConsistent,
+  }: { chunk: readonly Key[]; consumed: CapacityUsage; isEventuallyConsistent: boolean },
 ): Promise<Item[]> {
   const items: Item[] = [];
-  let wanted: Record<string, { Keys: Item[]; ConsistentRead?: boolean }> = {
-    [table]: { Keys: chunk.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: !eventually },
+  let requestItems: Record<string, { Keys: Item[]; ConsistentRead?: boolean }> = {
+    [table]: { Keys: chunk.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: !isEventuallyConsistent },
   };
-  for (let attempt = 0; Object.keys(wanted).length > 0; attempt++) {
-    await backOff(attempt);
+  for (let attempt = 0; Object.keys(requestItems).length > 0; attempt++) {
+    await waitBeforeRetry(attempt);
     const answer = await client
-      .send(new BatchGetCommand({ RequestItems: wanted, ReturnConsumedCapacity: 'TOTAL' }))
+      .send(new BatchGetCommand({ RequestItems: requestItems, ReturnConsumedCapacity: 'TOTAL' }))
       .catch(databaseError);
     for (const capacity of answer.ConsumedCapacity ?? []) countReads(consumed, capacity);
     items.push(...(answer.Responses?.[table] ?? []));
-    wanted = (answer.UnprocessedKeys ?? {}) as typeof wanted;
+    requestItems = (answer.UnprocessedKeys ?? {}) as typeof requestItems;
   }
   return items;
 }
@@ -173,21 +179,21 @@ async function getChunk(
 async function putChunk(
   client: DynamoDBDocumentClient,
   table: string,
-  { chunk, consumed }: { chunk: readonly Item[]; consumed: Consumed },
+  { chunk, consumed }: { chunk: readonly Item[]; consumed: CapacityUsage },
 ): Promise<void> {
-  let wanted = { [table]: chunk.map((Item) => ({ PutRequest: { Item } })) };
-  for (let attempt = 0; (wanted[table]?.length ?? 0) > 0; attempt++) {
-    await backOff(attempt);
+  let requestItems = { [table]: chunk.map((Item) => ({ PutRequest: { Item } })) };
+  for (let attempt = 0; (requestItems[table]?.length ?? 0) > 0; attempt++) {
+    await waitBeforeRetry(attempt);
     const answer = await client
-      .send(new BatchWriteCommand({ RequestItems: wanted, ReturnConsumedCapacity: 'TOTAL' }))
+      .send(new BatchWriteCommand({ RequestItems: requestItems, ReturnConsumedCapacity: 'TOTAL' }))
       .catch(databaseError);
     for (const capacity of answer.ConsumedCapacity ?? []) countWrites(consumed, capacity);
-    wanted = (answer.UnprocessedItems ?? {}) as typeof wanted;
+    requestItems = (answer.UnprocessedItems ?? {}) as typeof requestItems;
   }
 }
 
 /** DynamoDB leaves items of a batch unprocessed when it is throttled: wait, then ask for the rest, six times at most. */
-async function backOff(attempt: number): Promise<void> {
+async function waitBeforeRetry(attempt: number): Promise<void> {
   if (attempt === 0) return;
   if (attempt > 6) throw new ServiceError('DatabaseError', 'The database is busy.');
   await new Promise((resolve) => setTimeout(resolve, Math.random() * 50 * 2 ** attempt));
@@ -204,17 +210,17 @@ function updateError(cause: unknown): never {
 
 function transactionError(cause: unknown): never {
   const reasons = cause instanceof TransactionCanceledException ? (cause.CancellationReasons ?? []) : [];
-  const inTheWay = reasons.some(({ Code }) => Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict');
-  if (!inTheWay) databaseError(cause);
+  const isConflict = reasons.some(({ Code }) => Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict');
+  if (!isConflict) databaseError(cause);
   throw new ServiceError('Conflict', 'Another operation changed the same data.', { cause });
 }
 
-const countReads = (consumed: Consumed, capacity: ConsumedCapacity | undefined): void => {
+const countReads = (consumed: CapacityUsage, capacity: ConsumedCapacity | undefined): void => {
   consumed.read += capacity?.CapacityUnits ?? 0;
 };
-const countWrites = (consumed: Consumed, capacity: ConsumedCapacity | undefined): void => {
+const countWrites = (consumed: CapacityUsage, capacity: ConsumedCapacity | undefined): void => {
   consumed.write += capacity?.CapacityUnits ?? 0;
 };
 
-const chunked = <T>(values: readonly T[], size: number): T[][] =>
+const splitIntoChunks = <T>(values: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(values.length / size) }, (_, index) => values.slice(index * size, (index + 1) * size));

@@ -2,14 +2,14 @@ import type { Key } from './keys.ts';
 import type { Item, Update } from './table.ts';
 
 /** A condition as DynamoDB writes it, with the values that it compares with. */
-interface Condition {
+interface UpdateCondition {
   readonly expression: string;
   readonly values?: Item;
   readonly names?: Readonly<Record<string, string>>;
 }
 
 /** The update that sets the defined fields of an item and removes the others. */
-export function updateOf(key: Key, fields: Item, condition?: Condition): Update {
+export function buildUpdate(key: Key, fields: Item, condition?: UpdateCondition): Update {
   const entries = Object.entries(fields).map(([name, value], index) => ({ name, value, place: `f${index}` }));
   const set = entries.filter(({ value }) => value !== undefined);
   const removed = entries.filter(({ value }) => value === undefined);

@@ -5,29 +5,29 @@ import type { EventRecord, RawEvent, TagType } from './event.ts';
  * An event as lists and searches show it; in a search with the tag as it was asked for. A request without an id is known by
  * its event's, for which it has no tag.
  */
-export function searchResult(app: string, event: EventRecord, asked?: readonly string[]): EventSearchResult {
+export function toSearchResult(app: string, event: EventRecord, searchedTags?: readonly string[]): EventSearchResult {
   const tags: Readonly<Record<string, TagType>> = { [event.reqId]: '_R', ...event.content.tags };
-  const tag = asked?.find((name) => Object.hasOwn(tags, name));
+  const tag = searchedTags?.find((name) => Object.hasOwn(tags, name));
   return {
-    tag: asked?.[0] ?? '',
+    tag: searchedTags?.[0] ?? '',
     type: tag === undefined ? '' : (tags[tag] ?? ''),
     eventId: event.eventId,
-    context: contextOf(app, event, false),
+    context: toRequestContext(app, event, false),
     content: event.content,
   };
 }
 
 /** What an event was about; with its raw view, also the details of the receipt that was validated. */
-export function analysis(app: string, event: EventRecord, raw?: RawEvent): EventAnalysisResult {
-  const receipts = raw ? receiptsOf(raw) : undefined;
+export function toAnalysisResult(app: string, event: EventRecord, raw?: RawEvent): EventAnalysisResult {
+  const receipts = raw ? toReceiptDetails(raw) : undefined;
   return {
     eventId: event.eventId,
-    context: contextOf(app, event, receipts !== undefined),
+    context: toRequestContext(app, event, receipts !== undefined),
     content: { ...event.content, ...(receipts && { receipts }) },
   };
 }
 
-const contextOf = (
+const toRequestContext = (
   appName: string,
   { type, date, applicationUsername, reqId }: EventRecord,
   includeHeavyData: boolean,
@@ -45,10 +45,15 @@ const contextOf = (
  * Spec: not shown. The transaction as it was sent, what the service answered and which calls to the store led there; no
  * receipt is kept, so none can be shown. Empty for a request that carried none.
  */
-function receiptsOf({ request, response, error, externalRequests }: RawEvent): NonNullable<RequestContent['receipts']> {
-  const sent = fieldsOf(request.body);
+function toReceiptDetails({
+  request,
+  response,
+  error,
+  externalRequests,
+}: RawEvent): NonNullable<RequestContent['receipts']> {
+  const sent = toRecord(request.body);
   if (!sent.transaction) return [];
-  const answered = fieldsOf(fieldsOf(response.body).data);
+  const answered = toRecord(toRecord(response.body).data);
   return [
     {
       id: sent.id,
@@ -63,5 +68,5 @@ function receiptsOf({ request, response, error, externalRequests }: RawEvent): N
   ];
 }
 
-const fieldsOf = (value: unknown): Record<string, unknown> =>
+const toRecord = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};

@@ -2,9 +2,9 @@ import type { EventInfo } from '../api/records.ts';
 import type { EventRecord } from './event.ts';
 
 /** An event as customer information shows it. */
-export function eventInfo({ eventId, date, type, content, outcome }: EventRecord): EventInfo {
-  const productIds = idsOf(content.purchases, 'productId');
-  const purchaseIds = idsOf(content.purchases, 'purchaseId');
+export function toEventInfo({ eventId, date, type, content, outcome }: EventRecord): EventInfo {
+  const productIds = listIds(content.purchases, 'productId');
+  const purchaseIds = listIds(content.purchases, 'purchaseId');
   return {
     eventId,
     eventInfo: {
@@ -17,6 +17,6 @@ export function eventInfo({ eventId, date, type, content, outcome }: EventRecord
   };
 }
 
-const idsOf = (rows: readonly Record<string, unknown>[], field: string): string[] => [
+const listIds = (rows: readonly Record<string, unknown>[], field: string): string[] => [
   ...new Set(rows.map((row) => row[field]).filter((id) => typeof id === 'string')),
 ];

@@ -7,7 +7,7 @@ export type TagType = v.InferOutput<typeof TagType>;
 const Rows = v.array(v.looseObject({}));
 
 /** The lists of a content. */
-export const eventLists = [
+export const contentLists = [
   'products',
   'purchases',
   'transactions',
@@ -16,7 +16,7 @@ export const eventLists = [
   'refreshFailures',
   'exchangeRates',
 ] as const;
-export type EventList = (typeof eventLists)[number];
+export type ContentList = (typeof contentLists)[number];
 
 /** What an event was about; every list is there, empty or not. */
 export const EventContent = v.object({

@@ -1,7 +1,9 @@
 import type { ServiceError } from '../errors.ts';
-import { loggable } from './loggable.ts';
+import { toLoggable } from './loggable.ts';
 
 /** Writes one line of JSON to the function's log: where something failed, and why, without anything secret. */
-export function logFailure(where: Readonly<Record<string, unknown>>, { code, message, cause }: ServiceError): void {
-  console.error(JSON.stringify({ level: 'error', ...where, code, message: loggable(message), cause: loggable(cause) }));
+export function logError(where: Readonly<Record<string, unknown>>, { code, message, cause }: ServiceError): void {
+  console.error(
+    JSON.stringify({ level: 'error', ...where, code, message: toLoggable(message), cause: toLoggable(cause) }),
+  );
 }

@@ -2,7 +2,7 @@
  * What the value of a field may be: `id` an identifier; `text` words for people; `word` a short token; `number`
  * and `date` what their names say, also as text; `flag` true or false; `inside` an object or list whose own fields are judged; `map` an object by product id.
  */
-export type Kind = 'id' | 'text' | 'word' | 'number' | 'date' | 'flag' | 'inside' | 'map';
+export type FieldKind = 'id' | 'text' | 'word' | 'number' | 'date' | 'flag' | 'inside' | 'map';
 
 /**
  * The closed list of fields that may be kept, and as what. A field that nobody thought of, or a known one that holds
@@ -12,7 +12,7 @@ export type Kind = 'id' | 'text' | 'word' | 'number' | 'date' | 'flag' | 'inside
  * the event could not name its purchase without it. Who reads events holds the secret key and reads the same id from the
  * purchases; using the token at the store takes the developer's own credentials.
  */
-const kinds: Readonly<Record<Kind, readonly string[]>> = {
+const fieldsByKind: Readonly<Record<FieldKind, readonly string[]>> = {
   id: [
     'applicationUsername',
     'discountId',
@@ -111,14 +111,14 @@ const kinds: Readonly<Record<Kind, readonly string[]>> = {
   map: ['purchases'],
 };
 
-const kindOfField = new Map(
-  (Object.entries(kinds) as [Kind, readonly string[]][]).flatMap(([kind, fields]) =>
+const kindByField = new Map(
+  (Object.entries(fieldsByKind) as [FieldKind, readonly string[]][]).flatMap(([kind, fields]) =>
     fields.map((field) => [field, kind] as const),
   ),
 );
 
 /** What a field may hold; undefined for a field that is not on the list. */
-export const kindOf = (field: string): Kind | undefined => kindOfField.get(field);
+export const getFieldKind = (field: string): FieldKind | undefined => kindByField.get(field);
 
 /** Fields that are known never to stay: their names show that they were sent. Other unlisted names may be secrets too. */
 const secretFields = new Set([
@@ -142,4 +142,4 @@ const secretFields = new Set([
   'transactionReceipt',
 ]);
 
-export const isKnownSecret = (field: string): boolean => secretFields.has(field);
+export const isSecretField = (field: string): boolean => secretFields.has(field);

@@ -1,33 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import type { Millis } from '../purchases/purchase.ts';
-import { boundedContent, boundedRaw } from './bounds.ts';
+import { limitContent, limitRawEvent } from './bounds.ts';
 import {
+  type ContentList,
+  contentLists,
   type EventContent,
-  type EventList,
   type EventRecord,
   type ExternalCall,
-  eventLists,
   type RawEvent,
   type TagType,
 } from './event.ts';
 import { sanitize } from './sanitize.ts';
-import { type Scrub, scrubOf } from './scrub.ts';
-import { looksSecret, safeText, tagText } from './texts.ts';
+import { createRedactor, type Redact } from './scrub.ts';
+import { containsSecretPattern, sanitizeText, toTagValue } from './texts.ts';
 
 /** Collects what one request was about while it is handled. */
-export interface Recorder {
+export interface EventRecorder {
   readonly eventId: string;
   /** Adds rows to the lists of the content; a list keeps its first 100 and counts the others. */
-  note(rows: Partial<Record<EventList, readonly object[]>>): void;
-  appDownload(versions: NonNullable<EventContent['appDownload']>): void;
-  user(applicationUsername: string): void;
+  addContent(rows: Partial<Record<ContentList, readonly object[]>>): void;
+  setAppDownload(versions: NonNullable<EventContent['appDownload']>): void;
+  setUser(applicationUsername: string): void;
   /** Makes the event searchable by a value. */
-  tag(value: string, type: TagType): void;
-  externalCall(call: ExternalCall): void;
-  finish(end: Ending): { readonly event: EventRecord; readonly raw: RawEvent };
+  addTag(value: string, type: TagType): void;
+  addExternalCall(call: ExternalCall): void;
+  finish(end: FinishInput): { readonly event: EventRecord; readonly raw: RawEvent };
 }
 
-interface Ending {
+interface FinishInput {
   readonly request: { readonly route?: string; readonly [part: string]: unknown };
   readonly outcome: EventRecord['outcome'];
   readonly response: unknown;
@@ -36,10 +36,10 @@ interface Ending {
   readonly credentials?: readonly string[];
 }
 
-const longestList = 100;
-const mostTags = 60;
+const maxRowsPerList = 100;
+const maxTags = 60;
 
-interface Recording {
+interface EventRecorderOptions {
   readonly type: string;
   readonly date: Millis;
   readonly reqId?: string;
@@ -47,86 +47,96 @@ interface Recording {
   readonly eventId?: string;
 }
 
-export function newRecorder({ type, date, reqId, eventId = randomUUID() }: Recording): Recorder {
+export function createEventRecorder({
+  type,
+  date,
+  reqId,
+  eventId = randomUUID(),
+}: EventRecorderOptions): EventRecorder {
   // Not an object: a user may be called `__proto__`.
   const tags = new Map<string, TagType>();
   const calls: ExternalCall[] = [];
-  const lists = Object.fromEntries(eventLists.map((list) => [list, [] as object[]])) as Record<EventList, object[]>;
-  const leftOut: Record<string, number> = {};
+  const lists = Object.fromEntries(contentLists.map((list) => [list, [] as object[]])) as Record<ContentList, object[]>;
+  const omittedCounts: Record<string, number> = {};
   let versions: EventContent['appDownload'];
   let username: string | undefined;
   return {
     eventId,
-    note(rows) {
-      for (const [list, added] of Object.entries(rows) as [EventList, readonly object[]][]) {
-        const kept = added.slice(0, longestList - lists[list].length);
+    addContent(rows) {
+      for (const [list, added] of Object.entries(rows) as [ContentList, readonly object[]][]) {
+        const kept = added.slice(0, maxRowsPerList - lists[list].length);
         lists[list].push(...kept);
-        if (added.length > kept.length) leftOut[list] = (leftOut[list] ?? 0) + added.length - kept.length;
+        if (added.length > kept.length) omittedCounts[list] = (omittedCounts[list] ?? 0) + added.length - kept.length;
       }
     },
-    appDownload(known) {
+    setAppDownload(known) {
       versions = known;
     },
-    user(applicationUsername) {
+    setUser(applicationUsername) {
       username = applicationUsername;
     },
-    tag(value, tagType) {
-      if (value !== '' && tags.size < mostTags && !looksSecret(value)) tags.set(tagText(value), tagType);
+    addTag(value, tagType) {
+      if (value !== '' && tags.size < maxTags && !containsSecretPattern(value)) tags.set(toTagValue(value), tagType);
     },
-    externalCall(call) {
+    addExternalCall(call) {
       calls.push(call);
     },
     finish(end) {
-      const known = reqId && !looksSecret(reqId) ? reqId : undefined;
-      if (known) tags.set(tagText(known), '_R');
+      const known = reqId && !containsSecretPattern(reqId) ? reqId : undefined;
+      if (known) tags.set(toTagValue(known), '_R');
       if (!end.outcome.ok) tags.set('error', '_X');
       // The last: a user may be called as a purchase is, as a request, or `error`, and is to be found as the user.
-      if (username !== undefined) tags.set(tagText(username), '_A');
-      const { asked, scrub } = sanitizedRequest(end);
-      const content = boundedContent({
-        ...sanitizedLists(lists, scrub),
-        ...(Object.keys(leftOut).length > 0 && { trimmed: leftOut }),
+      if (username !== undefined) tags.set(toTagValue(username), '_A');
+      const { asked: sanitizedRequest, scrub } = sanitizeRequest(end);
+      const content = limitContent({
+        ...sanitizeLists(lists, scrub),
+        ...(Object.keys(omittedCounts).length > 0 && { trimmed: omittedCounts }),
         tags: Object.fromEntries(tags),
         ...(versions && { appDownload: versions }),
       });
-      const told = { eventId, reqId: known ?? eventId, type, date, content };
+      const base = { eventId, reqId: known ?? eventId, type, date, content };
       return {
-        event: { ...told, ...ending(end, scrub), ...(username !== undefined && { applicationUsername: username }) },
-        raw: rawOf(end, { asked, calls, scrub }),
+        event: { ...base, ...toOutcome(end, scrub), ...(username !== undefined && { applicationUsername: username }) },
+        raw: toRawEvent(end, { asked: sanitizedRequest, calls, scrub }),
       };
     },
   };
 }
 
 /** The request without its secrets, and what takes them out of everything else. */
-function sanitizedRequest({ request, credentials = [] }: Ending) {
+function sanitizeRequest({ request, credentials = [] }: FinishInput) {
   const secrets = new Set(credentials);
   const { method, route, ...parts } = request;
   const inner = Object.entries(parts).map(([part, value]) => [part, sanitize(value, { secrets })]);
-  return { asked: { method, route, ...Object.fromEntries(inner) } as object, scrub: scrubOf(secrets) };
+  return { asked: { method, route, ...Object.fromEntries(inner) } as object, scrub: createRedactor(secrets) };
 }
 
-function ending({ request: { method, route }, outcome }: Ending, scrub: Scrub): Pick<EventRecord, 'route' | 'outcome'> {
+function toOutcome(
+  { request: { method, route }, outcome }: FinishInput,
+  scrub: Redact,
+): Pick<EventRecord, 'route' | 'outcome'> {
   const { message } = outcome;
   return {
     ...(route && { route: typeof method === 'string' ? `${method} ${route}` : route }),
-    outcome: { ...outcome, ...(message !== undefined && { message: safeText(scrub(message)) }) },
+    outcome: { ...outcome, ...(message !== undefined && { message: sanitizeText(scrub(message)) }) },
   };
 }
 
-function rawOf(
-  { outcome, response, error }: Ending,
-  { asked, calls, scrub }: { asked: object; calls: readonly ExternalCall[]; scrub: Scrub },
+function toRawEvent(
+  { outcome, response, error }: FinishInput,
+  { asked: sanitizedRequest, calls, scrub }: { asked: object; calls: readonly ExternalCall[]; scrub: Redact },
 ): RawEvent {
-  return boundedRaw({
-    request: { ...asked },
+  return limitRawEvent({
+    request: { ...sanitizedRequest },
     response: { status: outcome.status, body: sanitize(response, { scrub }) },
-    ...(error && { error: { ...error, message: safeText(scrub(error.message)) } }),
+    ...(error && { error: { ...error, message: sanitizeText(scrub(error.message)) } }),
     externalRequests: calls.map((call) => ({ ...call, url: scrub(call.url) })),
   });
 }
 
-type Rows = Record<EventList, Record<string, unknown>[]>;
+type SanitizedLists = Record<ContentList, Record<string, unknown>[]>;
 
-const sanitizedLists = (lists: Record<EventList, object[]>, scrub: Scrub): Rows =>
-  Object.fromEntries(eventLists.map((list) => [list, lists[list].map((row) => sanitize(row, { scrub }))])) as Rows;
+const sanitizeLists = (lists: Record<ContentList, object[]>, scrub: Redact): SanitizedLists =>
+  Object.fromEntries(
+    contentLists.map((list) => [list, lists[list].map((row) => sanitize(row, { scrub }))]),
+  ) as SanitizedLists;

@@ -1,19 +1,19 @@
-import { removed } from './texts.ts';
+import { removedMark } from './texts.ts';
 
-const shortest = 8;
+const minSecretLength = 8;
 
 /** Takes secrets out of texts. */
-export type Scrub = (text: string) => string;
+export type Redact = (text: string) => string;
 
 /** Takes out the secrets, as they are or percent-encoded; what is shorter than a secret can be stays. */
-export function scrubOf(secrets: Iterable<string>): Scrub {
+export function createRedactor(secrets: Iterable<string>): Redact {
   const forms = [...secrets]
-    .filter((secret) => secret.length >= shortest)
-    .flatMap((secret) => [secret, percentEncoded(secret)]);
+    .filter((secret) => secret.length >= minSecretLength)
+    .flatMap((secret) => [secret, percentEncode(secret)]);
   // The longest first: a secret that is part of another must not leave the rest of it.
   const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length);
-  return (text) => longestFirst.reduce((scrubbed, form) => scrubbed.replaceAll(form, removed), text);
+  return (text) => longestFirst.reduce((scrubbed, form) => scrubbed.replaceAll(form, removedMark), text);
 }
 
 /** A lone surrogate has no percent encoding, and no URL holds one. */
-const percentEncoded = (secret: string): string => encodeURIComponent(secret.replace(/\p{Surrogate}/gu, '\uFFFD'));
+const percentEncode = (secret: string): string => encodeURIComponent(secret.replace(/\p{Surrogate}/gu, '\uFFFD'));

@@ -1,8 +1,8 @@
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
-import { recordedFetch } from '../http/recorded-fetch.ts';
-import { type DayRates, dayOf } from '../money/day-rates.ts';
-import { readReferenceRates } from './reference-rates.ts';
+import { createRecordedFetch } from '../http/recorded-fetch.ts';
+import { type DailyRates, toUtcDay } from '../money/day-rates.ts';
+import { parseEcbRates } from './reference-rates.ts';
 
 const folder = 'https://www.ecb.europa.eu/stats/eurofxref';
 const timeoutMs = 15_000;
@@ -14,14 +14,14 @@ const files = { daily: 'eurofxref-daily.xml', history: 'eurofxref-hist-90d.xml' 
 export async function fetchRates(
   file: keyof typeof files,
   { now, emulator }: Pick<Deps, 'now' | 'emulator'>,
-): Promise<DayRates[]> {
+): Promise<DailyRates[]> {
   // Belongs to no application's request, so there is no event to keep the call in.
-  const ask = recordedFetch({ record: () => {}, now, ...(emulator.url && { storesUrl: emulator.url }) });
-  const { status, text } = await ask(`${folder}/${files[file]}`, { timeoutMs });
+  const fetchFile = createRecordedFetch({ record: () => {}, now, ...(emulator.url && { storesUrl: emulator.url }) });
+  const { status, text } = await fetchFile(`${folder}/${files[file]}`, { timeoutMs });
   if (status !== 200)
     throw new ServiceError('ConnectionFailed', 'The exchange rates could not be fetched.', { cause: `HTTP ${status}` });
-  const days = readReferenceRates(text).sort((a, b) => (a.date > b.date ? -1 : 1));
-  if (days.some(({ date }) => date > dayOf(now())))
+  const days = parseEcbRates(text).sort((a, b) => (a.date > b.date ? -1 : 1));
+  if (days.some(({ date }) => date > toUtcDay(now())))
     throw new ServiceError('ConnectionFailed', 'The exchange rates could not be read.', { cause: 'a day to come' });
   return days;
 }

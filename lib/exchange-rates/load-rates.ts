@@ -1,34 +1,34 @@
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
-import { dayOf, isGood, isWorkingDay } from '../money/day-rates.ts';
+import { isInRateWindow, isWorkingDay, toUtcDay } from '../money/day-rates.ts';
 import { fetchRates } from './fetch-rates.ts';
 
-type Needed = Pick<Deps, 'now' | 'emulator' | 'dayRates'>;
+type LoadRatesDeps = Pick<Deps, 'now' | 'emulator' | 'dailyRates'>;
 
 /** How far back the history is healed: a little less than its file has. */
-const healedDays = 80;
+const backfillDays = 80;
 
 /**
  * Keeps the latest reference rates, and those of earlier days that are missing. Twice is once. Throws when the bank gives no
  * usable answer or has published nothing for days; what such an answer says is not kept.
  */
-export async function loadRates(deps: Needed): Promise<void> {
-  const { now, dayRates } = deps;
+export async function loadRates(deps: LoadRatesDeps): Promise<void> {
+  const { now, dailyRates: dayRates } = deps;
   const latest = await fetchRates('daily', deps);
   const [newest] = latest;
-  if (!newest || !isGood(newest.date, now() + dayMs))
+  if (!newest || !isInRateWindow(newest.date, now() + dayMs))
     throw new ServiceError('ConnectionFailed', 'The exchange rates are out of date.', { cause: newest?.date });
-  await dayRates.keep(latest);
-  const kept = new Set(await dayRates.daysBetween(dayOf(now(), -healedDays), newest.date));
-  if (workingDays(now(), newest.date).every((day) => kept.has(day))) return;
+  await dayRates.save(latest);
+  const storedDays = new Set(await dayRates.listStoredDays(toUtcDay(now(), -backfillDays), newest.date));
+  if (listWorkingDays(now(), newest.date).every((day) => storedDays.has(day))) return;
   const history = await fetchRates('history', deps);
-  await dayRates.keep(history.filter(({ date }) => !kept.has(date)));
+  await dayRates.save(history.filter(({ date }) => !storedDays.has(date)));
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Days on which there may be rates; after a holiday the history is asked for in vain, which costs one call a day. */
-function workingDays(now: number, until: string): string[] {
-  const days = Array.from({ length: healedDays + 1 }, (_, ago) => dayOf(now, -ago));
+function listWorkingDays(now: number, until: string): string[] {
+  const days = Array.from({ length: backfillDays + 1 }, (_, ago) => toUtcDay(now, -ago));
   return days.filter((day) => day <= until && isWorkingDay(day));
 }

@@ -1,25 +1,25 @@
-import { awaitsRate, keptRate, priced } from '../money/priced.ts';
-import type { KnownTransaction } from '../purchases/known-transactions.ts';
+import { chooseUsdRate, needsUsdRate, withUsdRate } from '../money/priced.ts';
+import type { ObservedTransaction } from '../purchases/known-transactions.ts';
 import type { Transaction } from '../transactions/transaction.ts';
-import type { Rates } from './cached-rates.ts';
+import type { ExchangeRates } from './cached-rates.ts';
 
 /**
  * A look at a purchase with the rates that its transactions are converted with. Reads none for US dollars, nor for what is
  * kept with its rate already; a rate that cannot be read is left for the next look, as no buyer waits for a rate.
  */
-export async function pricedLook<T extends { readonly transactions: readonly Transaction[] }>(
+export async function attachUsdRates<T extends { readonly transactions: readonly Transaction[] }>(
   look: T,
-  kept: readonly KnownTransaction[],
-  rates: Rates,
+  kept: readonly ObservedTransaction[],
+  rates: ExchangeRates,
 ): Promise<T> {
   const keptById = new Map(kept.map(({ transaction }) => [transaction.transactionId, transaction]));
-  const price = async (transaction: Transaction): Promise<Transaction> => {
+  const convert = async (transaction: Transaction): Promise<Transaction> => {
     const earlier = keptById.get(transaction.transactionId);
-    const rated = { ...transaction, ...(earlier && keptRate(transaction, [transaction, earlier])) };
-    return awaitsRate(rated) ? priced(rated, await ratesFor(rated, rates)) : rated;
+    const converted = { ...transaction, ...(earlier && chooseUsdRate(transaction, [transaction, earlier])) };
+    return needsUsdRate(converted) ? withUsdRate(converted, await findRates(converted, rates)) : converted;
   };
-  return { ...look, transactions: await Promise.all(look.transactions.map(price)) };
+  return { ...look, transactions: await Promise.all(look.transactions.map(convert)) };
 }
 
-const ratesFor = async ({ purchaseDate }: Transaction, rates: Rates) =>
-  await rates.of(purchaseDate).catch(() => undefined);
+const findRates = async ({ purchaseDate }: Transaction, rates: ExchangeRates) =>
+  await rates.findForDate(purchaseDate).catch(() => undefined);

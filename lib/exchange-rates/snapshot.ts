@@ -1,10 +1,10 @@
-import type { DayRates } from '../money/day-rates.ts';
+import type { DailyRates } from '../money/day-rates.ts';
 
 /**
  * The European Central Bank's reference rates of 31 December 2024. They ship with the code, so that purchases convert roughly
  * where the history has none.
  */
-export const snapshot: DayRates = {
+export const fallbackRates: DailyRates = {
   date: '2024-12-31',
   perEuro: {
     USD: '1.0389',

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { KeyLevel } from '../api/contract.ts';
 import type { App } from '../apps/app.ts';
-import { matchesKey } from '../apps/keys.ts';
+import { isValidApiKey } from '../apps/keys.ts';
 import { ServiceError } from '../errors.ts';
 import type { Millis } from '../purchases/purchase.ts';
 
@@ -11,18 +11,20 @@ export interface Credentials {
 }
 
 /** Basic or Bearer with `base64(app:key)`, or `?appName=…&apiKey=…`; undefined when there is none of them. */
-export function credentialsOf(event: APIGatewayProxyEvent): Credentials | undefined {
+export function extractCredentials(event: APIGatewayProxyEvent): Credentials | undefined {
   const { headers } = event;
   const authorization = Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
   const encoded = /^(?:basic|bearer)\s+(\S+)$/i.exec(authorization ?? '')?.[1];
-  return encoded ? split(Buffer.from(encoded, 'base64').toString('utf8')) : queryCredentials(event);
+  return encoded ? splitCredentials(Buffer.from(encoded, 'base64').toString('utf8')) : extractQueryCredentials(event);
 }
 
 /** Those of the query alone: the header of a notification is its store's. */
-export const queryCredentials = ({ queryStringParameters: query }: APIGatewayProxyEvent): Credentials | undefined =>
+export const extractQueryCredentials = ({
+  queryStringParameters: query,
+}: APIGatewayProxyEvent): Credentials | undefined =>
   query?.appName && query.apiKey ? { app: query.appName, key: query.apiKey } : undefined;
 
-function split(pair: string): Credentials | undefined {
+function splitCredentials(pair: string): Credentials | undefined {
   const colon = pair.indexOf(':');
   return colon > 0 ? { app: pair.slice(0, colon), key: pair.slice(colon + 1) } : undefined;
 }
@@ -35,13 +37,13 @@ function split(pair: string): Credentials | undefined {
 export async function authenticate(
   credentials: Credentials | undefined,
   level: Exclude<KeyLevel, 'none'>,
-  { find, now }: { find: (name: string) => Promise<App | undefined>; now: Millis },
+  { findApp, now }: { findApp: (name: string) => Promise<App | undefined>; now: Millis },
 ): Promise<App> {
   if (!credentials)
     throw new ServiceError('Forbidden', 'Credentials are missing: send the app name and a key.', { status: 401 });
-  const app = await find(credentials.app);
-  const isSecret = matchesKey(credentials.key, app?.secretKeys ?? [], now);
-  const isPublic = matchesKey(credentials.key, app?.publicKeys ?? [], now);
+  const app = await findApp(credentials.app);
+  const isSecret = isValidApiKey(credentials.key, app?.secretKeys ?? [], now);
+  const isPublic = isValidApiKey(credentials.key, app?.publicKeys ?? [], now);
   if (!app || !(isSecret || isPublic))
     throw new ServiceError('Forbidden', 'The app name and the key do not match.', { status: 401 });
   if (app.deletedAt !== undefined) throw new ServiceError('AppNotFound', 'This application was deleted.');

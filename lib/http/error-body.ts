@@ -1,7 +1,7 @@
-import type { Dialect } from '../api/contract.ts';
+import type { ErrorFormat } from '../api/contract.ts';
 import type { ServiceError } from '../errors.ts';
 
-export interface Answer {
+export interface ErrorResponse {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -10,7 +10,7 @@ export interface Answer {
 const processorCode = 6778003;
 
 /** How an error is worded, by the dialect of its endpoint. */
-export const errorAnswers: Readonly<Record<Dialect, (error: ServiceError, route: string) => Answer>> = {
+export const errorResponses: Readonly<Record<ErrorFormat, (error: ServiceError, route: string) => ErrorResponse>> = {
   default: ({ status, code, message }, route) => ({ status, body: { ok: false, route, status, code, message } }),
   // Clients read the body of a failed validation only when the HTTP status is 200.
   validation: (error, route) => ({

@@ -11,28 +11,28 @@ export interface PathMatch {
  * domain puts in front and one trailing slash are tolerated. Throws `InvalidPayload` for broken percent encoding.
  */
 export function matchPath(templates: readonly string[], encodedPath: string): PathMatch | undefined {
-  const segments = segmentsOf(encodedPath);
+  const segments = splitSegments(encodedPath);
   for (const template of templates) {
-    const params = paramsOf(segmentsOf(template), segments);
+    const params = matchSegments(splitSegments(template), segments);
     if (params) return { template, params };
   }
   return undefined;
 }
 
-const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '');
+const splitSegments = (path: string): string[] => path.split('/').filter((segment) => segment !== '');
 
-function paramsOf(template: readonly string[], path: readonly string[]): Record<string, string> | undefined {
+function matchSegments(template: readonly string[], path: readonly string[]): Record<string, string> | undefined {
   const tail = path.slice(-template.length);
   if (tail.length !== template.length) return undefined;
   const fits = template.every((segment, index) => segment.startsWith(':') || segment === tail[index]);
   if (!fits) return undefined;
   const params = template.flatMap((segment, index) =>
-    segment.startsWith(':') ? [[segment.slice(1), decoded(tail[index] ?? '')]] : [],
+    segment.startsWith(':') ? [[segment.slice(1), decodeSegment(tail[index] ?? '')]] : [],
   );
   return Object.fromEntries(params);
 }
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch (cause) {

@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { type Hook, hooks } from '../api/notifications.ts';
+import { type NotificationEndpoint, notificationEndpoints } from '../api/notifications.ts';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
-import { loggable } from '../events/loggable.ts';
-import { newRecorder, type Recorder } from '../events/recorder.ts';
-import { recordWork } from '../events/work.ts';
+import { toLoggable } from '../events/loggable.ts';
+import { createEventRecorder, type EventRecorder } from '../events/recorder.ts';
+import { recordWorkerEvent } from '../events/work.ts';
 import { parse } from '../parse.ts';
-import { type RawNotification, StoreMessage } from '../stores/store.ts';
-import { askingOf } from './asking.ts';
-import { authenticate, queryCredentials } from './authenticate.ts';
+import { type RawNotification, StoreNotification } from '../stores/store.ts';
+import { createStoreContext } from './asking.ts';
+import { authenticate, extractQueryCredentials } from './authenticate.ts';
 import { matchPath } from './path.ts';
 
 /** A call of a store, once it is known whose purchases it is about. */
-interface Receiving {
-  readonly hook: Hook;
+interface NotificationCall {
+  readonly hook: NotificationEndpoint;
   readonly app: App;
   readonly raw: RawNotification;
-  readonly recorder: Recorder;
+  readonly recorder: EventRecorder;
 }
 
 /**
@@ -26,74 +26,82 @@ interface Receiving {
  * what it sent and nobody will ever understand is taken, with an event that says so; on trouble of our own the answer asks
  * the store to send it again.
  */
-export async function receive(event: APIGatewayProxyEvent, deps: Deps): Promise<APIGatewayProxyResult> {
+export async function receiveNotification(event: APIGatewayProxyEvent, deps: Deps): Promise<APIGatewayProxyResult> {
   try {
-    return await take(await opened(event, deps), deps);
+    return await enqueueNotifications(await identifyCall(event, deps), deps);
   } catch (thrown) {
-    const { code, status, message, retryable, cause } = ServiceError.from(thrown);
-    console[retryable ? 'error' : 'warn'](JSON.stringify({ path: event.path, code, message, cause: loggable(cause) }));
-    const told = code === 'Forbidden' ? notForUs : message;
-    return answer(status, JSON.stringify({ ok: false, status, code, message: told }));
+    const { code, status, message, retryable, cause } = ServiceError.fromUnknown(thrown);
+    console[retryable ? 'error' : 'warn'](
+      JSON.stringify({ path: event.path, code, message, cause: toLoggable(cause) }),
+    );
+    const publicMessage = code === 'Forbidden' ? rejectedMessage : message;
+    return toHttpResult(status, JSON.stringify({ ok: false, status, code, message: publicMessage }));
   }
 }
 
 /** All that is refused is answered alike, so that nobody learns which names or stores there are; the log says why. */
-const notForUs = 'This notification is not for us.';
+const rejectedMessage = 'This notification is not for us.';
 
-async function opened(event: APIGatewayProxyEvent, { cachedApps, now }: Deps): Promise<Receiving> {
-  const found = hookOf(event.path);
+async function identifyCall(
+  event: APIGatewayProxyEvent,
+  { appCache: cachedApps, now }: Deps,
+): Promise<NotificationCall> {
+  const endpointMatch = findEndpoint(event.path);
   const app =
-    found.appName === undefined
-      ? await authenticate(queryCredentials(event), 'public', { find: cachedApps.find, now: now() })
-      : await cachedApps.find(found.appName);
+    endpointMatch.appName === undefined
+      ? await authenticate(extractQueryCredentials(event), 'public', { findApp: cachedApps.find, now: now() })
+      : await cachedApps.find(endpointMatch.appName);
   if (!app || app.deletedAt !== undefined) throw new ServiceError('Forbidden', 'There is no such application.');
-  const recorder = newRecorder({ type: eventType(found.hook), date: now(), eventId: randomUUID() });
-  return { hook: found.hook, app, raw: rawOf(event), recorder };
+  const recorder = createEventRecorder({ type: toEventType(endpointMatch.hook), date: now(), eventId: randomUUID() });
+  return { hook: endpointMatch.hook, app, raw: toRawNotification(event), recorder };
 }
 
 /** The type of the events that tell of a hook's calls. */
-const eventType = ({ platform }: Hook): string => `webhook.${platform}.called`;
+const toEventType = ({ platform }: NotificationEndpoint): string => `webhook.${platform}.called`;
 
-function hookOf(path: string): { hook: Hook; appName: string | undefined } {
-  for (const hook of hooks) {
+function findEndpoint(path: string): { hook: NotificationEndpoint; appName: string | undefined } {
+  for (const hook of notificationEndpoints) {
     const match = matchPath(hook.paths, path);
     if (match) return { hook, appName: match.params.appName };
   }
   throw new ServiceError('ResourceNotFound', 'There is no such path.');
 }
 
-async function take({ hook, app, raw, recorder }: Receiving, deps: Deps): Promise<APIGatewayProxyResult> {
-  const store = await deps.store(hook.platform);
+async function enqueueNotifications(
+  { hook, app, raw, recorder }: NotificationCall,
+  deps: Deps,
+): Promise<APIGatewayProxyResult> {
+  const store = await deps.loadStore(hook.platform);
   if (!store.receive) throw new ServiceError('ResourceNotFound', 'This store sends no notifications.');
   const receivedAt = deps.now();
   try {
-    const asking = await askingOf(app.name, hook.platform, { event: recorder, deps });
+    const asking = await createStoreContext(app.name, hook.platform, { recorder, deps });
     if (asking.settings === undefined)
       throw new ServiceError('Forbidden', `The app sells nothing on ${hook.platform}.`);
     const received = await store.receive(raw, asking);
-    const messages = received.messages.map((message) => parse(StoreMessage, message));
+    const messages = received.notifications.map((message) => parse(StoreNotification, message));
     const { eventId } = recorder;
-    await deps.notificationsQueue.send(
+    await deps.notificationQueue.send(
       messages.map((message, index) => ({
-        app: app.name,
+        appName: app.name,
         platform: hook.platform,
         eventId: index === 0 ? eventId : randomUUID(),
         receivedAt,
         attempt: 0,
-        message,
+        notification: message,
       })),
       { group: app.name },
     );
-    return answer(200, received.answer ?? '');
+    return toHttpResult(200, received.responseText ?? '');
   } catch (thrown) {
-    const failure = ServiceError.from(thrown);
+    const failure = ServiceError.fromUnknown(thrown);
     if (failure.code !== 'InvalidPayload') throw failure;
-    await recordWork(app.name, { recorder, failure, request: { route: hook.paths[0] ?? '' } }, deps);
-    return answer(200, '');
+    await recordWorkerEvent(app.name, { recorder, failure, request: { route: hook.paths[0] ?? '' } }, deps);
+    return toHttpResult(200, '');
   }
 }
 
-function rawOf({
+function toRawNotification({
   httpMethod,
   body,
   isBase64Encoded,
@@ -110,7 +118,7 @@ function rawOf({
   };
 }
 
-const answer = (statusCode: number, body: string): APIGatewayProxyResult => ({
+const toHttpResult = (statusCode: number, body: string): APIGatewayProxyResult => ({
   statusCode,
   headers: { 'Content-Type': body.startsWith('{') ? 'application/json' : 'text/plain', 'Cache-Control': 'no-store' },
   body,

@@ -1,11 +1,11 @@
 import { ServiceError } from '../errors.ts';
 import type { ExternalCall } from '../events/event.ts';
-import type { StoreAnswer, StoreFetch, StoreRequest } from '../stores/store.ts';
+import type { StoreFetch, StoreRequest, StoreResponse } from '../stores/store.ts';
 
 const defaultTimeoutMs = 6_000;
-const largestAnswerBytes = 6 * 1024 * 1024;
+const maxResponseBytes = 6 * 1024 * 1024;
 
-interface Recording {
+interface RecordedFetchOptions {
   readonly record: (call: ExternalCall) => void;
   readonly now: () => number;
   /** Where the stores are found instead of at their own hosts: the emulator's URL, or undefined in a deployment. */
@@ -16,16 +16,19 @@ interface Recording {
  * The `fetch` that adapters ask their stores with. It follows no redirect, ends with the deadline, reads at most 6 MB and
  * records every call. A store that gives no answer is `ConnectionFailed`; any HTTP answer is the adapter's to judge.
  */
-export function recordedFetch({ record, now, storesUrl }: Recording): StoreFetch {
+export function createRecordedFetch({ record, now, storesUrl }: RecordedFetchOptions): StoreFetch {
   return async (url, init = {}) => {
     const target = new URL(url);
     const startedAt = now();
-    const call = { type: target.host, url: redacted(target), method: init.method ?? 'GET' };
+    const call = { type: target.host, url: redactUrl(target), method: init.method ?? 'GET' };
     try {
-      const answer = await ask(storesUrl ? `${storesUrl}/${target.host}${target.pathname}${target.search}` : url, init);
-      const response = { status: answer.status, size: answer.text.length };
+      const storeResponse = await sendRequest(
+        storesUrl ? `${storesUrl}/${target.host}${target.pathname}${target.search}` : url,
+        init,
+      );
+      const response = { status: storeResponse.status, size: storeResponse.text.length };
       record({ ...call, response, timing: { startedAt, endedAt: now() } });
-      return answer;
+      return storeResponse;
     } catch (cause) {
       const message = cause instanceof Error ? cause.name : 'failed';
       record({ ...call, error: { message }, timing: { startedAt, endedAt: now() } });
@@ -34,10 +37,10 @@ export function recordedFetch({ record, now, storesUrl }: Recording): StoreFetch
   };
 }
 
-async function ask(
+async function sendRequest(
   url: string,
   { method = 'GET', headers = {}, body, timeoutMs = defaultTimeoutMs }: StoreRequest,
-): Promise<StoreAnswer> {
+): Promise<StoreResponse> {
   const response = await fetch(url, {
     method,
     headers,
@@ -53,20 +56,20 @@ async function readText(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > largestAnswerBytes) throw new Error('answer too large');
+    if (size > maxResponseBytes) throw new Error('answer too large');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
 /** The address without query; of the path only words stay, for every other segment may be a token. */
-const redacted = ({ origin, pathname }: URL): string =>
+const redactUrl = ({ origin, pathname }: URL): string =>
   origin +
   pathname
     .split('/')
-    .map((segment) => (isWord(segment) ? segment : '…'))
+    .map((segment) => (isPlainSegment(segment) ? segment : '…'))
     .join('/');
 
 /** A plain word, a version (`v3`) or an app's package name. */
-const isWord = (segment: string): boolean =>
+const isPlainSegment = (segment: string): boolean =>
   /^(?:[A-Za-z_]{0,24}|v\d{1,2}|[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]{0,30}){1,6})$/.test(segment);

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { Platform } from '../purchases/platform.ts';
-import { StoreMessage } from '../stores/store.ts';
+import { StoreNotification } from '../stores/store.ts';
 
 /** A verified message of a store on its way through the queue. */
-export const IncomingNotification = v.object({
-  app: v.string(),
+export const QueuedNotification = v.object({
+  appName: v.string(),
   platform: Platform,
   /** The event that will tell of it: each call of the store, or the look that found what it failed to deliver, has one. */
   eventId: v.string(),
@@ -12,6 +12,6 @@ export const IncomingNotification = v.object({
   receivedAt: v.number(),
   /** How often processing it was put off because the store could not be asked. */
   attempt: v.number(),
-  message: StoreMessage,
+  notification: StoreNotification,
 });
-export type IncomingNotification = v.InferOutput<typeof IncomingNotification>;
+export type QueuedNotification = v.InferOutput<typeof QueuedNotification>;

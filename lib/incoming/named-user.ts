@@ -1,15 +1,15 @@
-import type { Aliases } from '../db/aliases.ts';
+import type { UserAliasRepository } from '../db/aliases.ts';
 import type { Observation } from '../purchases/observation.ts';
 
 /** The user whom a store names in an observation, when a form of that name is known; nothing otherwise. */
-export async function namedUser(
+export async function resolveStoreUser(
   app: string,
-  { userTokens }: Observation,
-  aliases: Pick<Aliases, 'userOf'>,
+  { userAliases }: Observation,
+  aliases: Pick<UserAliasRepository, 'findUser'>,
 ): Promise<{ readonly named?: string }> {
-  for (const token of userTokens) {
-    const named = await aliases.userOf(app, token);
-    if (named !== undefined) return { named };
+  for (const token of userAliases) {
+    const storeUser = await aliases.findUser(app, token);
+    if (storeUser !== undefined) return { named: storeUser };
   }
   return {};
 }

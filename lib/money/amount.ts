@@ -1,4 +1,4 @@
-import { fractionOf } from './usd-rate.ts';
+import { parseFraction } from './usd-rate.ts';
 
 interface Amount {
   readonly amountMicros?: number;
@@ -7,23 +7,23 @@ interface Amount {
   readonly usdRate?: string;
 }
 
-const microsInCent = 10_000n;
+const microsPerCent = 10_000n;
 
 /**
  * The amount in US dollars: dollars exactly, what was converted in whole cents, a half to the even neighbour. Null when there
  * is no amount or no exchange rate for its currency.
  */
-export function amountUSD({ amountMicros, currency, usdRate }: Amount): number | null {
+export function toAmountUsd({ amountMicros, currency, usdRate }: Amount): number | null {
   if (amountMicros === undefined || currency === undefined) return null;
   if (currency === 'USD') return amountMicros / 1_000_000;
   if (usdRate === undefined) return null;
-  const [dollars, units] = fractionOf(usdRate);
-  const cents = halfEven(BigInt(Math.round(amountMicros)) * dollars, units * microsInCent);
+  const [dollars, units] = parseFraction(usdRate);
+  const cents = divideHalfEven(BigInt(Math.round(amountMicros)) * dollars, units * microsPerCent);
   return Number(cents) / 100;
 }
 
 /** The quotient as a whole number; the divisor is positive. */
-function halfEven(dividend: bigint, divisor: bigint): bigint {
+function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
   const truncated = dividend / divisor;
   const floor = dividend < truncated * divisor ? truncated - 1n : truncated;
   const rest = 2n * (dividend - floor * divisor);

@@ -11,7 +11,7 @@ export interface Announcement {
 }
 
 /** A version of a purchase, by which its announcements are known. */
-export interface Announcing {
+export interface PurchaseVersion {
   readonly app: string;
   readonly purchaseId: string;
   readonly version: number;
@@ -19,8 +19,8 @@ export interface Announcing {
 }
 
 /** What a version announces for this reason. */
-export function announcement(
-  { app, purchaseId, version, updatedAt: date }: Announcing,
+export function buildAnnouncement(
+  { app, purchaseId, version, updatedAt: date }: PurchaseVersion,
   reason: NotificationReason,
 ): Announcement {
   const name = `${app}\n${purchaseId}\n${version}\n${reason}`;

@@ -1,30 +1,30 @@
 import type { Millis } from '../purchases/purchase.ts';
 import type { NotificationReason } from './reasons.ts';
 
-interface Noted {
+interface PurchaseNotificationEntry {
   readonly date: Millis;
   readonly reason: NotificationReason;
 }
 
-interface Source {
-  notificationsOf(app: string, purchaseId: string): Promise<readonly Noted[]>;
+interface NotificationSource {
+  listNotifications(app: string, purchaseId: string): Promise<readonly PurchaseNotificationEntry[]>;
 }
 
 /** Purchases whose notifications are read at the same time. */
-const parallel = 25;
+const concurrency = 25;
 
 /** The notifications of several purchases, by purchase, each read once. */
-export async function notificationsOfEach(
+export async function listNotificationsByPurchase(
   app: string,
   purchaseIds: readonly string[],
-  source: Source,
-): Promise<ReadonlyMap<string, readonly Noted[]>> {
-  const wanted = [...new Set(purchaseIds)];
-  const found = new Map<string, readonly Noted[]>();
-  for (let start = 0; start < wanted.length; start += parallel) {
+  source: NotificationSource,
+): Promise<ReadonlyMap<string, readonly PurchaseNotificationEntry[]>> {
+  const uniqueIds = [...new Set(purchaseIds)];
+  const found = new Map<string, readonly PurchaseNotificationEntry[]>();
+  for (let start = 0; start < uniqueIds.length; start += concurrency) {
     await Promise.all(
-      wanted.slice(start, start + parallel).map(async (id) => {
-        found.set(id, await source.notificationsOf(app, id));
+      uniqueIds.slice(start, start + concurrency).map(async (id) => {
+        found.set(id, await source.listNotifications(app, id));
       }),
     );
   }

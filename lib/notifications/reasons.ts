@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Known } from '../purchases/merge.ts';
+import type { PurchaseState } from '../purchases/merge.ts';
 import { isExpired, type Millis, type Purchase } from '../purchases/purchase.ts';
 
 /** Why a purchase changed, in the words of the specification (`REPEATED` is the wire value of `WEBHOOK_REPEATED`). */
@@ -27,8 +27,8 @@ export const NotificationReason = v.picklist([
 export type NotificationReason = v.InferOutput<typeof NotificationReason>;
 
 /** A state and the moment it was written; expiry by the clock counts as seen when it had passed by then. */
-export interface Written {
-  readonly known: Known;
+export interface StateAt {
+  readonly state: PurchaseState;
   readonly at: Millis;
 }
 
@@ -38,50 +38,53 @@ export interface Written {
  * missed in between as well: a renewal that has run out since is both. What the store's message says (`told`) tells where
  * states look alike.
  */
-export function lifecycleReasons(
-  before: Written | undefined,
-  after: Written,
-  told?: NotificationReason,
+export function findLifecycleReasons(
+  before: StateAt | undefined,
+  after: StateAt,
+  storeReason?: NotificationReason,
 ): NotificationReason[] {
-  const to = after.known.purchase;
-  if (!before || before.known.purchase.isPending === true) {
+  const to = after.state.purchase;
+  if (!before || before.state.purchase.isPending === true) {
     return to.isPending === true || isExpired(to, after.at) ? [] : ['PURCHASED'];
   }
-  const turns = turnReasons(before, after);
+  const transitionReasons = findTransitionReasons(before, after);
   const life = isExpired(to, after.at)
-    ? turns
-    : [...turns, ...stateReasons(before.known, after.known, { turns, told })];
-  const given = newlyRefunded(before.known, after.known);
-  if (given.length === 0) return life;
+    ? transitionReasons
+    : [
+        ...transitionReasons,
+        ...findStateReasons(before.state, after.state, { turns: transitionReasons, told: storeReason }),
+      ];
+  const newRefunds = findNewRefunds(before.state, after.state);
+  if (newRefunds.length === 0) return life;
   // The end that comes with the money is not told for itself; one that has come beside the refund of an earlier period is.
-  const ends = to.endedAt !== undefined || given.includes(to.transactionId);
+  const ends = to.endedAt !== undefined || newRefunds.includes(to.transactionId);
   const rest = ends ? life.filter((reason) => reason !== 'EXPIRED' && reason !== 'REVOKED') : life;
-  return [refundReason(before, after), ...rest];
+  return [chooseRefundReason(before, after), ...rest];
 }
 
 /** A new plan or payment, and what has become of the access. */
-function turnReasons(before: Written, after: Written): NotificationReason[] {
-  const [from, to] = [before.known.purchase, after.known.purchase];
+function findTransitionReasons(before: StateAt, after: StateAt): NotificationReason[] {
+  const [from, to] = [before.state.purchase, after.state.purchase];
   const [wasExpired, expired] = [isExpired(from, before.at), isExpired(to, after.at)];
-  const paid = isPaidAnew(before.known, after.known);
+  const paid = isNewPayment(before.state, after.state);
   const reasons: NotificationReason[] = [];
-  if (isOtherPlan(from, to)) reasons.push('PLAN_CHANGED');
+  if (isPlanChange(from, to)) reasons.push('PLAN_CHANGED');
   else if (paid || (wasExpired && !expired)) reasons.push('RENEWED');
   if (to.isPaused) return from.isPaused ? reasons : [...reasons, 'PAUSED'];
   // The purchase that took its place tells of the change.
   if (to.cancelationReason === 'System.Replaced' && expired) return reasons;
-  if (expired && (!wasExpired || paid)) reasons.push(isTakenEarly(from, to) ? 'REVOKED' : 'EXPIRED');
+  if (expired && (!wasExpired || paid)) reasons.push(isEndedEarly(from, to) ? 'REVOKED' : 'EXPIRED');
   return reasons;
 }
 
 /** Ended by the store before the date that was known, and nobody says why. */
-const isTakenEarly = ({ expirationDate = Infinity }: Purchase, { endedAt = Infinity, cancelationReason }: Purchase) =>
+const isEndedEarly = ({ expirationDate = Infinity }: Purchase, { endedAt = Infinity, cancelationReason }: Purchase) =>
   endedAt < expirationDate && cancelationReason === 'Unknown';
 
 /** A payment for a later period than the one before; not an earlier one that is shown again since the later was refunded, nor back. */
-function isPaidAnew(before: Known, after: Known): boolean {
+function isNewPayment(before: PurchaseState, after: PurchaseState): boolean {
   const [from, to] = [before.purchase.transactionId, after.purchase.transactionId];
-  if (from === to || refunded(before).includes(to)) return false;
+  if (from === to || listRefundedIds(before).includes(to)) return false;
   const datesOf = (id: string): readonly [Millis, Millis] | undefined => {
     const found = after.transactions.find(({ transaction }) => transaction.transactionId === id)?.transaction;
     return found && [found.expirationDate ?? found.purchaseDate, found.purchaseDate];
@@ -92,41 +95,44 @@ function isPaidAnew(before: Known, after: Known): boolean {
 }
 
 /** Another product now, unless it is the one that was chosen for this renewal, or another choice for the next one. */
-const isOtherPlan = (from: Purchase, to: Purchase): boolean =>
+const isPlanChange = (from: Purchase, to: Purchase): boolean =>
   from.productId === to.productId
     ? (from.renewalProductId ?? from.productId) !== (to.renewalProductId ?? to.productId)
     : from.renewalProductId !== to.productId || from.transactionId === to.transactionId;
 
-function refundReason(before: Written, after: Written): NotificationReason {
-  const to = after.known.purchase;
-  const endedWithIt = !isExpired(before.known.purchase, before.at) && isExpired(to, after.at);
+function chooseRefundReason(before: StateAt, after: StateAt): NotificationReason {
+  const to = after.state.purchase;
+  const endedWithIt = !isExpired(before.state.purchase, before.at) && isExpired(to, after.at);
   // Taken away without the owner's doing: a family that ended, a dispute that was lost.
   const isTakenAway = to.cancelationReason === 'System' && (endedWithIt || to.endedAt !== undefined);
   return to.isSharedPurchase || isTakenAway ? 'REVOKED' : 'REFUNDED';
 }
 
-function newlyRefunded(before: Known, after: Known): string[] {
-  const refundedBefore = new Set(refunded(before));
-  return refunded(after).filter((id) => !refundedBefore.has(id));
+function findNewRefunds(before: PurchaseState, after: PurchaseState): string[] {
+  const refundedBefore = new Set(listRefundedIds(before));
+  return listRefundedIds(after).filter((id) => !refundedBefore.has(id));
 }
 
-const refunded = (known: Known): string[] =>
+const listRefundedIds = (known: PurchaseState): string[] =>
   known.transactions.flatMap(({ transaction }) =>
     transaction.refundedAt === undefined ? [] : [transaction.transactionId],
   );
 
 /** What has become of a running purchase; a turn says by itself that there is access for longer, and renewal. */
-function stateReasons(
-  before: Known,
-  after: Known,
-  { turns, told }: { readonly turns: readonly NotificationReason[]; readonly told: NotificationReason | undefined },
+function findStateReasons(
+  before: PurchaseState,
+  after: PurchaseState,
+  {
+    turns: transitionReasons,
+    told,
+  }: { readonly turns: readonly NotificationReason[]; readonly told: NotificationReason | undefined },
 ): NotificationReason[] {
   const [from, to] = [before.purchase, after.purchase];
-  const hasTurned = turns.length > 0;
+  const hasTurned = transitionReasons.length > 0;
   const reasons: NotificationReason[] = [];
-  if (to.isBillingRetryPeriod && (!from.isBillingRetryPeriod || turns.includes('RENEWED'))) {
+  if (to.isBillingRetryPeriod && (!from.isBillingRetryPeriod || transitionReasons.includes('RENEWED'))) {
     reasons.push('ENTERED_GRACE_PERIOD');
-  } else if (!hasTurned && isLonger(from, to) && (told === 'EXTENDED' || isPaidForLonger(before, after))) {
+  } else if (!hasTurned && isExtended(from, to) && (told === 'EXTENDED' || isPaidPeriodExtended(before, after))) {
     reasons.push('EXTENDED');
   }
   if (from.renewalIntent === 'Renew' && to.renewalIntent === 'Lapse') reasons.push('WILL_LAPSE');
@@ -138,14 +144,14 @@ function stateReasons(
   return reasons;
 }
 
-const isLonger = (from: Purchase, to: Purchase): boolean =>
+const isExtended = (from: Purchase, to: Purchase): boolean =>
   !from.isBillingRetryPeriod && (to.expirationDate ?? 0) > (from.expirationDate ?? Number.POSITIVE_INFINITY);
 
 /** The period of the payment itself ends later: while a store is late with a renewal, or its bill, only the access does. */
-function isPaidForLonger(before: Known, after: Known): boolean {
-  const [was, is] = [before, after].map((known) => periodEnd(known, after.purchase.transactionId));
+function isPaidPeriodExtended(before: PurchaseState, after: PurchaseState): boolean {
+  const [was, is] = [before, after].map((known) => getPeriodEnd(known, after.purchase.transactionId));
   return was === undefined || is === undefined || is > was;
 }
 
-const periodEnd = ({ transactions }: Known, id: string): Millis | undefined =>
+const getPeriodEnd = ({ transactions }: PurchaseState, id: string): Millis | undefined =>
   transactions.find(({ transaction }) => transaction.transactionId === id)?.transaction.expirationDate;

@@ -1,36 +1,39 @@
-import type { OfferedPurchase } from '../api/processor-a.ts';
-import { type Grant, isEnding } from '../db/access-tokens.ts';
-import { answered } from '../stores/processor-a/client.ts';
-import { granted } from '../stores/processor-a/receipt.ts';
-import { offeredPurchase, registerBought } from './bought.ts';
-import { accountOf, buyerOf, grantOf, type Selling } from './selling.ts';
+import type { PurchaseWithOffer } from '../api/processor-a.ts';
+import { type AccessTokenGrant, isExpiringSoon } from '../db/access-tokens.ts';
+import { callStripe } from '../stores/processor-a/client.ts';
+import { fetchGrantObservations } from '../stores/processor-a/receipt.ts';
+import { recordStripePurchases, toPurchaseWithOffer } from './bought.ts';
+import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './selling.ts';
 
 /** What the buyer of a token bought, asked from the processor and stored; with a new token when this one ends soon. */
-export async function purchasesOfBuyer(
+export async function listPurchasesByAccessToken(
   token: string,
-  selling: Selling,
-): Promise<{ readonly purchases: OfferedPurchase[]; readonly newAccessToken?: string }> {
+  selling: CheckoutContext,
+): Promise<{ readonly purchases: PurchaseWithOffer[]; readonly newAccessToken?: string }> {
   const { app, deps } = selling;
   const now = deps.now();
-  const grant = await grantOf(deps.accessTokens.find(app.name, token, now));
-  const look = await accountOf(selling, grant.platform);
-  const customer = await buyerOf(grant, look);
+  const grant = await requireGrant(deps.accessTokens.find(app.name, token, now));
+  const look = await openCheckoutAccount(selling, grant.platform);
+  const customer = await findStripeCustomerId(grant, look);
   const known = { ...grant, ...(customer !== undefined && { customer }) };
-  const registered = await registerBought(await answered(() => granted(known, look)), selling);
-  const newAccessToken = isEnding(grant, now)
+  const registered = await recordStripePurchases(await callStripe(() => fetchGrantObservations(known, look)), selling);
+  const newAccessToken = isExpiringSoon(grant, now)
     ? await deps.accessTokens.rotate(app.name, { token, grant: known }, now)
     : undefined;
   return {
-    purchases: registered.map(({ purchase }) => offeredPurchase(purchase, now)),
+    purchases: registered.map(({ purchase }) => toPurchaseWithOffer(purchase, now)),
     ...(newAccessToken !== undefined && { newAccessToken }),
   };
 }
 
 /** What a user of the application bought through the processor, as it is stored: for the application's own server. */
-export async function purchasesOfUser(username: string, { app, deps }: Selling): Promise<OfferedPurchase[]> {
-  const platforms: readonly string[] = ['processor_a', 'service_processor_a'] satisfies Grant['platform'][];
-  const owned = await deps.purchases.ownedBy(app.name, username);
+export async function listPurchasesByUser(
+  username: string,
+  { app, deps }: CheckoutContext,
+): Promise<PurchaseWithOffer[]> {
+  const platforms: readonly string[] = ['processor_a', 'service_processor_a'] satisfies AccessTokenGrant['platform'][];
+  const owned = await deps.purchases.listByUser(app.name, username);
   return owned
     .filter(({ platform }) => platforms.includes(platform))
-    .map((purchase) => offeredPurchase(purchase, deps.now()));
+    .map((purchase) => toPurchaseWithOffer(purchase, deps.now()));
 }

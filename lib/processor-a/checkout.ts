@@ -1,46 +1,48 @@
 import type Stripe from 'stripe';
-import type { BodyOf } from '../api/contract.ts';
+import type { ContractBody } from '../api/contract.ts';
 import type { createCheckout } from '../api/processor-a.ts';
 import { ServiceError } from '../errors.ts';
-import { answered } from '../stores/processor-a/client.ts';
-import type { Look } from '../stores/processor-a/looks.ts';
+import { callStripe } from '../stores/processor-a/client.ts';
+import type { StripeAccount } from '../stores/processor-a/looks.ts';
 import type { Price } from '../stores/processor-a/objects.ts';
-import { trialDaysOf } from './priced-products.ts';
-import { offeredPrice } from './prices.ts';
-import { accountOf, buyerOf, grantOf, type Selling } from './selling.ts';
+import { getTrialDays } from './priced-products.ts';
+import { findOfferPrice } from './prices.ts';
+import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './selling.ts';
 
-type Wish = BodyOf<typeof createCheckout>;
+type CheckoutRequest = ContractBody<typeof createCheckout>;
 
 /** A checkout session for the offer, and the token that opens what is bought by it. */
-export async function checkOut(
-  wish: Wish,
-  selling: Selling,
+export async function createCheckoutSession(
+  wish: CheckoutRequest,
+  selling: CheckoutContext,
 ): Promise<{ readonly sessionId: string; readonly url: string; readonly accessToken: string }> {
   const { app, deps } = selling;
   const now = deps.now();
   const grant =
-    wish.accessToken === undefined ? undefined : await grantOf(deps.accessTokens.find(app.name, wish.accessToken, now));
-  const look = await accountOf(selling, grant?.platform);
-  const { price } = await offeredPrice(wish.offerId, look);
-  const customer = grant && (await buyerOf(grant, look));
-  const { id, url } = await answered(() =>
-    look.stripe.checkout.sessions.create(sessionParams(wish, { price, customer, look })),
+    wish.accessToken === undefined
+      ? undefined
+      : await requireGrant(deps.accessTokens.find(app.name, wish.accessToken, now));
+  const look = await openCheckoutAccount(selling, grant?.platform);
+  const { price } = await findOfferPrice(wish.offerId, look);
+  const customer = grant && (await findStripeCustomerId(grant, look));
+  const { id, url } = await callStripe(() =>
+    look.stripe.checkout.sessions.create(buildSessionParams(wish, { price, customer, look })),
   );
   if (!url) throw new ServiceError('ConnectionFailed', 'The processor gave no address to pay at.');
-  const { platform } = look.origin;
-  const opened = { platform, session: id, ...(customer !== undefined && { customer }) };
-  return { sessionId: id, url, accessToken: await deps.accessTokens.issue(app.name, opened, now) };
+  const { platform } = look.mapping;
+  const newGrant = { platform, session: id, ...(customer !== undefined && { customer }) };
+  return { sessionId: id, url, accessToken: await deps.accessTokens.issue(app.name, newGrant, now) };
 }
 
-function sessionParams(
-  wish: Wish,
-  { price, customer, look }: { price: Price; customer: string | undefined; look: Look },
+function buildSessionParams(
+  wish: CheckoutRequest,
+  { price, customer, look }: { price: Price; customer: string | undefined; look: StripeAccount },
 ): Stripe.Checkout.SessionCreateParams {
   const { applicationUsername } = wish;
   const mode = wish.mode ?? (price.recurring ? 'subscription' : 'payment');
-  const metadata = { app: look.origin.app, ...(applicationUsername !== undefined && { applicationUsername }) };
+  const metadata = { app: look.mapping.app, ...(applicationUsername !== undefined && { applicationUsername }) };
   // Spec: not shown. A free trial is for buyers who bought nothing before.
-  const trial = customer === undefined ? trialDaysOf(price) : 0;
+  const trial = customer === undefined ? getTrialDays(price) : 0;
   return {
     mode,
     line_items: [{ price: price.id, quantity: 1 }],

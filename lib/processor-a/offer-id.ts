@@ -1,14 +1,14 @@
 import { ServiceError } from '../errors.ts';
-import { neutralId } from '../http/vocabulary.ts';
+import { toNeutralId } from '../http/vocabulary.ts';
 
 const prefixes = /^(?:service_)?processor_a:/;
 
 /** An id of the processor, without the platform that a client may have put in front, in whichever words. */
-export const bareProcessorId = (id: string): string => neutralId(id).replace(prefixes, '');
+export const toStripeId = (id: string): string => toNeutralId(id).replace(prefixes, '');
 
 /** The price, and the product where it is named, of `{platform}:<product>#<price>`, of that without platform, or of a price. */
-export function priceInOffer(offerId: string): { readonly price: string; readonly product?: string } {
-  const offer = bareProcessorId(offerId);
+export function parseOfferId(offerId: string): { readonly price: string; readonly product?: string } {
+  const offer = toStripeId(offerId);
   const hash = offer.lastIndexOf('#');
   const price = offer.slice(hash + 1);
   if (!/^[A-Za-z0-9_-]{1,200}$/.test(price)) {

@@ -1,27 +1,27 @@
-import type { BodyOf } from '../api/contract.ts';
+import type { ContractBody } from '../api/contract.ts';
 import type { createPortal } from '../api/processor-a.ts';
 import { ServiceError } from '../errors.ts';
-import { answered } from '../stores/processor-a/client.ts';
-import { settingsOf } from '../stores/processor-a/settings.ts';
-import { ownSubscriptionId } from './own-ids.ts';
-import { accountOf, buyerOf, grantOf, type Selling } from './selling.ts';
+import { callStripe } from '../stores/processor-a/client.ts';
+import { parseStoredSettings } from '../stores/processor-a/settings.ts';
+import { authorizeSubscriptionId } from './own-ids.ts';
+import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './selling.ts';
 
 /** The address of a portal session for the buyer of a token. */
-export async function openPortal(
-  { accessToken, id, returnUrl }: BodyOf<typeof createPortal>,
-  selling: Selling,
+export async function createPortalSession(
+  { accessToken, id, returnUrl }: ContractBody<typeof createPortal>,
+  selling: CheckoutContext,
 ): Promise<string> {
   const { app, deps } = selling;
-  const grant = await grantOf(deps.accessTokens.find(app.name, accessToken, deps.now()));
-  const look = await accountOf(selling, grant.platform);
-  const customer = await buyerOf(grant, look);
+  const grant = await requireGrant(deps.accessTokens.find(app.name, accessToken, deps.now()));
+  const look = await openCheckoutAccount(selling, grant.platform);
+  const customer = await findStripeCustomerId(grant, look);
   if (customer === undefined)
     throw new ServiceError('InvalidPayload', 'Nothing was bought with this access token yet.');
-  if (id !== undefined) await ownSubscriptionId(id, customer, look);
-  const { portalConfiguration: configuration } = settingsOf(
-    await deps.cachedApps.storeSettings(app.name, grant.platform),
+  if (id !== undefined) await authorizeSubscriptionId(id, customer, look);
+  const { portalConfiguration: configuration } = parseStoredSettings(
+    await deps.appCache.findStoreSettings(app.name, grant.platform),
   );
-  const { url } = await answered(() =>
+  const { url } = await callStripe(() =>
     look.stripe.billingPortal.sessions.create({
       customer,
       return_url: returnUrl,

@@ -1,48 +1,54 @@
 import type { App } from '../apps/app.ts';
-import type { Grant } from '../db/access-tokens.ts';
+import type { AccessTokenGrant } from '../db/access-tokens.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
-import type { Recorder } from '../events/recorder.ts';
-import { askingOf } from '../http/asking.ts';
+import type { EventRecorder } from '../events/recorder.ts';
+import { createStoreContext } from '../http/asking.ts';
 import type { Platform } from '../purchases/platform.ts';
-import { openAccount } from '../stores/processor-a/account.ts';
-import { answered } from '../stores/processor-a/client.ts';
-import type { Look } from '../stores/processor-a/looks.ts';
+import { openStripeAccount } from '../stores/processor-a/account.ts';
+import { callStripe } from '../stores/processor-a/client.ts';
+import type { StripeAccount } from '../stores/processor-a/looks.ts';
 import type { ProcessorAPlatform } from '../stores/processor-a/origin.ts';
-import { readSession } from '../stores/processor-a/reads.ts';
-import { sellingPlatform } from './selling-platform.ts';
+import { fetchSession } from '../stores/processor-a/reads.ts';
+import { selectCheckoutPlatform } from './selling-platform.ts';
 
 /** A request that sells through the processor. */
-export interface Selling {
+export interface CheckoutContext {
   readonly app: App;
-  readonly event: Recorder;
+  readonly recorder: EventRecorder;
   readonly deps: Deps;
 }
 
 /** The account, of the platform that a token is for or of the one that the application sells through. */
-export async function accountOf(selling: Selling, platform?: ProcessorAPlatform): Promise<Look> {
+export async function openCheckoutAccount(
+  selling: CheckoutContext,
+  platform?: ProcessorAPlatform,
+): Promise<StripeAccount> {
   const { app, deps } = selling;
-  const sold = platform ?? (await sellingPlatform(app.name, deps.cachedApps));
-  return openAccount(sold, await askingOf(app.name, sold, selling));
+  const checkoutPlatform = platform ?? (await selectCheckoutPlatform(app.name, deps.appCache));
+  return openStripeAccount(checkoutPlatform, await createStoreContext(app.name, checkoutPlatform, selling));
 }
 
 /** What a token opens. Throws `Forbidden` in the words that make clients forget their token. */
-export async function grantOf<G extends Grant>(
+export async function requireGrant<G extends AccessTokenGrant>(
   found: Promise<G | undefined>,
 ): Promise<G & { platform: ProcessorAPlatform }> {
   const grant = await found;
-  if (!grant || !isProcessorA(grant.platform)) throw invalidToken();
+  if (!grant || !isProcessorAPlatform(grant.platform)) throw invalidTokenError();
   return { ...grant, platform: grant.platform };
 }
 
 /** The error of a token that is not good, or not for this. */
-export const invalidToken = (): ServiceError => new ServiceError('Forbidden', 'Invalid access token');
+export const invalidTokenError = (): ServiceError => new ServiceError('Forbidden', 'Invalid access token');
 
 /** The customer behind a grant; before a first payment the session alone knows, or nobody does. */
-export async function buyerOf({ customer, session }: Grant, { stripe }: Look): Promise<string | undefined> {
+export async function findStripeCustomerId(
+  { customer, session }: AccessTokenGrant,
+  { stripe }: StripeAccount,
+): Promise<string | undefined> {
   if (customer !== undefined || session === undefined) return customer;
-  return (await answered(() => readSession(stripe, session))).customer ?? undefined;
+  return (await callStripe(() => fetchSession(stripe, session))).customer ?? undefined;
 }
 
-const isProcessorA = (platform: Platform): platform is ProcessorAPlatform =>
+const isProcessorAPlatform = (platform: Platform): platform is ProcessorAPlatform =>
   platform === 'processor_a' || platform === 'service_processor_a';

@@ -9,51 +9,55 @@ export type Strategy = v.InferOutput<typeof Strategy>;
 /** One user's claim to a purchase: by a validation, or linked by hand through the API. */
 export const Claim = v.object({
   username: v.string(),
-  how: v.picklist(['validation', 'manual']),
+  source: v.picklist(['validation', 'manual']),
   /** Of a validation the first one, of a link the latest. */
-  firstAt: v.number(),
-  lastAt: v.number(),
+  firstClaimedAt: v.number(),
+  lastClaimedAt: v.number(),
 });
 export type Claim = v.InferOutput<typeof Claim>;
 
 /** More than any family, and fewer than a stolen receipt is passed on to: the item of a purchase must hold its users. */
-const mostUsers = 500;
+const maxClaims = 500;
 
 /** Whether a claim comes too late to count: its user is answered, and owns nothing. */
-export const isLateComer = (claims: readonly Claim[], how: Claim['how'], strategy: Strategy): boolean =>
-  claims.length >= mostUsers && how === 'validation' && strategy !== 'last';
+export const exceedsClaimLimit = (claims: readonly Claim[], how: Claim['source'], strategy: Strategy): boolean =>
+  claims.length >= maxClaims && how === 'validation' && strategy !== 'last';
 
 /** The claims that are kept beside a new one: where the latest one counts, those of long ago are forgotten. */
-export function stillKnown(claims: readonly Claim[]): readonly Claim[] {
-  if (claims.length < mostUsers) return claims;
-  const validations = claims.filter(({ how }) => how === 'validation').sort((a, b) => a.lastAt - b.lastAt);
+export function evictOldestClaim(claims: readonly Claim[]): readonly Claim[] {
+  if (claims.length < maxClaims) return claims;
+  const validations = claims
+    .filter(({ source: how }) => how === 'validation')
+    .sort((a, b) => a.lastClaimedAt - b.lastClaimedAt);
   const [oldest] = validations;
   return claims.filter((claim) => claim !== oldest);
 }
 
 /** Who is entitled: the latest manual link alone, otherwise what the strategy makes of the validations; oldest first. */
-export function entitledUsers(claims: readonly Claim[], strategy: Strategy): string[] {
-  const manual = claims.filter(({ how }) => how === 'manual');
-  if (manual.length > 0) return [newestOf(manual, 'lastAt')];
-  const byAge = [...claims].sort((a, b) => a.firstAt - b.firstAt || compare(a.username, b.username));
-  if (strategy === 'all') return byAge.slice(0, mostUsers).map(({ username }) => username);
+export function resolveEntitledUsers(claims: readonly Claim[], strategy: Strategy): string[] {
+  const manual = claims.filter(({ source: how }) => how === 'manual');
+  if (manual.length > 0) return [findLatestClaimant(manual)];
+  const byAge = [...claims].sort((a, b) => a.firstClaimedAt - b.firstClaimedAt || compare(a.username, b.username));
+  if (strategy === 'all') return byAge.slice(0, maxClaims).map(({ username }) => username);
   if (byAge.length === 0) return [];
-  return strategy === 'first' ? byAge.slice(0, 1).map(({ username }) => username) : [newestOf(byAge, 'lastAt')];
+  return strategy === 'first' ? byAge.slice(0, 1).map(({ username }) => username) : [findLatestClaimant(byAge)];
 }
 
 /** Since when the claim entitles, of a user who is entitled now. */
-export const entitledSince = ({ how, firstAt, lastAt }: Claim, strategy: Strategy): Millis =>
-  how === 'manual' || strategy === 'last' ? lastAt : firstAt;
+export const getEntitledSince = (
+  { source: how, firstClaimedAt: firstAt, lastClaimedAt: lastAt }: Claim,
+  strategy: Strategy,
+): Millis => (how === 'manual' || strategy === 'last' ? lastAt : firstAt);
 
 /** The user's claim after claiming again; a manual link stays one whatever a validation says later. */
-export function claimAgain(claim: Claim | undefined, username: string, how: Claim['how'], now: Millis): Claim {
-  if (!claim) return { username, how, firstAt: now, lastAt: now };
-  if (how === 'manual') return { ...claim, how, lastAt: now };
-  return claim.how === 'manual' ? claim : { ...claim, lastAt: now };
+export function renewClaim(claim: Claim | undefined, username: string, how: Claim['source'], now: Millis): Claim {
+  if (!claim) return { username, source: how, firstClaimedAt: now, lastClaimedAt: now };
+  if (how === 'manual') return { ...claim, source: how, lastClaimedAt: now };
+  return claim.source === 'manual' ? claim : { ...claim, lastClaimedAt: now };
 }
 
-function newestOf(claims: readonly Claim[], date: 'lastAt'): string {
-  const [newest] = [...claims].sort((a, b) => b[date] - a[date] || compare(a.username, b.username));
+function findLatestClaimant(claims: readonly Claim[]): string {
+  const [newest] = [...claims].sort((a, b) => b.lastClaimedAt - a.lastClaimedAt || compare(a.username, b.username));
   return newest?.username ?? '';
 }
 

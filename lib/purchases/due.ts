@@ -6,15 +6,15 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /** Stores are asked about a renewal shortly after its date, when they know what became of it. */
-const afterItsDateMs = 5 * second;
+const renewalDelayMs = 5 * second;
 /** A subscription that is running is looked at this often, as a notification can be lost; store_c sends none. */
-const whileRunningMs = ({ platform }: Purchase): Millis => (platform === 'store_c' ? day : 3 * day);
+const getActiveIntervalMs = ({ platform }: Purchase): Millis => (platform === 'store_c' ? day : 3 * day);
 /** How long after its date a subscription that should have renewed is still asked for: the longest that a store retries. */
-const retriesMs = 60 * day;
+const billingRetryWindowMs = 60 * day;
 /** A look that failed is repeated this often even when no other one is planned; before that the clock decides. */
-const mostRepeats = 8;
+const maxUnscheduledRetries = 8;
 
-interface Looking {
+interface RefreshInput {
   readonly now: Millis;
   /** Whether there is a refresh token: without one only the clock can be looked at. */
   readonly refreshable: boolean;
@@ -23,41 +23,41 @@ interface Looking {
 }
 
 /** When the purchase is to be looked at next, or undefined when nothing more can happen to it by itself. */
-export function nextLook(purchase: Purchase, looking: Looking): Millis | undefined {
+export function computeNextRefresh(purchase: Purchase, looking: RefreshInput): Millis | undefined {
   const { now, refreshable, failures } = looking;
   if (purchase.endedAt !== undefined && purchase.endedAt <= now) return undefined;
-  const planned = refreshable ? storesDate(purchase, now) : clocksDate(purchase, now);
-  if (failures === 0) return planned;
-  const again = now + Math.min(6 * hour, minute * 2 ** (failures - 1));
-  if (planned === undefined) return refreshable && failures <= mostRepeats ? again : undefined;
-  return Math.max(planned, again);
+  const scheduledAt = refreshable ? computeStoreCheck(purchase, now) : computeExpiryCheck(purchase, now);
+  if (failures === 0) return scheduledAt;
+  const retryAt = now + Math.min(6 * hour, minute * 2 ** (failures - 1));
+  if (scheduledAt === undefined) return refreshable && failures <= maxUnscheduledRetries ? retryAt : undefined;
+  return Math.max(scheduledAt, retryAt);
 }
 
 /** Without a refresh token only the expiry itself remains to be announced. */
-const clocksDate = ({ expirationDate }: Purchase, now: Millis): Millis | undefined =>
+const computeExpiryCheck = ({ expirationDate }: Purchase, now: Millis): Millis | undefined =>
   expirationDate !== undefined && expirationDate > now ? expirationDate : undefined;
 
-function storesDate(purchase: Purchase, now: Millis): Millis | undefined {
+function computeStoreCheck(purchase: Purchase, now: Millis): Millis | undefined {
   const { expirationDate, autoResumeDate } = purchase;
-  if (purchase.isPaused) return resumeDate(autoResumeDate, now);
+  if (purchase.isPaused) return computeResumeCheck(autoResumeDate, now);
   if (purchase.isPending) return now + hour;
   if (expirationDate === undefined) return undefined;
-  if (isActive(purchase, now)) return Math.min(expirationDate + afterItsDateMs, now + whileRunningMs(purchase));
-  return isExpired(purchase, now) && mayComeBack(purchase) ? retryDate(expirationDate, now) : undefined;
+  if (isActive(purchase, now)) return Math.min(expirationDate + renewalDelayMs, now + getActiveIntervalMs(purchase));
+  return isExpired(purchase, now) && mayRenew(purchase) ? computeRetryCheck(expirationDate, now) : undefined;
 }
 
 /** Just after the date, and less and less often when the store says after it that the pause goes on. */
-function resumeDate(date: Millis | undefined, now: Millis): Millis {
-  if (date !== undefined && date + afterItsDateMs <= now) return retryDate(date, now) ?? now + day;
-  return Math.min((date ?? now + day) + afterItsDateMs, now + day);
+function computeResumeCheck(date: Millis | undefined, now: Millis): Millis {
+  if (date !== undefined && date + renewalDelayMs <= now) return computeRetryCheck(date, now) ?? now + day;
+  return Math.min((date ?? now + day) + renewalDelayMs, now + day);
 }
 
 /** A lapsed subscription comes back by a purchase, not by itself. */
-const mayComeBack = ({ renewalIntent, isBillingRetryPeriod }: Purchase): boolean =>
+const mayRenew = ({ renewalIntent, isBillingRetryPeriod }: Purchase): boolean =>
   renewalIntent === 'Renew' || isBillingRetryPeriod === true;
 
 /** Again after half of the time that has passed since, from a minute to a day. */
-function retryDate(expirationDate: Millis, now: Millis): Millis | undefined {
+function computeRetryCheck(expirationDate: Millis, now: Millis): Millis | undefined {
   const since = now - expirationDate;
-  return since > retriesMs ? undefined : now + Math.min(day, Math.max(minute, since / 2));
+  return since > billingRetryWindowMs ? undefined : now + Math.min(day, Math.max(minute, since / 2));
 }

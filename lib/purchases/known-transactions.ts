@@ -1,11 +1,11 @@
-import { defined } from '../defined.ts';
-import { keptRate, unrated } from '../money/priced.ts';
+import { omitUndefined } from '../defined.ts';
+import { chooseUsdRate, omitUsdRate } from '../money/priced.ts';
 import type { Transaction } from '../transactions/transaction.ts';
-import { canonical } from './canonical.ts';
+import { toCanonicalJson } from './canonical.ts';
 import type { Millis } from './purchase.ts';
 
 /** A transaction, and the looks that told of it and of its amount. */
-export interface KnownTransaction {
+export interface ObservedTransaction {
   readonly asOf: Millis;
   readonly amountAsOf: Millis;
   readonly transaction: Transaction;
@@ -14,10 +14,10 @@ export interface KnownTransaction {
 const lastMoment = 9_999_999_999_999;
 
 /** Of a look that guesses its transactions, as the store did not tell them: older than any to which it did. */
-export const guessedAsOf = (asOf: Millis): Millis => asOf - lastMoment;
+export const toInferredAsOf = (asOf: Millis): Millis => asOf - lastMoment;
 
 /** A transaction as one look shows it. */
-export const learned = (transaction: Transaction, asOf: Millis): KnownTransaction => ({
+export const toObservedTransaction = (transaction: Transaction, asOf: Millis): ObservedTransaction => ({
   asOf,
   amountAsOf: asOf,
   transaction,
@@ -25,13 +25,13 @@ export const learned = (transaction: Transaction, asOf: Millis): KnownTransactio
 
 /** All transactions of both, by date; of one that both know what counts of each. */
 export function mergeTransactions(
-  one: readonly KnownTransaction[],
-  other: readonly KnownTransaction[],
-): KnownTransaction[] {
+  one: readonly ObservedTransaction[],
+  other: readonly ObservedTransaction[],
+): ObservedTransaction[] {
   const byId = new Map(one.map((known) => [known.transaction.transactionId, known]));
   for (const candidate of other) {
     const present = byId.get(candidate.transaction.transactionId);
-    byId.set(candidate.transaction.transactionId, present ? together(present, candidate) : candidate);
+    byId.set(candidate.transaction.transactionId, present ? mergeTransaction(present, candidate) : candidate);
   }
   return [...byId.values()].sort(
     (a, b) =>
@@ -44,42 +44,42 @@ export function mergeTransactions(
  * What two looks tell of a transaction: its dates and what became of it from the later look, which may not know what was
  * paid; the amount from the look whose word of it counts more; and the best rate that either has for that amount.
  */
-function together(one: KnownTransaction, other: KnownTransaction): KnownTransaction {
-  const state = isLater(other, one) ? other : one;
-  const paying = isBetterPaid(other, one) ? other : one;
-  const transaction = { ...withoutAmount(state.transaction), ...amountOf(paying.transaction) };
-  const rate = keptRate(transaction, [one.transaction, other.transaction]);
-  return { asOf: state.asOf, amountAsOf: paying.amountAsOf, transaction: { ...transaction, ...rate } };
+function mergeTransaction(one: ObservedTransaction, other: ObservedTransaction): ObservedTransaction {
+  const state = isLaterObservation(other, one) ? other : one;
+  const amountSource = hasBetterAmount(other, one) ? other : one;
+  const transaction = { ...omitAmount(state.transaction), ...pickAmount(amountSource.transaction) };
+  const rate = chooseUsdRate(transaction, [one.transaction, other.transaction]);
+  return { asOf: state.asOf, amountAsOf: amountSource.amountAsOf, transaction: { ...transaction, ...rate } };
 }
 
-function isLater(one: KnownTransaction, other: KnownTransaction): boolean {
+function isLaterObservation(one: ObservedTransaction, other: ObservedTransaction): boolean {
   if (one.asOf !== other.asOf) return one.asOf > other.asOf;
-  return canonical(withoutAmount(one.transaction)) > canonical(withoutAmount(other.transaction));
+  return toCanonicalJson(omitAmount(one.transaction)) > toCanonicalJson(omitAmount(other.transaction));
 }
 
 /**
  * The store's amount beats the client's, any amount beats none. Of what the store says the later counts, of what clients say
  * the first: nobody moves the money of a past day by showing a receipt again.
  */
-function isBetterPaid(one: KnownTransaction, other: KnownTransaction): boolean {
-  const [worth, otherWorth] = [worthOf(one), worthOf(other)];
+function hasBetterAmount(one: ObservedTransaction, other: ObservedTransaction): boolean {
+  const [worth, otherWorth] = [rankAmount(one), rankAmount(other)];
   if (worth !== otherWorth) return worth > otherWorth;
   const isNewer =
     one.amountAsOf === other.amountAsOf
-      ? canonical(amountOf(one.transaction)) > canonical(amountOf(other.transaction))
+      ? toCanonicalJson(pickAmount(one.transaction)) > toCanonicalJson(pickAmount(other.transaction))
       : one.amountAsOf > other.amountAsOf;
-  return worth === worths.reported ? !isNewer : isNewer;
+  return worth === amountRanks.fromClient ? !isNewer : isNewer;
 }
 
-const worths = { none: 0, reported: 1, told: 2 } as const;
+const amountRanks = { none: 0, fromClient: 1, fromStore: 2 } as const;
 
-const worthOf = ({ transaction: { amountMicros, isReportedAmount } }: KnownTransaction): number =>
-  amountMicros === undefined ? worths.none : isReportedAmount ? worths.reported : worths.told;
+const rankAmount = ({ transaction: { amountMicros, isReportedAmount } }: ObservedTransaction): number =>
+  amountMicros === undefined ? amountRanks.none : isReportedAmount ? amountRanks.fromClient : amountRanks.fromStore;
 
-const amountOf = ({ currency, amountMicros, isReportedAmount }: Transaction): Partial<Transaction> =>
-  defined({ currency, amountMicros, isReportedAmount });
+const pickAmount = ({ currency, amountMicros, isReportedAmount }: Transaction): Partial<Transaction> =>
+  omitUndefined({ currency, amountMicros, isReportedAmount });
 
-function withoutAmount(transaction: Transaction): Transaction {
-  const { currency, amountMicros, isReportedAmount, ...rest } = unrated(transaction);
+function omitAmount(transaction: Transaction): Transaction {
+  const { currency, amountMicros, isReportedAmount, ...rest } = omitUsdRate(transaction);
   return rest;
 }

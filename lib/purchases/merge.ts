@@ -1,78 +1,78 @@
-import { rateOf, unrated } from '../money/priced.ts';
+import { omitUsdRate, pickUsdRate } from '../money/priced.ts';
 import type { Transaction } from '../transactions/transaction.ts';
-import { canonical } from './canonical.ts';
-import { type KnownTransaction, learned, mergeTransactions } from './known-transactions.ts';
+import { toCanonicalJson } from './canonical.ts';
+import { mergeTransactions, type ObservedTransaction, toObservedTransaction } from './known-transactions.ts';
 import type { Observation } from './observation.ts';
 import type { Millis, Purchase } from './purchase.ts';
 
 /** All that is known of one purchase: the sum of every observation so far. */
-export interface Known {
+export interface PurchaseState {
   readonly asOf: Millis;
   readonly purchase: Purchase;
-  readonly transactions: readonly KnownTransaction[];
-  readonly userTokens: readonly string[];
+  readonly transactions: readonly ObservedTransaction[];
+  readonly userAliases: readonly string[];
   /** Sealed: only the table's cipher opens it. */
   readonly refreshToken?: string;
 }
 
 /** An observation whose refresh token has been sealed. */
-export type Seen = Omit<Observation, 'refreshToken'> & { readonly refreshToken?: string };
+export type SealedObservation = Omit<Observation, 'refreshToken'> & { readonly refreshToken?: string };
 
 /**
  * Adds an observation to what is known. The state that speaks of the latest moment wins; transactions are collected one by
  * one. Twice is once, and any order of the same observations ends in the same result.
  */
-export function merge(known: Known | undefined, observed: Seen): Known {
-  const { replaces: _replaces, transactionsAsOf = observed.asOf, ...look } = observed;
-  const news: Known = {
-    ...look,
+export function merge(known: PurchaseState | undefined, observed: SealedObservation): PurchaseState {
+  const { replacedPurchaseId: _replaces, transactionsAsOf = observed.asOf, ...observation } = observed;
+  const incoming: PurchaseState = {
+    ...observation,
     transactions: mergeTransactions(
       [],
-      observed.transactions.map((transaction) => learned(transaction, transactionsAsOf)),
+      observed.transactions.map((transaction) => toObservedTransaction(transaction, transactionsAsOf)),
     ),
-    userTokens: [...new Set(observed.userTokens)].sort(),
+    userAliases: [...new Set(observed.userAliases)].sort(),
   };
-  if (!known) return { ...news, purchase: completed(news.purchase, news) };
-  const [winner, loser] = isLater(news, known) ? [news, known] : [known, news];
-  const transactions = mergeTransactions(known.transactions, news.transactions);
-  const refreshToken = winner.refreshToken ?? loser.refreshToken;
+  if (!known) return { ...incoming, purchase: fillDerivedFields(incoming.purchase, incoming) };
+  const [latest, other] = isLaterState(incoming, known) ? [incoming, known] : [known, incoming];
+  const transactions = mergeTransactions(known.transactions, incoming.transactions);
+  const refreshToken = latest.refreshToken ?? other.refreshToken;
   return {
-    asOf: winner.asOf,
-    purchase: completed(winner.purchase, { purchase: loser.purchase, transactions }),
+    asOf: latest.asOf,
+    purchase: fillDerivedFields(latest.purchase, { purchase: other.purchase, transactions }),
     transactions,
-    userTokens: [...new Set([...known.userTokens, ...news.userTokens])].sort(),
+    userAliases: [...new Set([...known.userAliases, ...incoming.userAliases])].sort(),
     ...(refreshToken && { refreshToken }),
   };
 }
 
 /** Later by the store's clock; two looks at one moment are ordered by their content, so that order of arrival is nothing. */
-function isLater(one: Known, other: Known): boolean {
+function isLaterState(one: PurchaseState, other: PurchaseState): boolean {
   if (one.asOf !== other.asOf) return one.asOf > other.asOf;
-  return canonical(told(one.purchase)) > canonical(told(other.purchase));
+  return toCanonicalJson(omitDerivedFields(one.purchase)) > toCanonicalJson(omitDerivedFields(other.purchase));
 }
 
 /** The purchase without what `completed` may have filled in. */
-function told(purchase: Purchase): object {
+function omitDerivedFields(purchase: Purchase): object {
   const { productType, purchaseDate, renewalIntentChangeDate, lastRenewalDate, currency, amountMicros, ...rest } =
-    unrated(purchase);
+    omitUsdRate(purchase);
   return rest;
 }
 
 /** Fills in what the winning look need not repeat: type, first date, date of the change of intent, last renewal, amount. */
-function completed(
+function fillDerivedFields(
   purchase: Purchase,
-  known: { readonly purchase: Purchase; readonly transactions: readonly KnownTransaction[] },
+  known: { readonly purchase: Purchase; readonly transactions: readonly ObservedTransaction[] },
 ): Purchase {
   const latest = known.transactions.find(
     ({ transaction }) => transaction.transactionId === purchase.transactionId,
   )?.transaction;
   const purchaseDate = earliest(purchase.purchaseDate, known.purchase.purchaseDate);
   const changeDate = newest(purchase.renewalIntentChangeDate, known.purchase.renewalIntentChangeDate);
-  const expirationDate = purchase.expirationDate ?? knownLength(purchase, known.purchase);
+  const expirationDate = purchase.expirationDate ?? keepKnownExpiration(purchase, known.purchase);
   const productType = purchase.productType ?? known.purchase.productType;
   const lastRenewalDate = purchase.lastRenewalDate ?? renewalDate(latest, purchaseDate);
   return {
-    ...unrated(purchase),
+    ...omitUsdRate(purchase),
     ...(productType !== undefined && { productType }),
     ...(purchaseDate !== undefined && { purchaseDate }),
     ...(changeDate !== undefined && { renewalIntentChangeDate: changeDate }),
@@ -80,12 +80,12 @@ function completed(
     ...(expirationDate !== undefined && { expirationDate }),
     ...(latest?.currency !== undefined && { currency: latest.currency }),
     ...(latest?.amountMicros !== undefined && { amountMicros: latest.amountMicros }),
-    ...(latest && rateOf(latest)),
+    ...(latest && pickUsdRate(latest)),
   };
 }
 
 /** Stores do not know the length of a non-renewing subscription; a look that was told of it does, for its period. */
-const knownLength = (purchase: Purchase, known: Purchase): Millis | undefined =>
+const keepKnownExpiration = (purchase: Purchase, known: Purchase): Millis | undefined =>
   purchase.productType === 'non renewing subscription' && purchase.transactionId === known.transactionId
     ? known.expirationDate
     : undefined;

@@ -17,9 +17,9 @@ export interface Observation {
   /** Every transaction that this look shows, in no order. */
   readonly transactions: readonly Transaction[];
   /** The forms in which the store echoes the application's user (`appAccountToken`, obfuscated account ids). */
-  readonly userTokens: readonly string[];
+  readonly userAliases: readonly string[];
   /** The purchase that this one replaces (a new purchase token after a plan change): its users come along. */
-  readonly replaces?: string;
+  readonly replacedPurchaseId?: string;
   /** What asking the store again needs; absent when it cannot be asked. Kept encrypted. */
   readonly refreshToken?: Readonly<Record<string, string>>;
 }

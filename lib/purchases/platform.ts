@@ -14,7 +14,7 @@ export const Platform = v.picklist(platforms);
 export type Platform = v.InferOutput<typeof Platform>;
 
 /** `{platform}:{id}`, the form of every id in v3 records. */
-export const prefixed = (platform: Platform, id: string): string => `${platform}:${id}`;
+export const withPlatform = (platform: Platform, id: string): string => `${platform}:${id}`;
 
 /** The id without its platform, the form of v1 answers. */
-export const bare = (prefixedId: string): string => prefixedId.slice(prefixedId.indexOf(':') + 1);
+export const withoutPlatform = (prefixedId: string): string => prefixedId.slice(prefixedId.indexOf(':') + 1);

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Day, UsdRate } from '../money/usd-rate.ts';
+import { IsoDay, UsdRate } from '../money/usd-rate.ts';
 import { Platform } from './platform.ts';
 
 /** A moment in epoch milliseconds. */
@@ -78,7 +78,7 @@ export const Purchase = v.object({
   amountMicros: v.exactOptional(v.number()),
   /** What the amount of the latest transaction is converted with. */
   usdRate: v.exactOptional(UsdRate),
-  usdRateDate: v.exactOptional(Day),
+  usdRateDate: v.exactOptional(IsoDay),
   isSharedPurchase: v.exactOptional(v.boolean()),
   isPaused: v.exactOptional(v.boolean()),
   autoResumeDate: v.exactOptional(v.number()),
@@ -92,10 +92,10 @@ export const isExpired = (purchase: Purchase, now: Millis): boolean =>
   purchase.isPaused === true;
 
 /** The last moment that a date can name, for what gives access until it is taken away. */
-const endless: Millis = 8_640_000_000_000_000;
+const noEnd: Millis = 8_640_000_000_000_000;
 
 /** Until when the dates let the purchase give access, whatever else keeps it from that. */
-export const accessUntil = ({ expirationDate = endless, endedAt = endless }: Purchase): Millis =>
+export const getAccessEnd = ({ expirationDate = noEnd, endedAt = noEnd }: Purchase): Millis =>
   Math.min(endedAt, expirationDate);
 
 /** Subscriptions are what `isExpired` is told of; other purchases only when they were taken away. */

@@ -1,16 +1,16 @@
-import type { FetchedPurchase, PurchaseNotification, PurchaseRecord, TransactionRecord } from '../api/records.ts';
+import type { PurchaseDetails, PurchaseNotification, PurchaseRecord, TransactionRecord } from '../api/records.ts';
 import type { ValidatorPurchase } from '../api/validation.ts';
-import { amountUSD } from '../money/amount.ts';
+import { toAmountUsd } from '../money/amount.ts';
 import type { NotificationReason } from '../notifications/reasons.ts';
 import type { Transaction } from '../transactions/transaction.ts';
-import { bare } from './platform.ts';
+import { withoutPlatform } from './platform.ts';
 import { isExpired, isSubscription, type Millis, type Purchase } from './purchase.ts';
 
 /** `YYYY-MM-DDTHH:MM:SS.000Z`: receivers compare dates as text and some accept whole seconds only. */
-export const isoSeconds = (date: Millis): string => `${new Date(date).toISOString().slice(0, 19)}.000Z`;
+export const toIsoSeconds = (date: Millis): string => `${new Date(date).toISOString().slice(0, 19)}.000Z`;
 
 /** The fields that both projections copy as they are. */
-const copied = [
+const commonFields = [
   'renewalIntent',
   'cancelationReason',
   'isBillingRetryPeriod',
@@ -23,8 +23,8 @@ const copied = [
   'quantity',
 ] as const satisfies readonly (keyof Purchase)[];
 
-const copiedV3 = [
-  ...copied,
+const v3Fields = [
+  ...commonFields,
   'purchaseId',
   'transactionId',
   'productId',
@@ -36,7 +36,7 @@ const copiedV3 = [
   'isPaused',
 ] as const satisfies readonly (keyof Purchase)[];
 
-const datesV3 = [
+const v3DateFields = [
   'purchaseDate',
   'lastRenewalDate',
   'expirationDate',
@@ -45,52 +45,55 @@ const datesV3 = [
 ] as const satisfies readonly (keyof Purchase)[];
 
 /** The v3 record of a purchase, as it is at `now`. */
-export function purchaseRecord(purchase: Purchase, now: Millis): PurchaseRecord {
-  const expirationDate = shownExpiration(purchase);
+export function toPurchaseRecord(purchase: Purchase, now: Millis): PurchaseRecord {
+  const expirationDate = getEffectiveExpiration(purchase);
   return {
-    ...pick(purchase, copiedV3),
-    ...isoDates({ ...purchase, ...(expirationDate !== undefined && { expirationDate }) }),
+    ...pick(purchase, v3Fields),
+    ...toIsoDates({ ...purchase, ...(expirationDate !== undefined && { expirationDate }) }),
     ...(isSubscription(purchase) || purchase.endedAt !== undefined ? { isExpired: isExpired(purchase, now) } : {}),
-    ...(purchase.amountMicros !== undefined && { amountMicros: purchase.amountMicros, amountUSD: amountUSD(purchase) }),
+    ...(purchase.amountMicros !== undefined && {
+      amountMicros: purchase.amountMicros,
+      amountUSD: toAmountUsd(purchase),
+    }),
   };
 }
 
 /** The record of a single fetch: with the entitled users, and with the lifecycle notifications when they are asked for. */
-export function fetchedPurchase(
+export function toPurchaseDetails(
   purchase: Purchase,
   entitledUsers: readonly string[],
   { now, notifications }: { now: Millis; notifications?: readonly { date: Millis; reason: NotificationReason }[] },
-): FetchedPurchase {
+): PurchaseDetails {
   return {
-    ...purchaseRecord(purchase, now),
+    ...toPurchaseRecord(purchase, now),
     entitledUsers: [...entitledUsers],
-    ...(notifications && { notifications: notifications.map(notificationRecord) }),
+    ...(notifications && { notifications: notifications.map(toNotificationRecord) }),
   };
 }
 
 /** A notification as it is listed with its purchase. */
-export const notificationRecord = ({
+export const toNotificationRecord = ({
   date,
   reason,
 }: {
   date: Millis;
   reason: NotificationReason;
 }): PurchaseNotification => ({
-  date: isoSeconds(date),
+  date: toIsoSeconds(date),
   reason,
 });
 
 /** The element of a validation's collection, as it is at `now`. */
-export function validatorPurchase(purchase: Purchase, now: Millis): ValidatorPurchase {
+export function toValidatorPurchase(purchase: Purchase, now: Millis): ValidatorPurchase {
   const expired = isExpired(purchase, now);
-  const expiryDate = shownExpiration(purchase);
+  const expiryDate = getEffectiveExpiration(purchase);
   return {
-    ...pick(purchase, copied),
+    ...pick(purchase, commonFields),
     ...pick(purchase, ['purchaseDate', 'lastRenewalDate', 'renewalIntentChangeDate']),
-    id: bare(purchase.productId),
+    id: withoutPlatform(purchase.productId),
     platform: purchase.platform,
-    purchaseId: bare(purchase.purchaseId),
-    transactionId: bare(purchase.transactionId),
+    purchaseId: withoutPlatform(purchase.purchaseId),
+    transactionId: withoutPlatform(purchase.transactionId),
     ...(expiryDate !== undefined && { expiryDate }),
     isExpired: expired,
     ...(purchase.isPaused || (purchase.isBillingRetryPeriod && expired) ? { isSuspended: true } : {}),
@@ -98,27 +101,27 @@ export function validatorPurchase(purchase: Purchase, now: Millis): ValidatorPur
 }
 
 /** Receivers that only compare dates must see a purchase that was taken away as past. */
-const shownExpiration = ({ expirationDate, endedAt }: Purchase): Millis | undefined =>
+const getEffectiveExpiration = ({ expirationDate, endedAt }: Purchase): Millis | undefined =>
   endedAt === undefined ? expirationDate : Math.min(endedAt, expirationDate ?? endedAt);
 
-export function transactionRecord(transaction: Transaction): TransactionRecord {
+export function toTransactionRecord(transaction: Transaction): TransactionRecord {
   return {
     ...pick(transaction, ['transactionId', 'purchaseId', 'productId', 'platform', 'sandbox', 'isPending', 'quantity']),
     ...pick(transaction, ['isTrialPeriod', 'isIntroPeriod', 'isReportedAmount']),
     offerId: transaction.offerId ?? null,
-    purchaseDate: isoSeconds(transaction.purchaseDate),
-    ...(transaction.expirationDate !== undefined && { expirationDate: isoSeconds(transaction.expirationDate) }),
+    purchaseDate: toIsoSeconds(transaction.purchaseDate),
+    ...(transaction.expirationDate !== undefined && { expirationDate: toIsoSeconds(transaction.expirationDate) }),
     amountMicros: transaction.amountMicros ?? null,
-    amountUSD: amountUSD(transaction),
+    amountUSD: toAmountUsd(transaction),
     currency: transaction.currency ?? null,
   };
 }
 
-function isoDates(purchase: Purchase): Partial<Record<(typeof datesV3)[number], string>> {
-  const dates: Partial<Record<(typeof datesV3)[number], string>> = {};
-  for (const field of datesV3) {
+function toIsoDates(purchase: Purchase): Partial<Record<(typeof v3DateFields)[number], string>> {
+  const dates: Partial<Record<(typeof v3DateFields)[number], string>> = {};
+  for (const field of v3DateFields) {
     const date = purchase[field];
-    if (date !== undefined) dates[field] = isoSeconds(date);
+    if (date !== undefined) dates[field] = toIsoSeconds(date);
   }
   return dates;
 }

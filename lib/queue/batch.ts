@@ -1,10 +1,10 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type * as v from 'valibot';
 import { ServiceError } from '../errors.ts';
-import { logFailure } from '../events/log-failure.ts';
+import { logError } from '../events/log-failure.ts';
 import { parseJson } from '../parse.ts';
 
-interface Batch<S extends v.GenericSchema> {
+interface BatchHandler<S extends v.GenericSchema> {
   readonly schema: S;
   readonly handle: (message: v.InferOutput<S>) => Promise<void>;
 }
@@ -15,7 +15,7 @@ interface Batch<S extends v.GenericSchema> {
  */
 export async function handleBatch<S extends v.GenericSchema>(
   { Records }: SQSEvent,
-  { schema, handle }: Batch<S>,
+  { schema, handle }: BatchHandler<S>,
 ): Promise<SQSBatchResponse> {
   const outcomes = await Promise.all(
     Records.map(async ({ messageId, body }) => {
@@ -23,7 +23,7 @@ export async function handleBatch<S extends v.GenericSchema>(
         await handle(parseJson(schema, body, 'InternalError'));
         return [];
       } catch (thrown) {
-        logFailure({ messageId }, ServiceError.from(thrown));
+        logError({ messageId }, ServiceError.fromUnknown(thrown));
         return [{ itemIdentifier: messageId }];
       }
     }),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { ServiceError } from '../errors.ts';
 
-interface Sending {
+interface SendOptions {
   /** Seconds before a worker sees the messages; at most 900. */
   readonly delaySeconds?: number;
   /** Whose messages these are: one sender's backlog must not delay the others'. */
@@ -10,33 +10,33 @@ interface Sending {
 }
 
 /** Messages on their way to a worker. */
-export interface Queue<T> {
+export interface MessageQueue<T> {
   /** Throws `ConnectionFailed` when one of them could not be sent; some may be under way then. */
-  send(messages: readonly T[], sending?: Sending): Promise<void>;
+  send(messages: readonly T[], sending?: SendOptions): Promise<void>;
 }
 
-const largestBatch = 10;
-const largestBatchBytes = 256_000;
+const maxBatchSize = 10;
+const maxBatchBytes = 256_000;
 
 /** The queue behind an URL. The client is loaded at the first message: most requests send none. */
-export function queueOf<T extends object>(url: () => string): Queue<T> {
+export function createMessageQueue<T extends object>(url: () => string): MessageQueue<T> {
   let client: Promise<SQSClient> | undefined;
   return {
     async send(messages, sending = {}) {
       if (messages.length === 0) return;
       client ??= import('@aws-sdk/client-sqs').then(({ SQSClient }) => new SQSClient({ useQueueUrlAsEndpoint: false }));
-      const [opened, { SendMessageBatchCommand }] = await Promise.all([client, import('@aws-sdk/client-sqs')]);
-      for (const bodies of batches(messages.map((message) => JSON.stringify(message)))) {
-        const answer = await opened
-          .send(new SendMessageBatchCommand({ QueueUrl: url(), Entries: bodies.map((body) => entry(body, sending)) }))
-          .catch(notSent);
-        if (answer.Failed?.length) notSent(answer.Failed);
+      const [sqs, { SendMessageBatchCommand }] = await Promise.all([client, import('@aws-sdk/client-sqs')]);
+      for (const bodies of splitIntoBatches(messages.map((message) => JSON.stringify(message)))) {
+        const answer = await sqs
+          .send(new SendMessageBatchCommand({ QueueUrl: url(), Entries: bodies.map((body) => toEntry(body, sending)) }))
+          .catch(throwNotSent);
+        if (answer.Failed?.length) throwNotSent(answer.Failed);
       }
     },
   };
 }
 
-const entry = (MessageBody: string, { delaySeconds, group }: Sending) => ({
+const toEntry = (MessageBody: string, { delaySeconds, group }: SendOptions) => ({
   Id: randomUUID(),
   MessageBody,
   ...(delaySeconds && { DelaySeconds: Math.min(900, Math.ceil(delaySeconds)) }),
@@ -44,13 +44,13 @@ const entry = (MessageBody: string, { delaySeconds, group }: Sending) => ({
 });
 
 /** At most ten messages and 256 KB in one call. */
-function batches(bodies: readonly string[]): string[][] {
+function splitIntoBatches(bodies: readonly string[]): string[][] {
   const filled: string[][] = [];
   let size = Number.POSITIVE_INFINITY;
   for (const body of bodies) {
     const bytes = Buffer.byteLength(body);
     const current = filled.at(-1);
-    if (current && current.length < largestBatch && size + bytes <= largestBatchBytes) {
+    if (current && current.length < maxBatchSize && size + bytes <= maxBatchBytes) {
       current.push(body);
       size += bytes;
     } else {
@@ -61,6 +61,6 @@ function batches(bodies: readonly string[]): string[][] {
   return filled;
 }
 
-function notSent(cause: unknown): never {
+function throwNotSent(cause: unknown): never {
   throw new ServiceError('ConnectionFailed', 'The queue did not take a message.', { cause });
 }

@@ -1,23 +1,23 @@
 import * as v from 'valibot';
 import type { App } from '../apps/app.ts';
-import type { Recorded, Refreshable } from '../db/purchases.ts';
+import type { PurchaseRefreshState, RecordPurchaseResult } from '../db/purchases.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
-import { logFailure } from '../events/log-failure.ts';
-import { noteRecorded } from '../events/note-recorded.ts';
-import { newRecorder, type Recorder } from '../events/recorder.ts';
-import { recordWork } from '../events/work.ts';
-import { askingOf } from '../http/asking.ts';
-import { namedUser } from '../incoming/named-user.ts';
+import { logError } from '../events/log-failure.ts';
+import { addRecordedPurchases } from '../events/note-recorded.ts';
+import { createEventRecorder, type EventRecorder } from '../events/recorder.ts';
+import { recordWorkerEvent } from '../events/work.ts';
+import { createStoreContext } from '../http/asking.ts';
+import { resolveStoreUser } from '../incoming/named-user.ts';
 import type { Observation } from '../purchases/observation.ts';
 
 /** A purchase whose time has come, on its way through the queue. */
-export const RefreshOrder = v.object({ app: v.string(), purchaseId: v.string() });
-export type RefreshOrder = v.InferOutput<typeof RefreshOrder>;
+export const RefreshMessage = v.object({ appName: v.string(), purchaseId: v.string() });
+export type RefreshMessage = v.InferOutput<typeof RefreshMessage>;
 
-interface Refreshing {
+interface RefreshContext {
   readonly app: App;
-  readonly recorder: Recorder;
+  readonly recorder: EventRecorder;
   readonly deps: Deps;
 }
 
@@ -25,54 +25,58 @@ interface Refreshing {
  * Asks the store for the state of a purchase by the service's own accord, and takes in what it shows. What cannot be asked
  * is left to the clock: the date of a subscription has passed, or it is asked again later.
  */
-export async function refreshPurchase({ app: name, purchaseId }: RefreshOrder, deps: Deps): Promise<void> {
-  const app = await deps.cachedApps.find(name);
-  const present = await deps.purchases.refreshable(name, purchaseId);
-  if (!app || app.deletedAt !== undefined || !present) return;
-  const recorder = newRecorder({ type: 'receipt.refreshed', date: deps.now() });
+export async function refreshPurchase({ appName: name, purchaseId }: RefreshMessage, deps: Deps): Promise<void> {
+  const app = await deps.appCache.find(name);
+  const refreshState = await deps.purchases.findRefreshState(name, purchaseId);
+  if (!app || app.deletedAt !== undefined || !refreshState) return;
+  const recorder = createEventRecorder({ type: 'receipt.refreshed', date: deps.now() });
   const refreshing = { app, recorder, deps };
-  const asked = await observations(present, refreshing);
-  const recorded = await recordAll(asked.observed, purchaseId, refreshing);
-  noteRecorded(recorder, recorded, purchaseId);
+  const fetched = await fetchObservations(refreshState, refreshing);
+  const recorded = await recordRefreshed(fetched.observed, purchaseId, refreshing);
+  addRecordedPurchases(recorder, recorded, purchaseId);
   const [user] = recorded.flatMap(({ stored }) => stored.entitledUsers);
-  if (user !== undefined) recorder.user(user);
-  const { failure } = asked;
-  if (failure) logFailure({ app: name, purchaseId, eventId: recorder.eventId }, failure);
-  await recordWork(name, { recorder, request: { route: 'refresh', purchaseId }, ...(failure && { failure }) }, deps);
+  if (user !== undefined) recorder.setUser(user);
+  const { failure } = fetched;
+  if (failure) logError({ app: name, purchaseId, eventId: recorder.eventId }, failure);
+  await recordWorkerEvent(
+    name,
+    { recorder, request: { route: 'refresh', purchaseId }, ...(failure && { failure }) },
+    deps,
+  );
 }
 
-async function observations(
-  { purchase, refreshToken }: Refreshable,
-  { app, recorder, deps }: Refreshing,
+async function fetchObservations(
+  { purchase, refreshToken }: PurchaseRefreshState,
+  { app, recorder, deps }: RefreshContext,
 ): Promise<{ observed: readonly Observation[]; failure?: ServiceError }> {
   const { platform } = purchase;
-  const store = await deps.store(platform);
+  const store = await deps.loadStore(platform);
   if (!refreshToken || !store.refresh) return { observed: [] };
   try {
-    const asking = await askingOf(app.name, platform, { event: recorder, deps });
+    const asking = await createStoreContext(app.name, platform, { recorder, deps });
     return { observed: await store.refresh(refreshToken, asking) };
   } catch (thrown) {
-    const failure = ServiceError.from(thrown);
-    recorder.note({ refreshFailures: [{ platform, reason: failure.message }] });
+    const failure = ServiceError.fromUnknown(thrown);
+    recorder.addContent({ refreshFailures: [{ platform, reason: failure.message }] });
     return { observed: [], failure };
   }
 }
 
 /** The purchase that was to be refreshed is written even when the store shows nothing of it: its next look is planned. */
-async function recordAll(
+async function recordRefreshed(
   observed: readonly Observation[],
   purchaseId: string,
-  { app, deps }: Refreshing,
-): Promise<Recorded[]> {
-  const happening = { cause: 'refresh', strategy: app.strategy } as const;
-  const recorded: (Recorded | undefined)[] = [];
-  for (const look of observed) {
-    const named = await namedUser(app.name, look, deps.aliases);
-    const seen = { ...happening, ...named, observed: look, now: deps.now() };
-    recorded.push(await deps.purchases.record(app.name, look.purchase.purchaseId, seen));
+  { app, deps }: RefreshContext,
+): Promise<RecordPurchaseResult[]> {
+  const update = { trigger: 'refresh', strategy: app.strategy } as const;
+  const recorded: (RecordPurchaseResult | undefined)[] = [];
+  for (const observation of observed) {
+    const named = await resolveStoreUser(app.name, observation, deps.userAliases);
+    const seen = { ...update, ...named, observed: observation, now: deps.now() };
+    recorded.push(await deps.purchases.recordPurchase(app.name, observation.purchase.purchaseId, seen));
   }
   if (!observed.some(({ purchase }) => purchase.purchaseId === purchaseId)) {
-    recorded.push(await deps.purchases.record(app.name, purchaseId, { ...happening, now: deps.now() }));
+    recorded.push(await deps.purchases.recordPurchase(app.name, purchaseId, { ...update, now: deps.now() }));
   }
   return recorded.filter((result) => result !== undefined);
 }

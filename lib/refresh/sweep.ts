@@ -1,30 +1,33 @@
-import type { Due } from '../db/keys.ts';
+import type { DueItem } from '../db/keys.ts';
 import type { Deps } from '../deps.ts';
 
 /** Taken at a time. A queue call carries ten, so this many take a second or two. */
-const batch = 400;
+const batchSize = 400;
 /** Time that a batch must be left, so that what was taken is also sent. */
-const neededMs = 20_000;
+const minRemainingMs = 20_000;
 
 /** Sends what is due on its way, oldest first, until nothing is left or the time is up. */
-export async function sweep(deps: Deps, remainingMs: () => number): Promise<void> {
+export async function enqueueDueItems(deps: Deps, remainingMs: () => number): Promise<void> {
   for (;;) {
-    const due = await deps.dueItems.take(deps.now(), batch);
-    await sendOn(due, deps);
-    if (due.length < batch / 2 || remainingMs() < neededMs) return;
+    const due = await deps.dueItems.lease(deps.now(), batchSize);
+    await enqueue(due, deps);
+    if (due.length < batchSize / 2 || remainingMs() < minRemainingMs) return;
   }
 }
 
-async function sendOn(due: readonly Due[], { refreshesQueue, webhooksQueue }: Deps): Promise<void> {
+async function enqueue(
+  due: readonly DueItem[],
+  { refreshQueue: refreshesQueue, webhookQueue: webhooksQueue }: Deps,
+): Promise<void> {
   const purchases = due.filter((one) => one.kind === 'purchase');
-  await refreshesQueue.send(purchases.map(({ app, purchaseId }) => ({ app, purchaseId })));
+  await refreshesQueue.send(purchases.map(({ appName, purchaseId }) => ({ appName, purchaseId })));
   const deliveries = due.filter((one) => one.kind === 'delivery');
-  const apps = [...new Set(deliveries.map(({ app }) => app))];
+  const apps = [...new Set(deliveries.map(({ appName }) => appName))];
   await Promise.all(
     apps.map(async (group) => {
-      const own = deliveries.filter(({ app }) => app === group);
-      const orders = own.map(({ app, deliveryId }) => ({ app, deliveryId }));
-      await webhooksQueue.send(orders, { group });
+      const own = deliveries.filter(({ appName }) => appName === group);
+      const messages = own.map(({ appName, deliveryId }) => ({ appName, deliveryId }));
+      await webhooksQueue.send(messages, { group });
     }),
   );
 }

@@ -1,9 +1,9 @@
 import type { DailyStat, MonthlyStat } from '../api/stats.ts';
-import { daysApart, daysBetween, monthsBetween, sameDayMonthBefore } from './calendar.ts';
+import { countDaysBetween, getSameDayPreviousMonth, listDays, listMonths } from './calendar.ts';
 import type { Tally } from './tally.ts';
 
 /** The notifications that statistics list, whether they happened or not. */
-const listed = [
+const listedReasons = [
   'PURCHASED',
   'RENEWED',
   'WILL_LAPSE',
@@ -15,92 +15,97 @@ const listed = [
   'PAUSED',
 ] as const;
 
-interface Wanted {
+interface StatsOptions {
   /** Only money of this currency, and transactions in it. */
   readonly currency?: string | undefined;
-  readonly withNotifications?: boolean;
+  readonly includeNotifications?: boolean;
 }
 
-type Tallies = ReadonlyMap<string, Tally>;
+type TalliesByPeriod = ReadonlyMap<string, Tally>;
 
 /** The first day that must be known for the daily records from `first` on: the month before it counts, too. */
-export const firstNeeded = (first: string): string => sameDayMonthBefore(first);
+export const getFirstRequiredDay = (first: string): string => getSameDayPreviousMonth(first);
 
 /** The record of each day from the first to the last, days without anything included. */
-export function dailyStats(days: Tallies, [first, last]: readonly [string, string], wanted: Wanted): DailyStat[] {
+export function buildDailyStats(
+  days: TalliesByPeriod,
+  [first, last]: readonly [string, string],
+  wanted: StatsOptions,
+): DailyStat[] {
   // Each day is summed up once: its tally has hundreds of names, and it is in the months of 31 days.
-  const begin = firstNeeded(first);
-  const sums = daysBetween(begin, last).map((date) => sumsOf(days.get(date) ?? {}, wanted));
-  return daysBetween(first, last).map((date) => {
-    const end = daysApart(begin, date) + 1;
-    const month = sums.slice(end - monthLength(date), end);
+  const begin = getFirstRequiredDay(first);
+  const sums = listDays(begin, last).map((date) => summarizeDay(days.get(date) ?? {}, wanted));
+  return listDays(first, last).map((date) => {
+    const end = countDaysBetween(begin, date) + 1;
+    const month = sums.slice(end - countDaysInWindow(date), end);
     return {
       date,
-      ...countsOf(days.get(date) ?? {}, wanted),
-      monthlyRevenueUSD: inCents(totalOf(month, 'usdMicros')),
-      monthlyTransactions: totalOf(month, 'transactions'),
-      monthlyPaidTransactions: totalOf(month, 'paid'),
+      ...toCounts(days.get(date) ?? {}, wanted),
+      monthlyRevenueUSD: roundToCents(sumField(month, 'usdMicros')),
+      monthlyTransactions: sumField(month, 'transactions'),
+      monthlyPaidTransactions: sumField(month, 'paid'),
     };
   });
 }
 
 /** What a month sums up of one of its days. */
-const sumsOf = (tally: Tally, wanted: Wanted) => ({
-  usdMicros: usdMicrosOf(tally, wanted),
-  transactions: transactionsOf(tally, wanted),
-  paid: paidOf(tally, wanted),
+const summarizeDay = (tally: Tally, wanted: StatsOptions) => ({
+  usdMicros: sumUsdMicros(tally, wanted),
+  transactions: countTransactions(tally, wanted),
+  paid: countPaidTransactions(tally, wanted),
 });
-type Sums = ReturnType<typeof sumsOf>;
+type DaySums = ReturnType<typeof summarizeDay>;
 
 /** Always added up, never taken away again: what is rounded in a sum beyond whole numbers stays in its month. */
-const totalOf = (days: readonly Sums[], name: keyof Sums): number => days.reduce((total, day) => total + day[name], 0);
+const sumField = (days: readonly DaySums[], name: keyof DaySums): number =>
+  days.reduce((total, day) => total + day[name], 0);
 
 /**
  * The days since the same day of the month before. That day itself is not in them, so that a subscription that renews on
  * the same day each month is in them once; where that month has no such day, they begin after its last one.
  */
-const monthLength = (date: string): number => daysApart(sameDayMonthBefore(date), date);
+const countDaysInWindow = (date: string): number => countDaysBetween(getSameDayPreviousMonth(date), date);
 
 /** The record of each month from the first to the last. */
-export const monthlyStats = (
-  months: Tallies,
+export const buildMonthlyStats = (
+  months: TalliesByPeriod,
   [first, last]: readonly [string, string],
-  wanted: Wanted,
-): MonthlyStat[] => monthsBetween(first, last).map((date) => ({ date, ...countsOf(months.get(date) ?? {}, wanted) }));
+  wanted: StatsOptions,
+): MonthlyStat[] => listMonths(first, last).map((date) => ({ date, ...toCounts(months.get(date) ?? {}, wanted) }));
 
-function countsOf(tally: Tally, wanted: Wanted) {
+function toCounts(tally: Tally, wanted: StatsOptions) {
   return {
-    amountUSD: dollarsOf(tally, wanted),
+    amountUSD: sumUsd(tally, wanted),
     amountMicros: Object.fromEntries(
-      currenciesOf(tally, 'micros', wanted).map((code) => [code, tally[`${code}.micros`] ?? 0]),
+      listCurrencies(tally, 'micros', wanted).map((code) => [code, tally[`${code}.micros`] ?? 0]),
     ),
     numRequests: tally.requests ?? 0,
-    numTransactions: transactionsOf(tally, wanted),
-    numPaidTransactions: paidOf(tally, wanted),
-    ...(wanted.withNotifications && {
-      notifications: Object.fromEntries(listed.map((reason) => [reason, tally[`N.${reason}`] ?? 0])),
+    numTransactions: countTransactions(tally, wanted),
+    numPaidTransactions: countPaidTransactions(tally, wanted),
+    ...(wanted.includeNotifications && {
+      notifications: Object.fromEntries(listedReasons.map((reason) => [reason, tally[`N.${reason}`] ?? 0])),
     }),
   };
 }
 
 /** The currencies of which a tally has this. What came and went again in one may be worth something in dollars still. */
-const currenciesOf = (tally: Tally, what: 'micros' | 'usd', { currency }: Wanted): string[] =>
+const listCurrencies = (tally: Tally, what: 'micros' | 'usd', { currency }: StatsOptions): string[] =>
   Object.keys(tally)
     .filter((name) => name.endsWith(`.${what}`))
     .map((name) => name.slice(0, -what.length - 1))
     .filter((code) => currency === undefined || code === currency);
 
 /** What a tally is worth in dollars. */
-export const dollarsOf = (tally: Tally, wanted: Wanted): number => inCents(usdMicrosOf(tally, wanted));
+export const sumUsd = (tally: Tally, wanted: StatsOptions): number => roundToCents(sumUsdMicros(tally, wanted));
 
-const usdMicrosOf = (tally: Tally, wanted: Wanted): number =>
-  currenciesOf(tally, 'usd', wanted).reduce((sum, code) => sum + (tally[`${code}.usd`] ?? 0), 0);
+const sumUsdMicros = (tally: Tally, wanted: StatsOptions): number =>
+  listCurrencies(tally, 'usd', wanted).reduce((sum, code) => sum + (tally[`${code}.usd`] ?? 0), 0);
 
 /** Sums are kept in micros of a dollar, and shown in whole cents. */
-const inCents = (usdMicros: number): number => Math.round(usdMicros / 10_000) / 100;
+const roundToCents = (usdMicros: number): number => Math.round(usdMicros / 10_000) / 100;
 
-const transactionsOf = (tally: Tally, { currency }: Wanted): number =>
+const countTransactions = (tally: Tally, { currency }: StatsOptions): number =>
   tally[currency === undefined ? 'transactions' : `${currency}.transactions`] ?? 0;
 
-const paidOf = (tally: Tally, { currency }: Wanted): number =>
+const countPaidTransactions = (tally: Tally, { currency }: StatsOptions): number =>
   tally[currency === undefined ? 'paid' : `${currency}.paid`] ?? 0;

@@ -7,28 +7,28 @@
 export type Tally = Readonly<Record<string, number>>;
 
 /** One tally and the other, or without the other where `sign` is -1. */
-export function added(tally: Tally, other: Tally, sign: 1 | -1 = 1): Tally {
+export function addTally(tally: Tally, other: Tally, sign: 1 | -1 = 1): Tally {
   const sums = new Map(Object.entries(tally));
   for (const [name, value] of Object.entries(other)) sums.set(name, (sums.get(name) ?? 0) + sign * value);
   return Object.fromEntries([...sums].filter(([, value]) => value !== 0).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** What a day's tally adds to its month. */
-export function withoutHours(tally: Tally): Tally {
+export function collapseHours(tally: Tally): Tally {
   return Object.entries(tally).reduce<Tally>((month, [name, value]) => {
     const hourless = /^[PTC]\./.test(name) ? name.slice(0, 1) : name;
-    return added(month, { [hourless]: value });
+    return addTally(month, { [hourless]: value });
   }, {});
 }
 
 /** The lists whose rows are counted by hour, so that a page deep in them can be found. */
-export type Collection = 'P' | 'T' | 'C';
+export type ListKind = 'P' | 'T' | 'C';
 
 /** How many rows of a list began in each hour of a day. */
-export const hoursOf = (tally: Tally, collection: Collection): number[] =>
+export const listHourCounts = (tally: Tally, collection: ListKind): number[] =>
   Array.from({ length: 24 }, (_, hour) => tally[`${collection}.${hour}`] ?? 0);
 
 /** Tallies by their day or month. */
-export const byPeriod = (
+export const indexByPeriod = (
   periods: readonly { readonly period: string; readonly tally: Tally }[],
 ): ReadonlyMap<string, Tally> => new Map(periods.map(({ period, tally }) => [period, tally]));

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import type { StoreFetch } from './store.ts';
 
-interface Budget {
+interface TimeBudget {
   /** For all calls together; clients give up after 20 s. */
   readonly totalMs: number;
   readonly longestCallMs: number;
@@ -9,14 +9,17 @@ interface Budget {
   readonly store: string;
 }
 
-const shortestCallMs = 250;
+const minCallMs = 250;
 
 /** A fetch whose calls together take no longer than the budget. Time passes here by the machine, not by the service. */
-export function withinBudget(fetch: StoreFetch, { totalMs, longestCallMs, store }: Budget): StoreFetch {
+export function withTimeBudget(
+  fetch: StoreFetch,
+  { totalMs, longestCallMs: maxCallMs, store }: TimeBudget,
+): StoreFetch {
   const end = performance.now() + totalMs;
   return async (url, init) => {
-    const left = Math.floor(end - performance.now());
-    if (left < shortestCallMs) throw new ServiceError('ConnectionFailed', `${store} does not answer in time.`);
-    return await fetch(url, { ...init, timeoutMs: Math.min(longestCallMs, left) });
+    const remainingMs = Math.floor(end - performance.now());
+    if (remainingMs < minCallMs) throw new ServiceError('ConnectionFailed', `${store} does not answer in time.`);
+    return await fetch(url, { ...init, timeoutMs: Math.min(maxCallMs, remainingMs) });
   };
 }

@@ -28,9 +28,9 @@ export const ValidationRequest = v.object({
 export type ValidationRequest = v.InferOutput<typeof ValidationRequest>;
 
 /** What an adapter may use while it asks its store. */
-export interface Asking {
+export interface StoreContext {
   /** The application's name, from the verified credential. */
-  readonly app: string;
+  readonly appName: string;
   /** The application's settings for this store, decrypted, or undefined when none are set; the adapter parses them. */
   readonly settings: unknown;
   /** Records the call in the event, applies `timeoutMs` (default 6,000) and, against the emulator, changes the host. */
@@ -41,21 +41,21 @@ export interface Asking {
    * later call. While another call is charging it throws `Conflict`. When an earlier call ended without a known result,
    * `recover` is asked first: it finds out at the store what became of it, and gives undefined when nothing was charged.
    */
-  readonly once: <T extends object>(
+  readonly runOnce: <T extends object>(
     key: string,
     charge: () => Promise<T>,
     recover: () => Promise<T | undefined>,
   ) => Promise<T>;
   /** What an access token that this service issued stands for; undefined for one that it did not, or that has ended. */
-  readonly grantOf?: (accessToken: string) => Promise<AccessGrant | undefined>;
+  readonly findGrant?: (accessToken: string) => Promise<AccessGrant | undefined>;
   /** What the table keeps for asking about a purchase (prefixed id) again; undefined for one that is not known. */
-  readonly refreshTokenOf?: (purchaseId: string) => Promise<Readonly<Record<string, string>> | undefined>;
+  readonly findRefreshToken?: (purchaseId: string) => Promise<Readonly<Record<string, string>> | undefined>;
   /** A purchase (prefixed id) as the table has it; undefined for one that is not known. */
-  readonly purchaseOf?: (purchaseId: string) => Promise<Purchase | undefined>;
+  readonly findPurchase?: (purchaseId: string) => Promise<Purchase | undefined>;
   /** The transactions of a purchase (prefixed id) as the table has them. */
-  readonly transactionsOf?: (purchaseId: string) => Promise<readonly Transaction[]>;
+  readonly listTransactions?: (purchaseId: string) => Promise<readonly Transaction[]>;
   /** The same by their own (prefixed) id: what was bought with one order may have one in common. Not for a validation. */
-  readonly transactionsNamed?: (transactionId: string) => Promise<readonly Transaction[]>;
+  readonly listTransactionsById?: (transactionId: string) => Promise<readonly Transaction[]>;
   /** DER certificates to trust beside the store's own pinned roots; only the local emulator has any. */
   readonly extraRoots: readonly Uint8Array[];
 }
@@ -68,7 +68,7 @@ export interface AccessGrant {
 }
 
 /** `fetch` with a deadline; rejects with a `ServiceError` `ConnectionFailed` when there is no answer in time. */
-export type StoreFetch = (url: string, init?: StoreRequest) => Promise<StoreAnswer>;
+export type StoreFetch = (url: string, init?: StoreRequest) => Promise<StoreResponse>;
 
 export interface StoreRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -78,27 +78,27 @@ export interface StoreRequest {
 }
 
 /** A store's answer, read to its end (at most 6 MB). */
-export interface StoreAnswer {
+export interface StoreResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
 /** What came of a validation. */
-export interface Validation {
+export interface StoreValidation {
   /** `data.id`: the bundle id on store_a, the product id elsewhere. */
   readonly id: string;
   /**
    * Whether the answer depends on one product. A store_a request that names the bundle id, whatever its `type`, asks for
    * all that the store account owns (`application`): that succeeds with nothing owned, too.
    */
-  readonly about: 'application' | 'product';
+  readonly scope: 'application' | 'product';
   /** Everything that the evidence and the store show; the purchases of the answer's collection. */
   readonly observations: readonly Observation[];
   /** The purchase that the request (or its signed transaction) is about; undefined when the receipt does not hold it. */
   readonly purchaseId?: string;
   /** `data.transaction`: native detail, without its `type` (the edge echoes the request's) and `transactionId`. */
-  readonly native: Readonly<Record<string, unknown>>;
+  readonly nativeTransaction: Readonly<Record<string, unknown>>;
   readonly ineligibleForIntroPrice: readonly string[];
   /** Set when the store could not be asked and signed evidence alone was used. */
   readonly warning?: string;
@@ -116,27 +116,27 @@ export interface RawNotification {
 }
 
 /** One thing that a store tells of, verified or from a call to the store itself. It travels through a queue (200 KB). */
-export const StoreMessage = v.object({
+export const StoreNotification = v.object({
   /** The store's idempotency key, the same for every delivery of the same notification. */
   key: v.string(),
   /** The native type, as events show it: `DID_FAIL_TO_RENEW.GRACE_PERIOD`. */
   type: v.string(),
   /** When it happened by the store's clock, in epoch milliseconds: a moment that a date can name. */
-  at: v.pipe(v.number(), v.minValue(0), v.maxValue(8.64e15)),
+  occurredAt: v.pipe(v.number(), v.minValue(0), v.maxValue(8.64e15)),
   /** What `observe` of the same adapter needs to know; never shown to anybody. */
-  content: v.record(v.string(), v.unknown()),
+  payload: v.record(v.string(), v.unknown()),
 });
-export type StoreMessage = v.InferOutput<typeof StoreMessage>;
+export type StoreNotification = v.InferOutput<typeof StoreNotification>;
 
 /** What came in with one notification. */
-export interface Received {
-  readonly messages: readonly StoreMessage[];
+export interface ReceivedNotifications {
+  readonly notifications: readonly StoreNotification[];
   /** The text to answer with, where the store expects one (a challenge). */
-  readonly answer?: string;
+  readonly responseText?: string;
 }
 
 /** What a message turned out to tell. */
-export interface Noticed {
+export interface ObservedNotification {
   /** What the native type says in our words; the stored and the observed state have the last word. */
   readonly reason: NotificationReason;
   /** The purchases concerned as the store shows them now, or as the signed message shows them; none for a test. */
@@ -153,37 +153,37 @@ export interface Store {
    * `purchaseId` and the purchase's state. Throws `InvalidPayload` for what the store did not sign or issue to this
    * application, `ConnectionFailed` when it cannot be known now, `InternalError` for settings that the store refuses.
    */
-  validate(request: ValidationRequest, asking: Asking): Promise<Validation>;
+  validate(request: ValidationRequest, asking: StoreContext): Promise<StoreValidation>;
   /**
    * Checks `asking.settings`: their form, and with `askStore` by a call that changes nothing. Returns a sentence for the
    * operator; throws `InvalidPayload` for a wrong form, `InternalError` with a clear message when the store refuses them.
    */
-  checkSettings(asking: Asking, options: { readonly askStore: boolean }): Promise<string>;
+  checkSettings(asking: StoreContext, options: { readonly askStore: boolean }): Promise<string>;
   /**
    * The purchase (prefixed id) that a request is about, told from the request alone: a purchase token, not something that
    * others could guess. While the store is out of reach, its last verified state then answers.
    */
-  identify?(request: ValidationRequest): string | undefined;
+  identifyPurchase?(request: ValidationRequest): string | undefined;
   /**
    * Called once everything that the validation showed is stored: the moment to acknowledge or consume at the store, where
    * the settings say so. Returns what changed; a failure is recorded and does not fail the validation.
    */
-  afterStored?(validation: Validation, asking: Asking): Promise<readonly Observation[]>;
+  fulfill?(validation: StoreValidation, asking: StoreContext): Promise<readonly Observation[]>;
   /** The state now of what a refresh token stands for. Throws like `validate`. */
-  refresh?(refreshToken: Readonly<Record<string, string>>, asking: Asking): Promise<readonly Observation[]>;
+  refresh?(refreshToken: Readonly<Record<string, string>>, asking: StoreContext): Promise<readonly Observation[]>;
   /**
    * Verifies a notification on its raw bytes and takes it apart, within a second. Throws `Forbidden` for what the store did
    * not send to this application, `InvalidPayload` for what can never be understood, `ConnectionFailed` when it should be
    * sent again.
    */
-  receive?(raw: RawNotification, asking: Asking): Promise<Received>;
+  receive?(raw: RawNotification, asking: StoreContext): Promise<ReceivedNotifications>;
   /**
    * The state of what a message is about: asked of the store, or taken from its verified signed payload. A type that is
    * not known is `OTHER` and never fails. Throws like `validate`; the message is then processed again later.
    */
-  observe?(message: StoreMessage, asking: Asking): Promise<Noticed>;
+  observe?(message: StoreNotification, asking: StoreContext): Promise<ObservedNotification>;
   /** Messages since `since` (epoch milliseconds) that a store without push holds ready, or that it failed to deliver. */
-  missed?(since: Millis, asking: Asking): Promise<readonly StoreMessage[]>;
+  listUndelivered?(since: Millis, asking: StoreContext): Promise<readonly StoreNotification[]>;
   /** Called once what `missed` gave is safely on its way: the moment to delete it at the store. */
-  taken?(messages: readonly StoreMessage[], asking: Asking): Promise<void>;
+  confirmEnqueued?(messages: readonly StoreNotification[], asking: StoreContext): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { ServiceError } from '../errors.ts';
  * Reads the JSON text of a store's answer as a schema's type. What is a page, garbage or in other words is the error that
  * `unavailable` makes of the reason: a store that talks nonsense cannot be asked now.
  */
-export const understoodOr =
+export const createResponseParser =
   (unavailable: (reason: string) => ServiceError) =>
   <S extends v.GenericSchema>(schema: S, text: string): v.InferOutput<S> => {
     const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text, { abortEarly: true });

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Day, UsdRate } from '../money/usd-rate.ts';
+import { IsoDay, UsdRate } from '../money/usd-rate.ts';
 import { Platform } from '../purchases/platform.ts';
 
 /**
@@ -24,7 +24,7 @@ export const Transaction = v.object({
   amountMicros: v.exactOptional(v.number()),
   /** What the amount is converted with; set when the transaction is written, by its currency and purchase date. */
   usdRate: v.exactOptional(UsdRate),
-  usdRateDate: v.exactOptional(Day),
+  usdRateDate: v.exactOptional(IsoDay),
   /** True when the amount is the client's word (`priceMicros` of the request) and not the store's. */
   isReportedAmount: v.exactOptional(v.boolean()),
   /** When the store gave the money back. */

@@ -1,68 +1,69 @@
 import type { App } from '../apps/app.ts';
+import type { EntitledPurchase } from '../db/purchases.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
-import type { Recorder } from '../events/recorder.ts';
-import { askingOf } from '../http/asking.ts';
+import type { EventRecorder } from '../events/recorder.ts';
+import { createStoreContext } from '../http/asking.ts';
 import type { Platform } from '../purchases/platform.ts';
-import type { Asking, Store, Validation, ValidationRequest } from '../stores/store.ts';
-import { lastVerified } from './last-verified.ts';
-import { type Registered, registerObservations } from './register.ts';
+import type { Store, StoreContext, StoreValidation, ValidationRequest } from '../stores/store.ts';
+import { loadLastVerifiedState } from './last-verified.ts';
+import { recordObservations } from './register.ts';
 
-export interface Validating {
+export interface ValidationContext {
   readonly app: App;
-  readonly event: Recorder;
+  readonly recorder: EventRecorder;
   readonly deps: Deps;
 }
 
-export interface Validated {
-  readonly validation: Validation;
+export interface ValidationOutcome {
+  readonly validation: StoreValidation;
   /** The purchases as the table has them now, which may know more than this validation does. */
-  readonly purchases: readonly Registered[];
+  readonly purchases: readonly EntitledPurchase[];
   /** The purchase that was asked for as it came: before this service itself consumed or acknowledged it. */
-  readonly asked?: Registered;
+  readonly requestedPurchase?: EntitledPurchase;
 }
 
 /**
  * Checks a receipt with its store, stores and claims what it shows, then settles it at the store where the settings say
  * so. While the store is out of reach, the last verified state answers if it can.
  */
-export async function validate(
+export async function processValidation(
   request: ValidationRequest,
   platform: Platform,
-  validating: Validating,
-): Promise<Validated> {
+  validating: ValidationContext,
+): Promise<ValidationOutcome> {
   const { app, deps } = validating;
-  const store = await deps.store(platform);
-  const asking = await askingOf(app.name, platform, validating);
-  const asked = await store
+  const store = await deps.loadStore(platform);
+  const asking = await createStoreContext(app.name, platform, validating);
+  const validation = await store
     .validate(request, asking)
     .catch(
       async (failure: unknown) =>
-        await lastVerified(failure, { app, store, request, purchases: deps.purchases, now: deps.now() }),
+        await loadLastVerifiedState(failure, { app, store, request, purchases: deps.purchases, now: deps.now() }),
     );
-  if ('purchases' in asked) return asked;
-  const registered = await registerObservations(asked.observations, { ...validating, request, validation: asked });
-  const settled = await settle({ store, validation: asked, asking }, { ...validating, request });
-  const changed = new Map(settled.map((one) => [one.purchase.purchaseId, one]));
-  const meant = registered.find(({ purchase }) => purchase.purchaseId === asked.purchaseId);
+  if ('purchases' in validation) return validation;
+  const registered = await recordObservations(validation.observations, { ...validating, request, validation });
+  const fulfilledPurchases = await fulfillAtStore({ store, validation, asking }, { ...validating, request });
+  const changed = new Map(fulfilledPurchases.map((one) => [one.purchase.purchaseId, one]));
+  const requestedPurchase = registered.find(({ purchase }) => purchase.purchaseId === validation.purchaseId);
   return {
-    validation: asked,
+    validation,
     purchases: registered.map((one) => changed.get(one.purchase.purchaseId) ?? one),
-    ...(meant && { asked: meant }),
+    ...(requestedPurchase && { requestedPurchase }),
   };
 }
 
 /** Acknowledges or consumes at the store. The purchase is stored by now, so a failure is told in the event and no more. */
-async function settle(
-  { store, validation, asking }: { store: Store; validation: Validation; asking: Asking },
-  registering: Validating & { readonly request: ValidationRequest },
-): Promise<Registered[]> {
-  if (!store.afterStored) return [];
-  const observations = await store.afterStored(validation, asking).catch((failure: unknown) => {
-    registering.event.note({
-      refreshFailures: [{ platform: store.platform, reason: ServiceError.from(failure).message }],
+async function fulfillAtStore(
+  { store, validation, asking }: { store: Store; validation: StoreValidation; asking: StoreContext },
+  registering: ValidationContext & { readonly request: ValidationRequest },
+): Promise<EntitledPurchase[]> {
+  if (!store.fulfill) return [];
+  const observations = await store.fulfill(validation, asking).catch((failure: unknown) => {
+    registering.recorder.addContent({
+      refreshFailures: [{ platform: store.platform, reason: ServiceError.fromUnknown(failure).message }],
     });
     return [];
   });
-  return await registerObservations(observations, registering);
+  return await recordObservations(observations, registering);
 }

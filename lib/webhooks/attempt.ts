@@ -2,70 +2,82 @@ import type { WebhookSender } from '../db/apps.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
 import type { ExternalCall } from '../events/event.ts';
-import { newRecorder } from '../events/recorder.ts';
-import { scrubOf } from '../events/scrub.ts';
-import { recordWork } from '../events/work.ts';
-import { webhookBody, webhookHeaders } from './body.ts';
-import type { Delivery } from './delivery.ts';
-import { failureOf } from './outcome.ts';
-import type { Posted } from './post.ts';
+import { createEventRecorder } from '../events/recorder.ts';
+import { createRedactor } from '../events/scrub.ts';
+import { recordWorkerEvent } from '../events/work.ts';
+import { buildWebhookBody, buildWebhookHeaders } from './body.ts';
+import type { WebhookDelivery } from './delivery.ts';
+import { describeFailure } from './outcome.ts';
+import type { PostOutcome } from './post.ts';
 
 /** Sends the webhook once, with what the user owns now, and records the event of it. */
-export async function attemptOf(delivery: Delivery, sender: WebhookSender, deps: Deps): Promise<Posted> {
-  const { app, deliveryId, username, url } = delivery;
+export async function attemptDelivery(
+  delivery: WebhookDelivery,
+  sender: WebhookSender,
+  deps: Deps,
+): Promise<PostOutcome> {
+  const { appName: app, deliveryId, username, url } = delivery;
   const { secretKey, signingSecret } = sender;
-  const { webhook, vocabulary } = sender.app;
+  const { webhookSettings: webhook, vocabulary } = sender.app;
   if (!signingSecret) throw new ServiceError('InternalError', 'The application has no signing secret.');
-  const owned = username === undefined ? [] : await deps.purchases.ownedBy(app, username);
+  const owned = username === undefined ? [] : await deps.purchases.listByUser(app, username);
   const startedAt = deps.now();
-  const body = webhookBody(delivery, {
-    ...(webhook?.sendsPassword && { password: secretKey }),
+  const body = buildWebhookBody(delivery, {
+    ...(webhook?.includesPassword && { password: secretKey }),
     purchases: owned,
     tongue: vocabulary,
     now: startedAt,
   });
-  const headers = webhookHeaders({ deliveryId, body }, { secret: signingSecret, now: startedAt });
-  const posted = await deps.post({ url, headers, body });
-  const scrub = scrubOf([secretKey, signingSecret, signingSecret.replace(/^whsec_/, '')]);
-  const call = callOf(url, posted, { startedAt, endedAt: deps.now() });
-  await record(delivery, { posted, call, start: 'status' in posted ? scrub(posted.start) : '' }, deps);
-  return posted;
+  const headers = buildWebhookHeaders({ deliveryId, body }, { secret: signingSecret, now: startedAt });
+  const outcome = await deps.postWebhook({ url, headers, body });
+  const scrub = createRedactor([secretKey, signingSecret, signingSecret.replace(/^whsec_/, '')]);
+  const call = toExternalCall(url, outcome, { startedAt, endedAt: deps.now() });
+  await recordAttemptEvent(
+    delivery,
+    { posted: outcome, call, bodyExcerpt: 'status' in outcome ? scrub(outcome.bodyExcerpt) : '' },
+    deps,
+  );
+  return outcome;
 }
 
-interface Attempted {
-  readonly posted: Posted;
+interface AttemptResult {
+  readonly posted: PostOutcome;
   readonly call: ExternalCall;
   /** Of the answer, without secrets. */
-  readonly start: string;
+  readonly bodyExcerpt: string;
 }
 
 /** The event is found by the notification's id, as by that of a request. */
-async function record(delivery: Delivery, { posted, call, start }: Attempted, deps: Deps): Promise<void> {
-  const { app, type, username, notification, attempts } = delivery;
+async function recordAttemptEvent(
+  delivery: WebhookDelivery,
+  { posted: outcome, call, bodyExcerpt: start }: AttemptResult,
+  deps: Deps,
+): Promise<void> {
+  const { appName: app, type, username, notification, failedAttempts: attempts } = delivery;
   const { id, reason, productId, purchaseId, transactionId } = notification;
   const date = new Date(notification.date).toISOString();
-  const recorder = newRecorder({ type: 'webhook.app.called', date: call.timing.startedAt, reqId: id });
-  if (username !== undefined) recorder.user(username);
-  if (purchaseId !== undefined) recorder.tag(purchaseId, '_P');
-  const concerned = { ...(productId && { productId }), ...(purchaseId && { purchaseId }) };
-  recorder.note({
-    notifications: [{ id, reason, date, ...concerned, ...(transactionId && { transactionId }) }],
-    ...(purchaseId && { purchases: [concerned] }),
+  const recorder = createEventRecorder({ type: 'webhook.app.called', date: call.timing.startedAt, reqId: id });
+  if (username !== undefined) recorder.setUser(username);
+  if (purchaseId !== undefined) recorder.addTag(purchaseId, '_P');
+  const subject = { ...(productId && { productId }), ...(purchaseId && { purchaseId }) };
+  recorder.addContent({
+    notifications: [{ id, reason, date, ...subject, ...(transactionId && { transactionId }) }],
+    ...(purchaseId && { purchases: [subject] }),
   });
-  recorder.externalCall(call);
-  const problem = failureOf(posted);
+  recorder.addExternalCall(call);
+  const problem = describeFailure(outcome);
   const failure = problem === undefined ? undefined : new ServiceError('ConnectionFailed', problem);
-  const response = 'status' in posted ? { status: posted.status, message: start } : {};
+  const response = 'status' in outcome ? { status: outcome.status, message: start } : {};
   const request = { route: 'webhook', type, attempt: attempts + 1 };
-  await recordWork(app, { recorder, request, response, ...(failure && { failure }) }, deps);
+  await recordWorkerEvent(app, { recorder, request, response, ...(failure && { failure }) }, deps);
 }
 
-function callOf(url: string, posted: Posted, timing: ExternalCall['timing']): ExternalCall {
+function toExternalCall(url: string, outcome: PostOutcome, timing: ExternalCall['timing']): ExternalCall {
   const { host, origin, pathname } = URL.canParse(url) ? new URL(url) : { host: '', origin: '', pathname: '' };
   // What is long in a path may be a token.
   const path = pathname.replace(/[^/]{25,}/g, '…');
   const call = { type: host, url: `${origin}${path}`, method: 'POST', timing };
-  return 'status' in posted
-    ? { ...call, response: { status: posted.status, size: posted.start.length } }
-    : { ...call, error: { message: posted.message } };
+  return 'status' in outcome
+    ? { ...call, response: { status: outcome.status, size: outcome.bodyExcerpt.length } }
+    : { ...call, error: { message: outcome.message } };
 }

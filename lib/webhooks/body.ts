@@ -1,43 +1,43 @@
 import { Webhook } from 'standardwebhooks';
-import { inTongue, type Tongue } from '../http/vocabulary.ts';
-import { collectionOf } from '../purchases/collection.ts';
+import { applyVocabulary, type Vocabulary } from '../http/vocabulary.ts';
+import { toPurchaseCollection } from '../purchases/collection.ts';
 import type { Millis, Purchase } from '../purchases/purchase.ts';
-import { isoSeconds } from '../purchases/records.ts';
-import type { Delivery, WebhookNotification } from './delivery.ts';
+import { toIsoSeconds } from '../purchases/records.ts';
+import type { WebhookDelivery, WebhookNotification } from './delivery.ts';
 
-interface Content {
+interface WebhookContent {
   /** The secret key of the application, unless it has switched the field off. */
   readonly password?: string;
   /** What the user owns now. */
   readonly purchases: readonly Purchase[];
-  readonly tongue: Tongue;
+  readonly tongue: Vocabulary;
   readonly now: Millis;
 }
 
 /** The body of a webhook, with exactly the fields that receivers know; what is absent is left out. */
-export function webhookBody(
-  { type, notification, username }: Pick<Delivery, 'type' | 'notification' | 'username'>,
-  { password, purchases, tongue, now }: Content,
+export function buildWebhookBody(
+  { type, notification, username }: Pick<WebhookDelivery, 'type' | 'notification' | 'username'>,
+  { password, purchases, tongue, now }: WebhookContent,
 ): string {
-  const opening = { type, ...(password !== undefined && { password }) };
-  if (type === 'test') return JSON.stringify(opening);
+  const envelope = { type, ...(password !== undefined && { password }) };
+  if (type === 'test') return JSON.stringify(envelope);
   const body = {
-    notification: notificationRecord(notification),
+    notification: toNotificationPayload(notification),
     applicationUsername: username,
-    purchases: collectionOf(purchases, now),
+    purchases: toPurchaseCollection(purchases, now),
   };
-  return JSON.stringify({ ...opening, ...inTongue(body, tongue) });
+  return JSON.stringify({ ...envelope, ...applyVocabulary(body, tongue) });
 }
 
-const notificationRecord = ({ reason, id, date, ...concerned }: WebhookNotification) => ({
+const toNotificationPayload = ({ reason, id, date, ...concerned }: WebhookNotification) => ({
   reason,
   id,
-  date: isoSeconds(date),
+  date: toIsoSeconds(date),
   ...concerned,
 });
 
 /** The headers of Standard Webhooks, by which the receiver knows the sender, the time and the repetition. */
-export function webhookHeaders(
+export function buildWebhookHeaders(
   { deliveryId, body }: { readonly deliveryId: string; readonly body: string },
   { secret, now }: { readonly secret: string; readonly now: Millis },
 ): Record<string, string> {

@@ -14,8 +14,8 @@ export const WebhookNotification = v.object({
 export type WebhookNotification = v.InferOutput<typeof WebhookNotification>;
 
 /** One webhook on its way to one URL: to be sent until it is delivered or dead. */
-export const Delivery = v.object({
-  app: v.string(),
+export const WebhookDelivery = v.object({
+  appName: v.string(),
   /** Also the `webhook-id`, the same for every attempt. */
   deliveryId: v.string(),
   type: v.picklist(['purchases.updated', 'test']),
@@ -25,33 +25,33 @@ export const Delivery = v.object({
   /** `moved` once its URL was given up: others were made, for the URLs that took its place. */
   state: v.picklist(['waiting', 'delivered', 'dead', 'moved']),
   /** Attempts that have failed. */
-  attempts: v.number(),
+  failedAttempts: v.number(),
   createdAt: v.number(),
   /** Not to be sent before; absent when it can be sent at once. */
-  nextAt: v.exactOptional(v.number()),
+  nextAttemptAt: v.exactOptional(v.number()),
   /** When the sweep looks after it. */
   dueAt: v.exactOptional(v.number()),
   /** What the application's server answered last. */
-  lastStatus: v.exactOptional(v.number()),
+  lastHttpStatus: v.exactOptional(v.number()),
   /** Why the last attempt failed, or why there will be none. */
-  failure: v.exactOptional(v.string()),
+  failureReason: v.exactOptional(v.string()),
 });
-export type Delivery = v.InferOutput<typeof Delivery>;
+export type WebhookDelivery = v.InferOutput<typeof WebhookDelivery>;
 
 /** A message of the webhook queue. The sweep does not know the attempt; then the item decides. */
-export const WebhookOrder = v.object({
-  app: v.string(),
+export const WebhookMessage = v.object({
+  appName: v.string(),
   deliveryId: v.string(),
-  attempt: v.exactOptional(v.number()),
+  failedAttempts: v.exactOptional(v.number()),
 });
-export type WebhookOrder = v.InferOutput<typeof WebhookOrder>;
+export type WebhookMessage = v.InferOutput<typeof WebhookMessage>;
 
-type NewDelivery = Pick<Delivery, 'app' | 'type' | 'url' | 'username' | 'notification' | 'createdAt'>;
+type DeliveryInput = Pick<WebhookDelivery, 'appName' | 'type' | 'url' | 'username' | 'notification' | 'createdAt'>;
 
 /** The delivery of a notification to a user's URL; its id is the same however often it is made. */
-export function newDelivery(delivery: NewDelivery): Delivery {
+export function buildDelivery(delivery: DeliveryInput): WebhookDelivery {
   const { notification, username = '', url } = delivery;
   const name = JSON.stringify([notification.id, username, url]);
   const deliveryId = createHash('sha256').update(name).digest('hex').slice(0, 32);
-  return { ...delivery, deliveryId, state: 'waiting', attempts: 0 };
+  return { ...delivery, deliveryId, state: 'waiting', failedAttempts: 0 };
 }

@@ -2,25 +2,25 @@ import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
-import { logFailure } from '../events/log-failure.ts';
+import { logError } from '../events/log-failure.ts';
 import type { Announcement } from '../notifications/announcement.ts';
-import { type Announced, announcedBy } from './announced.ts';
-import { type Delivery, newDelivery } from './delivery.ts';
+import { type PurchaseAnnouncements, readStreamRecord } from './announced.ts';
+import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 
 /**
  * Makes a delivery for each thing that records of the stream announce, each user concerned and each URL, and sends them on
  * their way. What fails is given back: from the first failure on, the stream shows the records again, and deliveries that
  * exist stay as they are.
  */
-export async function fanOut(records: readonly DynamoDBRecord[], deps: Deps): Promise<DynamoDBBatchResponse> {
-  const find = onceEach(deps.apps.find);
-  const outcomes = await Promise.all(records.map(async (record) => await prepared(record, find, deps)));
+export async function fanOutDeliveries(records: readonly DynamoDBRecord[], deps: Deps): Promise<DynamoDBBatchResponse> {
+  const find = memoizeFindApp(deps.apps.find);
+  const outcomes = await Promise.all(records.map(async (record) => await createDeliveries(record, find, deps)));
   const failed = new Set(outcomes.flatMap(({ failure }, index) => (failure ? [index] : [])));
-  const apps = [...new Set(outcomes.flatMap(({ deliveries }) => deliveries.map(({ app }) => app)))];
+  const apps = [...new Set(outcomes.flatMap(({ deliveries }) => deliveries.map(({ appName: app }) => app)))];
   await Promise.all(
     apps.map(async (app) => {
-      const own = outcomes.map(({ deliveries }) => deliveries.filter((delivery) => delivery.app === app));
-      const failure = await attempted(async () => await sendOut(own.flat(), deps));
+      const own = outcomes.map(({ deliveries }) => deliveries.filter((delivery) => delivery.appName === app));
+      const failure = await tryWork(async () => await enqueueDeliveries(own.flat(), deps));
       if (failure) own.forEach((deliveries, index) => void (deliveries.length > 0 && failed.add(index)));
     }),
   );
@@ -29,18 +29,18 @@ export async function fanOut(records: readonly DynamoDBRecord[], deps: Deps): Pr
 }
 
 /** A purchase may have thousands of users, and the stream waits. */
-const together = 25;
+const concurrency = 25;
 
-interface Prepared {
-  readonly deliveries: readonly Delivery[];
+interface RecordOutcome {
+  readonly deliveries: readonly WebhookDelivery[];
   readonly failure?: ServiceError;
 }
 
-type Find = Deps['apps']['find'];
+type FindApp = Deps['apps']['find'];
 
 /** Asks for each application once, and never for settings as they were a while ago: a URL may have just been set. */
-function onceEach(find: Find): Find {
-  const asked = new Map<string, ReturnType<Find>>();
+function memoizeFindApp(find: FindApp): FindApp {
+  const asked = new Map<string, ReturnType<FindApp>>();
   return async (name) => {
     const answer = asked.get(name) ?? find(name);
     asked.set(name, answer);
@@ -48,54 +48,68 @@ function onceEach(find: Find): Find {
   };
 }
 
-async function prepared(record: DynamoDBRecord, find: Find, deps: Deps): Promise<Prepared> {
-  let deliveries: readonly Delivery[] = [];
-  const failure = await attempted(async () => {
-    const announced = announcedBy(record);
+async function createDeliveries(record: DynamoDBRecord, find: FindApp, deps: Deps): Promise<RecordOutcome> {
+  let deliveries: readonly WebhookDelivery[] = [];
+  const failure = await tryWork(async () => {
+    const announced = readStreamRecord(record);
     const app = announced && (await find(announced.app));
-    const made = announced && app ? deliveriesOf(announced, app, deps.now()) : [];
-    for (let first = 0; first < made.length; first += together) {
-      await Promise.all(made.slice(first, first + together).map(deps.deliveries.create));
+    const newDeliveries = announced && app ? buildDeliveries(announced, app, deps.now()) : [];
+    for (let first = 0; first < newDeliveries.length; first += concurrency) {
+      await Promise.all(newDeliveries.slice(first, first + concurrency).map(deps.deliveries.createIfAbsent));
     }
-    deliveries = made;
+    deliveries = newDeliveries;
   });
   return { deliveries, ...(failure && { failure }) };
 }
 
-async function attempted(work: () => Promise<void>): Promise<ServiceError | undefined> {
+async function tryWork(work: () => Promise<void>): Promise<ServiceError | undefined> {
   try {
     await work();
     return undefined;
   } catch (thrown) {
-    const failure = ServiceError.from(thrown);
-    logFailure({ worker: 'fan-out' }, failure);
+    const failure = ServiceError.fromUnknown(thrown);
+    logError({ worker: 'fan-out' }, failure);
     return failure;
   }
 }
 
 /** Sandbox purchases go to the sandbox URLs where there are any; the main URLs take everything else. */
-export function urlsFor({ webhook, deletedAt }: App, sandbox: boolean | undefined): readonly string[] {
+export function selectWebhookUrls(
+  { webhookSettings: webhook, deletedAt }: App,
+  sandbox: boolean | undefined,
+): readonly string[] {
   if (!webhook || deletedAt !== undefined) return [];
   return sandbox && webhook.sandboxUrls.length > 0 ? webhook.sandboxUrls : webhook.urls;
 }
 
 /** A delivery for each thing that is announced, each user and each URL. */
-export function deliveriesOf({ app, news, users, purchase }: Announced, settings: App, now: number): Delivery[] {
-  const { sandbox, ...concerned } = purchase;
-  const notifications = news.map(({ id, reason, date }: Announcement) => ({ id, reason, date, ...concerned }));
+export function buildDeliveries(
+  { app, announcements: news, recipients: users, purchase }: PurchaseAnnouncements,
+  settings: App,
+  now: number,
+): WebhookDelivery[] {
+  const { sandbox, ...subject } = purchase;
+  const notifications = news.map(({ id, reason, date }: Announcement) => ({ id, reason, date, ...subject }));
   return notifications.flatMap((notification) =>
     users.flatMap((username) =>
-      urlsFor(settings, sandbox).map((url) =>
-        newDelivery({ app, type: 'purchases.updated', url, username, notification, createdAt: now }),
+      selectWebhookUrls(settings, sandbox).map((url) =>
+        buildDelivery({ appName: app, type: 'purchases.updated', url, username, notification, createdAt: now }),
       ),
     ),
   );
 }
 
 /** Puts new deliveries of one application on the queue, in its own group: a backlog of one delays no other. */
-export async function sendOut(deliveries: readonly Delivery[], { webhooksQueue }: Deps): Promise<void> {
+export async function enqueueDeliveries(
+  deliveries: readonly WebhookDelivery[],
+  { webhookQueue: webhooksQueue }: Deps,
+): Promise<void> {
   const [first] = deliveries;
   if (!first) return;
-  const orders = deliveries.map(({ app, deliveryId, attempts: attempt }) => ({ app, deliveryId, attempt }));
-  await webhooksQueue.send(orders, { group: first.app });
+  const messages = deliveries.map(({ appName, deliveryId, failedAttempts }) => ({
+    appName,
+    deliveryId,
+    failedAttempts,
+  }));
+  await webhooksQueue.send(messages, { group: first.appName });
 }

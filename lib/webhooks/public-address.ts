@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-export interface AddressRule {
+export interface AddressPolicy {
   /** On one machine the application's server is next door; in a deployment nothing is. */
   readonly allowsLoopback: boolean;
 }
@@ -10,7 +10,7 @@ export interface AddressRule {
  * Whether a webhook may go to an address: a public one only. Not to private and local networks, to the metadata service,
  * to carriers' and documentation networks, nor to forms of IPv6 that carry an address of IPv4 and could hide one of those.
  */
-export function isPublicAddress(address: string, { allowsLoopback }: AddressRule): boolean {
+export function isPublicAddress(address: string, { allowsLoopback }: AddressPolicy): boolean {
   if (isIP(address) === 0 || !ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
   const range = parsed.range();

@@ -5,7 +5,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 /** How long after each failed attempt the next one comes, at least; after the last the delivery is dead. */
-export const waitsMs: readonly Millis[] = [
+export const retryDelaysMs: readonly Millis[] = [
   5 * second,
   5 * minute,
   30 * minute,
@@ -18,15 +18,15 @@ export const waitsMs: readonly Millis[] = [
 ];
 
 /** A delivery that was held back because its URL is down is dead after as long as the attempts would have taken. */
-export const givesUpMs: Millis = waitsMs.reduce((sum, wait) => sum + wait, hour);
+export const maxRetryDurationMs: Millis = retryDelaysMs.reduce((sum, wait) => sum + wait, hour);
 
 /** Waits up to this long are delays of the queue. */
-export const longestQueueDelayMs: Millis = 15 * minute;
+export const maxQueueDelayMs: Millis = 15 * minute;
 
 const jitter = 0.1;
-const longestRetryAfterMs = 24 * hour;
+const maxRetryAfterMs = 24 * hour;
 
-interface Failed {
+interface FailedAttempt {
   /** Attempts that failed, this one included. */
   readonly attempts: number;
   /** Milliseconds that the server asked for. */
@@ -36,10 +36,10 @@ interface Failed {
 }
 
 /** How long to wait for the next attempt; undefined after the last. The server may ask for longer, up to a day. */
-export function waitAfter({ attempts, retryAfterMs = 0, random }: Failed): Millis | undefined {
-  const wait = waitsMs[attempts - 1];
+export function computeRetryDelayMs({ attempts, retryAfterMs = 0, random }: FailedAttempt): Millis | undefined {
+  const wait = retryDelaysMs[attempts - 1];
   if (wait === undefined) return undefined;
-  return Math.ceil(Math.max(wait, Math.min(retryAfterMs, longestRetryAfterMs)) * (1 + jitter * random));
+  return Math.ceil(Math.max(wait, Math.min(retryAfterMs, maxRetryAfterMs)) * (1 + jitter * random));
 }
 
 const httpDate = /^[A-Z][a-z]{2,8}, .{1,30} GMT$/;
@@ -47,7 +47,7 @@ const httpDate = /^[A-Z][a-z]{2,8}, .{1,30} GMT$/;
 const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
 
 /** `Retry-After` in milliseconds: a number of seconds or a date; undefined for anything else. */
-export function retryAfterMs(header: string | undefined, now: Millis): Millis | undefined {
+export function parseRetryAfterMs(header: string | undefined, now: Millis): Millis | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * second;
   const isDate = httpDate.test(text) || asctimeDate.test(text);

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { Names } from '../intrinsics.ts';
-import { resourcesOf, type Template } from '../template.ts';
+import type { TemplateNames } from '../intrinsics.ts';
+import { listResources, type Template } from '../template.ts';
 
 const Parameters = v.record(v.string(), v.string());
 const Status = v.pipe(v.union([v.string(), v.number()]), v.transform(Number));
@@ -28,9 +28,9 @@ export type GatewayDocument = v.InferOutput<typeof GatewayDocument>;
 export type Integration = v.InferOutput<typeof Operation>['x-amazon-apigateway-integration'];
 
 /** The body of the template's one REST API. */
-export function gatewayDocumentOf(template: Template, names: Names): GatewayDocument {
+export function readGatewayDocument(template: Template, names: TemplateNames): GatewayDocument {
   const properties = v.object({ Body: GatewayDocument });
-  const [api] = resourcesOf(template, 'AWS::ApiGateway::RestApi', { properties, names }).values();
+  const [api] = listResources(template, 'AWS::ApiGateway::RestApi', { properties, names }).values();
   if (!api) throw new Error('The template holds no REST API.');
   return api.Body;
 }

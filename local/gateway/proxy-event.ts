@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type { Match } from './routes.ts';
+import type { RouteMatch } from './routes.ts';
 
 /** A request as it came over the wire. */
-export interface WireRequest {
+export interface HttpRequest {
   readonly method: string;
   /** Still encoded, without the query. */
   readonly path: string;
@@ -16,9 +16,9 @@ export interface WireRequest {
 const stage = 'local';
 
 /** The event that a REST API hands to a function: version 1 of the payload, the path still encoded. */
-export function proxyEvent(
-  request: WireRequest,
-  { resource, pathParameters }: Match,
+export function toProxyEvent(
+  request: HttpRequest,
+  { resource, pathParameters }: RouteMatch,
   { requestId, now }: { readonly requestId: string; readonly now: number },
 ): APIGatewayProxyEvent {
   const { method, path, sourceIp } = request;
@@ -30,9 +30,9 @@ export function proxyEvent(
     path,
     httpMethod: method,
     headers: Object.fromEntries(headers),
-    multiValueHeaders: listed(headers),
+    multiValueHeaders: groupValues(headers),
     queryStringParameters: query.length > 0 ? Object.fromEntries(query) : null,
-    multiValueQueryStringParameters: query.length > 0 ? listed(query) : null,
+    multiValueQueryStringParameters: query.length > 0 ? groupValues(query) : null,
     pathParameters: Object.keys(pathParameters).length > 0 ? { ...pathParameters } : null,
     stageVariables: null,
     requestContext: {
@@ -40,7 +40,7 @@ export function proxyEvent(
       apiId: 'local',
       authorizer: null,
       httpMethod: method,
-      identity: identity(sourceIp, userAgent),
+      identity: toIdentity(sourceIp, userAgent),
       path: `/${stage}${path}`,
       protocol: 'HTTP/1.1',
       requestId,
@@ -57,7 +57,7 @@ export function proxyEvent(
 
 type Pair = readonly [name: string, value: string];
 
-function headerPairs({ rawHeaders, sourceIp }: WireRequest, requestId: string): Pair[] {
+function headerPairs({ rawHeaders, sourceIp }: HttpRequest, requestId: string): Pair[] {
   const pairs = rawHeaders.flatMap((name, index): Pair[] =>
     index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? '']] : [],
   );
@@ -70,13 +70,16 @@ function headerPairs({ rawHeaders, sourceIp }: WireRequest, requestId: string): 
   ];
 }
 
-function listed(pairs: readonly Pair[]): Record<string, string[]> {
+function groupValues(pairs: readonly Pair[]): Record<string, string[]> {
   const lists = new Map<string, string[]>();
   for (const [name, value] of pairs) lists.set(name, [...(lists.get(name) ?? []), value]);
   return Object.fromEntries(lists);
 }
 
-const identity = (sourceIp: string, userAgent: string | null): APIGatewayProxyEvent['requestContext']['identity'] => ({
+const toIdentity = (
+  sourceIp: string,
+  userAgent: string | null,
+): APIGatewayProxyEvent['requestContext']['identity'] => ({
   accessKey: null,
   accountId: null,
   apiKey: null,

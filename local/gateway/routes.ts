@@ -1,7 +1,7 @@
 import type { GatewayDocument, Integration } from './document.ts';
 
 /** The operation that a request is for. */
-export interface Match {
+export interface RouteMatch {
   /** The path's template, for example `/v3/customers/{applicationUsername}`. */
   readonly resource: string;
   readonly integration: Integration;
@@ -10,16 +10,16 @@ export interface Match {
 }
 
 /** Finds the operation of a method and a path. */
-export type Routes = (method: string, path: string) => Match | undefined;
+export type MatchRoute = (method: string, path: string) => RouteMatch | undefined;
 
 /** The routes of a REST API: matched on the still encoded path, a literal segment before a parameter, from the left. */
-export function routesOf({ paths }: GatewayDocument): Routes {
+export function createRouteMatcher({ paths }: GatewayDocument): MatchRoute {
   const templates = Object.entries(paths)
-    .map(([resource, operations]) => ({ resource, operations, segments: segmentsOf(resource) }))
-    .sort((a, b) => literalsFirst(a.segments).localeCompare(literalsFirst(b.segments)));
+    .map(([resource, operations]) => ({ resource, operations, segments: splitSegments(resource) }))
+    .sort((a, b) => toSortKey(a.segments).localeCompare(toSortKey(b.segments)));
   return (method, path) => {
-    const given = segmentsOf(path);
-    const template = templates.find(({ segments }) => fits(segments, given));
+    const given = splitSegments(path);
+    const template = templates.find(({ segments }) => matchesTemplate(segments, given));
     const operation = template?.operations[method.toLowerCase()];
     if (!template || !operation) return undefined;
     const { resource, segments } = template;
@@ -35,13 +35,13 @@ export function routesOf({ paths }: GatewayDocument): Routes {
 }
 
 /** The segments between the slashes; one slash at the end does not count. */
-const segmentsOf = (path: string): string[] => path.replace(/^\//, '').replace(/\/$/, '').split('/');
+const splitSegments = (path: string): string[] => path.replace(/^\//, '').replace(/\/$/, '').split('/');
 
 const isParameter = (segment: string): boolean => segment.startsWith('{');
 
-const fits = (template: readonly string[], path: readonly string[]): boolean =>
+const matchesTemplate = (template: readonly string[], path: readonly string[]): boolean =>
   template.length === path.length &&
   template.every((segment, index) => (isParameter(segment) ? path[index] !== '' : segment === path[index]));
 
-const literalsFirst = (segments: readonly string[]): string =>
+const toSortKey = (segments: readonly string[]): string =>
   segments.map((segment) => (isParameter(segment) ? '1' : '0')).join('');

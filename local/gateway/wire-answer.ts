@@ -2,14 +2,14 @@ import * as v from 'valibot';
 import type { GatewayDocument, Integration } from './document.ts';
 
 /** An answer as it goes over the wire. */
-export interface WireAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
 }
 
 /** What the gateway answers of its own, and the status where the API's definition sets none. */
-const ownStatuses = {
+const defaultStatuses = {
   DEFAULT_5XX: 502,
   INTEGRATION_TIMEOUT: 504,
   MISSING_AUTHENTICATION_TOKEN: 403,
@@ -17,31 +17,31 @@ const ownStatuses = {
 } as const;
 
 /** The gateway's own answer, in the words that the API's definition gives it. */
-export function gatewayAnswer(document: GatewayDocument, type: keyof typeof ownStatuses): WireAnswer {
+export function toGatewayResponse(document: GatewayDocument, type: keyof typeof defaultStatuses): HttpResponse {
   const responses = document['x-amazon-apigateway-gateway-responses'];
   const response = responses[type] ?? responses[type === 'DEFAULT_5XX' ? 'DEFAULT_5XX' : 'DEFAULT_4XX'];
   return {
-    status: response?.statusCode ?? ownStatuses[type],
+    status: response?.statusCode ?? defaultStatuses[type],
     headers: [
       ['content-type', 'application/json'],
-      ...headersOf(response?.responseParameters ?? {}, 'gatewayresponse.header.'),
+      ...toHeaders(response?.responseParameters ?? {}, 'gatewayresponse.header.'),
     ],
     body: Buffer.from(response?.responseTemplates['application/json'] ?? '{}'),
   };
 }
 
 /** The answer of a mock integration, for example to a preflight. */
-export function mockAnswer({ responses }: Integration & { type: 'mock' }): WireAnswer {
+export function toMockResponse({ responses }: Integration & { type: 'mock' }): HttpResponse {
   const { statusCode, responseParameters } = responses.default;
   return {
     status: statusCode,
-    headers: headersOf(responseParameters, 'method.response.header.'),
+    headers: toHeaders(responseParameters, 'method.response.header.'),
     body: Buffer.alloc(0),
   };
 }
 
 /** Parameters name headers with a prefix and quote literal values. */
-const headersOf = (parameters: Readonly<Record<string, string>>, prefix: string) =>
+const toHeaders = (parameters: Readonly<Record<string, string>>, prefix: string) =>
   Object.entries(parameters).map(([name, value]) => [name.replace(prefix, ''), value.replace(/^'|'$/g, '')] as const);
 
 const Value = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
@@ -54,7 +54,7 @@ const ProxyResult = v.object({
 });
 
 /** The function's result as an answer; undefined when it is not one. */
-export function proxyAnswer(result: string): WireAnswer | undefined {
+export function toProxyResponse(result: string): HttpResponse | undefined {
   const parsed = v.safeParse(ProxyResult, JSON.parse(result));
   if (!parsed.success) return undefined;
   const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = parsed.output;

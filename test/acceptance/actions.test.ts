@@ -2,16 +2,16 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { SQSEvent } from 'aws-lambda';
 import { handler as refresh } from '../../functions/workers/refresh-purchase.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
-import { basic, call } from '../support/call.ts';
-import { freshName } from '../support/given.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
+import { createUniqueName } from '../support/given.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import {
-  type ActionRow,
-  changesNothing,
-  type End,
+  type ActionCase,
+  type EndChange,
   oneOffActions,
   subscriptionActions,
+  unchanged,
 } from '../support/store-actions.ts';
 
 let service: TestService;
@@ -27,10 +27,10 @@ interface Shown {
 }
 
 /** The worker is given the purchase as its queue does; gives what is shown then. */
-async function refreshed({ app, secretKey }: IssuedKeys, purchaseId: string): Promise<Shown> {
+async function refreshed({ appName: app, secretKey }: IssuedApiKeys, purchaseId: string): Promise<Shown> {
   const record = { messageId: '1', body: JSON.stringify({ app, purchaseId }) };
   expect(await refresh({ Records: [record] } as SQSEvent)).toEqual({ batchItemFailures: [] });
-  const { body } = await call(getPurchase, { headers: basic(app, secretKey), params: { purchaseId } });
+  const { body } = await callEndpoint(getPurchase, { headers: buildBasicAuth(app, secretKey), params: { purchaseId } });
   return body;
 }
 
@@ -39,18 +39,18 @@ const names: Readonly<Record<ProductType, string>> = { 'paid subscription': 'pre
 const storeIds: typeof names = { 'paid subscription': '9NBLGGH5W123', 'non consumable': '9NBLGGH5X123' };
 
 /** Buys, has it validated, and has the worker look at it after each action; gives what is shown before and after. */
-async function shownAround([platform, actions]: ActionRow, type: ProductType) {
+async function shownAround([platform, actions]: ActionCase, type: ProductType) {
   const productId = (platform === 'store_c' ? storeIds : names)[type];
-  const order = { platform, productId, type, applicationUsername: freshName('user') };
-  const { id, validate } = await service.control('/purchases', order);
-  const keys = await service.app([platform]);
+  const order = { platform, productId, type, applicationUsername: createUniqueName('user') };
+  const { id, validate } = await service.callControl('/purchases', order);
+  const keys = await service.createApp([platform]);
   const { body } = await service.validate(keys, validate);
   if (!body.ok) throw new Error(`${platform}: ${body.message}`);
   const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
   const before = await refreshed(keys, purchaseId);
   let after = before;
   for (const action of actions.split(' ')) {
-    await service.control(`/purchases/${id}/${action}`, details[action] ?? {});
+    await service.callControl(`/purchases/${id}/${action}`, details[action] ?? {});
     after = await refreshed(keys, purchaseId);
   }
   return { before, after };
@@ -62,7 +62,7 @@ const details: Readonly<Record<string, object>> = {
 };
 
 it('the table has everything that can happen at a store', async () => {
-  const { platforms } = (await service.control('')) as { platforms: Record<string, { actions: string[] }> };
+  const { platforms } = (await service.callControl('')) as { platforms: Record<string, { actions: string[] }> };
   const known = Object.entries(platforms).flatMap(([platform, { actions }]) =>
     actions.map((one) => [platform, one].join()),
   );
@@ -80,14 +80,14 @@ it.each(oneOffActions)('a one-off purchase of %s after %s ends %s and shows %j',
   expectShown(row, await shownAround(row, 'non consumable'));
 });
 
-function expectShown([, , end, shown]: ActionRow, { before, after }: { before: Shown; after: Shown }): void {
+function expectShown([, , end, shown]: ActionCase, { before, after }: { before: Shown; after: Shown }): void {
   expect(endOf(before, after)).toBe(end);
-  if (shown === changesNothing) expect(after).toEqual(before);
+  if (shown === unchanged) expect(after).toEqual(before);
   else expect(after).toMatchObject(shown);
 }
 
 /** What moves by less than a minute is what was bought anew at the moment of the test. */
-function endOf(before: Shown, after: Shown): End {
+function endOf(before: Shown, after: Shown): EndChange {
   const movedMs = endMs(after) - endMs(before);
   if (Number.isNaN(movedMs) || Math.abs(movedMs) < 60_000) return 'as before';
   return movedMs < 0 ? 'sooner' : 'later';
@@ -99,9 +99,12 @@ const endMs = ({ expirationDate }: Shown): number =>
 it.each(['processor_a', 'service_processor_a'])(
   'a purchase of %s is found by an application that has both',
   async (platform) => {
-    const keys = await service.app(['processor_a', 'service_processor_a']);
+    const keys = await service.createApp(['processor_a', 'service_processor_a']);
     const order = { platform, productId: 'premium', type: 'paid subscription' };
-    const { validate } = await service.control('/purchases', { ...order, applicationUsername: freshName('user') });
+    const { validate } = await service.callControl('/purchases', {
+      ...order,
+      applicationUsername: createUniqueName('user'),
+    });
     const { body } = await service.validate(keys, validate);
     const shown = await refreshed(keys, `${platform}:${body.data.collection[0].purchaseId}`);
     expect(shown).toMatchObject({ platform, isExpired: false, renewalIntent: 'Renew' });

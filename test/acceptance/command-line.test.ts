@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startLocal } from '../../local/start-local.ts';
-import { basic } from '../support/call.ts';
-import { freshName } from '../support/given.ts';
+import { buildBasicAuth } from '../support/call.ts';
+import { createUniqueName } from '../support/given.ts';
 
 let service: Awaited<ReturnType<typeof startLocal>>;
 beforeAll(async () => {
@@ -35,12 +35,12 @@ async function cli(args: readonly string[], input = ''): Promise<{ code: number;
 
 const keyIn = (text: string, level: 'pub' | 'sec'): string => new RegExp(`${level}_[\\w-]+`).exec(text)?.[0] ?? '';
 const status = async (app: string, key: string) =>
-  (await fetch(`${service.baseUrl}/v3/customers/ann/purchases`, { headers: basic(app, key) })).status;
+  (await fetch(`${service.baseUrl}/v3/customers/ann/purchases`, { headers: buildBasicAuth(app, key) })).status;
 const settings = async () => await (await fetch(`${service.emulatorUrl}/control/settings/store_a`)).text();
 
 describe('the command line', () => {
   it('makes an application whose keys work at once, and lists it', async () => {
-    const app = freshName();
+    const app = createUniqueName();
     const { out } = await cli(['app', 'create', app]);
     expect(await status(app, keyIn(out, 'sec'))).toBe(200);
     expect(await status(app, keyIn(out, 'pub'))).toBe(403);
@@ -48,7 +48,7 @@ describe('the command line', () => {
   }, 30_000);
 
   it('refuses a name twice, and one that no key of the table could hold', async () => {
-    const app = freshName();
+    const app = createUniqueName();
     await cli(['app', 'create', app]);
     expect(await cli(['app', 'create', app])).toMatchObject({
       code: 1,
@@ -58,7 +58,7 @@ describe('the command line', () => {
   }, 30_000);
 
   it('rotates a key: the new one works, and the present one stays live for the overlap', async () => {
-    const app = freshName();
+    const app = createUniqueName();
     const old = keyIn((await cli(['app', 'create', app])).out, 'sec');
     const fresh = keyIn((await cli(['app', 'rotate-key', app, 'secret'])).out, 'sec');
     expect(fresh).not.toBe(old);
@@ -66,7 +66,7 @@ describe('the command line', () => {
   }, 30_000);
 
   it('asks the store whether it accepts the settings before it keeps them', async () => {
-    const app = freshName();
+    const app = createUniqueName();
     await cli(['app', 'create', app]);
     const good = await settings();
     expect(await cli(['app', 'set-store', app, 'store_a', '-'], good)).toMatchObject({ code: 0 });
@@ -76,7 +76,7 @@ describe('the command line', () => {
   }, 30_000);
 
   it('finds nothing to seal again while the master secret is one key', async () => {
-    await cli(['app', 'create', freshName()]);
+    await cli(['app', 'create', createUniqueName()]);
     expect(await cli(['secrets', 'reseal'])).toMatchObject({
       code: 0,
       out: '0 texts were under another key than the first.\n',
@@ -95,7 +95,7 @@ describe('the command line', () => {
   }, 30_000);
 
   it('sets the strategy, and nothing for an application that is not there', async () => {
-    const app = freshName();
+    const app = createUniqueName();
     await cli(['app', 'create', app]);
     expect(await cli(['app', 'set-strategy', app, 'first'])).toMatchObject({ code: 0 });
     expect((await cli(['app', 'list'])).out).toMatch(new RegExp(`${app}  strategy first`));
@@ -133,14 +133,14 @@ describe('the command line', () => {
   });
 
   it('switches webhooks off when it is told to', async () => {
-    const app = freshName();
+    const app = createUniqueName();
     await cli(['app', 'create', app]);
     expect(await cli(['app', 'set-webhook', app, '--off'])).toMatchObject({ code: 0 });
     expect(await cli(['app', 'test-webhook', app])).toMatchObject({ code: 1 });
   }, 30_000);
 
   it('sets the words of an application', async () => {
-    const app = freshName();
+    const app = createUniqueName();
     const secret = keyIn((await cli(['app', 'create', app])).out, 'sec');
     expect(await cli(['app', 'set-vocabulary', app, 'brand'])).toMatchObject({ code: 0 });
     expect(await cli(['app', 'set-vocabulary', app, 'french'])).toMatchObject({ code: 1 });
@@ -158,7 +158,7 @@ describe('the command line', () => {
     const today = async () => (await control('/clock')).now.slice(0, 10);
 
     it('keeps the present key live for the overlap, counted from the time of the service', async () => {
-      const app = freshName();
+      const app = createUniqueName();
       const old = keyIn((await cli(['app', 'create', app])).out, 'sec');
       expect((await cli(['app', 'list'])).out).toMatch(new RegExp(`${app}  .+  created ${await today()}`));
       await cli(['app', 'rotate-key', app, 'secret']);
@@ -169,7 +169,7 @@ describe('the command line', () => {
     }, 30_000);
 
     it('signs to the stores, and takes ranges up to now, in that time', async () => {
-      const app = freshName();
+      const app = createUniqueName();
       await cli(['app', 'create', app]);
       expect(await cli(['app', 'set-store', app, 'store_a', '-'], await settings())).toMatchObject({ code: 0 });
       expect(await cli(['deliveries', 'announce', 'demo', '--from', await today()])).toMatchObject({ code: 0 });

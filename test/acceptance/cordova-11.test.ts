@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startLocal } from '../../local/start-local.ts';
 import { type CordovaPage, openCordovaPage } from '../support/cordova-page.ts';
-import { appStoreDevice, premium, type ReceiptBody } from '../support/store-a-device.ts';
+import { createAppStoreDevice, premiumProduct, type ReceiptBody } from '../support/store-a-device.ts';
 
 let service: Awaited<ReturnType<typeof startLocal>>;
 let page: CordovaPage | undefined;
@@ -21,7 +21,7 @@ const control = async (path: string, body: object): Promise<any> =>
 
 /** Starts the plugin in a page as apps of its time did, and waits for the first of the events. */
 async function outcomeOf(receipt: ReceiptBody, events: readonly string[], username?: string) {
-  const device = appStoreDevice(receipt);
+  const device = createAppStoreDevice(receipt);
   page = openCordovaPage('ios', (method, args, plugin) => {
     // The payment queue hands over what is not finished once the products are known.
     if (method === 'load') setTimeout(handOver, 20);
@@ -34,19 +34,19 @@ async function outcomeOf(receipt: ReceiptBody, events: readonly string[], userna
       0,
       '',
       receipt.transaction.id,
-      premium.id,
+      premiumProduct.id,
       '',
       receipt.transaction.id,
     );
   window.module = {};
   await page.load('cordova-plugin-purchase-v11/www/store-ios.js');
   const { store } = window;
-  store.validator = `${service.baseUrl}/v1/validate?appName=${service.app}&apiKey=${service.publicKey}`;
+  store.validator = `${service.baseUrl}/v1/validate?appName=${service.appName}&apiKey=${service.publicKey}`;
   if (username !== undefined) store.applicationUsername = username;
-  store.register({ id: premium.id, alias: premium.id, type: store.PAID_SUBSCRIPTION });
+  store.register({ id: premiumProduct.id, alias: premiumProduct.id, type: store.PAID_SUBSCRIPTION });
   const happened = new Promise<string>((resolve) => {
-    store.when(premium.id).approved((product: { verify(): void }) => product.verify());
-    for (const event of events) store.when(premium.id)[event](() => resolve(event));
+    store.when(premiumProduct.id).approved((product: { verify(): void }) => product.verify());
+    for (const event of events) store.when(premiumProduct.id)[event](() => resolve(event));
   });
   store.refresh();
   return { event: await happened, store };
@@ -55,7 +55,7 @@ async function outcomeOf(receipt: ReceiptBody, events: readonly string[], userna
 const bought = async () =>
   await control('/purchases', {
     platform: 'store_a',
-    productId: premium.id,
+    productId: premiumProduct.id,
     type: 'paid subscription',
     form: 'receipt',
   });
@@ -65,7 +65,7 @@ describe('cordova-plugin-purchase 11.0 in a webview', () => {
     const { validate } = await bought();
     const { event, store } = await outcomeOf(validate, ['verified', 'unverified', 'expired'], 'ann');
     expect(event).toBe('verified');
-    const product = store.get(premium.id);
+    const product = store.get(premiumProduct.id);
     expect(product.expiryDate.getTime()).toBeGreaterThan(Date.now());
     expect(product).toMatchObject({ isExpired: false, renewalIntent: 'Renew' });
   }, 30_000);
@@ -74,13 +74,13 @@ describe('cordova-plugin-purchase 11.0 in a webview', () => {
     const { validate } = await bought();
     const { event, store } = await outcomeOf(validate, ['verified', 'unverified', 'expired']);
     expect(event).toBe('verified');
-    expect(store.get(premium.id)).toMatchObject({ isExpired: false });
+    expect(store.get(premiumProduct.id)).toMatchObject({ isExpired: false });
   }, 30_000);
 
   it('hears that a subscription has expired', async () => {
     const { id } = await bought();
     const { validate } = await control(`/purchases/${id}/expire`, { form: 'receipt' });
     const { store } = await outcomeOf(validate, ['verified', 'expired']);
-    expect(store.get(premium.id)).toMatchObject({ isExpired: true });
+    expect(store.get(premiumProduct.id)).toMatchObject({ isExpired: true });
   }, 30_000);
 });

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
-import { emulatorOwner } from '../support/emulator-owner.ts';
+import { createEmulatorClient } from '../support/emulator-owner.ts';
 import { openPlayPage, type PlayBody, type PlayPage, productDetails } from '../support/store-b-device.ts';
 
 let service: LocalService;
-let owner: ReturnType<typeof emulatorOwner>;
+let owner: ReturnType<typeof createEmulatorClient>;
 let page: PlayPage | undefined;
 beforeAll(async () => {
   service = await startLocal();
-  owner = emulatorOwner(service.emulatorUrl);
+  owner = createEmulatorClient(service.emulatorUrl);
 }, 60_000);
 afterEach(async () => {
   page?.close();
@@ -23,7 +23,7 @@ async function outcomeOf(body: PlayBody) {
   page = openPlayPage(body, productDetails);
   await page.load('cordova-plugin-purchase/www/store.js');
   const { store, Platform, ProductType } = page.window.CdvPurchase;
-  store.validator = `${service.baseUrl}/v1/validate?appName=${service.app}&apiKey=${service.publicKey}`;
+  store.validator = `${service.baseUrl}/v1/validate?appName=${service.appName}&apiKey=${service.publicKey}`;
   store.applicationUsername = 'ann';
   store.register([{ id: 'premium', platform: Platform.GOOGLE_PLAY, type: ProductType.PAID_SUBSCRIPTION }]);
   const outcome = new Promise<{ event: string; payload: unknown }>((resolve) => {

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import type { CordovaPage } from '../support/cordova-page.ts';
-import { emulatorOwner } from '../support/emulator-owner.ts';
+import { createEmulatorClient } from '../support/emulator-owner.ts';
 import { openStoreKit2Page, type SignedBody } from '../support/storekit-2-device.ts';
 
 let service: LocalService;
-let owner: ReturnType<typeof emulatorOwner>;
+let owner: ReturnType<typeof createEmulatorClient>;
 let page: CordovaPage | undefined;
 beforeAll(async () => {
   service = await startLocal();
-  owner = emulatorOwner(service.emulatorUrl);
+  owner = createEmulatorClient(service.emulatorUrl);
 }, 60_000);
 afterEach(async () => {
   page?.close();
@@ -24,7 +24,7 @@ async function outcomeOf(...bodies: readonly SignedBody[]) {
   page = openStoreKit2Page(bodies);
   await page.load('cordova-plugin-purchase/www/store.js');
   const { store, Platform, ProductType } = page.window.CdvPurchase;
-  store.validator = `${service.baseUrl}/v1/validate?appName=${service.app}&apiKey=${service.publicKey}`;
+  store.validator = `${service.baseUrl}/v1/validate?appName=${service.appName}&apiKey=${service.publicKey}`;
   store.applicationUsername = 'ann';
   for (const id of ['premium', 'news']) {
     store.register([{ id, platform: Platform.APPLE_APPSTORE, type: ProductType.PAID_SUBSCRIPTION }]);

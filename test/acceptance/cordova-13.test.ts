@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startLocal } from '../../local/start-local.ts';
 import { type CordovaPage, openCordovaPage } from '../support/cordova-page.ts';
-import { appStoreDevice, premium, type ReceiptBody } from '../support/store-a-device.ts';
+import { createAppStoreDevice, premiumProduct, type ReceiptBody } from '../support/store-a-device.ts';
 
 let service: Awaited<ReturnType<typeof startLocal>>;
 let page: CordovaPage | undefined;
@@ -19,17 +19,17 @@ afterAll(async () => {
 const control = async (path: string, body: object): Promise<any> =>
   await (await fetch(`${service.emulatorUrl}/control${path}`, { method: 'POST', body: JSON.stringify(body) })).json();
 
-const validator = () => `${service.baseUrl}/v1/validate?appName=${service.app}&apiKey=${service.publicKey}`;
+const validator = () => `${service.baseUrl}/v1/validate?appName=${service.appName}&apiKey=${service.publicKey}`;
 
 /** Starts the plugin in a page as apps do, and waits for what comes of verifying the application's receipt. */
 async function verified(receipt: ReceiptBody, username?: string) {
-  page = openCordovaPage('ios', appStoreDevice(receipt));
+  page = openCordovaPage('ios', createAppStoreDevice(receipt));
   await page.load('cordova-plugin-purchase/www/store.js');
   const { CdvPurchase } = page.window;
   const { store, Platform, ProductType } = CdvPurchase;
   store.validator = validator();
   if (username !== undefined) store.applicationUsername = username;
-  store.register([{ id: premium.id, platform: Platform.APPLE_APPSTORE, type: ProductType.PAID_SUBSCRIPTION }]);
+  store.register([{ id: premiumProduct.id, platform: Platform.APPLE_APPSTORE, type: ProductType.PAID_SUBSCRIPTION }]);
   const outcome = new Promise<{ event: string; payload: unknown }>((resolve) => {
     store
       .when()
@@ -44,7 +44,7 @@ async function verified(receipt: ReceiptBody, username?: string) {
 const bought = async () =>
   await control('/purchases', {
     platform: 'store_a',
-    productId: premium.id,
+    productId: premiumProduct.id,
     type: 'paid subscription',
     form: 'receipt',
   });
@@ -54,9 +54,9 @@ describe('cordova-plugin-purchase 13.18 in a webview', () => {
     const { validate } = await bought();
     const { event, store } = await verified(validate, 'ann');
     expect(event).toBe('verified');
-    expect(store.owned(premium.id)).toBe(true);
+    expect(store.owned(premiumProduct.id)).toBe(true);
     const [receipt] = store.verifiedReceipts;
-    expect(receipt.collection).toMatchObject([{ id: premium.id, isExpired: false, renewalIntent: 'Renew' }]);
+    expect(receipt.collection).toMatchObject([{ id: premiumProduct.id, isExpired: false, renewalIntent: 'Renew' }]);
     expect(receipt.collection[0].expiryDate).toBeGreaterThan(Date.now());
   }, 30_000);
 
@@ -64,7 +64,7 @@ describe('cordova-plugin-purchase 13.18 in a webview', () => {
     const { validate } = await bought();
     const { event, store } = await verified(validate);
     expect(event).toBe('verified');
-    expect(store.owned(premium.id)).toBe(true);
+    expect(store.owned(premiumProduct.id)).toBe(true);
   }, 30_000);
 
   it('does not own one that has expired', async () => {
@@ -72,7 +72,7 @@ describe('cordova-plugin-purchase 13.18 in a webview', () => {
     const { validate } = await control(`/purchases/${id}/expire`, { form: 'receipt' });
     const { event, store } = await verified(validate);
     expect(event).toBe('verified');
-    expect(store.owned(premium.id)).toBe(false);
+    expect(store.owned(premiumProduct.id)).toBe(false);
   }, 30_000);
 
   it('hears of a receipt that is not accepted', async () => {
@@ -83,7 +83,7 @@ describe('cordova-plugin-purchase 13.18 in a webview', () => {
     });
     expect(event).toBe('unverified');
     expect(payload).toMatchObject({ payload: { code: 6778001 } });
-    expect(store.owned(premium.id)).toBe(false);
+    expect(store.owned(premiumProduct.id)).toBe(false);
   }, 30_000);
 
   it('is kept by CORS from what only servers may read', async () => {
@@ -92,7 +92,7 @@ describe('cordova-plugin-purchase 13.18 in a webview', () => {
     const status = await new Promise<number>((resolve) => {
       const request = new window.XMLHttpRequest();
       request.onloadend = () => resolve(request.status);
-      request.open('GET', `${service.baseUrl}/v3/customers/ann?appName=${service.app}&apiKey=${service.secretKey}`);
+      request.open('GET', `${service.baseUrl}/v3/customers/ann?appName=${service.appName}&apiKey=${service.secretKey}`);
       request.send();
     });
     expect(status).toBe(0);

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { type CordovaPage, openCordovaPage } from '../support/cordova-page.ts';
-import { emulatorOwner } from '../support/emulator-owner.ts';
-import { preflightJson } from '../support/preflighted-json.ts';
-import { appStoreDevice, premium, type ReceiptBody } from '../support/store-a-device.ts';
+import { createEmulatorClient } from '../support/emulator-owner.ts';
+import { enforcePreflight } from '../support/preflighted-json.ts';
+import { createAppStoreDevice, premiumProduct, type ReceiptBody } from '../support/store-a-device.ts';
 
 let service: LocalService;
-let owner: ReturnType<typeof emulatorOwner>;
+let owner: ReturnType<typeof createEmulatorClient>;
 let page: CordovaPage | undefined;
 beforeAll(async () => {
-  preflightJson();
+  enforcePreflight();
   service = await startLocal();
-  owner = emulatorOwner(service.emulatorUrl);
+  owner = createEmulatorClient(service.emulatorUrl);
 }, 60_000);
 afterEach(async () => {
   page?.close();
@@ -20,17 +20,17 @@ afterEach(async () => {
 });
 afterAll(async () => await service?.close());
 
-const validator = () => `${service.baseUrl}/v1/validate?appName=${service.app}&apiKey=${service.publicKey}`;
+const validator = () => `${service.baseUrl}/v1/validate?appName=${service.appName}&apiKey=${service.publicKey}`;
 
 /** Starts 13.18 in a page, and waits for what comes of verifying the application's receipt. */
 async function outcomeOf13(receipt: ReceiptBody) {
   page?.close();
-  page = openCordovaPage('ios', appStoreDevice(receipt));
+  page = openCordovaPage('ios', createAppStoreDevice(receipt));
   await page.load('cordova-plugin-purchase/www/store.js');
   const { store, Platform, ProductType } = page.window.CdvPurchase;
   store.validator = validator();
   store.applicationUsername = 'ann';
-  store.register([{ id: premium.id, platform: Platform.APPLE_APPSTORE, type: ProductType.PAID_SUBSCRIPTION }]);
+  store.register([{ id: premiumProduct.id, platform: Platform.APPLE_APPSTORE, type: ProductType.PAID_SUBSCRIPTION }]);
   const event = new Promise<string>((resolve) => {
     store
       .when()
@@ -45,7 +45,7 @@ async function outcomeOf13(receipt: ReceiptBody) {
 /** Starts 11.0 in a page, and waits for the product to be owned, expired or given up. */
 async function outcomeOf11(receipt: ReceiptBody) {
   page?.close();
-  const device = appStoreDevice(receipt);
+  const device = createAppStoreDevice(receipt);
   page = openCordovaPage('ios', (method, args, plugin) => {
     // The payment queue hands over what is not finished once the products are known.
     if (method === 'load') setTimeout(() => handOver(receipt), 20);
@@ -60,18 +60,26 @@ async function outcomeOf11(receipt: ReceiptBody) {
   const { store } = window;
   store.validator = validator();
   store.applicationUsername = 'ann';
-  store.register({ id: premium.id, alias: premium.id, type: store.PAID_SUBSCRIPTION });
+  store.register({ id: premiumProduct.id, alias: premiumProduct.id, type: store.PAID_SUBSCRIPTION });
   const event = new Promise<string>((resolve) => {
-    store.when(premium.id).approved((product: { verify(): void }) => product.verify());
-    store.when(premium.id).verified((product: { finish(): void }) => product.finish());
-    for (const name of ['owned', 'unverified', 'expired']) store.when(premium.id)[name](() => resolve(name));
+    store.when(premiumProduct.id).approved((product: { verify(): void }) => product.verify());
+    store.when(premiumProduct.id).verified((product: { finish(): void }) => product.finish());
+    for (const name of ['owned', 'unverified', 'expired']) store.when(premiumProduct.id)[name](() => resolve(name));
   });
   store.refresh();
-  return { product: store.get(premium.id), event: await event };
+  return { product: store.get(premiumProduct.id), event: await event };
 }
 
 function handOver({ transaction: { id } }: ReceiptBody): void {
-  page?.window.storekit.updatedTransactionCallback('PaymentTransactionStatePurchased', 0, '', id, premium.id, '', id);
+  page?.window.storekit.updatedTransactionCallback(
+    'PaymentTransactionStatePurchased',
+    0,
+    '',
+    id,
+    premiumProduct.id,
+    '',
+    id,
+  );
 }
 
 const bought = async () =>
@@ -83,7 +91,7 @@ describe('a subscription of store_a in a classic receipt', () => {
     const { event, store } = await outcomeOf13(validate);
     expect(event).toBe('verified');
     expect(store.verifiedReceipts[0].collection).toMatchObject([{ expiryDate: Date.parse(expiresDate) }]);
-    expect(store.owned(premium.id)).toBe(true);
+    expect(store.owned(premiumProduct.id)).toBe(true);
   }, 30_000);
 
   it('is owned in 11.0 until the same day', async () => {
@@ -102,7 +110,7 @@ describe('a subscription of store_a in a classic receipt', () => {
     const [{ collection, warning }] = store.verifiedReceipts;
     expect(collection).toMatchObject([{ isExpired: false, expiryDate: Date.parse(expiresDate) }]);
     expect(warning).toEqual(expect.any(String));
-    expect(store.owned(premium.id)).toBe(true);
+    expect(store.owned(premiumProduct.id)).toBe(true);
   }, 30_000);
 
   it('is owned in 11.0 during an outage, by the signature of the store', async () => {

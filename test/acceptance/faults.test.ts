@@ -3,13 +3,13 @@ import type { APIGatewayProxyEvent, SQSEvent } from 'aws-lambda';
 import { handler as receive } from '../../functions/notifications/receive.ts';
 import { handler as processNotifications } from '../../functions/workers/process-notification.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import { deps } from '../../lib/deps.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
-import { basic, call } from '../support/call.ts';
-import { type FailingCalls, type Failure, failingCalls, failures } from '../support/failing-calls.ts';
-import { freshName } from '../support/given.ts';
-import { type NotificationLog, notificationLog } from '../support/notification-log.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
+import { type FailingCalls, type FailureMode, failureModes, interceptCalls } from '../support/failing-calls.ts';
+import { createUniqueName } from '../support/given.ts';
+import { type NotificationLog, startNotificationLog } from '../support/notification-log.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -20,11 +20,11 @@ let calls: FailingCalls;
 const logged = { error: console.error, warn: console.warn };
 beforeAll(async () => {
   service = await startTestService();
-  posted = await notificationLog();
-  calls = failingCalls();
+  posted = await startNotificationLog();
+  calls = interceptCalls();
   const notificationsQueue = {
     send: async (messages: readonly object[]) =>
-      await calls.through(async () => void queued.push(...messages.map((message) => JSON.stringify(message)))),
+      await calls.run(async () => void queued.push(...messages.map((message) => JSON.stringify(message)))),
   };
   Object.assign(deps(), { notificationsQueue });
   Object.assign(console, { error: () => {}, warn: () => {} });
@@ -37,13 +37,13 @@ afterAll(async () => {
 });
 
 /** A subscription that its user has validated, and a renewal that the store is about to tell. */
-async function renewed(keys: IssuedKeys, platform: Platform, productId: string) {
-  const order = { platform, productId, type: 'paid subscription', applicationUsername: freshName('user') };
-  const { id, validate } = await service.control('/purchases', order);
+async function renewed(keys: IssuedApiKeys, platform: Platform, productId: string) {
+  const order = { platform, productId, type: 'paid subscription', applicationUsername: createUniqueName('user') };
+  const { id, validate } = await service.callControl('/purchases', order);
   const { body } = await service.validate(keys, validate);
-  await posted.next();
-  await service.control(`/purchases/${id}/renew`, {});
-  return { purchaseId: `${platform}:${body.data.collection[0].purchaseId}`, events: await posted.next() };
+  await posted.takeNew();
+  await service.callControl(`/purchases/${id}/renew`, {});
+  return { purchaseId: `${platform}:${body.data.collection[0].purchaseId}`, events: await posted.takeNew() };
 }
 
 const mostAttempts = 4;
@@ -71,12 +71,16 @@ async function workOff(): Promise<void> {
   }
 }
 
-async function expectRenewedOnce({ app, secretKey }: IssuedKeys, purchaseId: string) {
+async function expectRenewedOnce({ appName: app, secretKey }: IssuedApiKeys, purchaseId: string) {
   const query = { include_notifications: 'true' };
-  const { body } = await call(getPurchase, { headers: basic(app, secretKey), params: { purchaseId }, query });
+  const { body } = await callEndpoint(getPurchase, {
+    headers: buildBasicAuth(app, secretKey),
+    params: { purchaseId },
+    query,
+  });
   expect(body).toMatchObject({ isExpired: false });
   expect(body.notifications.map(({ reason }: { reason: string }) => reason)).toEqual(['PURCHASED', 'RENEWED']);
-  expect(await deps().purchases.transactionsOf(app, [purchaseId])).toHaveLength(2);
+  expect(await deps().purchases.listTransactions(app, [purchaseId])).toHaveLength(2);
 }
 
 describe.each([
@@ -84,16 +88,16 @@ describe.each([
   ['store_b', 'premium'],
   ['processor_a', 'basic'],
 ] as const)('a renewal that %s tells', (platform, productId) => {
-  let keys: IssuedKeys;
+  let keys: IssuedApiKeys;
   beforeAll(async () => {
-    keys = await service.app([platform]);
-    const url = `${posted.url}/v3/webhook/${platform}/${keys.app}`;
+    keys = await service.createApp([platform]);
+    const url = `${posted.url}/v3/webhook/${platform}/${keys.appName}`;
     const put = { method: 'PUT', body: JSON.stringify({ url }) };
     await fetch(`${service.emulatorUrl}/control/notifications/${platform}`, put);
   });
 
   /** Lives a renewal with a fault at the n-th call; returns how many calls there were until then or to the end. */
-  const live = async (number?: number, failure?: Failure): Promise<number> => {
+  const live = async (number?: number, failure?: FailureMode): Promise<number> => {
     const { purchaseId, events } = await renewed(keys, platform, productId);
     calls.failAt(number, failure);
     await tell(events);
@@ -107,7 +111,7 @@ describe.each([
     return made;
   };
 
-  it.each(failures)(
+  it.each(failureModes)(
     'is stored once, whichever call to the outside is %s',
     async (failure) => {
       const made = await live();
@@ -119,28 +123,28 @@ describe.each([
 });
 
 describe('a validation that the client repeats until it is answered', () => {
-  let keys: IssuedKeys;
+  let keys: IssuedApiKeys;
   beforeAll(async () => {
-    keys = await service.app(['store_b']);
-    const url = `${posted.url}/v3/webhook/store_b/${keys.app}`;
+    keys = await service.createApp(['store_b']);
+    const url = `${posted.url}/v3/webhook/store_b/${keys.appName}`;
     const put = { method: 'PUT', body: JSON.stringify({ url }) };
     await fetch(`${service.emulatorUrl}/control/notifications/store_b`, put);
   });
 
   const bought = async (productId: string, applicationUsername: string) =>
-    await service.control('/purchases', {
+    await service.callControl('/purchases', {
       ...{ platform: 'store_b', productId, type: 'consumable' },
       applicationUsername,
     });
 
   /** The store tells of one purchase before its user is known, who then validates another with a fault at the n-th call. */
-  const live = async (number?: number, failure?: Failure): Promise<number> => {
-    const user = freshName('user');
+  const live = async (number?: number, failure?: FailureMode): Promise<number> => {
+    const user = createUniqueName('user');
     const first = await bought('coins', user);
-    await tell(await posted.next());
+    await tell(await posted.takeNew());
     await workOff();
     const second = await bought('gems', user);
-    await posted.next();
+    await posted.takeNew();
     calls.failAt(number, failure);
     for (let attempt = 1; ; attempt++) {
       const { body } = await service.validate(keys, second.validate);
@@ -151,14 +155,14 @@ describe('a validation that the client repeats until it is answered', () => {
     const made = calls.count();
     calls.failAt();
     await service.validate(keys, second.validate);
-    const owned = await deps().purchases.ownedBy(keys.app, user);
+    const owned = await deps().purchases.listByUser(keys.appName, user);
     expect(owned.map(({ purchaseId }) => purchaseId).sort()).toEqual(
       [`store_b:${first.id}`, `store_b:${second.id}`].sort(),
     );
     return made;
   };
 
-  it.each(failures)(
+  it.each(failureModes)(
     'gives its user everything, whichever call to the outside is %s',
     async (failure) => {
       const made = await live();

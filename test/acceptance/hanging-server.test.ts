@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createApp, type IssuedKeys } from '../../lib/apps/operator.ts';
+import { createApp, type IssuedApiKeys } from '../../lib/apps/operator.ts';
 import { deps } from '../../lib/deps.ts';
 import { setWebhook } from '../../lib/webhooks/operator.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { until } from '../emulator/receiver.ts';
 import { type ApplicationServer, startApplicationServer } from '../support/application-server.ts';
-import { basic } from '../support/call.ts';
+import { buildBasicAuth } from '../support/call.ts';
 
 let service: LocalService;
 let hanging: ApplicationServer;
@@ -25,34 +25,34 @@ async function control(path: string, body?: object) {
 }
 
 /** An application whose server has this URL. */
-async function appWith(name: string, url: string): Promise<IssuedKeys> {
+async function appWith(name: string, url: string): Promise<IssuedApiKeys> {
   Object.assign(process.env, service.environment);
   const local = { ...deps(), emulator: { url: service.emulatorUrl, roots: [] } };
   const { apps } = local;
   const keys = await createApp(apps, name, Date.now());
   await apps.setStoreSettings(name, 'store_a', await control('/settings/store_a'));
-  await setWebhook(name, { urls: [url], sandboxUrls: [], sendsPassword: true }, { newSecret: false, deps: local });
+  await setWebhook(name, { urls: [url], sandboxUrls: [], includesPassword: true }, { newSecret: false, deps: local });
   return keys;
 }
 
-async function buy({ app, publicKey }: IssuedKeys, applicationUsername: string): Promise<void> {
+async function buy({ appName: app, publicKey }: IssuedApiKeys, applicationUsername: string): Promise<void> {
   const order = { platform: 'store_a', productId: 'coins', type: 'consumable', applicationUsername };
   const { validate } = await control('/purchases', order);
   await fetch(`${service.baseUrl}/v1/validate`, {
     method: 'POST',
-    headers: basic(app, publicKey),
+    headers: buildBasicAuth(app, publicKey),
     body: JSON.stringify(validate),
   });
 }
 
 it('of one application does not hold up the webhooks of another', async () => {
-  hanging.answer({ status: 200, hangs: true });
+  hanging.respondWith({ status: 200, hangs: true });
   const stuck = await appWith('stuck', hanging.url);
   const quick = await appWith('quick', healthy.url);
   await Promise.all(Array.from({ length: 12 }, async (_, user) => await buy(stuck, `stuck-${user}`)));
-  await until(() => hanging.taken.length > 0);
+  await until(() => hanging.requests.length > 0);
   await buy(quick, 'quick');
   // A hanging attempt lasts fifteen seconds, and this waits for five.
-  await until(() => healthy.taken.length === 2);
-  expect(healthy.taken.every(({ body }) => body.includes('quick'))).toBe(true);
+  await until(() => healthy.requests.length === 2);
+  expect(healthy.requests.every(({ body }) => body.includes('quick'))).toBe(true);
 }, 60_000);

@@ -1,19 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import { deps } from '../../lib/deps.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh.ts';
-import { appItems } from '../support/app-items.ts';
+import { loadPurchases } from '../support/app-items.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { born, type Lives, livedOn, livesOf } from '../support/store-lives.ts';
-import { expectToldOnce } from '../support/told-once.ts';
-import { startTellings, type Tellings } from '../support/two-tellings.ts';
+import {
+  arbitraryStoreHistories,
+  historyPlatforms,
+  type StoreHistories,
+  startHistory,
+} from '../support/store-lives.ts';
+import { expectAnnouncedOnce } from '../support/told-once.ts';
+import { type NotificationRouter, startNotificationRouter } from '../support/two-tellings.ts';
 
 let service: TestService;
-let tellings: Tellings;
+let tellings: NotificationRouter;
 beforeAll(async () => {
   service = await startTestService();
-  tellings = await startTellings(service, livedOn);
+  tellings = await startNotificationRouter(service, historyPlatforms);
 });
 afterAll(async () => {
   await tellings.close();
@@ -26,14 +31,14 @@ const livesAtOnce = 50;
 
 describe('a life of a subscription', () => {
   it('ends in one state and is told once, whether notifications come at once or late, twice and in any order', async () => {
-    const property = fc.asyncProperty(livesOf(livesAtOnce), async (lives) => {
-      const [punctual, late] = [await service.app(livedOn), await service.app(livedOn)];
+    const property = fc.asyncProperty(arbitraryStoreHistories(livesAtOnce), async (lives) => {
+      const [punctual, late] = [await service.createApp(historyPlatforms), await service.createApp(historyPlatforms)];
       const end = await liveThrough(lives, punctual, late);
       await takeInLate(late);
-      const apps = [punctual.app, late.app];
+      const apps = [punctual.appName, late.appName];
       await Promise.all(apps.map(refreshAll));
-      expect(await appItems(late.app)).toEqual(await appItems(punctual.app));
-      for (const one of apps) expectToldOnce(changesOf(one), deps().now());
+      expect(await loadPurchases(late.appName)).toEqual(await loadPurchases(punctual.appName));
+      for (const one of apps) expectAnnouncedOnce(changesOf(one), deps().now());
       await end();
     });
     // What each batch leaves behind goes on in the next ones, so the lives of one cannot be tried again.
@@ -44,34 +49,34 @@ describe('a life of a subscription', () => {
 const changesOf = (name: string) => tellings.written.filter(({ app }) => app === name).map(({ change }) => change);
 
 /** Lives the lives, of which the punctual application hears at once; returns what ends them. */
-async function liveThrough({ lives, moves }: Lives, punctual: IssuedKeys, late: IssuedKeys) {
+async function liveThrough({ lives, moves }: StoreHistories, punctual: IssuedApiKeys, late: IssuedApiKeys) {
   const apps = [punctual, late];
-  tellings.tellTo(apps.map(({ app }) => app));
-  const living = await Promise.all(lives.map((life) => born(life, service)));
+  tellings.routeTo(apps.map(({ appName: app }) => app));
+  const living = await Promise.all(lives.map((life) => startHistory(life, service)));
   await takeInAtOnce(punctual);
   await Promise.all(living.map((one) => one.validate('first', apps)));
   for (const [round, move] of moves.entries()) {
     await Promise.all(living.map((one) => one.act(round)));
     await takeInAtOnce(punctual);
-    await service.control('/clock', { advance: move });
+    await service.callControl('/clock', { advance: move });
     await takeInAtOnce(punctual);
   }
   await Promise.all(living.map((one) => one.validate('last', apps)));
-  tellings.tellTo([]);
+  tellings.routeTo([]);
   return async () => void (await Promise.all(living.map((one) => one.end())));
 }
 
-async function takeInAtOnce({ app }: IssuedKeys): Promise<void> {
-  await tellings.posted();
+async function takeInAtOnce({ appName: app }: IssuedApiKeys): Promise<void> {
+  await tellings.waitUntilPosted();
   const messages = tellings.take(app);
-  const ofEach = livedOn.map((platform) => messages.filter((message) => message.platform === platform));
+  const ofEach = historyPlatforms.map((platform) => messages.filter((message) => message.platform === platform));
   await Promise.all(ofEach.map(tellings.process));
 }
 
 const workers = 4;
 
 /** Takes in twice all that was told, in any order, by several workers at the same time. */
-async function takeInLate({ app }: IssuedKeys): Promise<void> {
+async function takeInLate({ appName: app }: IssuedApiKeys): Promise<void> {
   const messages = tellings.take(app);
   expect(messages.length).toBeGreaterThan(livesAtOnce);
   const shuffled = [...messages, ...messages].map((message) => ({ message, place: Math.random() }));
@@ -84,5 +89,6 @@ async function takeInLate({ app }: IssuedKeys): Promise<void> {
 
 /** What a store changes without telling, as store_b does with refunds, is found by asking it. */
 async function refreshAll(app: string): Promise<void> {
-  for (const purchaseId of (await appItems(app)).keys()) await refreshPurchase({ app, purchaseId }, deps());
+  for (const purchaseId of (await loadPurchases(app)).keys())
+    await refreshPurchase({ appName: app, purchaseId }, deps());
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contracts } from '../../lib/api/index.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
-import { basic } from '../support/call.ts';
+import { buildBasicAuth } from '../support/call.ts';
 
 let service: LocalService;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ async function control(path: string, body: object): Promise<Json> {
 }
 
 async function ask(path: string, body?: object): Promise<Json> {
-  const headers = basic(service.app, service.secretKey);
+  const headers = buildBasicAuth(service.appName, service.secretKey);
   const request = body ? { method: 'POST', body: JSON.stringify(body), headers } : { headers };
   return (await (await fetch(service.baseUrl + path, request)).json()) as Json;
 }
@@ -51,7 +51,7 @@ async function named(): Promise<Readonly<Record<string, string>>> {
   ]);
   return {
     applicationUsername: 'ann',
-    appName: service.app,
+    appName: service.appName,
     purchaseId: purchases[0].purchaseId,
     transactionId: transactions.at(-1).transactionId,
     id: events[0].eventId,
@@ -84,13 +84,13 @@ async function askEverything(): Promise<void> {
     await ask(`/v3/${list}?startdate=2020-01-01&applicationUsername=ann`);
 }
 
-const calls = () => [...service.uses].map(([id, { did }]) => [id, did.size] as const);
+const calls = () => [...service.usageByFunction].map(([id, { allowed: did }]) => [id, did.size] as const);
 const idle = () => calls().flatMap(([id, count]) => (count === 0 ? [id] : []));
 
 /** Until every function has had something to do, and no worker has any more. */
 async function workedOff(): Promise<void> {
   for (let waited = 0; waited < 60 && idle().some((id) => !isQuiet(id)); waited++) await sleep(1_000);
-  while (Object.keys(await service.queued()).length > 0) await sleep(200);
+  while (Object.keys(await service.countQueuedMessages()).length > 0) await sleep(200);
 }
 
 /** Functions that reach nothing of the account. */
@@ -104,6 +104,6 @@ describe('the functions of the stack', () => {
     for (const advance of ['PT1H', 'P1D', 'P32D']) await control('/clock', { advance });
     await workedOff();
     expect(idle().filter((id) => !isQuiet(id))).toEqual([]);
-    expect([...service.uses].flatMap(([, { wasDenied }]) => [...wasDenied])).toEqual([]);
+    expect([...service.usageByFunction].flatMap(([, { denied: wasDenied }]) => [...wasDenied])).toEqual([]);
   }, 180_000);
 });

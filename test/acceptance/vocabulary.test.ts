@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
-import { basic, call } from '../support/call.ts';
-import { freshName } from '../support/given.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
+import { createUniqueName } from '../support/given.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -80,18 +80,18 @@ const products: Readonly<Partial<Record<Platform, string>>> = { store_c: '9NBLGG
 const buy = async (platform: Platform, applicationUsername: string): Promise<string> => {
   const productId = products[platform] ?? 'vocabulary';
   const order = { platform, productId, type: 'paid subscription', applicationUsername };
-  return (await service.control('/purchases', order)).id;
+  return (await service.callControl('/purchases', order)).id;
 };
 
 /** An application of its own validates the purchase; gives the answer and what is stored. */
 async function validatedBy(platform: Platform, id: string, { type, form }: Spoken) {
-  const keys = await service.app([platform]);
-  const { validate } = await service.control(`/purchases/${id}?form=${form}`);
+  const keys = await service.createApp([platform]);
+  const { validate } = await service.callControl(`/purchases/${id}?form=${form}`);
   const { body } = await service.validate(keys, { ...validate, transaction: { ...validate.transaction, type } });
   if (!body.ok) throw new Error(`${type}: ${body.message}`);
   const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
-  const { body: stored } = await call(getPurchase, {
-    headers: basic(keys.app, keys.secretKey),
+  const { body: stored } = await callEndpoint(getPurchase, {
+    headers: buildBasicAuth(keys.appName, keys.secretKey),
     params: { purchaseId },
   });
   return { answer: body.data, stored };
@@ -99,7 +99,7 @@ async function validatedBy(platform: Platform, id: string, { type, form }: Spoke
 
 it.each(pairs)('of $platform, $neutral.type and $brand.type are two words for one purchase', async (pair) => {
   const { platform, neutral, brand, word } = pair;
-  const user = freshName('user');
+  const user = createUniqueName('user');
   const id = await buy(platform, user);
   const spoken = await validatedBy(platform, id, neutral);
   // What is paid for with a nonce is bought by its validation, so that the other caller buys the like of it.

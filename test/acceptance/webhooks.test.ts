@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
-import { type ApplicationServer, startApplicationServer, type Taken } from '../support/application-server.ts';
-import { basic } from '../support/call.ts';
+import { type ApplicationServer, type ReceivedRequest, startApplicationServer } from '../support/application-server.ts';
+import { buildBasicAuth } from '../support/call.ts';
 
 const told: string[] = [];
 let service: LocalService;
@@ -27,7 +27,7 @@ async function cli(...args: string[]): Promise<string> {
   return stdout;
 }
 
-const secret = () => basic(service.app, service.secretKey);
+const secret = () => buildBasicAuth(service.appName, service.secretKey);
 
 /** Buys a subscription in the emulated store and has its receipt validated. */
 async function buy(applicationUsername: string): Promise<void> {
@@ -36,7 +36,7 @@ async function buy(applicationUsername: string): Promise<void> {
   const { validate } = (await (await fetch(`${service.emulatorUrl}/control/purchases`, init)).json()) as {
     validate: object;
   };
-  const headers = basic(service.app, service.publicKey);
+  const headers = buildBasicAuth(service.appName, service.publicKey);
   await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers, body: JSON.stringify(validate) });
 }
 
@@ -50,13 +50,13 @@ async function eventually<T>(look: () => T | undefined | Promise<T | undefined>)
   throw new Error('It did not happen within 20 seconds.');
 }
 
-const taken = (username: string, reason: string): Taken[] =>
-  server.taken.filter(({ body }) => {
+const taken = (username: string, reason: string): ReceivedRequest[] =>
+  server.requests.filter(({ body }) => {
     const { applicationUsername, notification } = JSON.parse(body);
     return applicationUsername === username && notification?.reason === reason;
   });
 
-const bothOf = ([first, second]: readonly Taken[]): readonly [Taken, Taken] | undefined =>
+const bothOf = ([first, second]: readonly ReceivedRequest[]): readonly [ReceivedRequest, ReceivedRequest] | undefined =>
   first && second && [first, second];
 
 it('prints the webhooks of the demo application until it has a server of its own', async () => {
@@ -66,17 +66,17 @@ it('prints the webhooks of the demo application until it has a server of its own
 }, 40_000);
 
 it('tells the server of a validation, signed, once more after it failed, and of a past request again', async () => {
-  const out = await cli('app', 'set-webhook', service.app, '--url', `${server.url}/hook`);
+  const out = await cli('app', 'set-webhook', service.appName, '--url', `${server.url}/hook`);
   const signingSecret = /whsec_\S+/.exec(
-    await cli('app', 'set-webhook', service.app, '--url', `${server.url}/hook`, '--new-secret'),
+    await cli('app', 'set-webhook', service.appName, '--url', `${server.url}/hook`, '--new-secret'),
   )?.[0];
   expect(out).not.toContain('whsec_');
   if (!signingSecret) throw new Error('no signing secret was shown');
-  await cli('app', 'test-webhook', service.app);
-  const test = await eventually(() => server.taken[0]);
+  await cli('app', 'test-webhook', service.appName);
+  const test = await eventually(() => server.requests[0]);
   expect(JSON.parse(test.body)).toEqual({ type: 'test', password: service.secretKey });
 
-  server.answer(() => ({ status: taken('bert', 'RECEIPT_VALIDATED').length === 1 ? 503 : 200 }));
+  server.respondWith(() => ({ status: taken('bert', 'RECEIPT_VALIDATED').length === 1 ? 503 : 200 }));
   await buy('bert');
   const [validated, again] = await eventually(() => bothOf(taken('bert', 'RECEIPT_VALIDATED')));
   expect(again.headers['webhook-id']).toBe(validated.headers['webhook-id']);

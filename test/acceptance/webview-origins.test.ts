@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { type CordovaPage, openCordovaPage } from '../support/cordova-page.ts';
-import { emulatorOwner } from '../support/emulator-owner.ts';
-import { preflightJson } from '../support/preflighted-json.ts';
+import { createEmulatorClient } from '../support/emulator-owner.ts';
+import { enforcePreflight } from '../support/preflighted-json.ts';
 
 let service: LocalService;
 let page: CordovaPage | undefined;
 beforeAll(async () => {
-  preflightJson();
+  enforcePreflight();
   service = await startLocal();
 }, 60_000);
 afterEach(() => {
@@ -51,7 +51,7 @@ async function serverAllowing(headers: Readonly<Record<string, string>>) {
   return { requests, url: `http://127.0.0.1:${port}/`, close: () => server.close() };
 }
 
-const as = (key: string) => `appName=${service.app}&apiKey=${key}`;
+const as = (key: string) => `appName=${service.appName}&apiKey=${key}`;
 const origins = ['https://localhost', 'http://localhost', 'capacitor://localhost', 'ionic://localhost'];
 
 describe('a webview', () => {
@@ -66,7 +66,7 @@ describe('a webview', () => {
   });
 
   it.each(origins)('of %s reads the answer to a validation', async (origin) => {
-    const { validate } = await emulatorOwner(service.emulatorUrl).buy({ platform: 'store_a' });
+    const { validate } = await createEmulatorClient(service.emulatorUrl).buy({ platform: 'store_a' });
     const url = `${service.baseUrl}/v1/validate?${as(service.publicKey)}`;
     const { status, text } = await readFrom(origin, { url, method: 'POST', body: JSON.stringify(validate) });
     expect(status).toBe(200);

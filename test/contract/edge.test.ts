@@ -1,84 +1,84 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { contracts } from '../../lib/api/index.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import { errorCodes } from '../../lib/errors.ts';
-import { basic, call, type Got } from '../support/call.ts';
+import { buildBasicAuth, type CallResult, callEndpoint } from '../support/call.ts';
 import { givenApp } from '../support/given.ts';
-import { testTable } from '../support/table.ts';
+import { createTestTable } from '../support/table.ts';
 
-let keys: IssuedKeys;
+let keys: IssuedApiKeys;
 beforeAll(async () => {
-  keys = await givenApp(await testTable());
+  keys = await givenApp(await createTestTable());
 });
 
-const secret = () => basic(keys.app, keys.secretKey);
-const locked = contracts.filter(({ key }) => key !== 'none');
+const secret = () => buildBasicAuth(keys.appName, keys.secretKey);
+const locked = contracts.filter(({ keyLevel: key }) => key !== 'none');
 const named = (list: readonly Contract[]) => list.map((contract) => [contract.id, contract] as const);
 
 /** The status that the caller is told, in whichever dialect. */
-function expectRefusal(contract: Contract, got: Got, status: number, code: keyof typeof errorCodes): void {
-  if (contract.dialect === 'client-token') {
+function expectRefusal(contract: Contract, got: CallResult, status: number, code: keyof typeof errorCodes): void {
+  if (contract.errorFormat === 'client-token') {
     expect(got).toMatchObject({ status: 200, body: { success: false, message: expect.any(String) } });
     return;
   }
   // The processor's callers know one number, whatever is wrong.
-  const number = contract.dialect === 'processor' ? 6778003 : errorCodes[code].number;
-  expect(got.status).toBe(contract.dialect === 'validation' ? 200 : status);
-  expect(got.body).toMatchObject({ ok: false, status, code: contract.dialect === 'default' ? code : number });
+  const number = contract.errorFormat === 'processor' ? 6778003 : errorCodes[code].number;
+  expect(got.status).toBe(contract.errorFormat === 'validation' ? 200 : status);
+  expect(got.body).toMatchObject({ ok: false, status, code: contract.errorFormat === 'default' ? code : number });
   expect(got.body.message).toEqual(expect.any(String));
 }
 
 describe.each(named(locked))('%s', (_id, contract) => {
   it('refuses a call without credentials', async () => {
-    expectRefusal(contract, await call(contract, { body: {} }), 401, 'Forbidden');
+    expectRefusal(contract, await callEndpoint(contract, { body: {} }), 401, 'Forbidden');
   });
 
   it.each([
-    ['a wrong key', () => basic(keys.app, 'sec_wrong')],
-    ['an unknown application', () => basic('nobody-knows', keys.secretKey)],
-    ['a name that no application can have', () => basic(`${'x'.repeat(3000)}#`, keys.secretKey)],
-    ['an empty key', () => basic(keys.app, '')],
-    ['another scheme', () => ({ authorization: `Digest ${keys.app}` })],
+    ['a wrong key', () => buildBasicAuth(keys.appName, 'sec_wrong')],
+    ['an unknown application', () => buildBasicAuth('nobody-knows', keys.secretKey)],
+    ['a name that no application can have', () => buildBasicAuth(`${'x'.repeat(3000)}#`, keys.secretKey)],
+    ['an empty key', () => buildBasicAuth(keys.appName, '')],
+    ['another scheme', () => ({ authorization: `Digest ${keys.appName}` })],
   ])('refuses %s, always with the same words', async (_what, headers) => {
-    const got = await call(contract, { headers: headers(), body: {} });
+    const got = await callEndpoint(contract, { headers: headers(), body: {} });
     expectRefusal(contract, got, 401, 'Forbidden');
     expect(got.body.message).toMatch(/do not match|missing/);
   });
 
   it('accepts the key as Basic, as Bearer and in the query', async () => {
-    const pair = Buffer.from(`${keys.app}:${keys.secretKey}`).toString('base64');
+    const pair = Buffer.from(`${keys.appName}:${keys.secretKey}`).toString('base64');
     const forms = [
       { headers: { Authorization: `bAsIc ${pair}` } },
       { headers: { authorization: `Bearer ${pair}` } },
-      { query: { appName: keys.app, apiKey: keys.secretKey } },
+      { query: { appName: keys.appName, apiKey: keys.secretKey } },
     ];
     for (const form of forms) {
-      const got = await call(contract, { ...form, params: { appName: keys.app }, body: {} });
+      const got = await callEndpoint(contract, { ...form, params: { appName: keys.appName }, body: {} });
       expect([401, 403]).not.toContain(got.body.status);
     }
   });
 });
 
-describe.each(named(contracts.filter(({ key }) => key === 'secret')))('%s', (_id, contract) => {
+describe.each(named(contracts.filter(({ keyLevel: key }) => key === 'secret')))('%s', (_id, contract) => {
   it('refuses the public key', async () => {
     expectRefusal(
       contract,
-      await call(contract, { headers: basic(keys.app, keys.publicKey), body: {} }),
+      await callEndpoint(contract, { headers: buildBasicAuth(keys.appName, keys.publicKey), body: {} }),
       403,
       'Forbidden',
     );
   });
 
   it('is not offered to browsers of other sites', async () => {
-    const got = await call(contract, { headers: secret(), body: {} });
+    const got = await callEndpoint(contract, { headers: secret(), body: {} });
     expect(got.headers).not.toHaveProperty('Access-Control-Allow-Origin');
   });
 });
 
-describe.each(named(contracts.filter(({ key }) => key !== 'secret')))('%s', (_id, contract) => {
+describe.each(named(contracts.filter(({ keyLevel: key }) => key !== 'secret')))('%s', (_id, contract) => {
   it('carries CORS on every answer, errors too', async () => {
-    const answers = [await call(contract, {}), await call(contract, { headers: secret(), body: '{' })];
+    const answers = [await callEndpoint(contract, {}), await callEndpoint(contract, { headers: secret(), body: '{' })];
     for (const { headers } of answers) expect(headers).toMatchObject({ 'Access-Control-Allow-Origin': '*' });
   });
 });
@@ -94,12 +94,12 @@ describe.each(named(contracts.filter(({ body }) => body)))('%s', (_id, contract)
     ['100,000 levels of nesting', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
     ['a deep field', `{"id":"a","purchaseId":"store_a:1","transaction":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`],
   ])('answers %s with InvalidPayload', async (_what, body) => {
-    const got = await call(contract, { headers: secret(), ...(body !== undefined && { body }) });
+    const got = await callEndpoint(contract, { headers: secret(), ...(body !== undefined && { body }) });
     expectRefusal(contract, got, 400, 'InvalidPayload');
   });
 
   it('answers a body of more than 2 MB with 413', async () => {
-    const got = await call(contract, { headers: secret(), body: { id: 'x'.repeat(5_000_000) } });
+    const got = await callEndpoint(contract, { headers: secret(), body: { id: 'x'.repeat(5_000_000) } });
     expectRefusal(contract, got, 413, 'InvalidPayload');
   });
 });
@@ -115,7 +115,7 @@ describe.each(named(withParams))('%s', (_id, contract) => {
     ['a parameter longer than a key can be', 'x'.repeat(1_500)],
   ])('answers %s with InvalidPayload', async (_what, segment) => {
     const path = `${prefix}${segment}${rest}`;
-    const got = await call(contract, { headers: secret(), path, body: { purchaseId: 'store_a:1' } });
+    const got = await callEndpoint(contract, { headers: secret(), path, body: { purchaseId: 'store_a:1' } });
     expectRefusal(contract, got, 400, 'InvalidPayload');
   });
 });
@@ -128,12 +128,12 @@ describe('a resource that does not exist', () => {
   };
 
   it.each(['get-purchase', 'get-transaction', 'add-customer-purchase'])('is ResourceNotFound for %s', async (id) => {
-    const got = await call(one(id), { headers: secret(), body: { purchaseId: 'store_a:none' } });
+    const got = await callEndpoint(one(id), { headers: secret(), body: { purchaseId: 'store_a:none' } });
     expectRefusal(one(id), got, 404, 'ResourceNotFound');
   });
 
   it('is, as a customer, somebody without purchases', async () => {
-    const got = await call(one('get-customer-purchases'), {
+    const got = await callEndpoint(one('get-customer-purchases'), {
       headers: secret(),
       params: { applicationUsername: 'nobody' },
     });

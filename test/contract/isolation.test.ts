@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { contracts } from '../../lib/api/index.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import { eventKey } from '../../lib/db/keys.ts';
 import { deps } from '../../lib/deps.ts';
-import { newRecorder } from '../../lib/events/recorder.ts';
+import { createEventRecorder } from '../../lib/events/recorder.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
-import { basic, call, type Got } from '../support/call.ts';
-import { day, freshName, paid, seenPurchase } from '../support/given.ts';
-import { count, givenPurchase } from '../support/given-purchase.ts';
+import { buildBasicAuth, type CallResult, callEndpoint } from '../support/call.ts';
+import { createObservation, createTransaction, createUniqueName, dayMs } from '../support/given.ts';
+import { aggregatePartitions, givenPurchase } from '../support/given-purchase.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /** An application, and what it has that the other has not. */
 interface Side {
-  readonly keys: IssuedKeys;
+  readonly keys: IssuedApiKeys;
   /** In every text that an application can choose. */
   readonly canary: string;
   readonly dollars: number;
@@ -22,14 +22,19 @@ interface Side {
 
 let service: TestService;
 let sides: readonly [Side, Side];
-const name = freshName();
+const name = createUniqueName();
 
 beforeAll(async () => {
   service = await startTestService();
   sides = [
-    { keys: await service.app(['processor_a'], {}, name), canary: 'CANARY-one', dollars: 1_111, payments: 2 },
+    { keys: await service.createApp(['processor_a'], {}, name), canary: 'CANARY-one', dollars: 1_111, payments: 2 },
     // The name of the one begins like that of the other.
-    { keys: await service.app(['processor_a'], {}, `${name}-x`), canary: 'CANARY-two', dollars: 7_777, payments: 3 },
+    {
+      keys: await service.createApp(['processor_a'], {}, `${name}-x`),
+      canary: 'CANARY-two',
+      dollars: 7_777,
+      payments: 3,
+    },
   ];
   for (const side of sides) await fill(side);
 });
@@ -41,27 +46,27 @@ const shared = { applicationUsername: 'ann', id: 'event-1', reqId: 'request-1', 
 /** Registers and records the same ids for either application. */
 async function fill(side: Side): Promise<void> {
   const { keys, canary } = side;
-  for (const username of ['ann', canary]) await givenPurchase(keys.app, username, subscription(side));
+  for (const username of ['ann', canary]) await givenPurchase(keys.appName, username, subscription(side));
   await givenPurchase(
-    keys.app,
+    keys.appName,
     'ann',
     subscription(side, { purchaseId: 'processor_a:sub_1', platform: 'processor_a' }),
   );
-  await givenPurchase(keys.app, 'ann', subscription(side, { purchaseId: `store_a:${canary}` }));
+  await givenPurchase(keys.appName, 'ann', subscription(side, { purchaseId: `store_a:${canary}` }));
   await givenEvent(side, shared.id);
   await givenEvent(side, `event-${canary}`);
   const list = [{ type: 'consumable', id: 'coins', title: canary, platform: 'processor_a', offers: [] }];
-  await deps().priceLists.keep({ app: keys.app, platform: 'processor_a', askedAt: now }, list);
+  await deps().priceLists.save({ app: keys.appName, platform: 'processor_a', askedAt: now }, list);
 }
 
 function subscription({ canary, dollars, payments }: Side, state: Partial<Purchase> = {}) {
-  const { purchase, ...look } = seenPurchase({
-    ...{ purchaseDate: now, expirationDate: now + 30 * day, discountId: canary, ...state },
+  const { purchase, ...look } = createObservation({
+    ...{ purchaseDate: now, expirationDate: now + 30 * dayMs, discountId: canary, ...state },
   });
   // Only one of the purchases is paid for, so that sums are known.
   const isPaid = purchase.purchaseId === 'store_a:1';
   const transactions = Array.from({ length: isPaid ? payments : 1 }, (_, number) =>
-    paid(purchase, {
+    createTransaction(purchase, {
       ...{ transactionId: `${purchase.purchaseId}-${number}`, offerId: `${purchase.productId}#${canary}` },
       amountMicros: isPaid ? dollars * 1_000_000 : 0,
     }),
@@ -70,20 +75,20 @@ function subscription({ canary, dollars, payments }: Side, state: Partial<Purcha
 }
 
 async function givenEvent({ keys, canary }: Side, eventId: string): Promise<void> {
-  const recorder = newRecorder({ type: 'receipt.validated', date: now, reqId: shared.reqId, eventId });
-  recorder.user(shared.applicationUsername);
-  recorder.tag('store_a:1', '_P');
-  recorder.tag('store_a:1-0', '_T');
-  recorder.tag('store_a:monthly', '_I');
-  recorder.tag('ann-token', 'AT');
-  recorder.note({ products: [{ id: canary }], purchases: [{ purchaseId: 'store_a:1', productId: canary }] });
+  const recorder = createEventRecorder({ type: 'receipt.validated', date: now, reqId: shared.reqId, eventId });
+  recorder.setUser(shared.applicationUsername);
+  recorder.addTag('store_a:1', '_P');
+  recorder.addTag('store_a:1-0', '_T');
+  recorder.addTag('store_a:monthly', '_I');
+  recorder.addTag('ann-token', 'AT');
+  recorder.addContent({ products: [{ id: canary }], purchases: [{ purchaseId: 'store_a:1', productId: canary }] });
   const { event, raw } = recorder.finish({
     request: { method: 'POST', route: '/v1/validate', body: { id: canary, type: 'consumable' } },
     outcome: { status: 200, ok: false, message: canary },
     response: { ok: false, message: canary },
   });
-  await deps().events.record(keys.app, event, raw);
-  await count([eventKey(keys.app, eventId).pk]);
+  await deps().events.save(keys.appName, event, raw);
+  await aggregatePartitions([eventKey(keys.appName, eventId).pk]);
 }
 
 interface Asked {
@@ -91,7 +96,7 @@ interface Asked {
   readonly query?: Readonly<Record<string, string>>;
 }
 
-const since = { startdate: new Date(now - day).toISOString() };
+const since = { startdate: new Date(now - dayMs).toISOString() };
 const today = new Date(now).toISOString().slice(0, 10);
 const ann = { params: shared };
 const event = { params: shared };
@@ -117,7 +122,7 @@ const asks: Readonly<Record<string, (side: Side) => readonly Asked[]>> = {
     { query: { currency: 'usd' } },
   ],
   'get-stats-v2': () => [{}, { query: { startdate: today } }],
-  'get-app-stats': ({ keys }) => [{ params: { appName: keys.app } }],
+  'get-app-stats': ({ keys }) => [{ params: { appName: keys.appName } }],
   'list-events': () => [{}, { query: { ...since, limit: '1000' } }],
   'search-events': () => tags.map((tag) => ({ params: { tag } })),
   'get-event': () => [event, { ...event, ...whole }],
@@ -127,7 +132,7 @@ const asks: Readonly<Record<string, (side: Side) => readonly Asked[]>> = {
   'get-processor-purchases': () => [{ query: { applicationUsername: 'ann' } }],
 };
 
-const gets = contracts.filter(({ method, key }) => method === 'GET' && key !== 'none');
+const gets = contracts.filter(({ method, keyLevel: key }) => method === 'GET' && key !== 'none');
 const named = (list: readonly Contract[]) => list.map((contract) => [contract.id, contract] as const);
 
 /** The answers at the path of the contract and at each of its other paths. */
@@ -135,12 +140,12 @@ async function answersOf(
   { keys }: Pick<Side, 'keys'>,
   contract: Contract,
   { params = {}, query }: Asked,
-): Promise<Got[]> {
-  const headers = basic(keys.app, keys.secretKey);
+): Promise<CallResult[]> {
+  const headers = buildBasicAuth(keys.appName, keys.secretKey);
   const answers = [];
   for (const template of [contract.path, ...contract.aliases]) {
     const path = template.replace(/:(\w+)/g, (_all, param: string) => encodeURIComponent(params[param] ?? ''));
-    answers.push(await call(contract, { headers, path, ...(query && { query }) }));
+    answers.push(await callEndpoint(contract, { headers, path, ...(query && { query }) }));
   }
   return answers;
 }
@@ -148,7 +153,7 @@ async function answersOf(
 /** What only answers to this application can hold. */
 const tracesOf = ({ keys, canary, dollars, payments }: Side): string[] => [
   canary,
-  `"${keys.app}"`,
+  `"${keys.appName}"`,
   `:${dollars}`,
   `:${dollars * payments}`,
   // Of the purchases that are not paid for there is one transaction each.
@@ -156,7 +161,7 @@ const tracesOf = ({ keys, canary, dollars, payments }: Side): string[] => [
   `"lastMonth":${payments + 2},`,
 ];
 
-const tracesIn = ({ body }: Got, side: Side): string[] =>
+const tracesIn = ({ body }: CallResult, side: Side): string[] =>
   tracesOf(side).filter((trace) => JSON.stringify(body).includes(trace));
 
 describe('two applications that share every id', () => {
@@ -179,7 +184,7 @@ describe('two applications that share every id', () => {
   it.each(named(gets.filter(({ params }) => params)))(
     'are answered alike by %s about what only the other has, and what nobody has',
     async (_id, contract) => {
-      const asker = { keys: await service.app([]) };
+      const asker = { keys: await service.createApp([]) };
       const about = async (word: string, appName: string) => {
         const params = {
           ...{ applicationUsername: word, tag: word, id: `event-${word}`, appName },
@@ -189,7 +194,7 @@ describe('two applications that share every id', () => {
         return [first?.status, JSON.stringify(first?.body).replaceAll(word, 'it')];
       };
       for (const { canary, keys } of sides)
-        expect(await about(canary, keys.app)).toEqual(await about(`no-${canary}`, 'no-application'));
+        expect(await about(canary, keys.appName)).toEqual(await about(`no-${canary}`, 'no-application'));
     },
   );
 
@@ -197,7 +202,7 @@ describe('two applications that share every id', () => {
     const [own, other] = sides;
     const contract = gets.find(({ id }) => id === 'get-processor-purchases');
     if (!contract) throw new Error('there is no such contract');
-    const accessToken = await deps().accessTokens.issue(other.keys.app, { platform: 'processor_a' }, now);
+    const accessToken = await deps().accessTokens.issue(other.keys.appName, { platform: 'processor_a' }, now);
     for (const answer of await answersOf(own, contract, { query: { accessToken } }))
       expect(answer).toMatchObject({ status: 403, body: { ok: false } });
   });

@@ -2,27 +2,27 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { getEvent, getEventRaw, listEvents, searchEvents } from '../../lib/api/events.ts';
 import { contracts } from '../../lib/api/index.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import { deps } from '../../lib/deps.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
 import { stores } from '../../lib/stores/index.ts';
-import { basic, call, type Wanted } from '../support/call.ts';
+import { buildBasicAuth, type CallOptions, callEndpoint } from '../support/call.ts';
 import { startEchoingStore } from '../support/echoing-store.ts';
-import { freshName } from '../support/given.ts';
-import { itemsOf } from '../support/items-of.ts';
+import { createUniqueName } from '../support/given.ts';
+import { dumpItems } from '../support/items-of.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let store: Awaited<ReturnType<typeof startEchoingStore>>;
-let keys: IssuedKeys;
+let keys: IssuedApiKeys;
 const logged: string[] = [];
 const { log, info, warn, error } = console;
 
 beforeAll(async () => {
-  service = await startTestService(`secrets-${freshName()}`);
+  service = await startTestService(`secrets-${createUniqueName()}`);
   store = await startEchoingStore();
   process.env.STORES_URL = store.url;
-  keys = await service.app(Object.keys(stores) as Platform[]);
+  keys = await service.createApp(Object.keys(stores) as Platform[]);
   const keep = (...words: unknown[]) => void logged.push(words.map(String).join(' '));
   Object.assign(console, { log: keep, info: keep, warn: keep, error: keep });
 });
@@ -130,9 +130,18 @@ const bodies: readonly (object | string)[] = [
 ];
 
 /** Calls with secrets everywhere but in the ids and names that an event has to tell. */
-function callsOf({ body, path }: Contract): Wanted[] {
-  const headers = { ...basic(keys.app, keys.secretKey), cookie: canary('cookie'), 'x-api-key': canary('header') };
-  const query = { appName: keys.app, apiKey: keys.secretKey, accessToken: canary('query'), [canary('q')]: canary('v') };
+function callsOf({ body, path }: Contract): CallOptions[] {
+  const headers = {
+    ...buildBasicAuth(keys.appName, keys.secretKey),
+    cookie: canary('cookie'),
+    'x-api-key': canary('header'),
+  };
+  const query = {
+    appName: keys.appName,
+    apiKey: keys.secretKey,
+    accessToken: canary('query'),
+    [canary('q')]: canary('v'),
+  };
   const params = {
     applicationUsername: 'ann',
     id: canary('id'),
@@ -153,15 +162,15 @@ const expectClean = (texts: readonly string[]) => {
   expect(found).toEqual([]);
 };
 
-const locked = contracts.filter(({ key }) => key !== 'none');
+const locked = contracts.filter(({ keyLevel: key }) => key !== 'none');
 
 describe('secrets of callers', () => {
   it.each(locked.map((contract) => [contract.id, contract] as const))(
     'are in no item and no log line after %s',
     async (_id, contract) => {
-      const before = (await itemsOf(deps().table.name, keys.app)).length;
-      for (const wanted of callsOf(contract)) await call(contract, wanted);
-      const items = await itemsOf(deps().table.name, keys.app);
+      const before = (await dumpItems(deps().table.name, keys.appName)).length;
+      for (const wanted of callsOf(contract)) await callEndpoint(contract, wanted);
+      const items = await dumpItems(deps().table.name, keys.appName);
       expect(items.length).toBeGreaterThan(before);
       expectClean(items);
       expectClean(logged);
@@ -170,19 +179,19 @@ describe('secrets of callers', () => {
   );
 
   it('are in no answer about events', async () => {
-    const headers = basic(keys.app, keys.secretKey);
+    const headers = buildBasicAuth(keys.appName, keys.secretKey);
     const rows = [
-      ...(await call(listEvents, { headers, query: { limit: '1000' } })).body.rows,
-      ...(await call(searchEvents, { headers, params: { tag: 'ann' } })).body.rows,
-      ...(await call(searchEvents, { headers, params: { tag: 'error' } })).body.rows,
+      ...(await callEndpoint(listEvents, { headers, query: { limit: '1000' } })).body.rows,
+      ...(await callEndpoint(searchEvents, { headers, params: { tag: 'ann' } })).body.rows,
+      ...(await callEndpoint(searchEvents, { headers, params: { tag: 'error' } })).body.rows,
     ];
     const ids = [...new Set<string>(rows.map(({ eventId }) => eventId))];
     expect(ids.length).toBeGreaterThan(100);
     expectClean([JSON.stringify(rows)]);
     for (const id of ids) {
       const answers = [
-        await call(getEvent, { headers, params: { id }, query: { receipts: 'true' } }),
-        await call(getEventRaw, { headers, params: { id } }),
+        await callEndpoint(getEvent, { headers, params: { id }, query: { receipts: 'true' } }),
+        await callEndpoint(getEventRaw, { headers, params: { id } }),
       ];
       expectClean(answers.map(({ body }) => JSON.stringify(body)));
     }

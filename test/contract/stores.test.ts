@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { SQSEvent } from 'aws-lambda';
 import { handler as refresh } from '../../functions/workers/refresh-purchase.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
-import { basic, call } from '../support/call.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 interface Promised {
@@ -76,18 +76,18 @@ afterAll(async () => {
 describe.each(stores)('$platform', (promised) => {
   const { platform, unknown, foreign, form, product = productIdOf, refunded = ended } = promised;
   const { priceMicros = 4_990_000, isSpent = false } = promised;
-  let keys: IssuedKeys;
+  let keys: IssuedApiKeys;
   let user = '';
   let users = 0;
   beforeAll(async () => {
-    keys = await service.app([platform]);
+    keys = await service.createApp([platform]);
   });
 
   const validated = async (body: object, as = keys) => (await service.validate(as, body)).body;
   const buy = async (order: object = {}) => {
     user = `${platform}-${++users}`;
     const sold = { platform, productId: product(users), type: 'paid subscription' };
-    return await service.control('/purchases', {
+    return await service.callControl('/purchases', {
       ...sold,
       applicationUsername: user,
       ...(form && { form }),
@@ -95,17 +95,20 @@ describe.each(stores)('$platform', (promised) => {
     });
   };
   const act = async (id: string, action: string) =>
-    await service.control(`/purchases/${id}/${action}`, { ...(form && { form }) });
+    await service.callControl(`/purchases/${id}/${action}`, { ...(form && { form }) });
   const owned = async () => {
     const params = { applicationUsername: user };
-    const { body } = await call(getCustomerPurchases, { headers: basic(keys.app, keys.secretKey), params });
+    const { body } = await callEndpoint(getCustomerPurchases, {
+      headers: buildBasicAuth(keys.appName, keys.secretKey),
+      params,
+    });
     return Object.values<Record<string, unknown>>(body.purchases);
   };
 
   /** The worker is given the purchase as its queue does. */
   const refreshed = async () => {
     const [purchase] = await owned();
-    const body = JSON.stringify({ app: keys.app, purchaseId: purchase?.purchaseId });
+    const body = JSON.stringify({ app: keys.appName, purchaseId: purchase?.purchaseId });
     const { batchItemFailures } = await refresh({ Records: [{ messageId: '1', body }] } as SQSEvent);
     expect(batchItemFailures).toEqual([]);
     return await owned();
@@ -187,7 +190,7 @@ describe.each(stores)('$platform', (promised) => {
     'while it is %s denies nothing, and grants again afterwards',
     async (fault) => {
       const { validate } = await buy();
-      await service.control('/faults', { platform, fault, times: 30 });
+      await service.callControl('/faults', { platform, fault, times: 30 });
       const during = await validated(validate);
       expect(during.ok ? during.data.warning : during.code).toEqual(during.ok ? expect.any(String) : 6778002);
       await service.clearFaults();
@@ -197,7 +200,7 @@ describe.each(stores)('$platform', (promised) => {
 
   it('never gives one application what was bought in another', async () => {
     const { validate } = await buy();
-    const other = await service.app([platform], foreign);
+    const other = await service.createApp([platform], foreign);
     expect(await validated(validate, other)).toMatchObject({ ok: false });
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it, test } from '@jest/globals';
 import fc from 'fast-check';
-import { integer, octetString, oid, sequence, setOf, time } from '../../emulator/crypto/der.ts';
-import { elementAt, elementsOf } from '../../emulator/crypto/der-reader.ts';
+import { certificateTime, integer, octetString, oid, sequence, setOf } from '../../emulator/crypto/der.ts';
+import { findDerElement, parseDerElements } from '../../emulator/crypto/der-reader.ts';
 
 describe('DER', () => {
   it('writes integers as short as they are, never as negative ones', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 200n }), (value) => {
-        const { content } = elementAt(integer(value), [0]);
+        const { content } = findDerElement(integer(value), [0]);
         expect(BigInt(`0x${content.toString('hex')}`)).toBe(value);
         expect((content[0] ?? 0) < 0x80).toBe(true);
         expect(content[0] === 0 && content.length > 1 && (content[1] ?? 0) < 0x80).toBe(false);
@@ -19,7 +19,9 @@ describe('DER', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 300 }), (contents) => {
         const written = sequence(...contents.map(octetString));
-        const read = elementsOf(elementAt(written, [0]).content).map(({ content }) => new Uint8Array(content));
+        const read = parseDerElements(findDerElement(written, [0]).content).map(
+          ({ content }) => new Uint8Array(content),
+        );
         expect(read).toEqual(contents);
       }),
       { numRuns: 30 },
@@ -47,11 +49,11 @@ describe('DER', () => {
     ['2049-12-31T23:59:59Z', 0x17, '491231235959Z'],
     ['2050-01-01T00:00:00Z', 0x18, '20500101000000Z'],
   ])('writes the moment %s as certificates must have it', (moment, tag, digits) => {
-    const element = elementAt(time(new Date(moment)), [0]);
+    const element = findDerElement(certificateTime(new Date(moment)), [0]);
     expect({ tag: element.tag, text: element.content.toString() }).toEqual({ tag, text: digits });
   });
 
   test.each(['30', '3005', '3080020101', '30840fffffff02', '308800ffffffffffffff'])('does not read %s', (hex) => {
-    expect(() => elementsOf(Buffer.from(hex, 'hex'))).toThrow(RangeError);
+    expect(() => parseDerElements(Buffer.from(hex, 'hex'))).toThrow(RangeError);
   });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
-import { movableClock } from '../../emulator/clock.ts';
+import { createClock } from '../../emulator/clock.ts';
 import { type EmulatorUser, payloadOf, start, useEmulator } from './emulator-user.ts';
 import { named } from './lives.ts';
 import { type Receiver, status, until, useReceiver } from './receiver.ts';
@@ -88,8 +88,8 @@ describe('the outbox', () => {
   });
 
   it('sends what is delayed also when the clock gets there by itself', async () => {
-    const other = await useEmulator({ clock: movableClock() });
-    other.notifyAt('store_a', receiver.url);
+    const other = await useEmulator({ clock: createClock() });
+    other.setNotificationUrl('store_a', receiver.url);
     await other.control('POST', '/control/notifications', { delayed: 'PT1S' });
     await other.buy();
     expect(await receiver.arrived(1)).toHaveLength(1);
@@ -170,7 +170,7 @@ describe('the outbox', () => {
   it('neither waits for a service that does not answer nor is kept from closing by it', async () => {
     receiver.answerWith(() => {});
     const other = await useEmulator();
-    other.notifyAt('store_a', receiver.url);
+    other.setNotificationUrl('store_a', receiver.url);
     expect((await other.buy()).status).toBe(200);
     await receiver.arrived(1);
     await other.close();
@@ -192,9 +192,9 @@ describe('the outbox', () => {
 describe('an outbox with a state file', () => {
   it('sends after a restart what was held, delayed, failed or under way', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
-    const options = { clock: movableClock(), stateFile: join(folder, 'state.json') };
+    const options = { clock: createClock(), stateFile: join(folder, 'state.json') };
     const before = await useEmulator(options);
-    before.notifyAt('store_a', receiver.url);
+    before.setNotificationUrl('store_a', receiver.url);
     receiver.answerWith(() => {});
     const { id } = (await before.buy()).body;
     await before.control('POST', '/control/notifications', { held: true });
@@ -216,7 +216,7 @@ describe('an outbox with a state file', () => {
     const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
     const options = { stateFile: join(folder, 'state.json') };
     const before = await useEmulator(options);
-    before.notifyAt(platform, receiver.url);
+    before.setNotificationUrl(platform, receiver.url);
     await before.control('POST', '/control/notifications', { held: true });
     const { status: bought, body } = await before.buy({ platform });
     expect({ bought, message: body.message }).toEqual({ bought: 200 });

@@ -78,16 +78,16 @@ const occasions: Readonly<Record<string, () => Promise<unknown>>> = {
 };
 
 async function actAfterBuying(platform: string): Promise<void> {
-  user.notifyAt(platform, 'http://127.0.0.1:9/');
+  user.setNotificationUrl(platform, 'http://127.0.0.1:9/');
   const { id } = (await user.buy({ platform, productId: 'plan' })).body;
-  user.notifyAt(platform, receiver.url);
+  user.setNotificationUrl(platform, receiver.url);
   await user.act(id, 'cancel');
 }
 
 const platforms = Object.keys(occasions);
 
 test.each(platforms)('%s is believed by its official client', async (platform) => {
-  user.notifyAt(platform, receiver.url);
+  user.setNotificationUrl(platform, receiver.url);
   await occasions[platform]?.();
   const [received] = await receiver.arrived(1);
   expect(received && (await believed[platform]?.(received))).toEqual(expect.any(String));
@@ -95,7 +95,7 @@ test.each(platforms)('%s is believed by its official client', async (platform) =
 
 test.each(platforms)('%s posts the same again after an error, also over a restart', async (platform) => {
   receiver.answerWith(status(503));
-  user.notifyAt(platform, receiver.url);
+  user.setNotificationUrl(platform, receiver.url);
   await occasions[platform]?.();
   const [first] = await receiver.arrived(1);
   if (first === undefined) throw new Error('Nothing arrived');
@@ -113,7 +113,7 @@ test.each(platforms)('%s posts the same again after an error, also over a restar
 });
 
 it('posts nothing where nobody asked for it', async () => {
-  user.notifyAt('processor_a', receiver.url);
+  user.setNotificationUrl('processor_a', receiver.url);
   await user.buy({ platform: 'service_processor_a', productId: 'plan' });
   await user.buy({ platform: 'processor_a', productId: 'coins', type: 'consumable' });
   const received = await receiver.arrived(4);

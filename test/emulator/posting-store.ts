@@ -21,13 +21,13 @@ export async function postingStore(definition: StoreDefinition, saved?: unknown)
   let posted: OutgoingNotification[] = [];
   const store: EmulatedStore = await definition.open({
     now: () => now,
-    saved,
-    tell: (message) => posted.push(built(store, message)),
+    savedState: saved,
+    emitNotification: (message) => posted.push(built(store, message)),
     outgoing: { url: () => undefined, postings: () => [] },
   });
   const advance = (period: string): void => {
     now = addPeriod(now, period);
-    store.playUntil(now);
+    store.advanceTo(now);
   };
   const taken = () => {
     const taken = posted;
@@ -50,8 +50,8 @@ export async function postingStore(definition: StoreDefinition, saved?: unknown)
   };
 }
 
-function built(store: EmulatedStore, message: Parameters<NonNullable<EmulatedStore['notification']>>[0]) {
-  const outgoing = store.notification?.(message);
+function built(store: EmulatedStore, message: Parameters<NonNullable<EmulatedStore['toOutgoingNotification']>>[0]) {
+  const outgoing = store.toOutgoingNotification?.(message);
   if (outgoing === undefined) throw new Error('The store posts nothing');
   return outgoing;
 }

@@ -15,7 +15,11 @@ const { webhooks } = new Stripe('sk_test_of_nobody');
 const seconds = (ms: number): number => ms / 1000;
 
 /** The event, as the official client believes it when it was sent at that moment. */
-function eventIn({ body, headersAt }: OutgoingNotification, sentAt = store.now(), secret = secretOf(store)) {
+function eventIn(
+  { body, buildHeaders: headersAt }: OutgoingNotification,
+  sentAt = store.now(),
+  secret = secretOf(store),
+) {
   const header = headersAt(sentAt)['stripe-signature'] ?? '';
   return webhooks.constructEvent(body, header, secret, 300, undefined, sentAt);
 }
@@ -43,7 +47,7 @@ describe('what is bought', () => {
       [...bought.slice(0, 3), 'checkout.session.completed'],
     ],
   ])('as %s', (_what, order, types) => {
-    store.buy(order);
+    store.placeOrder(order);
     expect(typesOf(store.posted())).toEqual(types);
   });
 });
@@ -72,7 +76,7 @@ describe('a subscription', () => {
       ['product.created', 'price.created', paid, 'invoice.paid', updated],
     ],
   ])('that %s', (_what, steps, types) => {
-    expect(typesOf(store.live(store.buy(plan), steps))).toEqual(types);
+    expect(typesOf(store.live(store.placeOrder(plan), steps))).toEqual(types);
   });
 
   test.each<[string, string, readonly Step[], readonly string[]]>([
@@ -82,7 +86,7 @@ describe('a subscription', () => {
     ['at once when it is short', 'P2D', ['PT1S'], ['customer.subscription.trial_will_end']],
     ['not when it is over', 'P7D', [['renew'], 'P5D'], []],
   ])('is reminded of the end of its trial %s', (_what, trial, steps, types) => {
-    expect(typesOf(store.live(store.buy({ ...plan, trial }), steps))).toEqual(types);
+    expect(typesOf(store.live(store.placeOrder({ ...plan, trial }), steps))).toEqual(types);
   });
 
   test.each<[string, readonly Step[], object]>([
@@ -104,18 +108,18 @@ describe('a subscription', () => {
     ['that it was paid', [['fail-payment']], { status: 'active' }],
     ['that it was collected', [['pause']], { pause_collection: null }],
   ])('tells %s', (_what, steps, previous) => {
-    const last = store.live(store.buy(plan), steps).at(-1);
+    const last = store.live(store.placeOrder(plan), steps).at(-1);
     expect(last && eventIn(last).data.previous_attributes).toMatchObject(previous);
   });
 
   it('that renews early is told of at once', () => {
-    for (const outgoing of store.live(store.buy(plan), [['renew']])) {
+    for (const outgoing of store.live(store.placeOrder(plan), [['renew']])) {
       expect(eventIn(outgoing).created).toBe(seconds(store.now()));
     }
   });
 
   it('is shown as it was when the event happened', () => {
-    const id = store.buy(plan);
+    const id = store.placeOrder(plan);
     const renewed = store.live(id, [['renew']]).at(-1);
     store.live(id, [['renew'], ['expire']]);
     const event = renewed && eventIn(renewed);
@@ -140,7 +144,7 @@ describe('a subscription', () => {
 });
 
 it('says why a payment failed', () => {
-  const [failed] = store.live(store.buy(plan), [['fail-payment']]);
+  const [failed] = store.live(store.placeOrder(plan), [['fail-payment']]);
   expect(failed && eventIn(failed).data.object).toMatchObject({
     object: 'payment_intent',
     status: 'requires_payment_method',
@@ -150,33 +154,33 @@ it('says why a payment failed', () => {
 
 describe('a signature', () => {
   it('is made anew for each attempt', () => {
-    store.buy(plan);
+    store.placeOrder(plan);
     const [outgoing] = store.posted();
     if (outgoing === undefined) throw new Error('Nothing was posted');
     expect(eventIn(outgoing, store.now() + 2 * day).id).toBe(eventIn(outgoing).id);
-    const header = outgoing.headersAt(store.now())['stripe-signature'] ?? '';
+    const header = outgoing.buildHeaders(store.now())['stripe-signature'] ?? '';
     const { body } = outgoing;
     const late = () => webhooks.constructEvent(body, header, secretOf(store), 300, undefined, store.now() + 301_000);
     expect(late).toThrow('Timestamp outside the tolerance zone');
   });
 
   it('of test mode has a scheme more, which is of no worth', () => {
-    store.buy({ ...plan, sandbox: true });
+    store.placeOrder({ ...plan, sandbox: true });
     const [outgoing] = store.posted();
-    expect(outgoing?.headersAt(store.now())['stripe-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64},v0=[0-9a-f]{64}$/);
+    expect(outgoing?.buildHeaders(store.now())['stripe-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64},v0=[0-9a-f]{64}$/);
     expect(outgoing && eventIn(outgoing).livemode).toBe(false);
     expect(outgoing?.retryDelaysMs).toHaveLength(3);
   });
 
   it('is of the endpoint alone', () => {
-    store.buy(plan);
+    store.placeOrder(plan);
     const [outgoing] = store.posted();
     expect(() => outgoing && eventIn(outgoing, store.now(), 'whsec_other')).toThrow('No signatures found matching');
   });
 });
 
 it('is tried for up to three days, until the answer is a success', () => {
-  store.buy(plan);
+  store.placeOrder(plan);
   const [outgoing] = store.posted();
   const delays = outgoing?.retryDelaysMs ?? [];
   const total = delays.reduce((sum, delay) => sum + delay, 0);

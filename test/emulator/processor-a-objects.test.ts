@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, test } from '@jest/globals';
-import { describeWithVectors, vector } from '../support/vectors.ts';
+import { describeWithVectors, readVector } from '../support/vectors.ts';
 import { type EmulatorUser, useEmulator } from './emulator-user.ts';
 import { boughtFrom, ownerOf } from './stripe-owner.ts';
 
@@ -65,7 +65,7 @@ describeWithVectors('the objects of the emulator', () => {
     const objects = await everyObject(user);
     await user.close();
     const found = Object.entries(objects).map(([name, object]) => {
-      const sample = JSON.parse(vector('stripe', 'fixtures', `${name}.json`).toString('utf8'));
+      const sample = JSON.parse(readVector('stripe', 'fixtures', `${name}.json`).toString('utf8'));
       expect(object.object).toBe(sample.object);
       return [name, differences(sample, object)] as const;
     });

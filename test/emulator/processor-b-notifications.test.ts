@@ -27,7 +27,7 @@ const kindsOf = async (posted: readonly OutgoingNotification[]) =>
 
 function ask(path: string, body?: object): string {
   const { merchantId, publicKey, privateKey } = store.settings;
-  const { status, body: answer } = store.answer({
+  const { status, body: answer } = store.handleCall({
     method: body ? 'POST' : 'GET',
     host: 'api.sandbox.braintreegateway.com',
     path: `/merchants/${merchantId}/${path}`,
@@ -41,7 +41,7 @@ function ask(path: string, body?: object): string {
 
 /** Buys a subscription with a nonce, as the service does; gives the nonce. */
 function subscribe(order: object = {}): string {
-  const nonce = store.buy({ ...plan, ...order });
+  const nonce = store.placeOrder({ ...plan, ...order });
   ask('customers', { customer: { id: 'ann' } });
   ask('payment_methods', { payment_method: { customer_id: 'ann', payment_method_nonce: nonce, token: 'card' } });
   ask('subscriptions', { subscription: { id: 'mine', payment_method_token: 'card', plan_id: plan.productId } });
@@ -103,7 +103,7 @@ describe('a subscription', () => {
 
 describe('a single payment', () => {
   const pay = (): string => {
-    const nonce = store.buy({ productId: 'tip_jar', type: 'consumable' });
+    const nonce = store.placeOrder({ productId: 'tip_jar', type: 'consumable' });
     const options = { submit_for_settlement: true };
     ask('transactions', { transaction: { type: 'sale', amount: '4.99', payment_method_nonce: nonce, options } });
     return nonce;
@@ -113,7 +113,7 @@ describe('a single payment', () => {
     const nonce = pay();
     expect(store.posted()).toEqual([]);
     const [opened, lost] = store.live(nonce, [['revoke']]);
-    const purchaseId = store.find(nonce)?.purchaseId;
+    const purchaseId = store.findPurchase(nonce)?.purchaseId;
     for (const [outgoing, status] of [
       [opened, 'open'],
       [lost, 'lost'],
@@ -126,7 +126,7 @@ describe('a single payment', () => {
 
   it('shows its dispute', () => {
     const nonce = pay();
-    const shown = () => ask(`transactions/${store.find(nonce)?.purchaseId}`);
+    const shown = () => ask(`transactions/${store.findPurchase(nonce)?.purchaseId}`);
     expect(shown()).toContain('<disputes type="array"></disputes>');
     store.live(nonce, [['revoke']]);
     expect(shown()).toMatch(/<disputes type="array"><dispute><id>\w{16}<\/id>.*<status>lost<\/status>/);
@@ -157,7 +157,7 @@ describe('a webhook', () => {
   it('is a form whose payload has lines of sixty characters', () => {
     subscribe();
     const [outgoing] = store.posted();
-    expect(outgoing?.headersAt(start)['content-type']).toBe('application/x-www-form-urlencoded');
+    expect(outgoing?.buildHeaders(start)['content-type']).toBe('application/x-www-form-urlencoded');
     const payload = new URLSearchParams(outgoing?.body).get('bt_payload') ?? '';
     expect(payload).toMatch(/^(?:[A-Za-z0-9+/]{60}\n)+[A-Za-z0-9+/=]{1,60}\n$/);
   });

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { movableClock } from '../../emulator/clock.ts';
+import { createClock } from '../../emulator/clock.ts';
 import { startEmulator } from '../../emulator/start-emulator.ts';
 import { type EmulatorUser, type Got, useEmulator } from './emulator-user.ts';
 
@@ -21,7 +21,7 @@ async function becomes(isSo: () => boolean): Promise<boolean> {
   return isSo();
 }
 
-const startAgain = (): Promise<EmulatorUser> => useEmulator({ clock: movableClock(), stateFile: path });
+const startAgain = (): Promise<EmulatorUser> => useEmulator({ clock: createClock(), stateFile: path });
 
 describe('an emulator with a state file', () => {
   it('starts again with its keys, products, purchases and clock', async () => {

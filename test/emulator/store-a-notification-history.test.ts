@@ -1,6 +1,6 @@
 import { AppStoreServerAPIClient, Environment, SignedDataVerifier } from '@apple/app-store-server-library';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
-import { movableClock } from '../../emulator/clock.ts';
+import { createClock } from '../../emulator/clock.ts';
 import { type EmulatorUser, useEmulator } from './emulator-user.ts';
 import { type Receiver, status, until, useReceiver } from './receiver.ts';
 
@@ -8,12 +8,12 @@ let user: EmulatorUser;
 let receiver: Receiver;
 beforeAll(async () => {
   // The official client signs its tokens by the real time.
-  user = await useEmulator({ clock: movableClock() });
+  user = await useEmulator({ clock: createClock() });
 });
 afterAll(() => user.close());
 beforeEach(async () => {
   receiver = await useReceiver();
-  user.notifyAt('store_a', receiver.url);
+  user.setNotificationUrl('store_a', receiver.url);
 });
 afterEach(async () => {
   receiver.close();

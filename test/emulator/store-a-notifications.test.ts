@@ -13,7 +13,7 @@ afterAll(() => user.close());
 beforeEach(async () => {
   user.clock.set(start);
   receiver = await useReceiver();
-  user.notifyAt('store_a', receiver.url);
+  user.setNotificationUrl('store_a', receiver.url);
 });
 afterEach(() => receiver.close());
 

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppStoreServerAPIClient, Environment, SignedDataVerifier } from '@apple/app-store-server-library';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { movableClock } from '../../emulator/clock.ts';
+import { createClock } from '../../emulator/clock.ts';
 import { type EmulatorUser, type Got, useEmulator } from './emulator-user.ts';
 
 let user: EmulatorUser;
 
 // The official client signs its tokens by the real time.
 beforeAll(async () => {
-  user = await useEmulator({ clock: movableClock() });
+  user = await useEmulator({ clock: createClock() });
 });
 afterAll(() => user.close());
 

@@ -8,7 +8,7 @@ import { type PostingStore, postingStore } from './posting-store.ts';
 let unsold: unknown;
 let store: PostingStore;
 beforeAll(async () => {
-  unsold = (await postingStore(storeB)).save();
+  unsold = (await postingStore(storeB)).toSavedState();
 });
 beforeEach(async () => {
   store = await postingStore(storeB, unsold);
@@ -30,7 +30,7 @@ function kindOf(outgoing: OutgoingNotification): string | number {
 
 const publishedKeys = () =>
   JSON.parse(
-    store.answer({
+    store.handleCall({
       method: 'GET',
       host: 'www.googleapis.com',
       path: '/oauth2/v3/certs',
@@ -42,7 +42,7 @@ const publishedKeys = () =>
 
 describe('a pushed message', () => {
   it('is wrapped as Pub/Sub wraps it', () => {
-    const id = store.buy(plan);
+    const id = store.placeOrder(plan);
     const [outgoing] = store.posted();
     const { message, subscription } = JSON.parse(outgoing?.body ?? '');
     expect(subscription).toMatch(/^projects\/[\w-]+\/subscriptions\/[\w-]+$/);
@@ -68,11 +68,11 @@ describe('a pushed message', () => {
   });
 
   it('carries a token of the push service account, signed with a published key and made anew for each attempt', async () => {
-    store.buy({ ...plan, applicationUsername: 'token' });
+    store.placeOrder({ ...plan, applicationUsername: 'token' });
     const [outgoing] = store.posted();
     const { pushAudience, pushServiceAccount } = store.settings;
     for (const sentAt of [store.now(), store.now() + day]) {
-      const [scheme, token = ''] = (outgoing?.headersAt(sentAt).authorization ?? '').split(' ');
+      const [scheme, token = ''] = (outgoing?.buildHeaders(sentAt).authorization ?? '').split(' ');
       const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet(publishedKeys()), {
         algorithms: ['RS256'],
         issuer: 'https://accounts.google.com',
@@ -87,7 +87,7 @@ describe('a pushed message', () => {
   });
 
   it('is redelivered more and more seldom for seven days, until it is acknowledged', () => {
-    store.buy({ ...plan, applicationUsername: 'late' });
+    store.placeOrder({ ...plan, applicationUsername: 'late' });
     const [outgoing] = store.posted();
     const delays = outgoing?.retryDelaysMs ?? [];
     expect(delays.slice(0, 8)).toEqual([10, 20, 40, 80, 160, 320, 600, 600].map((seconds) => seconds * 1000));
@@ -120,11 +120,11 @@ describe('a subscription', () => {
     ['changes to another plan', [['change-plan', { productId: 'other' }]], [4, 13]],
     ['is tried with', [['test-notification']], ['test']],
   ])('%s', (_what, steps, kinds) => {
-    expect(store.live(store.buy(plan), steps).map(kindOf)).toEqual(kinds);
+    expect(store.live(store.placeOrder(plan), steps).map(kindOf)).toEqual(kinds);
   });
 
   it('that is revoked names the order that is void', () => {
-    const id = store.buy(plan);
+    const id = store.placeOrder(plan);
     const voided = store.live(id, [['renew'], ['revoke']]).find((outgoing) => kindOf(outgoing) === 'voided');
     expect(voided && noticeIn(voided).voidedPurchaseNotification).toEqual({
       purchaseToken: id,
@@ -137,7 +137,7 @@ describe('a subscription', () => {
 
 describe('a one-time purchase', () => {
   it('is bought and refunded', () => {
-    const id = store.buy({ productId: 'coins', type: 'consumable' });
+    const id = store.placeOrder({ productId: 'coins', type: 'consumable' });
     const [bought] = store.posted();
     expect(bought && noticeIn(bought).oneTimeProductNotification).toEqual({
       version: '1.0',

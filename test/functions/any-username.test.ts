@@ -10,16 +10,16 @@ import {
 } from '../../lib/api/customers.ts';
 import { searchEvents } from '../../lib/api/events.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import type { Table } from '../../lib/db/table.ts';
-import { basic, call, type Wanted } from '../support/call.ts';
-import { day, givenApp, seenPurchase } from '../support/given.ts';
+import { buildBasicAuth, type CallOptions, callEndpoint } from '../support/call.ts';
+import { createObservation, dayMs, givenApp } from '../support/given.ts';
 import { givenPurchase } from '../support/given-purchase.ts';
-import { testTable } from '../support/table.ts';
+import { createTestTable } from '../support/table.ts';
 
 let table: Table;
 beforeAll(async () => {
-  table = await testTable();
+  table = await createTestTable();
 });
 
 const names = [
@@ -44,13 +44,13 @@ const names = [
 ];
 const labelled = names.map((name) => [name.length > 100 ? `${name.slice(0, 4)}…` : name, name] as const);
 
-const expirationDate = Date.now() + 30 * day;
-const look = (purchaseId: string) => seenPurchase({ purchaseId, purchaseDate: Date.now(), expirationDate });
+const expirationDate = Date.now() + 30 * dayMs;
+const look = (purchaseId: string) => createObservation({ purchaseId, purchaseDate: Date.now(), expirationDate });
 
 const asker =
-  ({ app, secretKey }: IssuedKeys) =>
-  async (contract: Contract, wanted: Wanted) => {
-    const { status, body } = await call(contract, { headers: basic(app, secretKey), ...wanted });
+  ({ appName: app, secretKey }: IssuedApiKeys) =>
+  async (contract: Contract, wanted: CallOptions) => {
+    const { status, body } = await callEndpoint(contract, { headers: buildBasicAuth(app, secretKey), ...wanted });
     expect([status, body.message]).toEqual([200, undefined]);
     return body;
   };
@@ -60,11 +60,11 @@ const others = ['a', 'b', '%', '/'];
 
 describe.each(labelled)('the user %s', (_label, name) => {
   let ask: ReturnType<typeof asker>;
-  let keys: IssuedKeys;
+  let keys: IssuedApiKeys;
   beforeAll(async () => {
     keys = await givenApp(table);
     ask = asker(keys);
-    await givenPurchase(keys.app, name, look('store_a:1'));
+    await givenPurchase(keys.appName, name, look('store_a:1'));
   });
   const params = { applicationUsername: name };
 
@@ -98,7 +98,7 @@ describe.each(labelled)('the user %s', (_label, name) => {
   });
 
   it('can be linked to a purchase, and nobody else is', async () => {
-    await givenPurchase(keys.app, 'owner', look('store_a:linked'));
+    await givenPurchase(keys.appName, 'owner', look('store_a:linked'));
     const body = { purchaseId: 'store_a:linked' };
     expect(await ask(addCustomerPurchase, { params, body })).toMatchObject({ ok: true, ...params });
     const ids = (await ask(getCustomerTransactions, { params })).transactions.map(
@@ -115,12 +115,12 @@ describe.each(labelled)('the user %s', (_label, name) => {
 it.each(['error', 'store_a:9'])('the user %s is shown no request about somebody else', async (name) => {
   const keys = await givenApp(table);
   const ask = asker(keys);
-  await givenPurchase(keys.app, 'ann', look('store_a:9'));
+  await givenPurchase(keys.appName, 'ann', look('store_a:9'));
   await ask(getCustomerPurchases, { params: { applicationUsername: name } });
-  const headers = basic(keys.app, keys.secretKey);
+  const headers = buildBasicAuth(keys.appName, keys.secretKey);
   for (let time = 0; time < 12; time++) {
-    await call(getPurchase, { headers, params: { purchaseId: 'store_a:none' } });
-    await call(getPurchase, { headers, params: { purchaseId: 'store_a:9' } });
+    await callEndpoint(getPurchase, { headers, params: { purchaseId: 'store_a:none' } });
+    await callEndpoint(getPurchase, { headers, params: { purchaseId: 'store_a:9' } });
   }
   const { rows } = await ask(searchEvents, { params: { tag: name } });
   expect(rows).toHaveLength(13);

@@ -3,8 +3,8 @@ import { listCustomers } from '../../lib/api/customers.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
-import { basic, call } from '../support/call.ts';
-import { freshName } from '../support/given.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
+import { createUniqueName } from '../support/given.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const applicationUsername = freshName('nobody');
+const applicationUsername = createUniqueName('nobody');
 const noRows = { paging: { skip: 0, limit: 100, total: 0 }, rows: [] };
 const noSuch = { ok: false, status: 404, code: 'ResourceNotFound', message: expect.any(String) };
 const noCounts = { amountUSD: 0, amountMicros: {}, numRequests: 0, numTransactions: 0, numPaidTransactions: 0 };
@@ -64,10 +64,10 @@ const gets = contracts.filter(({ method }) => method === 'GET');
 describe('an application in which nothing has happened', () => {
   it.each(gets.map((contract) => [contract.id, contract] as const))('is told so by %s', async (id, contract) => {
     // Each has an application of its own: being asked is something that happens.
-    const keys = await service.app(['processor_a']);
-    const got = await call(contract, {
-      headers: basic(keys.app, keys.secretKey),
-      params: { applicationUsername, appName: keys.app, tag: 'nothing' },
+    const keys = await service.createApp(['processor_a']);
+    const got = await callEndpoint(contract, {
+      headers: buildBasicAuth(keys.appName, keys.secretKey),
+      params: { applicationUsername, appName: keys.appName, tag: 'nothing' },
       ...(id === 'get-processor-purchases' && { query: { applicationUsername } }),
     });
     const { route, ...body } = got.body;
@@ -82,9 +82,9 @@ describe('an application in which nothing has happened', () => {
     { enddate: '2030-01-01T00:00:00Z', include_notifications: 'true' },
     { startdate: '2030-01-01', enddate: '2020-01-01', skip: '7', limit: '7' },
   ])('has empty lists for %j, too', async (query) => {
-    const { app, secretKey } = await service.app([]);
+    const { appName: app, secretKey } = await service.createApp([]);
     for (const contract of [listCustomers, listPurchases, listTransactions]) {
-      const { status, body } = await call(contract, { headers: basic(app, secretKey), query });
+      const { status, body } = await callEndpoint(contract, { headers: buildBasicAuth(app, secretKey), query });
       expect([status, body.rows, body.paging.total]).toEqual([200, [], 0]);
     }
   });

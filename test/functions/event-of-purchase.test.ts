@@ -1,32 +1,37 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { getCustomer } from '../../lib/api/customers.ts';
 import { getEvent, searchEvents } from '../../lib/api/events.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import { deps } from '../../lib/deps.ts';
-import { basic, call } from '../support/call.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
-let keys: IssuedKeys;
+let keys: IssuedApiKeys;
 beforeAll(async () => {
   service = await startTestService();
-  keys = await service.app(['store_b']);
+  keys = await service.createApp(['store_b']);
 });
 afterAll(() => service.close());
 
-const headers = () => basic(keys.app, keys.secretKey);
+const headers = () => buildBasicAuth(keys.appName, keys.secretKey);
 const buy = async (applicationUsername: string) => {
   const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription', applicationUsername };
-  const { id, validate } = await service.control('/purchases', order);
+  const { id, validate } = await service.callControl('/purchases', order);
   expect((await service.validate(keys, validate)).body.ok).toBe(true);
   return { purchaseId: `store_b:${id}`, validate };
 };
-const search = async (tag: string) => (await call(searchEvents, { headers: headers(), params: { tag } })).body.rows;
+const search = async (tag: string) =>
+  (await callEndpoint(searchEvents, { headers: headers(), params: { tag } })).body.rows;
 
 it('a validation is found by its user, its purchase in both vocabularies and its transaction, and tells of them', async () => {
   const { purchaseId, validate } = await buy('ann');
   const [row] = await search('ann');
-  expect(row.context).toMatchObject({ eventType: 'receipt.validated', applicationUsername: 'ann', appName: keys.app });
+  expect(row.context).toMatchObject({
+    eventType: 'receipt.validated',
+    applicationUsername: 'ann',
+    appName: keys.appName,
+  });
   expect(row.content).toMatchObject({
     products: [{ id: validate.id, type: 'paid subscription' }],
     purchases: [{ purchaseId, productId: 'store_b:premium', platform: 'store_b' }],
@@ -43,7 +48,7 @@ it('the token of a purchase stays where it is the id of the purchase, and only t
   const { purchaseId, validate } = await buy('bob');
   const { purchaseToken: token, receipt, signature } = validate.transaction;
   const [{ eventId: id }] = await search('bob');
-  const { body } = await call(getEvent, { headers: headers(), params: { id }, query: { receipts: 'true' } });
+  const { body } = await callEndpoint(getEvent, { headers: headers(), params: { id }, query: { receipts: 'true' } });
   const text = JSON.stringify(body);
   expect(text).toContain(purchaseId);
   const kept = text.replaceAll(`"${purchaseId}"`, '').replaceAll(`"purchaseId":"${token}"`, '');
@@ -58,22 +63,25 @@ it('the token of a purchase stays where it is the id of the purchase, and only t
 
 it('speaks brand to an application that does', async () => {
   const { purchaseId } = await buy('cher');
-  const app = await deps().apps.find(keys.app);
+  const app = await deps().apps.find(keys.appName);
   if (!app) throw new Error('the application is missing');
-  const other = await service.app(['store_b']);
-  const record = await deps().apps.find(other.app);
+  const other = await service.createApp(['store_b']);
+  const record = await deps().apps.find(other.appName);
   if (!record) throw new Error('the application is missing');
-  await deps().apps.replace({ ...record, vocabulary: 'brand' });
+  await deps().apps.update({ ...record, vocabulary: 'brand' });
   const order = {
     platform: 'store_b',
     productId: 'premium',
     type: 'paid subscription',
     applicationUsername: 'store_b:cher',
   };
-  const { id, validate } = await service.control('/purchases', order);
+  const { id, validate } = await service.callControl('/purchases', order);
   await service.validate(other, validate);
   const tag = `google:${id}`;
-  const { body } = await call(searchEvents, { headers: basic(other.app, other.secretKey), params: { tag } });
+  const { body } = await callEndpoint(searchEvents, {
+    headers: buildBasicAuth(other.appName, other.secretKey),
+    params: { tag },
+  });
   expect(body.rows).toMatchObject([
     { tag, type: '_P', content: { purchases: [{ purchaseId: tag, platform: 'google' }] } },
   ]);
@@ -85,7 +93,7 @@ it('a customer comes with the latest ten events, newest first', async () => {
   const { purchaseId } = await buy('dan');
   for (let times = 0; times < 11; times++) await search('nobody');
   const ask = async () =>
-    (await call(getCustomer, { headers: headers(), params: { applicationUsername: 'dan' } })).body;
+    (await callEndpoint(getCustomer, { headers: headers(), params: { applicationUsername: 'dan' } })).body;
   expect((await ask()).events).toMatchObject([
     { eventInfo: { type: 'receipt.validated', purchaseIds: [purchaseId], response: { status: 200, ok: true } } },
   ]);

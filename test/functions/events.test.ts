@@ -3,21 +3,21 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from '../../lib/api/events.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
-import { eventsOf } from '../../lib/db/events.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
+import { createEventRepository } from '../../lib/db/events.ts';
 import type { Table } from '../../lib/db/table.ts';
 import type { TagType } from '../../lib/events/event.ts';
-import { newRecorder } from '../../lib/events/recorder.ts';
-import { basic, call } from '../support/call.ts';
-import { day, givenApp } from '../support/given.ts';
-import { testTable } from '../support/table.ts';
+import { createEventRecorder } from '../../lib/events/recorder.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
+import { dayMs, givenApp } from '../support/given.ts';
+import { createTestTable } from '../support/table.ts';
 
 let table: Table;
 beforeAll(async () => {
-  table = await testTable();
+  table = await createTestTable();
 });
 
-const secret = ({ app, secretKey }: IssuedKeys) => basic(app, secretKey);
+const secret = ({ appName: app, secretKey }: IssuedApiKeys) => buildBasicAuth(app, secretKey);
 const lists = ['products', 'purchases', 'transactions', 'claims', 'notifications', 'refreshFailures', 'exchangeRates'];
 
 interface Given {
@@ -30,31 +30,31 @@ interface Given {
 
 /** Records a validation as `endpoint` does, and answers its id. */
 async function givenEvent(
-  { app }: IssuedKeys,
+  { appName: app }: IssuedApiKeys,
   { date = Date.now(), tags = {}, body = {}, calls = 0, retentionDays = 90 }: Given = {},
 ): Promise<string> {
-  const recorder = newRecorder({ type: 'receipt.validated', date, reqId: `req-${randomUUID()}` });
-  for (const [tag, type] of Object.entries(tags)) recorder.tag(tag, type);
+  const recorder = createEventRecorder({ type: 'receipt.validated', date, reqId: `req-${randomUUID()}` });
+  for (const [tag, type] of Object.entries(tags)) recorder.addTag(tag, type);
   for (let number = 0; number < calls; number++) {
     const timing = { startedAt: date + number, endedAt: date + number + 1 };
-    recorder.externalCall({ type: 'store', url: `https://store.example/${randomUUID()}`, method: 'GET', timing });
+    recorder.addExternalCall({ type: 'store', url: `https://store.example/${randomUUID()}`, method: 'GET', timing });
   }
   const { event, raw } = recorder.finish({
     request: { method: 'POST', route: '/v1/validate', body },
     outcome: { status: 200, ok: true },
     response: { ok: true, data: { transaction: { type: 'ios-store', transactionId: '1' } } },
   });
-  await eventsOf(table, retentionDays, Date.now).record(app, event, raw);
+  await createEventRepository(table, retentionDays, Date.now).save(app, event, raw);
   return event.eventId;
 }
 
-const listed = async (keys: IssuedKeys, query: Record<string, string> = {}) => {
-  const { status, body } = await call(listEvents, { headers: secret(keys), query });
+const listed = async (keys: IssuedApiKeys, query: Record<string, string> = {}) => {
+  const { status, body } = await callEndpoint(listEvents, { headers: secret(keys), query });
   return { status, body, ids: (body.rows ?? []).map(({ eventId }: { eventId: string }) => eventId) };
 };
 
-const searched = async (keys: IssuedKeys, tag: string) =>
-  (await call(searchEvents, { headers: secret(keys), params: { tag } })).body.rows;
+const searched = async (keys: IssuedApiKeys, tag: string) =>
+  (await callEndpoint(searchEvents, { headers: secret(keys), params: { tag } })).body.rows;
 
 describe('the list of events', () => {
   it('goes through all shards, newest first, page by page', async () => {
@@ -83,7 +83,7 @@ describe('the list of events', () => {
         tag: '',
         type: '',
         eventId,
-        context: expect.objectContaining({ appName: keys.app, eventType: 'receipt.validated' }),
+        context: expect.objectContaining({ appName: keys.appName, eventType: 'receipt.validated' }),
       }),
     ]);
     for (const list of lists) expect(body.rows[0].content[list]).toEqual([]);
@@ -92,10 +92,10 @@ describe('the list of events', () => {
 
   it('shows a read with what it read', async () => {
     const keys = await givenApp(table);
-    await call(getCustomerPurchases, { headers: secret(keys), params: { applicationUsername: 'ann' } });
+    await callEndpoint(getCustomerPurchases, { headers: secret(keys), params: { applicationUsername: 'ann' } });
     const { body, ids } = await listed(keys);
     expect(body.rows[0].context).toMatchObject({ eventType: 'customer.read', applicationUsername: 'ann' });
-    const raw = await call(getEventRaw, { headers: secret(keys), params: { id: ids[0] } });
+    const raw = await callEndpoint(getEventRaw, { headers: secret(keys), params: { id: ids[0] } });
     expect(raw.body).toMatchObject({
       request: { method: 'GET', route: '/v3/customers/:applicationUsername/purchases' },
       response: { status: 200 },
@@ -168,7 +168,7 @@ describe('a search by tag', () => {
     const keys = await givenApp(table);
     const headers = secret(keys);
     const read = async (given: object) =>
-      await call(getCustomerPurchases, {
+      await callEndpoint(getCustomerPurchases, {
         headers: { ...headers, ...given },
         params: { applicationUsername: 'ann' },
       });
@@ -202,7 +202,7 @@ describe('an event', () => {
     const keys = await givenApp(table);
     const params = { id: await givenEvent(keys, { body, calls: 1 }) };
     const ask = async (contract: typeof getEvent | typeof getEventAnalysis, query: Record<string, string>) => {
-      const answer = await call(contract, { headers: secret(keys), params, query });
+      const answer = await callEndpoint(contract, { headers: secret(keys), params, query });
       return answer.body.analysis ?? answer.body;
     };
     const details = [{ ...body, status: 200, storeCalls: [{ method: 'GET' }] }];
@@ -227,7 +227,7 @@ describe('an event', () => {
     'that does not exist is ResourceNotFound ($id)',
     async (contract) => {
       const keys = await givenApp(table);
-      const got = await call(contract, { headers: secret(keys), params: { id: randomUUID() } });
+      const got = await callEndpoint(contract, { headers: secret(keys), params: { id: randomUUID() } });
       expect(got).toMatchObject({ status: 404, body: { code: 'ResourceNotFound' } });
     },
   );
@@ -236,22 +236,22 @@ describe('an event', () => {
     const [owner, other] = [await givenApp(table), await givenApp(table)];
     const id = await givenEvent(owner, { tags: { shared: '_A' } });
     for (const contract of [getEvent, getEventAnalysis, getEventRaw])
-      expect((await call(contract, { headers: secret(other), params: { id } })).status).toBe(404);
+      expect((await callEndpoint(contract, { headers: secret(other), params: { id } })).status).toBe(404);
     expect(await searched(other, 'shared')).toEqual([]);
     expect((await listed(other)).ids).not.toContain(id);
     const reaching = `x#E#${id}`;
-    expect((await call(getEventRaw, { headers: secret(other), params: { id: reaching } })).status).toBe(404);
+    expect((await callEndpoint(getEventRaw, { headers: secret(other), params: { id: reaching } })).status).toBe(404);
   });
 
   it('is not shown after its retention, though it is still in the table', async () => {
     const keys = await givenApp(table);
-    const date = Date.now() - 2 * day;
+    const date = Date.now() - 2 * dayMs;
     const id = await givenEvent(keys, { date, retentionDays: 1, tags: { old: '_A' } });
-    expect(await table.get({ pk: `${keys.app}#E#${id}`, sk: 'E' })).toMatchObject({ eventId: id });
+    expect(await table.get({ pk: `${keys.appName}#E#${id}`, sk: 'E' })).toMatchObject({ eventId: id });
     expect((await listed(keys)).ids).not.toContain(id);
     expect(await searched(keys, 'old')).toEqual([]);
     for (const contract of [getEvent, getEventAnalysis, getEventRaw])
-      expect((await call(contract, { headers: secret(keys), params: { id } })).status).toBe(404);
+      expect((await callEndpoint(contract, { headers: secret(keys), params: { id } })).status).toBe(404);
   });
 });
 
@@ -264,7 +264,7 @@ describe('a large event', () => {
     const body = { products: lots(3) };
     expect(JSON.stringify(body).length).toBeGreaterThan(1_700_000);
     const id = await givenEvent(keys, { body });
-    const { body: raw } = await call(getEventRaw, { headers: secret(keys), params: { id } });
+    const { body: raw } = await callEndpoint(getEventRaw, { headers: secret(keys), params: { id } });
     expect(raw.request).toMatchObject({ route: '/v1/validate', body: '[trimmed]' });
     expect(raw.response.body.data.transaction).toEqual({ type: 'ios-store', transactionId: '1' });
   });
@@ -276,9 +276,9 @@ describe('a large event', () => {
       receipt: `${randomUUID()}${randomUUID()}`,
     }));
     const body = { id: 'p1', type: 'consumable', transaction: { type: 'android-store' }, products };
-    await call(validateReceipt, { headers: secret(keys), body });
+    await callEndpoint(validateReceipt, { headers: secret(keys), body });
     const [id] = (await listed(keys)).ids;
-    const { body: raw } = await call(getEventRaw, { headers: secret(keys), params: { id } });
+    const { body: raw } = await callEndpoint(getEventRaw, { headers: secret(keys), params: { id } });
     expect(raw.request.body.products).toEqual([
       ...products.slice(0, 20).map((product) => ({ id: product.id, receipt: '[removed]' })),
       '[trimmed] 19980 more',
@@ -288,7 +288,7 @@ describe('a large event', () => {
   it('of 500 calls to stores shows the first ones and how many there were', async () => {
     const keys = await givenApp(table);
     const id = await givenEvent(keys, { calls: 500 });
-    const { body: raw } = await call(getEventRaw, { headers: secret(keys), params: { id } });
+    const { body: raw } = await callEndpoint(getEventRaw, { headers: secret(keys), params: { id } });
     expect(raw.externalRequests).toHaveLength(51);
     expect(raw.externalRequests[50].type).toBe('[trimmed] 450 more calls');
   });

@@ -3,24 +3,24 @@ import type { Contract } from '../../lib/api/contract.ts';
 import { listEvents } from '../../lib/api/events.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
-import { basic, call } from '../support/call.ts';
-import { givenApp, seenPurchase } from '../support/given.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
+import { createObservation, givenApp } from '../support/given.ts';
 import { givenPurchase } from '../support/given-purchase.ts';
-import { testTable } from '../support/table.ts';
+import { createTestTable } from '../support/table.ts';
 
 const lists = [listPurchases, listTransactions, listEvents];
 
-let keys: IssuedKeys;
+let keys: IssuedApiKeys;
 beforeAll(async () => {
-  keys = await givenApp(await testTable());
-  await givenPurchase(keys.app, 'ann', seenPurchase());
+  keys = await givenApp(await createTestTable());
+  await givenPurchase(keys.appName, 'ann', createObservation());
   // An event, so that the list of events is not empty.
   await ask(listPurchases, {});
 });
 
 const ask = async (contract: Contract, query: Record<string, string>) =>
-  await call(contract, { headers: basic(keys.app, keys.secretKey), query });
+  await callEndpoint(contract, { headers: buildBasicAuth(keys.appName, keys.secretKey), query });
 
 /** How many rows a list has; that of events grows with each question. */
 async function rowsOf(contract: Contract, query: Record<string, string>): Promise<number> {

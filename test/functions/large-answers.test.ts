@@ -3,13 +3,13 @@ import { listPurchases } from '../../lib/api/purchases.ts';
 import { notificationKey, purchaseIndexKeys, purchaseKey } from '../../lib/db/keys.ts';
 import type { Table } from '../../lib/db/table.ts';
 import { deps } from '../../lib/deps.ts';
-import { basic, call } from '../support/call.ts';
-import { freshName, givenApp, seenPurchase, start } from '../support/given.ts';
-import { testTable } from '../support/table.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
+import { createObservation, createUniqueName, givenApp, startDate } from '../support/given.ts';
+import { createTestTable } from '../support/table.ts';
 
 let table: Table;
 beforeAll(async () => {
-  table = await testTable();
+  table = await createTestTable();
   process.env.MASTER_KEY_ID = 'unused';
 });
 
@@ -19,31 +19,32 @@ const quantity = 24;
 
 /** An application whose purchases have so many users that they are more than one answer can hold. */
 async function givenLargePurchases() {
-  const { app, secretKey } = await givenApp(table);
+  const { appName: app, secretKey } = await givenApp(table);
   const entitledUsers = Array.from({ length: 3_000 }, (_, index) => `${'user'.repeat(20)}-${index}`);
   for (let index = 0; index < quantity; index++) {
-    const look = seenPurchase({ purchaseId: `store_a:${index}` });
-    await deps().purchases.record(app, look.purchase.purchaseId, {
-      ...{ cause: 'validation', observed: look, strategy: 'all', now: start + index },
+    const look = createObservation({ purchaseId: `store_a:${index}` });
+    await deps().purchases.recordPurchase(app, look.purchase.purchaseId, {
+      ...{ trigger: 'validation', observed: look, strategy: 'all', now: startDate + index },
     });
     const key = purchaseKey(app, look.purchase.purchaseId);
     const stored = await table.get(key);
     await table.transact([{ Put: { TableName: table.name, Item: { ...stored, ...key, entitledUsers } } }]);
   }
-  return async (query: Record<string, string>) => await call(listPurchases, { headers: basic(app, secretKey), query });
+  return async (query: Record<string, string>) =>
+    await callEndpoint(listPurchases, { headers: buildBasicAuth(app, secretKey), query });
 }
 
 /** An application with many purchases of 20 KB, each with a notification. */
 async function givenManyPurchases(many: number) {
-  const { app, secretKey } = await givenApp(table);
+  const { appName: app, secretKey } = await givenApp(table);
   const entitledUsers = Array.from({ length: 200 }, (_, index) => `${'user'.repeat(24)}-${index}`);
-  const [other, { purchase }] = [freshName(), seenPurchase()];
-  await deps().purchases.record(other, purchase.purchaseId, {
-    ...{ cause: 'validation', observed: seenPurchase(), strategy: 'all', now: start },
+  const [other, { purchase }] = [createUniqueName(), createObservation()];
+  await deps().purchases.recordPurchase(other, purchase.purchaseId, {
+    ...{ trigger: 'validation', observed: createObservation(), strategy: 'all', now: startDate },
   });
   const stored = await table.get(purchaseKey(other, purchase.purchaseId));
   const items = Array.from({ length: many }, (_, index) => {
-    const [purchaseId, at] = [`store_a:${index}`, start + index];
+    const [purchaseId, at] = [`store_a:${index}`, startDate + index];
     const indexed = purchaseIndexKeys(app, purchaseId, { createdAt: at, updatedAt: at });
     return [
       { ...stored, ...purchaseKey(app, purchaseId), ...indexed, purchase: { ...purchase, purchaseId }, entitledUsers },
@@ -51,7 +52,8 @@ async function givenManyPurchases(many: number) {
     ];
   });
   await table.batchPut(items.flat());
-  return async (query: Record<string, string>) => await call(listPurchases, { headers: basic(app, secretKey), query });
+  return async (query: Record<string, string>) =>
+    await callEndpoint(listPurchases, { headers: buildBasicAuth(app, secretKey), query });
 }
 
 describe('purchases that are too many for one answer', () => {

@@ -6,18 +6,18 @@ import { contracts } from '../../lib/api/index.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import { getStats, getStatsV2 } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
-import { basic, call } from '../support/call.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
 import { givenApp } from '../support/given.ts';
-import { testTable } from '../support/table.ts';
+import { createTestTable } from '../support/table.ts';
 
-let keys: IssuedKeys;
+let keys: IssuedApiKeys;
 beforeAll(async () => {
-  keys = await givenApp(await testTable());
+  keys = await givenApp(await createTestTable());
 });
 
 const ask = async (contract: Contract, query: Record<string, string>) =>
-  await call(contract, { headers: basic(keys.app, keys.secretKey), query });
+  await callEndpoint(contract, { headers: buildBasicAuth(keys.appName, keys.secretKey), query });
 
 /** A pair for each contract and each value, as tests are named by. */
 const pairs = (list: readonly Contract[], values: readonly string[]) =>

@@ -3,27 +3,27 @@ import { listCustomers } from '../../lib/api/customers.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import { getAppStats, getStats, getStatsV2 } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import type { Table } from '../../lib/db/table.ts';
-import { basic, call } from '../support/call.ts';
-import { day, givenApp, paid, seenPurchase } from '../support/given.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
+import { createObservation, createTransaction, dayMs, givenApp } from '../support/given.ts';
 import { givenPurchase } from '../support/given-purchase.ts';
-import { testTable } from '../support/table.ts';
+import { createTestTable } from '../support/table.ts';
 
 let table: Table;
 beforeAll(async () => {
-  table = await testTable();
+  table = await createTestTable();
   process.env.MASTER_KEY_ID = 'unused';
 });
 
-const secret = ({ app, secretKey }: IssuedKeys) => basic(app, secretKey);
-const boughtAt = Math.floor(Date.now() / 1000) * 1000 - 3 * day;
+const secret = ({ appName: app, secretKey }: IssuedApiKeys) => buildBasicAuth(app, secretKey);
+const boughtAt = Math.floor(Date.now() / 1000) * 1000 - 3 * dayMs;
 
 /** A user's purchase of three days ago, worth `amountMicros`. */
-async function givenPaid({ app }: IssuedKeys, username: string, amountMicros = 4_990_000): Promise<void> {
-  const { purchase } = seenPurchase({ purchaseDate: boughtAt, expirationDate: boughtAt + 30 * day });
-  const transactions = [paid(purchase, { amountMicros })];
-  await givenPurchase(app, username, { asOf: boughtAt, purchase, transactions, userTokens: [] });
+async function givenPaid({ appName: app }: IssuedApiKeys, username: string, amountMicros = 4_990_000): Promise<void> {
+  const { purchase } = createObservation({ purchaseDate: boughtAt, expirationDate: boughtAt + 30 * dayMs });
+  const transactions = [createTransaction(purchase, { amountMicros })];
+  await givenPurchase(app, username, { asOf: boughtAt, purchase, transactions, userAliases: [] });
 }
 
 const dayOfPurchase = new Date(boughtAt).toISOString().slice(0, 10);
@@ -32,7 +32,7 @@ describe('the lists of an application', () => {
   it('show a customer with the summary of the last purchase', async () => {
     const keys = await givenApp(table);
     await givenPaid(keys, 'ann');
-    const { body } = await call(listCustomers, { headers: secret(keys) });
+    const { body } = await callEndpoint(listCustomers, { headers: secret(keys) });
     expect(body).toMatchObject({
       paging: { skip: 0, limit: 100, total: 1 },
       rows: [{ applicationUsername: 'ann', customerInfo: { activeSubscriber: true, lapsedSubscriber: false } }],
@@ -46,7 +46,7 @@ describe('the lists of an application', () => {
       for (const name of ['alice', 'bob kal', '100%', 'eve']) await givenPaid(keys, name);
       // The gateway decodes a query once.
       const query = { applicationUsername: decodeURIComponent(sent) };
-      const { body } = await call(listCustomers, { headers: secret(keys), query });
+      const { body } = await callEndpoint(listCustomers, { headers: secret(keys), query });
       expect(body.rows.map((row: { applicationUsername: string }) => row.applicationUsername)).toEqual([
         '100%',
         'bob kal',
@@ -61,7 +61,7 @@ describe('the lists of an application', () => {
       const keys = await givenApp(table);
       for (const name of ['Smith, John', 'ann']) await givenPaid(keys, name);
       const query = { applicationUsername: decodeURIComponent(sent) };
-      const { body } = await call(listCustomers, { headers: secret(keys), query });
+      const { body } = await callEndpoint(listCustomers, { headers: secret(keys), query });
       expect(body).toMatchObject({ paging: { total: 1 }, rows: [{ applicationUsername: 'Smith, John' }] });
     },
   );
@@ -71,7 +71,7 @@ describe('the lists of an application', () => {
     ['one that is longer than any key, among others', `ann,${'x'.repeat(2_100)}`],
   ])('refuse %s', async (_what, applicationUsername) => {
     const headers = secret(await givenApp(table));
-    const got = await call(listCustomers, { headers, query: { applicationUsername } });
+    const got = await callEndpoint(listCustomers, { headers, query: { applicationUsername } });
     expect(got).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
   });
 
@@ -79,7 +79,7 @@ describe('the lists of an application', () => {
     const keys = await givenApp(table);
     await givenPaid(keys, 'ann');
     const list = async (query: Record<string, string>) =>
-      (await call(listPurchases, { headers: secret(keys), query })).body;
+      (await callEndpoint(listPurchases, { headers: secret(keys), query })).body;
     const today = new Date().toISOString().slice(0, 10);
     expect((await list({})).rows).toMatchObject([{ purchaseId: 'store_a:1', entitledUsers: ['ann'] }]);
     expect((await list({ startdate: today, limit: '1', skip: '5', include_notifications: 'true' })).rows).toMatchObject(
@@ -93,7 +93,7 @@ describe('the lists of an application', () => {
     const keys = await givenApp(table);
     await givenPaid(keys, 'ann');
     const list = async (query: Record<string, string>) =>
-      (await call(listTransactions, { headers: secret(keys), query })).body.rows;
+      (await callEndpoint(listTransactions, { headers: secret(keys), query })).body.rows;
     const moment = new Date(boughtAt).toISOString();
     expect(await list({ startdate: moment })).toMatchObject([{ transactionId: 'store_a:1', amountUSD: 4.99 }]);
     expect(await list({ enddate: moment })).toEqual([]);
@@ -105,7 +105,7 @@ describe('the statistics of an application', () => {
     const keys = await givenApp(table);
     await givenPaid(keys, 'ann');
     const query = { startdate: dayOfPurchase, enddate: dayOfPurchase, include_notifications: 'true' };
-    const { body } = await call(getStats, { headers: secret(keys), query });
+    const { body } = await callEndpoint(getStats, { headers: secret(keys), query });
     expect(body.dailyStats).toMatchObject([
       { date: dayOfPurchase, amountUSD: 4.99, amountMicros: { USD: 4_990_000 }, numPaidTransactions: 1 },
     ]);
@@ -115,7 +115,7 @@ describe('the statistics of an application', () => {
   it('are told in the words of version 2, too', async () => {
     const keys = await givenApp(table);
     await givenPaid(keys, 'ann');
-    const { body } = await call(getStatsV2, { headers: secret(keys) });
+    const { body } = await callEndpoint(getStatsV2, { headers: secret(keys) });
     expect(body.dailyStats).toContainEqual(
       expect.objectContaining({ date: dayOfPurchase.replaceAll('-', ''), amountUSD: 4.99, numTransactions: 1 }),
     );
@@ -124,8 +124,8 @@ describe('the statistics of an application', () => {
 
   it('are not told to the key of another application', async () => {
     const [keys, other] = [await givenApp(table), await givenApp(table)];
-    const own = await call(getAppStats, { headers: secret(keys), params: { appName: keys.app } });
-    const foreign = await call(getAppStats, { headers: secret(keys), params: { appName: other.app } });
+    const own = await callEndpoint(getAppStats, { headers: secret(keys), params: { appName: keys.appName } });
+    const foreign = await callEndpoint(getAppStats, { headers: secret(keys), params: { appName: other.appName } });
     expect([own.status, foreign.status]).toEqual([200, 403]);
   });
 });

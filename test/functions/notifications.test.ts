@@ -2,22 +2,22 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import Stripe from 'stripe';
 import { listEvents } from '../../lib/api/events.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
-import { basic, call } from '../support/call.ts';
-import { freshName } from '../support/given.ts';
-import { type HooksServer, startHooksServer } from '../support/hooks-server.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
+import { createUniqueName } from '../support/given.ts';
+import { type NotificationServer, startNotificationServer } from '../support/hooks-server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { startWorkQueues, type WorkQueues } from '../support/work-queues.ts';
 
 let service: TestService;
 let queues: WorkQueues;
-let hooks: HooksServer;
+let hooks: NotificationServer;
 
 beforeAll(async () => {
   service = await startTestService();
   queues = await startWorkQueues();
-  hooks = await startHooksServer();
+  hooks = await startNotificationServer();
 });
 afterAll(async () => {
   await hooks.close();
@@ -26,9 +26,9 @@ afterAll(async () => {
 });
 
 /** An application that hears of its purchases on a platform. */
-async function listening(platform: Platform): Promise<IssuedKeys> {
-  const keys = await service.app([platform]);
-  await put(`/notifications/${platform}`, { url: `${hooks.url}/v3/webhook/${platform}/${keys.app}` });
+async function listening(platform: Platform): Promise<IssuedApiKeys> {
+  const keys = await service.createApp([platform]);
+  await put(`/notifications/${platform}`, { url: `${hooks.url}/v3/webhook/${platform}/${keys.appName}` });
   return keys;
 }
 
@@ -44,16 +44,20 @@ interface Posting {
 /** Waits until the emulated stores have posted all that they have to post now, then works the queues off. */
 async function settle(): Promise<void> {
   for (;;) {
-    const { notifications } = (await service.control('/notifications')) as { notifications: readonly Posting[] };
+    const { notifications } = (await service.callControl('/notifications')) as { notifications: readonly Posting[] };
     if (!notifications.some(({ state, attempts }) => state === 'waiting' && attempts.length === 0)) break;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   await queues.drain();
 }
 
-async function stored({ app, secretKey }: IssuedKeys, purchaseId: string) {
+async function stored({ appName: app, secretKey }: IssuedApiKeys, purchaseId: string) {
   const query = { include_notifications: 'true' };
-  const { body } = await call(getPurchase, { headers: basic(app, secretKey), params: { purchaseId }, query });
+  const { body } = await callEndpoint(getPurchase, {
+    headers: buildBasicAuth(app, secretKey),
+    params: { purchaseId },
+    query,
+  });
   return body;
 }
 
@@ -75,9 +79,9 @@ async function subscription(platform: Platform) {
     platform,
     productId: sells[platform],
     type: 'paid subscription',
-    applicationUsername: freshName('user'),
+    applicationUsername: createUniqueName('user'),
   };
-  const { id, validate } = await service.control('/purchases', order);
+  const { id, validate } = await service.callControl('/purchases', order);
   const { body } = await service.validate(keys, validate);
   if (!body.ok) throw new Error(body.message);
   await settle();
@@ -88,7 +92,7 @@ async function subscription(platform: Platform) {
     purchaseId,
     state: async () => await stored(keys, purchaseId),
     act: async (action: string, details: object = {}) => {
-      const { id: shown } = await service.control(`/purchases/${id}/${action}`, details);
+      const { id: shown } = await service.callControl(`/purchases/${id}/${action}`, details);
       await settle();
       return await stored(keys, shown === id ? purchaseId : `${platform}:${shown}`);
     },
@@ -101,7 +105,7 @@ describe.each(Object.entries(sells))('notifications of %s', (name, productId) =>
   it('tell of a purchase before any client does, and leave it to the user who validates it', async () => {
     const keys = await listening(platform);
     const order = { platform, productId, type: 'paid subscription', applicationUsername: 'ann' };
-    const { validate } = await service.control('/purchases', order);
+    const { validate } = await service.callControl('/purchases', order);
     await settle();
     const { body } = await service.validate(keys, validate);
     expect(body.ok).toBe(true);
@@ -111,7 +115,7 @@ describe.each(Object.entries(sells))('notifications of %s', (name, productId) =>
   });
 
   it('are taken in once, however often they come', async () => {
-    await service.control('/notifications', { times: 3, next: 20 });
+    await service.callControl('/notifications', { times: 3, next: 20 });
     const { act } = await subscription(platform);
     expect(reasonsOf(await act('renew'))).toEqual(['PURCHASED', 'RENEWED']);
     await fetch(`${service.emulatorUrl}/control/notifications`, { method: 'DELETE' });
@@ -178,7 +182,7 @@ describe('a notification', () => {
     await fetch(`${hooks.url}${path}`, { method: 'POST', body, headers });
 
   it('that the store did not send is refused, and so is one for an application that does not exist', async () => {
-    const { app } = await service.app(['store_a', 'store_b', 'processor_a', 'processor_b']);
+    const { appName: app } = await service.createApp(['store_a', 'store_b', 'processor_a', 'processor_b']);
     for (const [path, body] of [
       [`/v3/webhook/store_a/${app}`, '{"signedPayload":"a.b.c"}'],
       [`/v3/webhook/apple/${app}`, 'no json'],
@@ -200,30 +204,33 @@ describe('a notification', () => {
     };
     const refusal = await answerTo('nobody');
     expect(refusal[0]).toBe(403);
-    expect(await answerTo((await service.app([])).app)).toEqual(refusal);
-    expect(await answerTo((await service.app(['store_a', 'store_b', 'processor_a', 'processor_b'])).app)).toEqual(
-      refusal,
-    );
+    expect(await answerTo((await service.createApp([])).appName)).toEqual(refusal);
+    expect(
+      await answerTo((await service.createApp(['store_a', 'store_b', 'processor_a', 'processor_b'])).appName),
+    ).toEqual(refusal);
   });
 
   it('that is signed and dated as no date can be is taken, and becomes an event that says so', async () => {
-    const keys = await service.app(['processor_a']);
-    const { webhookSecrets } = (await service.control('/settings/processor_a')) as { webhookSecrets: string[] };
+    const keys = await service.createApp(['processor_a']);
+    const { webhookSecrets } = (await service.callControl('/settings/processor_a')) as { webhookSecrets: string[] };
     const payload = JSON.stringify({ id: 'evt_1', type: 'x', created: 1e300, data: { object: {} } });
     const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: webhookSecrets[0] ?? '' });
-    const answer = await post(`/v3/webhook/stripe/${keys.app}`, payload, { 'stripe-signature': signature });
+    const answer = await post(`/v3/webhook/stripe/${keys.appName}`, payload, { 'stripe-signature': signature });
     expect(answer.status).toBe(200);
-    const { body } = await call(listEvents, { headers: basic(keys.app, keys.secretKey) });
+    const { body } = await callEndpoint(listEvents, { headers: buildBasicAuth(keys.appName, keys.secretKey) });
     expect(body.rows).toMatchObject([{ content: { tags: { error: '_X' } } }]);
     await queues.drain();
   });
 
   it('meant for another application is refused', async () => {
-    const [one, other] = [await listening('store_a'), await service.app(['store_a'], { bundleId: 'com.other.app' })];
-    expect(one.app).not.toBe(other.app);
-    await put('/notifications/store_a', { url: `${hooks.url}/v3/webhook/store_a/${other.app}` });
+    const [one, other] = [
+      await listening('store_a'),
+      await service.createApp(['store_a'], { bundleId: 'com.other.app' }),
+    ];
+    expect(one.appName).not.toBe(other.appName);
+    await put('/notifications/store_a', { url: `${hooks.url}/v3/webhook/store_a/${other.appName}` });
     const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription' };
-    const { id } = await service.control('/purchases', order);
+    const { id } = await service.callControl('/purchases', order);
     await settle();
     expect((await stored(other, `store_a:${id}`)).status).toBe(404);
   });
@@ -232,11 +239,11 @@ describe('a notification', () => {
     ['store_a', '/v1/webhook/apple'],
     ['store_b', '/v3/webhook/google'],
   ] as const)('of %s comes to an application that is named in the query, too', async (platform, path) => {
-    const keys = await service.app([platform]);
-    const query = new URLSearchParams({ appName: keys.app, apiKey: keys.publicKey });
+    const keys = await service.createApp([platform]);
+    const query = new URLSearchParams({ appName: keys.appName, apiKey: keys.publicKey });
     await put(`/notifications/${platform}`, { url: `${hooks.url}${path}?${query}` });
     const order = { platform, productId: 'premium', type: 'paid subscription' };
-    const { id } = await service.control('/purchases', order);
+    const { id } = await service.callControl('/purchases', order);
     await settle();
     expect(await stored(keys, `${platform}:${id}`)).toMatchObject({ isExpired: false, entitledUsers: [] });
   });
@@ -244,20 +251,20 @@ describe('a notification', () => {
   it('about a user who is known finds that user at once', async () => {
     const { keys, user } = await subscription('store_a');
     const order = { platform: 'store_a', productId: 'coins', type: 'consumable', applicationUsername: user };
-    const { id } = await service.control('/purchases', order);
+    const { id } = await service.callControl('/purchases', order);
     await settle();
     expect(await stored(keys, `store_a:${id}`)).toMatchObject({ entitledUsers: [user] });
   });
 
   it('about a user who is not known yet finds that user when another purchase is validated', async () => {
     const keys = await listening('store_a');
-    const user = freshName('user');
+    const user = createUniqueName('user');
     const order = { platform: 'store_a', type: 'paid subscription', applicationUsername: user };
-    const { id } = await service.control('/purchases', { ...order, productId: 'premium' });
+    const { id } = await service.callControl('/purchases', { ...order, productId: 'premium' });
     await settle();
     expect(await stored(keys, `store_a:${id}`)).toMatchObject({ entitledUsers: [] });
     await put('/notifications/store_a', { url: null });
-    const other = await service.control('/purchases', {
+    const other = await service.callControl('/purchases', {
       ...order,
       productId: 'coins',
       type: 'consumable',
@@ -269,8 +276,8 @@ describe('a notification', () => {
 
   it('waits for a store that cannot be asked, and is then taken in', async () => {
     const { purchaseId, state } = await subscription('processor_a');
-    await service.control('/faults', { platform: 'processor_a', fault: 'down', times: 50 });
-    await service.control(`/purchases/${purchaseId.slice('processor_a:'.length)}/cancel`, {});
+    await service.callControl('/faults', { platform: 'processor_a', fault: 'down', times: 50 });
+    await service.callControl(`/purchases/${purchaseId.slice('processor_a:'.length)}/cancel`, {});
     await settle();
     expect(await state()).toMatchObject({ renewalIntent: 'Renew' });
     await service.clearFaults();

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import { deps } from '../../lib/deps.ts';
-import { namedUser } from '../../lib/incoming/named-user.ts';
-import { day, freshName, seenPurchase } from '../support/given.ts';
+import { resolveStoreUser } from '../../lib/incoming/named-user.ts';
+import { createObservation, createUniqueName, dayMs } from '../support/given.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -14,9 +14,9 @@ afterAll(async () => {
   await service.close();
 });
 
-let keys: IssuedKeys;
+let keys: IssuedApiKeys;
 beforeEach(async () => {
-  keys = await service.app(['store_a', 'store_b']);
+  keys = await service.createApp(['store_a', 'store_b']);
 });
 
 const md5 = createHash('md5').update('victim').digest('hex');
@@ -25,20 +25,21 @@ const asUuid = md5.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-3$3-8$4
 /** The store tells of a purchase before any client does; its user is named by the forms. */
 async function toldOf(purchaseId: string, ...userTokens: string[]): Promise<readonly string[]> {
   const now = Date.now();
-  const look = seenPurchase({ purchaseId, expirationDate: now + day }, { userTokens, asOf: now });
-  await deps().purchases.record(keys.app, purchaseId, {
-    ...{ cause: 'notification', observed: look, strategy: 'first', now },
-    ...(await namedUser(keys.app, look, deps().aliases)),
+  const look = createObservation({ purchaseId, expirationDate: now + dayMs }, { userAliases: userTokens, asOf: now });
+  await deps().purchases.recordPurchase(keys.appName, purchaseId, {
+    ...{ trigger: 'notification', observed: look, strategy: 'first', now },
+    ...(await resolveStoreUser(keys.appName, look, deps().userAliases)),
   });
   return await ownersOf(purchaseId);
 }
 
-const ownersOf = async (purchaseId: string) => (await deps().purchases.find(keys.app, purchaseId))?.entitledUsers ?? [];
+const ownersOf = async (purchaseId: string) =>
+  (await deps().purchases.find(keys.appName, purchaseId))?.entitledUsers ?? [];
 
 /** Buys something and has it validated; `said` is what the client says of its user. */
 async function validates(applicationUsername: string, said: object = {}): Promise<void> {
-  const order = { platform: 'store_a', productId: freshName('coins'), type: 'consumable', form: 'signed' };
-  const { validate } = await service.control('/purchases', { ...order, applicationUsername });
+  const order = { platform: 'store_a', productId: createUniqueName('coins'), type: 'consumable', form: 'signed' };
+  const { validate } = await service.callControl('/purchases', { ...order, applicationUsername });
   const { body } = await service.validate(keys, {
     ...validate,
     additionalData: { applicationUsername, ...said },
@@ -71,31 +72,39 @@ describe('a stranger', () => {
   });
 
   it('who even buys under the form of another user loses it to that user', async () => {
-    const { aliases } = deps();
-    await aliases.remember(keys.app, { username: 'mallory', obfuscatedUsername: md5, shown: [md5] });
-    await aliases.remember(keys.app, { username: 'victim', shown: [] });
-    expect(await aliases.userOf(keys.app, asUuid)).toBe('victim');
-    await aliases.remember(keys.app, { username: 'mallory', obfuscatedUsername: md5, shown: [md5] });
-    expect(await aliases.userOf(keys.app, asUuid)).toBe('victim');
+    const { userAliases: aliases } = deps();
+    await aliases.saveAliases(keys.appName, { username: 'mallory', obfuscatedUsername: md5, storeAliases: [md5] });
+    await aliases.saveAliases(keys.appName, { username: 'victim', storeAliases: [] });
+    expect(await aliases.findUser(keys.appName, asUuid)).toBe('victim');
+    await aliases.saveAliases(keys.appName, { username: 'mallory', obfuscatedUsername: md5, storeAliases: [md5] });
+    expect(await aliases.findUser(keys.appName, asUuid)).toBe('victim');
   });
 
   it('who names a plain user gets nothing of that user', async () => {
     await validates('bob');
-    await deps().aliases.remember(keys.app, { username: 'mallory', obfuscatedUsername: 'bob', shown: ['bob'] });
+    await deps().userAliases.saveAliases(keys.appName, {
+      username: 'mallory',
+      obfuscatedUsername: 'bob',
+      storeAliases: ['bob'],
+    });
     expect(await toldOf('store_a:1', 'bob')).toEqual(['bob']);
   });
 });
 
 describe('a user', () => {
   it('whom the application names to stores in a form of its own is found by it, once a store showed it', async () => {
-    const { aliases } = deps();
+    const { userAliases: aliases } = deps();
     expect(await toldOf('store_b:1', 'own-form-of-ann')).toEqual([]);
-    await aliases.remember(keys.app, { username: 'ann', obfuscatedUsername: 'own-form-of-ann', shown: [] });
-    expect(await aliases.userOf(keys.app, 'own-form-of-ann')).toBeUndefined();
-    const ann = { username: 'ann', obfuscatedUsername: 'own-form-of-ann', shown: ['own-form-of-ann'] };
-    await aliases.remember(keys.app, ann);
-    expect(await aliases.userOf(keys.app, 'own-form-of-ann')).toBe('ann');
-    expect(await aliases.waitingFor(keys.app, ann)).toEqual(['store_b:1']);
+    await aliases.saveAliases(keys.appName, {
+      username: 'ann',
+      obfuscatedUsername: 'own-form-of-ann',
+      storeAliases: [],
+    });
+    expect(await aliases.findUser(keys.appName, 'own-form-of-ann')).toBeUndefined();
+    const ann = { username: 'ann', obfuscatedUsername: 'own-form-of-ann', storeAliases: ['own-form-of-ann'] };
+    await aliases.saveAliases(keys.appName, ann);
+    expect(await aliases.findUser(keys.appName, 'own-form-of-ann')).toBe('ann');
+    expect(await aliases.listUnclaimedPurchases(keys.appName, ann)).toEqual(['store_b:1']);
   });
 
   it('whose name is a random UUID is found by it', async () => {
@@ -115,17 +124,17 @@ describe('a user', () => {
 describe('a form that is too long for any user', () => {
   it('counts as none', async () => {
     await validates('dave', { obfuscatedUsername: 'x'.repeat(3_000) });
-    expect((await deps().purchases.ownedBy(keys.app, 'dave')).length).toBe(1);
+    expect((await deps().purchases.listByUser(keys.appName, 'dave')).length).toBe(1);
   });
 });
 
 it('a user who validates what another one has validated is told to ask again while the store is down, and no more', async () => {
   const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription', applicationUsername: 'ann' };
-  const { validate } = await service.control('/purchases', order);
+  const { validate } = await service.callControl('/purchases', order);
   const as = async (applicationUsername: string) =>
     (await service.validate(keys, { ...validate, additionalData: { applicationUsername } })).body;
   expect(await as('ann')).toMatchObject({ ok: true });
-  await service.control('/faults', { platform: 'store_b', fault: 'down', times: 20 });
+  await service.callControl('/faults', { platform: 'store_b', fault: 'down', times: 20 });
   expect(await as('ann')).toMatchObject({ ok: true, data: { warning: expect.any(String) } });
   expect(await as('bob')).toMatchObject({ ok: false, code: 6778002 });
   await service.clearFaults();

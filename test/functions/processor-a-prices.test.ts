@@ -87,7 +87,7 @@ describe('GET prices', () => {
   });
 
   it('asks the processor once in 5 minutes, and again after a change was told', async () => {
-    const keys = await shop.app(['processor_a']);
+    const keys = await shop.createApp(['processor_a']);
     const titles = async () => {
       const { body } = await shop.ask('prices', {}, { keys });
       return body.products.map(({ id }: { id: string }) => id);
@@ -96,8 +96,8 @@ describe('GET prices', () => {
     const { id } = await shop.stripe.products.create({ name: 'Late' });
     await shop.stripe.prices.create({ product: id, unit_amount: 100, currency: 'usd' });
     expect(await titles()).toEqual(before);
-    await deps().priceLists.drop(keys.app, 'processor_a', deps().now());
-    await shop.control('/clock', { advance: 'PT1S' });
+    await deps().priceLists.invalidate(keys.appName, 'processor_a', deps().now());
+    await shop.callControl('/clock', { advance: 'PT1S' });
     expect(await titles()).toContain(id);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { getProcessorPurchases } from '../../lib/api/processor-a.ts';
 import { deps } from '../../lib/deps.ts';
-import { call, type Got } from '../support/call.ts';
+import { type CallResult, callEndpoint } from '../support/call.ts';
 import { openTestShop, type TestShop, urls } from './processor-a-shop.ts';
 
 let shop: TestShop;
@@ -20,7 +20,7 @@ afterAll(() => shop.close());
 const unknownToken = `ak_${'A'.repeat(32)}`;
 const returnUrl = 'https://app.example.com/';
 
-function expectRefusal({ status, body }: Got, expected: number, message: RegExp): void {
+function expectRefusal({ status, body }: CallResult, expected: number, message: RegExp): void {
   expect({ status, body }).toMatchObject({ status: expected, body: { ok: false, status: expected, code: 6778003 } });
   expect(body.message).toMatch(message);
 }
@@ -93,14 +93,14 @@ describe('a token that is not good is answered with 403 and the words that clien
   });
 
   it("another application's token", async () => {
-    const keys = await shop.app(['processor_a']);
+    const keys = await shop.createApp(['processor_a']);
     for (const [what, sent] of calls(token))
       expectRefusal(await shop.ask(what, sent, { keys }), 403, /^Invalid access token$/);
   });
 
   it('a token that has ended', async () => {
     const { accessToken } = await shop.buy(offerId);
-    await shop.control('/clock', { advance: 'P31D' });
+    await shop.callControl('/clock', { advance: 'P31D' });
     for (const [what, sent] of calls(accessToken))
       expectRefusal(await shop.ask(what, sent), 403, /^Invalid access token$/);
     token = (await shop.buy(offerId)).accessToken;
@@ -123,20 +123,20 @@ describe('a processor that does not answer well', () => {
     ['answering HTML', 'html'],
     ['cutting the connection', 'cut'],
   ])('%s is answered with 502', async (_what, fault) => {
-    await shop.control('/faults', { platform: 'processor_a', fault, times: 20 });
-    const keys = await shop.app(['processor_a']);
+    await shop.callControl('/faults', { platform: 'processor_a', fault, times: 20 });
+    const keys = await shop.createApp(['processor_a']);
     expectRefusal(await shop.ask('prices', {}, { keys }), 502, /could not be reached/);
     expectRefusal(await shop.ask('checkout', { offerId, ...urls }), 502, /could not be reached/);
     expectRefusal(await shop.ask('purchases', { accessToken: token }), 502, /could not be reached/);
   });
 
   it('refusing the key is a configuration error', async () => {
-    const keys = await shop.app(['processor_a'], { secretKey: 'sk_live_somebody_else' });
+    const keys = await shop.createApp(['processor_a'], { secretKey: 'sk_live_somebody_else' });
     expectRefusal(await shop.ask('prices', {}, { keys }), 500, /configuration error/);
   });
 
   it('not being configured is a configuration error', async () => {
-    const keys = await shop.app([]);
+    const keys = await shop.createApp([]);
     expectRefusal(await shop.ask('prices', {}, { keys }), 500, /configuration error/);
   });
 });
@@ -147,16 +147,16 @@ it('answers the public key without a token with 400, even when it names a user',
 });
 
 it('answers without an API key with 401', async () => {
-  expectRefusal(await call(getProcessorPurchases, { query: { accessToken: token } }), 401, /[Cc]redentials/);
+  expectRefusal(await callEndpoint(getProcessorPurchases, { query: { accessToken: token } }), 401, /[Cc]redentials/);
 });
 
 it('records no token, key or address in the event', async () => {
   const user = 'recorded-buyer';
   const { accessToken, url } = await shop.buy(offerId, { applicationUsername: user });
-  const events = await deps().events.latestWith(shop.keys.app, [user], 10);
+  const events = await deps().events.listByTags(shop.keys.appName, [user], 10);
   expect(events.map(({ type }) => type)).toContain('checkout.created');
   const rows = await Promise.all(
-    events.map(async ({ eventId }) => await deps().table.query({ partition: `${shop.keys.app}#E#${eventId}` })),
+    events.map(async ({ eventId }) => await deps().table.query({ partition: `${shop.keys.appName}#E#${eventId}` })),
   );
   for (const secret of [accessToken, url, shop.keys.publicKey]) expect(JSON.stringify(rows)).not.toContain(secret);
 });

@@ -6,10 +6,10 @@ import {
   getPrices,
   getProcessorPurchases,
 } from '../../lib/api/processor-a.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import { deps } from '../../lib/deps.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
-import { basic, call, type Got } from '../support/call.ts';
+import { buildBasicAuth, type CallResult, callEndpoint } from '../support/call.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const contracts = {
@@ -22,7 +22,7 @@ const contracts = {
 
 /** A shop that sells a monthly plan, a yearly one with a trial, a dearer month and coins. */
 export interface TestShop extends TestService {
-  readonly keys: IssuedKeys;
+  readonly keys: IssuedApiKeys;
   readonly prices: Readonly<Record<'basic' | 'yearly' | 'pro' | 'coins', string>>;
   /** The account as its owner uses it. */
   readonly stripe: Stripe;
@@ -30,8 +30,8 @@ export interface TestShop extends TestService {
   ask(
     what: keyof typeof contracts,
     sent?: object,
-    options?: { readonly keys?: IssuedKeys; readonly brand?: boolean },
-  ): Promise<Got>;
+    options?: { readonly keys?: IssuedApiKeys; readonly brand?: boolean },
+  ): Promise<CallResult>;
   /** Checks out the offer as the user and pays; gives what the checkout answered. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
   buy(offerId: string, more?: object): Promise<any>;
@@ -44,16 +44,16 @@ export const urls = {
 
 export async function openTestShop(platform: Platform = 'processor_a'): Promise<TestShop> {
   const service = await startTestService();
-  const keys = await service.app([platform]);
-  const stripe = await ownerOf(service, keys.app, platform);
+  const keys = await service.createApp([platform]);
+  const stripe = await ownerOf(service, keys.appName, platform);
   const prices = await stock(stripe);
   const ask: TestShop['ask'] = async (what, sent = {}, options = {}) => {
     const { keys: own = keys, brand = false } = options;
     const contract = contracts[what];
     const path = brand ? { path: `/v3/stripe/${what}` } : {};
-    const headers = basic(own.app, own.publicKey);
+    const headers = buildBasicAuth(own.appName, own.publicKey);
     const payload = contract.method === 'GET' ? { query: sent as Record<string, string> } : { body: sent };
-    return await call(contract, { ...path, headers, ...payload });
+    return await callEndpoint(contract, { ...path, headers, ...payload });
   };
   return {
     ...service,
@@ -63,14 +63,14 @@ export async function openTestShop(platform: Platform = 'processor_a'): Promise<
     ask,
     buy: async (offerId, more = {}) => {
       const { body } = await ask('checkout', { offerId, ...urls, ...more });
-      await service.control(`/checkouts/${body.sessionId}/pay`, {});
+      await service.callControl(`/checkouts/${body.sessionId}/pay`, {});
       return body;
     },
   };
 }
 
 async function ownerOf(service: TestService, app: string, platform: Platform): Promise<Stripe> {
-  const { secretKey } = (await deps().apps.storeSettings(app, platform)) as { secretKey: string };
+  const { secretKey } = (await deps().apps.findStoreSettings(app, platform)) as { secretKey: string };
   const fetchFromEmulator: typeof fetch = async (url, init) => {
     const { host, pathname, search } = new URL(String(url));
     return await fetch(`${service.emulatorUrl}/${host}${pathname}${search}`, init);

@@ -14,11 +14,11 @@ const month = (price: string) => `processor_a:prod_basic#${price}`;
 describe('an access token', () => {
   it('is replaced when it is near its end, and the old one goes on for a while', async () => {
     const { accessToken } = await shop.buy(month(shop.prices.basic));
-    await shop.control('/clock', { advance: 'P21D' });
+    await shop.callControl('/clock', { advance: 'P21D' });
     const { body } = await shop.ask('purchases', { accessToken });
     expect(body.newAccessToken).toMatch(/^ak_/);
     expect((await shop.ask('purchases', { accessToken })).status).toBe(200);
-    await shop.control('/clock', { advance: 'P12D' });
+    await shop.callControl('/clock', { advance: 'P12D' });
     expect((await shop.ask('purchases', { accessToken })).status).toBe(403);
     expect((await shop.ask('purchases', { accessToken: body.newAccessToken })).status).toBe(200);
   });
@@ -26,7 +26,7 @@ describe('an access token', () => {
   it('is kept as a digest only', async () => {
     const { accessToken, sessionId } = await shop.buy(month(shop.prices.basic));
     const digest = createHash('sha256').update(accessToken).digest('hex');
-    const item = await deps().table.get({ pk: `${shop.keys.app}#A#${digest}`, sk: 'A' });
+    const item = await deps().table.get({ pk: `${shop.keys.appName}#A#${digest}`, sk: 'A' });
     expect(item).toMatchObject({ session: sessionId, platform: 'processor_a' });
     expect(JSON.stringify(item)).not.toContain(accessToken);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
-import { basic, call } from '../support/call.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
 import { openTestShop, type TestShop, urls } from './processor-a-shop.ts';
 
 let shop: TestShop;
@@ -14,8 +14,8 @@ const newUser = () => `buyer-${++users}`;
 const month = (price: string) => `processor_a:prod_basic#${price}`;
 const purchasesOf = async (user: string) =>
   (
-    await call(getCustomerPurchases, {
-      headers: basic(shop.keys.app, shop.keys.secretKey),
+    await callEndpoint(getCustomerPurchases, {
+      headers: buildBasicAuth(shop.keys.appName, shop.keys.secretKey),
       params: { applicationUsername: user },
     })
   ).body.purchases;
@@ -34,7 +34,7 @@ describe('a checkout', () => {
       accessToken: expect.stringMatching(/^ak_[A-Za-z0-9]{32}$/),
     });
     expect((await shop.ask('purchases', { accessToken: body.accessToken })).body).toEqual({ ok: true, purchases: [] });
-    await shop.control(`/checkouts/${body.sessionId}/pay`, {});
+    await shop.callControl(`/checkouts/${body.sessionId}/pay`, {});
     const { purchases } = (await shop.ask('purchases', { accessToken: body.accessToken })).body;
     expect(purchases).toMatchObject([
       {
@@ -103,7 +103,7 @@ describe('a checkout', () => {
 describe('a plan', () => {
   it('changes at once with proration, by the token alone, and changes the token', async () => {
     const { accessToken } = await shop.buy(month(shop.prices.basic), { applicationUsername: newUser() });
-    await shop.control('/clock', { advance: 'P10D' });
+    await shop.callControl('/clock', { advance: 'P10D' });
     const { body } = await shop.ask(
       'change-plan',
       { accessToken, offerId: `stripe:prod_pro#${shop.prices.pro}` },
@@ -118,7 +118,7 @@ describe('a plan', () => {
     for (const token of [accessToken, body.newAccessToken]) {
       expect((await shop.ask('purchases', { accessToken: token })).status).toBe(200);
     }
-    await shop.control('/clock', { advance: 'P4D' });
+    await shop.callControl('/clock', { advance: 'P4D' });
     expect((await shop.ask('purchases', { accessToken })).status).toBe(403);
     expect((await shop.ask('purchases', { accessToken: body.newAccessToken })).status).toBe(200);
   });

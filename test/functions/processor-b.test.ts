@@ -1,19 +1,23 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createClientToken } from '../../lib/api/processor-b.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
-import { basic, call } from '../support/call.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
-let keys: IssuedKeys;
+let keys: IssuedApiKeys;
 beforeAll(async () => {
   service = await startTestService();
-  keys = await service.app(['processor_b']);
+  keys = await service.createApp(['processor_b']);
 });
 afterAll(() => service.close());
 
 const token = (body: object, path?: string) =>
-  call(createClientToken, { headers: basic(keys.app, keys.publicKey), body, ...(path && { path }) });
+  callEndpoint(createClientToken, {
+    headers: buildBasicAuth(keys.appName, keys.publicKey),
+    body,
+    ...(path && { path }),
+  });
 
 it.each([
   ['a new user', { applicationUsername: 'user-42' }],
@@ -36,7 +40,7 @@ it('answers an unknown customer with 200 and a message', async () => {
 
 it('makes a token for the customer of a purchase, which a client of today makes', async () => {
   const order = { platform: 'processor_b', productId: 'tip_jar', type: 'consumable', applicationUsername: 'user-42' };
-  const { validate } = await service.control('/purchases', { ...order, form: 'brand' });
+  const { validate } = await service.callControl('/purchases', { ...order, form: 'brand' });
   const { body } = await service.validate(keys, validate);
   expect(body).toMatchObject({ ok: true, data: { id: 'tip_jar', transaction: { type: 'braintree' } } });
   const { id: customerId } = body.data.transaction.data.transaction.customer;

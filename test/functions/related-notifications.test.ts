@@ -2,21 +2,21 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { getPurchase, listPurchases } from '../../lib/api/purchases.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
-import { basic, call } from '../support/call.ts';
-import { day, givenApp, paid, seenPurchase } from '../support/given.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
+import { createObservation, createTransaction, dayMs, givenApp } from '../support/given.ts';
 import { givenPurchase } from '../support/given-purchase.ts';
-import { testTable } from '../support/table.ts';
+import { createTestTable } from '../support/table.ts';
 
-const boughtAt = Date.now() - 30 * day;
+const boughtAt = Date.now() - 30 * dayMs;
 /** A store renews a little before the end. */
-const renewedAt = Date.now() - day / 2;
+const renewedAt = Date.now() - dayMs / 2;
 
 /** What is seen of a subscription at its start, and after a renewal. */
 const bought = (id: string) =>
-  seenPurchase({
+  createObservation({
     ...{ purchaseId: `store_a:${id}`, transactionId: `store_a:${id}` },
-    ...{ purchaseDate: boughtAt, expirationDate: boughtAt + 31 * day },
+    ...{ purchaseDate: boughtAt, expirationDate: boughtAt + 31 * dayMs },
   });
 function renewed(id: string) {
   const first = bought(id);
@@ -24,25 +24,31 @@ function renewed(id: string) {
     ...first.purchase,
     transactionId: `store_a:${id}-2`,
     lastRenewalDate: renewedAt,
-    expirationDate: boughtAt + 62 * day,
+    expirationDate: boughtAt + 62 * dayMs,
   };
-  return { ...first, asOf: renewedAt, purchase, transactions: [...first.transactions, paid(purchase)] };
+  return { ...first, asOf: renewedAt, purchase, transactions: [...first.transactions, createTransaction(purchase)] };
 }
 
-let keys: IssuedKeys;
+let keys: IssuedApiKeys;
 beforeAll(async () => {
-  keys = await givenApp(await testTable());
-  for (const look of [bought('1'), renewed('1'), bought('2')]) await givenPurchase(keys.app, 'ann', look);
+  keys = await givenApp(await createTestTable());
+  for (const look of [bought('1'), renewed('1'), bought('2')]) await givenPurchase(keys.appName, 'ann', look);
 });
 
 const ask = async (contract: Contract, query: Record<string, string>) =>
-  (await call(contract, { headers: basic(keys.app, keys.secretKey), params: { purchaseId: 'store_a:1' }, query })).body;
+  (
+    await callEndpoint(contract, {
+      headers: buildBasicAuth(keys.appName, keys.secretKey),
+      params: { purchaseId: 'store_a:1' },
+      query,
+    })
+  ).body;
 
 /** The reasons that each row tells, by its id. */
 const told = (rows: { transactionId: string; notifications: { reason: string; date: string }[] }[]) =>
   Object.fromEntries(rows.map((row) => [row.transactionId, row.notifications.map(({ reason }) => reason)]));
 
-const byDate = { startdate: new Date(boughtAt - day).toISOString() };
+const byDate = { startdate: new Date(boughtAt - dayMs).toISOString() };
 const asked = [
   ['all rows', {}],
   ['the rows since a date', byDate],

@@ -3,26 +3,26 @@ import { searchEvents } from '../../lib/api/events.ts';
 import { repeatWebhook } from '../../lib/api/notifier.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import { deps } from '../../lib/deps.ts';
 import { processNotification } from '../../lib/incoming/process-notification.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh.ts';
 import { setWebhook } from '../../lib/webhooks/operator.ts';
 import { type ApplicationServer, startApplicationServer } from '../support/application-server.ts';
-import { basic, call } from '../support/call.ts';
-import { freshName } from '../support/given.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
+import { createUniqueName } from '../support/given.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { startWorkQueues, type WorkQueues } from '../support/work-queues.ts';
 
 let service: TestService;
 let queues: WorkQueues;
 let server: ApplicationServer;
-let keys: IssuedKeys;
+let keys: IssuedApiKeys;
 beforeAll(async () => {
   service = await startTestService();
   queues = await startWorkQueues();
   server = await startApplicationServer();
-  keys = await service.app(['store_b']);
+  keys = await service.createApp(['store_b']);
   await taking(keys);
 });
 afterAll(async () => {
@@ -31,33 +31,33 @@ afterAll(async () => {
   await service.close();
 });
 beforeEach(() => {
-  server.taken.length = 0;
+  server.requests.length = 0;
 });
 
-const taking = async ({ app }: IssuedKeys) =>
+const taking = async ({ appName: app }: IssuedApiKeys) =>
   await setWebhook(
     app,
-    { urls: [server.url], sandboxUrls: [], sendsPassword: true },
+    { urls: [server.url], sandboxUrls: [], includesPassword: true },
     { newSecret: false, deps: deps() },
   );
-const secret = () => basic(keys.app, keys.secretKey);
+const secret = () => buildBasicAuth(keys.appName, keys.secretKey);
 const repeat = async (reqId: string) => {
-  const got = await call(repeatWebhook, { headers: secret(), body: { reqId } });
+  const got = await callEndpoint(repeatWebhook, { headers: secret(), body: { reqId } });
   await queues.drain();
   return got;
 };
-const bodies = () => server.taken.map(({ body }) => JSON.parse(body));
+const bodies = () => server.requests.map(({ body }) => JSON.parse(body));
 const eventsWith = async (tag: string) =>
-  (await call(searchEvents, { headers: secret(), params: { tag } })).body.rows.map(
+  (await callEndpoint(searchEvents, { headers: secret(), params: { tag } })).body.rows.map(
     ({ eventId, context }: { eventId: string; context: object }) => ({ eventId, ...context }),
   );
 
 /** A validated subscription, and the id that the client gave its request. */
-async function bought(applicationUsername: string, reqId: string, { app, publicKey } = keys): Promise<string> {
+async function bought(applicationUsername: string, reqId: string, { appName: app, publicKey } = keys): Promise<string> {
   const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription', applicationUsername };
-  const { id, validate } = await service.control('/purchases', order);
-  const headers = { ...basic(app, publicKey), 'x-request-id': reqId };
-  expect((await call(validateReceipt, { headers, body: validate })).body.ok).toBe(true);
+  const { id, validate } = await service.callControl('/purchases', order);
+  const headers = { ...buildBasicAuth(app, publicKey), 'x-request-id': reqId };
+  expect((await callEndpoint(validateReceipt, { headers, body: validate })).body.ok).toBe(true);
   return `store_b:${id}`;
 }
 
@@ -93,7 +93,7 @@ it('a past request is also found by the id of its event, and a notification by i
 it('the singular path is answered as well', async () => {
   await bought('cher', 'request-of-cher');
   const path = '/v3/notifier/app-webhook';
-  const got = await call(repeatWebhook, { path, headers: secret(), body: { reqId: 'request-of-cher' } });
+  const got = await callEndpoint(repeatWebhook, { path, headers: secret(), body: { reqId: 'request-of-cher' } });
   expect(got.body).toEqual({ ok: true });
   await queues.drain();
   expect(bodies()).toMatchObject([{ applicationUsername: 'cher' }]);
@@ -102,23 +102,23 @@ it('the singular path is answered as well', async () => {
 it('what cannot be repeated is refused: an unknown request, one without a user, an application without a URL', async () => {
   expect(await repeat('nobody-knows')).toMatchObject({ status: 404, body: { code: 'ResourceNotFound' } });
   const headers = { ...secret(), 'x-request-id': 'request-without-user' };
-  await call(getPurchase, { headers, params: { purchaseId: 'store_b:none' } });
+  await callEndpoint(getPurchase, { headers, params: { purchaseId: 'store_b:none' } });
   expect(await repeat('request-without-user')).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
   expect(await repeat('')).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
-  const silent = await service.app(['store_b']);
+  const silent = await service.createApp(['store_b']);
   await bought('dora', 'request-of-dora', silent);
-  const asked = { headers: basic(silent.app, silent.secretKey), body: { reqId: 'request-of-dora' } };
-  expect(await call(repeatWebhook, asked)).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
+  const asked = { headers: buildBasicAuth(silent.appName, silent.secretKey), body: { reqId: 'request-of-dora' } };
+  expect(await callEndpoint(repeatWebhook, asked)).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
   await queues.drain();
-  expect(server.taken).toEqual([]);
+  expect(server.requests).toEqual([]);
 });
 
 it('another application cannot repeat it', async () => {
   await bought('eve', 'request-of-eve');
-  const other = await service.app([]);
+  const other = await service.createApp([]);
   await taking(other);
-  const headers = basic(other.app, other.secretKey);
-  expect((await call(repeatWebhook, { headers, body: { reqId: 'request-of-eve' } })).status).toBe(404);
+  const headers = buildBasicAuth(other.appName, other.secretKey);
+  expect((await callEndpoint(repeatWebhook, { headers, body: { reqId: 'request-of-eve' } })).status).toBe(404);
 });
 
 describe('what happened at a store', () => {
@@ -128,7 +128,7 @@ describe('what happened at a store', () => {
     ['told of it', storeTells],
     ['was asked', storeIsAsked],
   ])('is told again to everybody who owns the purchase now when the store %s', async (_how, happens) => {
-    const users = [freshName('fay'), freshName('gus'), freshName('hal')];
+    const users = [createUniqueName('fay'), createUniqueName('gus'), createUniqueName('hal')];
     const purchaseId = await bought(users[0] ?? '', 'request-of-fay');
     await claims(purchaseId, users[1] ?? '');
     const eventId = await happens(purchaseId);
@@ -144,7 +144,7 @@ describe('what happened at a store', () => {
   });
 
   it('is told again to a user who came after it, when there was none', async () => {
-    const { id } = await service.control('/purchases', { ...order, applicationUsername: 'ida' });
+    const { id } = await service.callControl('/purchases', { ...order, applicationUsername: 'ida' });
     const eventId = await storeTells(`store_b:${id}`);
     expect(await repeat(eventId)).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
     await claims(`store_b:${id}`, 'ida');
@@ -156,22 +156,34 @@ describe('what happened at a store', () => {
 /** Another user claims the purchase. */
 async function claims(purchaseId: string, username: string): Promise<void> {
   const claim = { username, how: 'validation' } as const;
-  await deps().purchases.record(keys.app, purchaseId, { cause: 'validation', claim, strategy: 'all', now: Date.now() });
+  await deps().purchases.recordPurchase(keys.appName, purchaseId, {
+    trigger: 'validation',
+    claim,
+    strategy: 'all',
+    now: Date.now(),
+  });
 }
 
 /** The store's notification of the purchase is taken in; returns the id of its event. */
 async function storeTells(purchaseId: string): Promise<string> {
-  const [eventId, at] = [freshName('event'), Date.now()];
+  const [eventId, at] = [createUniqueName('event'), Date.now()];
   const content = { kind: 'subscription', token: purchaseId.replace('store_b:', '') };
-  const message = { key: eventId, type: 'SUBSCRIPTION_RENEWED', at, content };
-  const incoming = { app: keys.app, platform: 'store_b', eventId, receivedAt: at, attempt: 0, message } as const;
+  const message = { key: eventId, type: 'SUBSCRIPTION_RENEWED', occurredAt: at, payload: content };
+  const incoming = {
+    appName: keys.appName,
+    platform: 'store_b',
+    eventId,
+    receivedAt: at,
+    attempt: 0,
+    notification: message,
+  } as const;
   await processNotification(incoming, deps());
   return eventId;
 }
 
 /** The purchase is refreshed; returns the id of the event. */
 async function storeIsAsked(purchaseId: string): Promise<string> {
-  await refreshPurchase({ app: keys.app, purchaseId }, deps());
+  await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
   const events = await eventsWith(purchaseId);
   return events.find(({ eventType }: { eventType: string }) => eventType === 'receipt.refreshed').eventId;
 }

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import { handler as sweep } from '../../functions/workers/sweep.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
-import { basic, call } from '../support/call.ts';
-import { freshName } from '../support/given.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
+import { createUniqueName } from '../support/given.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { testTable } from '../support/table.ts';
+import { createTestTable } from '../support/table.ts';
 import { startWorkQueues, type WorkQueues } from '../support/work-queues.ts';
 
 let service: TestService;
@@ -15,7 +15,7 @@ let queues: WorkQueues;
 beforeAll(async () => {
   service = await startTestService();
   // The sweep takes what is due of all applications, and those of other tests live in another time.
-  await testTable(freshName('silent'));
+  await createTestTable(createUniqueName('silent'));
   queues = await startWorkQueues();
 });
 afterAll(async () => {
@@ -33,27 +33,31 @@ const reachable: readonly (readonly [Platform, string])[] = [
 
 /** A subscription that its user has shown to the service, at a store that posts nothing. */
 async function subscription(platform: Platform, productId: string, settings: object = {}) {
-  const keys = await service.app([platform], settings);
-  const order = { platform, productId, type: 'paid subscription', applicationUsername: freshName('user') };
-  const { id, validate } = await service.control('/purchases', order);
+  const keys = await service.createApp([platform], settings);
+  const order = { platform, productId, type: 'paid subscription', applicationUsername: createUniqueName('user') };
+  const { id, validate } = await service.callControl('/purchases', order);
   const { body } = await service.validate(keys, validate);
   if (!body.ok) throw new Error(body.message);
   const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
   return {
     look: async () => await look(keys, purchaseId),
-    act: async (action: string) => await service.control(`/purchases/${id}/${action}`, {}),
+    act: async (action: string) => await service.callControl(`/purchases/${id}/${action}`, {}),
   };
 }
 
-async function look({ app, secretKey }: IssuedKeys, purchaseId: string) {
+async function look({ appName: app, secretKey }: IssuedApiKeys, purchaseId: string) {
   const query = { include_notifications: 'true' };
-  const { body } = await call(getPurchase, { headers: basic(app, secretKey), params: { purchaseId }, query });
+  const { body } = await callEndpoint(getPurchase, {
+    headers: buildBasicAuth(app, secretKey),
+    params: { purchaseId },
+    query,
+  });
   return { ...body, reasons: body.notifications.map(({ reason }: { reason: string }) => reason) };
 }
 
 /** The clock moves, and the service does what it does every minute. */
 async function passes(advance: string): Promise<void> {
-  await service.control('/clock', { advance });
+  await service.callControl('/clock', { advance });
   await sweep({}, { getRemainingTimeInMillis: () => 60_000 } as Context);
   await queues.drain();
 }
@@ -85,8 +89,8 @@ describe('a subscription whose store cannot be asked', () => {
     async (platform) => {
       const { act, look } = await subscription(platform, 'premium');
       await act('renew');
-      await service.control('/faults', { platform, fault: 'down', times: 10_000 });
-      await service.control('/clock', { advance: 'P62D' });
+      await service.callControl('/faults', { platform, fault: 'down', times: 10_000 });
+      await service.callControl('/clock', { advance: 'P62D' });
       for (let failure = 1; failure <= 5; failure++) await passes('P1D');
       expect((await look()).reasons).toEqual(['PURCHASED']);
       for (let failure = 6; failure <= 10; failure++) await passes('P1D');
@@ -109,7 +113,7 @@ describe('a subscription whose store cannot be asked', () => {
       const { act, look } = await subscription(platform, 'premium');
       await act('cancel');
       await passes('P4D');
-      await service.control('/faults', { platform, fault: 'down', times: 10_000 });
+      await service.callControl('/faults', { platform, fault: 'down', times: 10_000 });
       await passes('P32D');
       await service.clearFaults();
       expect((await look()).reasons).toEqual(['PURCHASED', 'WILL_LAPSE']);

@@ -1,22 +1,27 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getAppStats, getStats, getStatsV2 } from '../../lib/api/stats.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
-import { aggregate } from '../../lib/counting/aggregate.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
+import { aggregateStreamRecords } from '../../lib/counting/aggregate.ts';
 import { eventKey, notificationKey, transactionKey } from '../../lib/db/keys.ts';
 import { deps } from '../../lib/deps.ts';
 import type { Transaction } from '../../lib/transactions/transaction.ts';
-import { basic, call } from '../support/call.ts';
-import { givenApp, paid, seenPurchase } from '../support/given.ts';
-import { streamRecord } from '../support/stream-records.ts';
-import { testTable } from '../support/table.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
+import { createObservation, createTransaction, givenApp } from '../support/given.ts';
+import { buildStreamRecord } from '../support/stream-records.ts';
+import { createTestTable } from '../support/table.ts';
 
 const at = (date: string): number => Date.parse(`${date}T10:00:00Z`);
 
 /** The items of an application that bought, was told and was asked on these days. */
-function itemsOf({ app }: IssuedKeys) {
+function itemsOf({ appName: app }: IssuedApiKeys) {
   const bought = (id: string, date: string, fields: Partial<Transaction>) => {
-    const { purchase } = seenPurchase();
-    const transaction = { ...paid(purchase), transactionId: `store_a:${id}`, purchaseDate: at(date), ...fields };
+    const { purchase } = createObservation();
+    const transaction = {
+      ...createTransaction(purchase),
+      transactionId: `store_a:${id}`,
+      purchaseDate: at(date),
+      ...fields,
+    };
     return { ...transactionKey(app, purchase.purchaseId, transaction.transactionId), transaction };
   };
   return [
@@ -30,11 +35,11 @@ function itemsOf({ app }: IssuedKeys) {
   ];
 }
 
-let keys: IssuedKeys;
+let keys: IssuedApiKeys;
 beforeAll(async () => {
-  keys = await givenApp(await testTable());
-  await aggregate(
-    itemsOf(keys).map((after, position) => streamRecord({ after }, position)),
+  keys = await givenApp(await createTestTable());
+  await aggregateStreamRecords(
+    itemsOf(keys).map((after, position) => buildStreamRecord({ after }, position)),
     'shard-1',
     deps(),
   );
@@ -42,7 +47,7 @@ beforeAll(async () => {
 
 const asked = { startdate: '2026-03-01', enddate: '2026-03-03' };
 const statsOf = async (query: Record<string, string>) =>
-  (await call(getStats, { headers: basic(keys.app, keys.secretKey), query })).body;
+  (await callEndpoint(getStats, { headers: buildBasicAuth(keys.appName, keys.secretKey), query })).body;
 
 describe('GET /v3/stats', () => {
   it('tells of each day its money by currency, and dollars where there is a rate', async () => {
@@ -87,7 +92,7 @@ describe('GET /v3/stats', () => {
     { startdate: '2999-01-01' },
   ])('tells of no day and no month where the dates lie the wrong way round: %j', async (query) => {
     expect(await statsOf(query)).toEqual({ dailyStats: [], monthlyStats: [] });
-    const { body } = await call(getStatsV2, { headers: basic(keys.app, keys.secretKey), query });
+    const { body } = await callEndpoint(getStatsV2, { headers: buildBasicAuth(keys.appName, keys.secretKey), query });
     expect(body).toEqual({ dailyStats: [], monthlyStats: { amountUSD: 0, numTransactions: 0 } });
   });
 
@@ -107,7 +112,10 @@ describe('GET /v3/stats', () => {
 });
 
 it('GET /v2/stats writes days without dashes, and one month', async () => {
-  const { body } = await call(getStatsV2, { headers: basic(keys.app, keys.secretKey), query: asked });
+  const { body } = await callEndpoint(getStatsV2, {
+    headers: buildBasicAuth(keys.appName, keys.secretKey),
+    query: asked,
+  });
   expect(body.dailyStats[0]).toEqual({
     date: '20260301',
     amountUSD: 11,
@@ -119,9 +127,9 @@ it('GET /v2/stats writes days without dashes, and one month', async () => {
 });
 
 it("GET /v3/apps/:appName/stats answers about the key's own application only", async () => {
-  const headers = basic(keys.app, keys.secretKey);
-  const own = await call(getAppStats, { headers, params: { appName: keys.app } });
+  const headers = buildBasicAuth(keys.appName, keys.secretKey);
+  const own = await callEndpoint(getAppStats, { headers, params: { appName: keys.appName } });
   expect(own.body).toMatchObject({ thisMonth: expect.any(Number), reqLastMonth: expect.any(Number) });
-  const other = await call(getAppStats, { headers, params: { appName: 'another' } });
+  const other = await callEndpoint(getAppStats, { headers, params: { appName: 'another' } });
   expect(other.body).toMatchObject({ status: 403, code: 'Forbidden' });
 });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { freshName } from '../support/given.ts';
+import { createUniqueName } from '../support/given.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -20,14 +20,14 @@ describe('an application that sells through both accounts of processor_a', () =>
     it.each(accounts.flatMap((account) => ['down', 'rate-limited', 'html', 'cut'].map((fault) => [account, fault])))(
       `hears that %s cannot be asked (%s) of what ${sold} sold, or owns it`,
       async (platform, fault) => {
-        const keys = await service.app([...accounts]);
-        const { validate } = await service.control('/purchases', {
+        const keys = await service.createApp([...accounts]);
+        const { validate } = await service.callControl('/purchases', {
           platform: sold,
-          productId: freshName('product'),
+          productId: createUniqueName('product'),
           type: 'paid subscription',
-          applicationUsername: freshName('user'),
+          applicationUsername: createUniqueName('user'),
         });
-        await service.control('/faults', { platform, fault, times: 50 });
+        await service.callControl('/faults', { platform, fault, times: 50 });
         const { body } = await service.validate(keys, validate);
         const isOwned = sold === 'processor_a' && platform === 'service_processor_a';
         expect(body).toMatchObject(isOwned ? { ok: true } : { ok: false, code: 6778002 });
@@ -36,7 +36,7 @@ describe('an application that sells through both accounts of processor_a', () =>
   }
 
   it('hears of a receipt that neither knows that it is refused', async () => {
-    const keys = await service.app([...accounts]);
+    const keys = await service.createApp([...accounts]);
     const transaction = { type: 'processor_a', id: 'ch_unknown' };
     const { body } = await service.validate(keys, { id: 'premium', type: 'paid subscription', transaction });
     expect(body).toMatchObject({ ok: false, code: 6778001 });

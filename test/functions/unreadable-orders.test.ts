@@ -1,19 +1,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { getPurchase } from '../../lib/api/purchases.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import { deps } from '../../lib/deps.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh.ts';
-import { basic, call } from '../support/call.ts';
-import { freshName } from '../support/given.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
+import { createUniqueName } from '../support/given.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const realFetch = globalThis.fetch;
 let areOrdersDown = false;
 let service: TestService;
-let keys: IssuedKeys;
+let keys: IssuedApiKeys;
 beforeAll(async () => {
   service = await startTestService();
-  keys = await service.app(['store_b']);
+  keys = await service.createApp(['store_b']);
   globalThis.fetch = async (input, init) =>
     areOrdersDown && /\/orders[/:]/.test(String(input)) ? new Response('', { status: 503 }) : realFetch(input, init);
 });
@@ -26,24 +26,28 @@ afterAll(async () => {
 });
 
 async function given(order: object) {
-  const { id, validate } = await service.control('/purchases', {
+  const { id, validate } = await service.callControl('/purchases', {
     platform: 'store_b',
-    productId: freshName('product'),
-    applicationUsername: freshName('user'),
+    productId: createUniqueName('product'),
+    applicationUsername: createUniqueName('user'),
     ...order,
   });
   const { body } = await service.validate(keys, validate);
   const purchaseId = `store_b:${body.data.collection[0].purchaseId}`;
-  const act = async (action: string) => await service.control(`/purchases/${id}/${action}`, {});
+  const act = async (action: string) => await service.callControl(`/purchases/${id}/${action}`, {});
   const look = async (orders: 'told' | 'down') => {
     areOrdersDown = orders === 'down';
-    await refreshPurchase({ app: keys.app, purchaseId }, deps());
-    const [payment] = await deps().purchases.transactionsOf(keys.app, [purchaseId]);
+    await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+    const [payment] = await deps().purchases.listTransactions(keys.appName, [purchaseId]);
     return payment;
   };
   const reasons = async (): Promise<string[]> => {
-    const [headers, params] = [basic(keys.app, keys.secretKey), { purchaseId }];
-    const { body: purchase } = await call(getPurchase, { headers, params, query: { include_notifications: 'true' } });
+    const [headers, params] = [buildBasicAuth(keys.appName, keys.secretKey), { purchaseId }];
+    const { body: purchase } = await callEndpoint(getPurchase, {
+      headers,
+      params,
+      query: { include_notifications: 'true' },
+    });
     return purchase.notifications.map(({ reason }: { reason: string }) => reason);
   };
   return { act, look, reasons };

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomer, getCustomerPurchases, getCustomerTransactions } from '../../lib/api/customers.ts';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
-import { basic, call } from '../support/call.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
+import { buildBasicAuth, callEndpoint } from '../support/call.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
-let keys: IssuedKeys;
+let keys: IssuedApiKeys;
 beforeAll(async () => {
   service = await startTestService();
-  keys = await service.app(['store_a']);
+  keys = await service.createApp(['store_a']);
 });
 afterEach(async () => {
   await service.clearFaults();
@@ -20,7 +20,7 @@ afterAll(async () => {
 let users = 0;
 const newUser = () => `user-${++users}`;
 const buy = async (applicationUsername: string, order: object = {}) =>
-  await service.control('/purchases', {
+  await service.callControl('/purchases', {
     platform: 'store_a',
     productId: 'premium',
     type: 'paid subscription',
@@ -30,7 +30,13 @@ const buy = async (applicationUsername: string, order: object = {}) =>
 const read = async (
   contract: typeof getCustomerPurchases | typeof getCustomer | typeof getCustomerTransactions,
   user: string,
-) => (await call(contract, { headers: basic(keys.app, keys.secretKey), params: { applicationUsername: user } })).body;
+) =>
+  (
+    await callEndpoint(contract, {
+      headers: buildBasicAuth(keys.appName, keys.secretKey),
+      params: { applicationUsername: user },
+    })
+  ).body;
 
 describe('POST /v1/validate with store_a', () => {
   it('turns a receipt into an entitlement that can be read back', async () => {
@@ -62,10 +68,10 @@ describe('POST /v1/validate with store_a', () => {
     const user = newUser();
     const { id, validate } = await buy(user);
     await service.validate(keys, validate);
-    await service.control('/clock', { advance: 'P1M1D' });
+    await service.callControl('/clock', { advance: 'P1M1D' });
     const lapsed = await read(getCustomerPurchases, user);
     expect(lapsed.purchases['store_a:premium']).toMatchObject({ isExpired: true });
-    const renewed = await service.control(`/purchases/${id}/renew`, {});
+    const renewed = await service.callControl(`/purchases/${id}/renew`, {});
     expect((await service.validate(keys, renewed.validate)).body.ok).toBe(true);
     const { purchases } = await read(getCustomerPurchases, user);
     expect(purchases['store_a:premium']).toMatchObject({ isExpired: false });
@@ -84,7 +90,7 @@ describe('POST /v1/validate with store_a', () => {
 
   it('answers a product that has expired with 6778003 and status 419', async () => {
     const { id } = await buy(newUser(), { form: 'product' });
-    const { validate } = await service.control(`/purchases/${id}/expire`, { form: 'product' });
+    const { validate } = await service.callControl(`/purchases/${id}/expire`, { form: 'product' });
     expect((await service.validate(keys, validate)).body).toMatchObject({ ok: false, status: 419, code: 6778003 });
   });
 
@@ -103,8 +109,8 @@ describe('POST /v1/validate with store_a', () => {
     async (fault) => {
       const user = newUser();
       const { validate } = await buy(user);
-      await service.control('/clock', { advance: 'P1M1D' });
-      await service.control('/faults', { platform: 'store_a', fault, times: 20 });
+      await service.callControl('/clock', { advance: 'P1M1D' });
+      await service.callControl('/faults', { platform: 'store_a', fault, times: 20 });
       expect((await service.validate(keys, validate)).body).toMatchObject({ ok: false, code: 6778002 });
       expect((await read(getCustomerPurchases, user)).purchases).toEqual({});
       await service.clearFaults();
@@ -118,14 +124,14 @@ describe('POST /v1/validate with store_a', () => {
   it('grants from signed evidence with a warning while the store is down, as the device may not send it again', async () => {
     const user = newUser();
     const { validate } = await buy(user);
-    await service.control('/faults', { platform: 'store_a', fault: 'down', times: 20 });
+    await service.callControl('/faults', { platform: 'store_a', fault: 'down', times: 20 });
     const { body } = await service.validate(keys, validate);
     expect(body).toMatchObject({ ok: true, data: { warning: expect.any(String), collection: [{ isExpired: false }] } });
     expect((await read(getCustomerPurchases, user)).purchases).toHaveProperty('store_a:premium');
   });
 
   it('refuses a receipt of another application', async () => {
-    const other = await service.app(['store_a'], { bundleId: 'com.example.other' });
+    const other = await service.createApp(['store_a'], { bundleId: 'com.example.other' });
     const { validate } = await buy(newUser());
     expect((await service.validate(other, validate)).body).toMatchObject({ ok: false, code: 6778001 });
   });

@@ -7,7 +7,7 @@ import { bundlesFolder } from '../../infra/build-functions.ts';
 import { ServiceStack } from '../../infra/service-stack.ts';
 import { workers } from '../../infra/workers.ts';
 import { contracts } from '../../lib/api/index.ts';
-import { hooks } from '../../lib/api/notifications.ts';
+import { notificationEndpoints } from '../../lib/api/notifications.ts';
 import { indexes } from '../../lib/db/keys.ts';
 
 // The stack names the folder of the bundles; what is in it is not looked at here.
@@ -42,10 +42,13 @@ describe('the stack', () => {
   });
 
   it('has one function a contract, hook and worker, and one route for each path and alias', () => {
-    template().resourceCountIs('AWS::Lambda::Function', contracts.length + hooks.length + workers.length);
+    template().resourceCountIs(
+      'AWS::Lambda::Function',
+      contracts.length + notificationEndpoints.length + workers.length,
+    );
     const documented = [
       ...contracts.flatMap(({ path, aliases }) => [path, ...aliases]),
-      ...hooks.flatMap(({ paths }) => paths),
+      ...notificationEndpoints.flatMap(({ paths }) => paths),
     ];
     expect(Object.keys(routes()).sort()).toEqual(
       [...new Set(documented.map((path) => path.replace(/:(\w+)/g, '{$1}')))].sort(),
@@ -54,7 +57,7 @@ describe('the stack', () => {
 
   it('offers preflights on the routes that browsers call and on no others', () => {
     const paths = routes();
-    for (const { path, key } of contracts) {
+    for (const { path, keyLevel: key } of contracts) {
       const methods = Object.keys(paths[path.replace(/:(\w+)/g, '{$1}')] ?? {});
       expect(methods.includes('options')).toBe(key !== 'secret');
     }
@@ -82,10 +85,10 @@ describe('the stack', () => {
   it('lets only the functions that need it change purchases or open secrets', () => {
     const policies = propertiesOf('AWS::IAM::Policy').map((policy) => JSON.stringify(policy));
     const count = (word: string) => policies.filter((policy) => policy.includes(word)).length;
-    const all = [...contracts, ...workers].map(({ needs }) => needs as readonly string[]);
+    const all = [...contracts, ...workers].map(({ permissions: needs }) => needs as readonly string[]);
     expect(count('dynamodb:UpdateItem')).toBe(all.filter((needs) => needs.includes('write')).length);
     const opens = all.filter((needs) => needs.includes('stores') || needs.includes('secrets'));
-    expect(count('secretsmanager:GetSecretValue')).toBe(opens.length + hooks.length);
+    expect(count('secretsmanager:GetSecretValue')).toBe(opens.length + notificationEndpoints.length);
     for (const policy of policies) expect(policy).not.toMatch(/dynamodb:(\*|Scan|DeleteTable)/);
   });
 
@@ -102,12 +105,12 @@ describe('the stack', () => {
 
   it('gives a whole processor, and all the time that the gateway waits, to what may read thousands of rows', () => {
     const functions = propertiesOf('AWS::Lambda::Function');
-    const sizes = contracts.map(({ id, area, isHeavy }) => {
+    const sizes = contracts.map(({ id, area, isLongRunning: isHeavy }) => {
       const made = functions.find(({ Handler }) => Handler === `${area}/${id}.handler`);
       return { isHeavy: isHeavy ?? false, size: [made?.MemorySize, made?.Timeout] };
     });
     for (const { size } of sizes.filter(({ isHeavy }) => isHeavy)) expect(size).toEqual([1769, 29]);
-    expect(contracts.filter(({ isHeavy }) => isHeavy).map(({ id }) => id)).toEqual(
+    expect(contracts.filter(({ isLongRunning: isHeavy }) => isHeavy).map(({ id }) => id)).toEqual(
       expect.arrayContaining(['list-purchases', 'list-transactions', 'list-events', 'get-stats', 'get-stats-v2']),
     );
     expect(sizes).toContainEqual({ isHeavy: false, size: [512, 10] });
@@ -213,7 +216,7 @@ describe('the stack', () => {
     const alarms = JSON.stringify(propertiesOf('AWS::CloudWatch::Alarm'));
     const names = filters.map(({ MetricTransformations }) => MetricTransformations?.[0]?.MetricName ?? '');
     expect(names).toEqual(expect.arrayContaining(['validate-receipt-Fault', 'validate-receipt-Unreachable']));
-    for (const { id } of hooks) expect(names).toContain(`${id}-Fault`);
+    for (const { id } of notificationEndpoints) expect(names).toContain(`${id}-Fault`);
     for (const name of names) expect(alarms).toContain(name);
     const logs = Object.keys(template().findResources('AWS::Logs::LogGroup'));
     for (const { LogGroupName } of filters) expect(logs).toContain(LogGroupName?.Ref);

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { DescribeTableCommand, DescribeTimeToLiveCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createTables } from '../../local/create-tables.ts';
-import { localNames } from '../../local/local-names.ts';
+import { createLocalNames } from '../../local/local-names.ts';
 import type { Template } from '../../local/template.ts';
-import { testTable } from '../support/table.ts';
+import { createTestTable } from '../support/table.ts';
 
 beforeAll(async () => {
-  await testTable();
+  await createTestTable();
 });
 
 const text = (AttributeName: string) => ({ AttributeName, AttributeType: 'S' });
@@ -36,7 +36,7 @@ const templateWith = (...indexes: string[]): Template => ({
 describe('the tables of a template', () => {
   it('are made with their indexes, stream and time to live', async () => {
     const [client, template] = [new DynamoDBClient({}), templateWith('byOwner')];
-    const names = localNames(template, { run: `test-${randomUUID()}`, queueUrl: (name) => name });
+    const names = createLocalNames(template, { run: `test-${randomUUID()}`, queueUrl: (name) => name });
     await createTables(template, names, client);
     const TableName = names.ref('Things');
     const [{ Table }, { TimeToLiveDescription }] = await Promise.all([
@@ -50,7 +50,7 @@ describe('the tables of a template', () => {
 
   it('are left as they are when they exist, unless they are of another version', async () => {
     const [client, template] = [new DynamoDBClient({}), templateWith('byOwner')];
-    const names = localNames(template, { run: `test-${randomUUID()}`, queueUrl: (name) => name });
+    const names = createLocalNames(template, { run: `test-${randomUUID()}`, queueUrl: (name) => name });
     await createTables(template, names, client);
     await createTables(template, names, client);
     await expect(createTables(templateWith('byOwner', 'byDate'), names, client)).rejects.toThrow('delete .local/');

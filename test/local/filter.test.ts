@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { fits } from '../../local/filter.ts';
+import { matchesPattern } from '../../local/filter.ts';
 
 const record = { eventName: 'INSERT', dynamodb: { Keys: { pk: { S: 'a#P#1' }, sk: { S: 'T#2' } } } };
 const sk = (rules: readonly unknown[]) => ({ dynamodb: { Keys: { sk: { S: rules } } } });
@@ -18,9 +18,9 @@ it.each<[string, object, boolean]>([
   ['one of two patterns', { $or: [{ eventName: ['REMOVE'] }, sk([{ prefix: 'T' }])] }, true],
   ['two members of which one differs', { eventName: ['INSERT'], ...sk(['P']) }, false],
 ])('a pattern with %s is judged', (_what, pattern, expected) => {
-  expect(fits(record, pattern)).toBe(expected);
+  expect(matchesPattern(record, pattern)).toBe(expected);
 });
 
 it('a rule that does not run here is refused, not ignored', () => {
-  expect(() => fits(record, { eventName: [{ cidr: '10.0.0.0/8' }] })).toThrow('does not run on this machine');
+  expect(() => matchesPattern(record, { eventName: [{ cidr: '10.0.0.0/8' }] })).toThrow('does not run on this machine');
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { GatewayDocument } from '../../local/gateway/document.ts';
 import { type Gateway, startGateway } from '../../local/gateway/start-gateway.ts';
-import type { Ending } from '../../local/local-function.ts';
+import type { InvocationResult } from '../../local/local-function.ts';
 
 const proxy = (uri: string) => ({
   'x-amazon-apigateway-integration': { type: 'aws_proxy' as const, uri, timeoutInMillis: 29_000 },
@@ -40,8 +40,8 @@ const document: GatewayDocument = {
   },
 };
 
-const answer = (result: object): Ending => ({ result: JSON.stringify(result) });
-const endings: Readonly<Record<string, (payload: string) => Ending>> = {
+const answer = (result: object): InvocationResult => ({ result: JSON.stringify(result) });
+const endings: Readonly<Record<string, (payload: string) => InvocationResult>> = {
   echo: (payload) => answer({ statusCode: 200, body: payload }),
   me: () => answer({ statusCode: 201, headers: { 'X-Me': 'yes' }, body: 'me' }),
   big: () => answer({ statusCode: 200, body: 'x'.repeat(6_400_000) }),

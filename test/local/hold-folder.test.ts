@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { holdFolder } from '../../local/hold-folder.ts';
+import { lockFolder } from '../../local/hold-folder.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -12,20 +12,20 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('a folder of data', () => {
   it('is used by one process at a time', async () => {
-    const held = holdFolder(folder);
-    expect(() => holdFolder(folder)).toThrow(`Process ${process.pid} uses ${folder}`);
+    const held = lockFolder(folder);
+    expect(() => lockFolder(folder)).toThrow(`Process ${process.pid} uses ${folder}`);
     await held.close();
-    expect(() => holdFolder(folder)).not.toThrow();
+    expect(() => lockFolder(folder)).not.toThrow();
   });
 
   it('is free again after the process that used it was killed', () => {
     const beyondEveryPid = 2 ** 30;
     writeFileSync(join(folder, 'pid'), String(beyondEveryPid));
-    expect(() => holdFolder(folder)).not.toThrow();
+    expect(() => lockFolder(folder)).not.toThrow();
   });
 
   it('is made when it does not exist', () => {
-    holdFolder(join(folder, 'new'));
+    lockFolder(join(folder, 'new'));
     expect(existsSync(join(folder, 'new'))).toBe(true);
   });
 });

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: CloudFormation writes its references so.
 import { describe, expect, it } from '@jest/globals';
-import { type Names, resolve } from '../../local/intrinsics.ts';
+import { resolveIntrinsics, type TemplateNames } from '../../local/intrinsics.ts';
 
-const names: Names = { ref: (id) => `ref(${id})`, attribute: (id, name) => `${id}.${name}!` };
+const names: TemplateNames = { ref: (id) => `ref(${id})`, attribute: (id, name) => `${id}.${name}!` };
 
 describe('a template', () => {
   it.each([
@@ -14,21 +14,23 @@ describe('a template', () => {
     [{ 'Fn::Sub': ['${own}/${A}', { own: { Ref: 'X' } }] }, 'ref(X)/ref(A)'],
     [{ 'Fn::Select': [1, { 'Fn::Split': [':', 'a:b:c'] }] }, 'b'],
   ])('resolves %j', (value, expected) => {
-    expect(resolve(value, names)).toBe(expected);
+    expect(resolveIntrinsics(value, names)).toBe(expected);
   });
 
   it('keeps what is not a function, at any depth', () => {
-    expect(resolve({ a: [{ b: { Ref: 'C' }, d: 1 }], e: null }, names)).toEqual({
+    expect(resolveIntrinsics({ a: [{ b: { Ref: 'C' }, d: 1 }], e: null }, names)).toEqual({
       a: [{ b: 'ref(C)', d: 1 }],
       e: null,
     });
   });
 
   it('leaves out what has no value', () => {
-    expect(resolve({ a: { Ref: 'AWS::NoValue' }, b: [{ Ref: 'AWS::NoValue' }, 2] }, names)).toEqual({ b: [2] });
+    expect(resolveIntrinsics({ a: { Ref: 'AWS::NoValue' }, b: [{ Ref: 'AWS::NoValue' }, 2] }, names)).toEqual({
+      b: [2],
+    });
   });
 
   it('is refused when it uses a function that is not known', () => {
-    expect(() => resolve({ a: { 'Fn::Cidr': [] } }, names)).toThrow('Fn::Cidr');
+    expect(() => resolveIntrinsics({ a: { 'Fn::Cidr': [] } }, names)).toThrow('Fn::Cidr');
   });
 });

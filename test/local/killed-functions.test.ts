@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
-import { basic } from '../support/call.ts';
+import { buildBasicAuth } from '../support/call.ts';
 
 let service: LocalService;
 const webhooks: string[] = [];
@@ -24,7 +24,7 @@ async function subscription(platform: string, productId: string) {
   const { id, validate } = await control('/purchases', order);
   const init = {
     method: 'POST',
-    headers: basic(service.app, service.publicKey),
+    headers: buildBasicAuth(service.appName, service.publicKey),
     body: JSON.stringify(validate),
   };
   const answer = await (await fetch(`${service.baseUrl}/v1/validate`, init)).json();
@@ -34,7 +34,7 @@ async function subscription(platform: string, productId: string) {
 
 async function reasonsOf(purchaseId: string): Promise<string[]> {
   const url = `${service.baseUrl}/v3/purchases/${encodeURIComponent(purchaseId)}?include_notifications=true`;
-  const answer = await fetch(url, { headers: basic(service.app, service.secretKey) });
+  const answer = await fetch(url, { headers: buildBasicAuth(service.appName, service.secretKey) });
   const { notifications = [] } = (await answer.json()) as { notifications?: { reason: string }[] };
   return notifications.map(({ reason }) => reason);
 }
@@ -74,7 +74,7 @@ it('functions that are killed again and again lose nothing of what the stores te
     }
   }
   for (const { purchaseId } of bought) expect(await reasonsOf(purchaseId)).toEqual(['PURCHASED', ...told]);
-  await becomes(async () => await service.queued(), {});
+  await becomes(async () => await service.countQueuedMessages(), {});
   // A function that is killed after its POST posts again, so the application's server hears of it at least as often.
   for (const { user } of bought) {
     const heard = (wanted: string) => webhooks.filter((line) => line.includes(` ${wanted}  ${user} owns`)).length;

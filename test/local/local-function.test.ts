@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { compileWorker } from '../../local/compile-worker.ts';
-import { type LocalFunction, localFunction } from '../../local/local-function.ts';
-import { sharedClock } from '../../local/shared-clock.ts';
+import { createLocalFunction, type LocalFunction } from '../../local/local-function.ts';
+import { createSharedClock } from '../../local/shared-clock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
-const clock = sharedClock();
+const clock = createSharedClock();
 const printed: string[] = [];
 const running: LocalFunction[] = [];
 let worker: URL;
@@ -26,10 +26,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 function functionOf(body: string, { timeoutMs = 5_000 } = {}): LocalFunction {
   const file = join(folder, `module-${modules++}.mjs`);
   writeFileSync(file, `let calls = 0;\nexport const handler = async (event, context) => { calls++; ${body} };`);
-  const code = { module: pathToFileURL(file).href, exported: 'handler', clockOffset: clock.offset };
+  const code = { module: pathToFileURL(file).href, exportName: 'handler', clockOffset: clock.offset };
   const log = (text: string) => printed.push(text);
   const environment = { GREETING: 'hello' };
-  const one = localFunction({ name: 'f', environment, timeoutMs, memoryMb: 128, worker, code, log });
+  const one = createLocalFunction({ name: 'f', environment, timeoutMs, memoryMb: 128, worker, code, log });
   running.push(one);
   return one;
 }

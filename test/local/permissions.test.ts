@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { accessesIn } from '../../local/accesses.ts';
-import { localNames } from '../../local/local-names.ts';
-import { permissionsOf } from '../../local/permissions.ts';
+import { createAccessResolver } from '../../local/accesses.ts';
+import { createLocalNames } from '../../local/local-names.ts';
+import { readIamPolicies } from '../../local/permissions.ts';
 
 const allow = (Action: string | string[], Resource: unknown) => ({ Effect: 'Allow', Action, Resource });
 const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
@@ -34,9 +34,9 @@ const template = {
   },
 };
 
-const names = localNames(template, { run: 'run', queueUrl: (name) => `http://queues/${name}` });
-const permissions = permissionsOf(template, names);
-const accessesOf = accessesIn(template, names);
+const names = createLocalNames(template, { run: 'run', queueUrl: (name) => `http://queues/${name}` });
+const permissions = readIamPolicies(template, names);
+const accessesOf = createAccessResolver(template, names);
 const may = (id: string, target: string, body: object) =>
   accessesOf({ target, body: JSON.stringify(body) }).every((access) => permissions.allows(id, access));
 

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { CreateQueueCommand, GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Closable } from '../../local/lifetimes.ts';
-import type { Ending } from '../../local/local-function.ts';
-import { workOffQueue } from '../../local/queue-source.ts';
-import { type QueueServer, startQueues } from '../../local/queues.ts';
-import { sharedClock } from '../../local/shared-clock.ts';
+import type { InvocationResult } from '../../local/local-function.ts';
+import { pollQueue } from '../../local/queue-source.ts';
+import { type QueueServer, startQueueServer } from '../../local/queues.ts';
+import { createSharedClock } from '../../local/shared-clock.ts';
 import { until } from '../emulator/receiver.ts';
 
 let server: QueueServer;
 beforeAll(async () => {
-  server = await startQueues();
+  server = await startQueueServer();
 });
 afterAll(async () => await server.close());
 
@@ -20,8 +20,8 @@ interface Batch {
 
 /** A queue with a dead-letter queue behind it, worked off by `handle`. */
 async function workedOff(
-  handle: (batch: Batch) => Ending | Promise<Ending>,
-  { hiddenSeconds = 1, clock = sharedClock() } = {},
+  handle: (batch: Batch) => InvocationResult | Promise<InvocationResult>,
+  { hiddenSeconds = 1, clock = createSharedClock() } = {},
 ): Promise<Closable & { url: string; dead: string }> {
   const name = `queue-${randomUUID()}`;
   const create = async (QueueName: string, Attributes = {}) =>
@@ -30,7 +30,7 @@ async function workedOff(
   const deadLetterTargetArn = `arn:aws:sqs:eu-west-1:000000000000:${name}-dead`;
   const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 2 });
   const url = await create(name, { VisibilityTimeout: String(hiddenSeconds), RedrivePolicy });
-  const source = await workOffQueue({
+  const source = await pollQueue({
     url,
     arn: 'arn:aws:sqs:eu-west-1:000000000000:queue',
     batchSize: 10,
@@ -85,7 +85,7 @@ describe('a queue that a function works off', () => {
   });
 
   it("shows what failed again when the queue's time has passed by the clock", async () => {
-    const clock = sharedClock();
+    const clock = createSharedClock();
     const seen: string[] = [];
     const queue = await workedOff(
       ({ Records }) => {
@@ -106,7 +106,7 @@ describe('a queue that a function works off', () => {
   });
 
   it('does not show what is being handled, however far the clock is moved', async () => {
-    const clock = sharedClock();
+    const clock = createSharedClock();
     let calls = 0;
     const queue = await workedOff(
       async () => {
@@ -136,7 +136,7 @@ describe('a queue that a function works off', () => {
     expect(await count(queue.url)).toBe(0);
   });
 
-  it.each<[string, Ending]>([
+  it.each<[string, InvocationResult]>([
     ['that fails', { error: 'Error: no' }],
     ['that takes too long', { timedOut: true }],
     ['that answers something else', { result: '"nonsense"' }],

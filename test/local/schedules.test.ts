@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Ending } from '../../local/local-function.ts';
+import type { InvocationResult } from '../../local/local-function.ts';
 import type { LocalFunctions } from '../../local/local-functions.ts';
-import { localNames } from '../../local/local-names.ts';
-import { runSchedules } from '../../local/schedules.ts';
-import { sharedClock } from '../../local/shared-clock.ts';
+import { createLocalNames } from '../../local/local-names.ts';
+import { startSchedules } from '../../local/schedules.ts';
+import { createSharedClock } from '../../local/shared-clock.ts';
 import { until } from '../emulator/receiver.ts';
 
 const rule = (ScheduleExpression: string, id: string) => ({
@@ -25,7 +25,7 @@ const template = {
 
 const { EachHour: _, ...minutely } = template.Resources;
 const onlyEachMinute = { Resources: minutely };
-const names = localNames(template, { run: 'run', queueUrl: (name) => name });
+const names = createLocalNames(template, { run: 'run', queueUrl: (name) => name });
 
 function raise(error: Error): never {
   throw error;
@@ -48,10 +48,10 @@ describe('a schedule', () => {
       },
       close: async () => {},
     });
-    const clock = sharedClock();
+    const clock = createSharedClock();
     clock.set(Date.parse('2027-01-01T00:30:10Z'));
     const functions = { byArn } as unknown as LocalFunctions;
-    const schedules = runSchedules(template, names, { functions, clock, log: () => {} });
+    const schedules = startSchedules(template, names, { functions, clock, log: () => {} });
     await pause(700);
     expect(calls).toEqual(['minutely']);
     clock.set(Date.parse('2027-01-03T12:00:10Z'));
@@ -60,7 +60,7 @@ describe('a schedule', () => {
     await schedules.close();
   });
 
-  it.each<[string, () => Promise<Ending>]>([
+  it.each<[string, () => Promise<InvocationResult>]>([
     ['fails', async () => ({ error: 'Error: no luck' })],
     ['takes too long', async () => ({ timedOut: true })],
     ['cannot be called', async () => Promise.reject(new Error('no luck'))],
@@ -74,9 +74,9 @@ describe('a schedule', () => {
         return invoke();
       },
     };
-    const clock = sharedClock();
+    const clock = createSharedClock();
     const functions = { byArn: () => work } as unknown as LocalFunctions;
-    const schedules = runSchedules(onlyEachMinute, names, { functions, clock, log: (line) => lines.push(line) });
+    const schedules = startSchedules(onlyEachMinute, names, { functions, clock, log: (line) => lines.push(line) });
     await until(() => calls === 1);
     clock.set(clock.now() + 60_000);
     await until(() => calls === 2);
@@ -88,7 +88,7 @@ describe('a schedule', () => {
   it.each(['cron(0 3 * * ? *)', 'rate(0 minutes)'])('keeps the machine from starting as %s, by its name', (other) => {
     const functions = { byArn: () => ({}) } as unknown as LocalFunctions;
     const daily = { Resources: { ...template.Resources, EachNight: rule(other, 'Hourly') } };
-    const start = () => runSchedules(daily, names, { functions, clock: sharedClock(), log: () => {} });
+    const start = () => startSchedules(daily, names, { functions, clock: createSharedClock(), log: () => {} });
     expect(start).toThrow(`The rule EachNight has the schedule ${other}`);
   });
 });

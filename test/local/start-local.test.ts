@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { errorCodes } from '../../lib/errors.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
-import { basic } from '../support/call.ts';
+import { buildBasicAuth } from '../support/call.ts';
 
 let service: LocalService;
 beforeAll(async () => {
@@ -14,8 +14,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => await service?.close());
 
-const publicKey = (one = service) => basic(one.app, one.publicKey);
-const secretKey = (one = service) => basic(one.app, one.secretKey);
+const publicKey = (one = service) => buildBasicAuth(one.appName, one.publicKey);
+const secretKey = (one = service) => buildBasicAuth(one.appName, one.secretKey);
 
 /** What a client would send after this user has bought a subscription in the emulated store. */
 async function bought(applicationUsername: string, one = service): Promise<string> {
@@ -77,7 +77,7 @@ describe('the service on one machine', () => {
 });
 
 /** What an operator can do to the application beside a running service: both keys end at once, and webhooks go elsewhere. */
-async function rotateAll({ app, environment }: LocalService): Promise<void> {
+async function rotateAll({ appName: app, environment }: LocalService): Promise<void> {
   const cli = async (...args: string[]) =>
     await promisify(execFile)(process.execPath, ['--import', 'tsx', 'cli/main.ts', 'app', ...args], {
       cwd: new URL('../..', import.meta.url),
@@ -105,9 +105,9 @@ describe('data kept in a folder', () => {
     await first.close();
 
     const second = await startLocal({ folder });
-    const { app, publicKey, secretKey } = second;
+    const { appName: app, publicKey, secretKey } = second;
     expect({ app, publicKey, secretKey }).toEqual({
-      app: first.app,
+      app: first.appName,
       publicKey: first.publicKey,
       secretKey: first.secretKey,
     });

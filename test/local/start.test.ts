@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { assertFree, freePort } from '../../local/free-port.ts';
+import { assertPortFree, findFreePort } from '../../local/free-port.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -32,8 +32,8 @@ async function failure(environment: Readonly<Record<string, string>>): Promise<{
 
 /** A free port whose neighbour, the emulator's, is free too. */
 async function freePorts(): Promise<number> {
-  const port = await freePort();
-  const isPair = await assertFree(port + 1, 'the emulator').then(
+  const port = await findFreePort();
+  const isPair = await assertPortFree(port + 1, 'the emulator').then(
     () => true,
     () => false,
   );
@@ -88,8 +88,8 @@ describe('npm start', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
     expect(await printed).toContain(`-u demo:${ready.publicKey} ${ready.baseUrl}/v1/validate`);
     expect(existsSync(file)).toBe(false);
-    await assertFree(port, 'the service');
-    await assertFree(port + 1, 'the emulator');
+    await assertPortFree(port, 'the service');
+    await assertPortFree(port + 1, 'the emulator');
   }, 60_000);
 
   it('leaves the files of a service that runs here alone when another starts, and gives that one its own', async () => {

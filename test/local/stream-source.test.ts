@@ -3,12 +3,12 @@ import { CreateTableCommand, DescribeTableCommand, DynamoDBClient, PutItemComman
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { CreateQueueCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { fits } from '../../local/filter.ts';
+import { matchesPattern } from '../../local/filter.ts';
 import type { Closable } from '../../local/lifetimes.ts';
-import type { Ending } from '../../local/local-function.ts';
-import { type QueueServer, startQueues } from '../../local/queues.ts';
-import { type SharedClock, sharedClock } from '../../local/shared-clock.ts';
-import { readStream } from '../../local/stream-source.ts';
+import type { InvocationResult } from '../../local/local-function.ts';
+import { type QueueServer, startQueueServer } from '../../local/queues.ts';
+import { createSharedClock, type SharedClock } from '../../local/shared-clock.ts';
+import { consumeStream } from '../../local/stream-source.ts';
 import { until } from '../emulator/receiver.ts';
 
 const endpoint = process.env.DYNAMODB_ENDPOINT ?? '';
@@ -18,7 +18,7 @@ const streams = new DynamoDBStreamsClient({ endpoint, region: 'eu-west-1', crede
 
 let queues: QueueServer;
 beforeAll(async () => {
-  queues = await startQueues();
+  queues = await startQueueServer();
 });
 afterAll(async () => {
   database.destroy();
@@ -46,7 +46,7 @@ interface Reading {
 }
 
 /** A table whose stream `handle` reads. */
-async function stream(handle: (batch: Batch) => Ending, options: Reading = {}) {
+async function stream(handle: (batch: Batch) => InvocationResult, options: Reading = {}) {
   const TableName = `stream-${randomUUID()}`;
   await database.send(
     new CreateTableCommand({
@@ -59,19 +59,19 @@ async function stream(handle: (batch: Batch) => Ending, options: Reading = {}) {
   );
   const { Table } = await database.send(new DescribeTableCommand({ TableName }));
   const { QueueUrl: onFailure = '' } = await queues.client.send(new CreateQueueCommand({ QueueName: TableName }));
-  const { clock = sharedClock(), pattern, bisects = false, retries = 1, mostAgeMs, windowMs } = options;
-  const source: Closable = readStream({
+  const { clock = createSharedClock(), pattern, bisects = false, retries = 1, mostAgeMs, windowMs } = options;
+  const source: Closable = consumeStream({
     streams,
     streamArn: Table?.LatestStreamArn ?? '',
-    work: { invoke: async (payload) => handle(JSON.parse(payload)), close: async () => {} },
+    handler: { invoke: async (payload) => handle(JSON.parse(payload)), close: async () => {} },
     name: 'reader',
     batchSize: 10,
-    bisects,
-    retries,
-    fits: (record) => !pattern || fits(record, pattern),
+    bisectOnError: bisects,
+    maxRetries: retries,
+    matches: (record) => !pattern || matchesPattern(record, pattern),
     client: queues.client,
     onFailure,
-    ...(mostAgeMs !== undefined && { mostAgeMs }),
+    ...(mostAgeMs !== undefined && { maxRecordAgeMs: mostAgeMs }),
     ...(windowMs !== undefined && { windowMs }),
     clock,
     log: () => {},
@@ -193,7 +193,7 @@ describe('a stream that a function reads', () => {
   });
 
   it('carries the state of a window from batch to batch, and ends the window when its time is over', async () => {
-    const clock = sharedClock();
+    const clock = createSharedClock();
     const events: Batch[] = [];
     const reader = await stream(
       (batch) => {

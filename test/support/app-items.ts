@@ -6,7 +6,7 @@ import type { Purchase } from '../../lib/purchases/purchase.ts';
  * The purchases of an application with their transactions as they are stored, by their ids, without what depends on when
  * they were written.
  */
-export async function appItems(app: string): Promise<Map<string, object>> {
+export async function loadPurchases(app: string): Promise<Map<string, object>> {
   const { table } = deps();
   const listed = await table.query({ partition: `${app}#P`, index: 'byCreated' });
   const partitions = listed.map(({ pk }) => String(pk)).sort();
@@ -16,7 +16,12 @@ export async function appItems(app: string): Promise<Map<string, object>> {
       const state = items.find(({ sk }) => sk === 'P');
       const transactions = items.flatMap(({ transaction }) => (transaction ? [transaction] : []));
       const { userTokens, entitledUsers } = state ?? {};
-      const kept = { purchase: lasting(state?.purchase as Purchase), userTokens, entitledUsers, transactions };
+      const kept = {
+        purchase: omitTransientFields(state?.purchase as Purchase),
+        userTokens,
+        entitledUsers,
+        transactions,
+      };
       return [partition.slice(purchasePartition(app, '').length), kept];
     }),
   );
@@ -24,6 +29,6 @@ export async function appItems(app: string): Promise<Map<string, object>> {
 }
 
 /** Stores that are asked again show when a customer cancelled only until that is taken back; store_a tells each time. */
-function lasting({ renewalIntentChangeDate, ...purchase }: Purchase): object {
+function omitTransientFields({ renewalIntentChangeDate, ...purchase }: Purchase): object {
   return { ...purchase, ...(purchase.platform === 'store_a' && { renewalIntentChangeDate }) };
 }

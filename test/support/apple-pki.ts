@@ -1,21 +1,21 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import {
   bitString,
+  booleanTrue,
+  certificateTime,
   explicit,
   integer,
-  nothing,
+  nullValue,
   octetString,
   oid,
   printableString,
   sequence,
   setOf,
-  time,
-  truth,
   utf8String,
 } from '../../emulator/crypto/der.ts';
 
-export const leafMark = '1.2.840.113635.100.6.11.1';
-export const intermediateMark = '1.2.840.113635.100.6.2.1';
+export const leafOid = '1.2.840.113635.100.6.11.1';
+export const intermediateOid = '1.2.840.113635.100.6.2.1';
 
 /** What may differ from the certificates that Apple would issue. */
 interface Request {
@@ -28,7 +28,7 @@ interface Request {
 }
 
 /** A certificate with its key. */
-export interface Holder {
+export interface KeyedCertificate {
   readonly name: string;
   readonly der: Buffer;
   readonly privateKey: KeyObject;
@@ -37,30 +37,30 @@ export interface Holder {
 
 /** Three tiers as Apple has them: a root, an intermediate, and the leaf that signs. */
 export interface Pki {
-  readonly root: Holder;
-  readonly intermediate: Holder;
-  readonly leaf: Holder;
+  readonly root: KeyedCertificate;
+  readonly intermediate: KeyedCertificate;
+  readonly leaf: KeyedCertificate;
 }
 
 type Kind = 'ec' | 'rsa';
 type Details = Omit<Partial<Request>, 'publicKey'> & { readonly curve?: string };
 
 /** New keys and certificates, valid from 2020 to 2040 unless told otherwise. */
-export function mintPki(details: { kind?: Kind; root?: Details; intermediate?: Details; leaf?: Details } = {}): Pki {
+export function createPki(details: { kind?: Kind; root?: Details; intermediate?: Details; leaf?: Details } = {}): Pki {
   const { kind = 'ec' } = details;
   const root = mintRoot(kind, details.root);
-  const intermediate = mintUnder(root, kind, {
+  const intermediate = createCertificate(root, kind, {
     name: 'Intermediate',
     isAuthority: true,
-    marks: [intermediateMark],
+    marks: [intermediateOid],
     ...details.intermediate,
   });
-  const leaf = mintUnder(intermediate, kind, { name: 'Leaf', marks: [leafMark], ...details.leaf });
+  const leaf = createCertificate(intermediate, kind, { name: 'Leaf', marks: [leafOid], ...details.leaf });
   return { root, intermediate, leaf };
 }
 
 /** A root that issued itself. */
-function mintRoot(kind: Kind = 'ec', details: Details = {}): Holder {
+function mintRoot(kind: Kind = 'ec', details: Details = {}): KeyedCertificate {
   const keys = keyPair(kind, details.curve);
   const request = { name: 'Root', isAuthority: true, ...details };
   const der = mint({ ...request, publicKey: keys.publicKey }, { name: request.name, privateKey: keys.privateKey });
@@ -68,7 +68,11 @@ function mintRoot(kind: Kind = 'ec', details: Details = {}): Holder {
 }
 
 /** A certificate that `issuer` signed, whether it may or not. */
-export function mintUnder(issuer: Holder, kind: Kind, details: Details & { readonly name: string }): Holder {
+export function createCertificate(
+  issuer: KeyedCertificate,
+  kind: Kind,
+  details: Details & { readonly name: string },
+): KeyedCertificate {
   const keys = keyPair(kind, details.curve);
   return { name: details.name, der: mint({ ...details, publicKey: keys.publicKey }, issuer), ...keys };
 }
@@ -78,7 +82,7 @@ const keyPair = (kind: Kind, namedCurve = 'P-256') =>
 
 let serialNumber = 1000;
 
-function mint(request: Request, issuer: Pick<Holder, 'name' | 'privateKey'>): Buffer {
+function mint(request: Request, issuer: Pick<KeyedCertificate, 'name' | 'privateKey'>): Buffer {
   const { notBefore = new Date('2020-01-01'), notAfter = new Date('2040-01-01') } = request;
   const algorithm = signatureAlgorithm(issuer.privateKey);
   serialNumber += 1;
@@ -87,7 +91,7 @@ function mint(request: Request, issuer: Pick<Holder, 'name' | 'privateKey'>): Bu
     integer(serialNumber),
     algorithm,
     encodedName(issuer.name),
-    sequence(time(notBefore), time(notAfter)),
+    sequence(certificateTime(notBefore), certificateTime(notAfter)),
     encodedName(request.name),
     request.publicKey.export({ type: 'spki', format: 'der' }),
     explicit(3, sequence(...extensions(request))),
@@ -96,16 +100,16 @@ function mint(request: Request, issuer: Pick<Holder, 'name' | 'privateKey'>): Bu
 }
 
 function extensions({ isAuthority = false, marks = [] }: Request): Buffer[] {
-  const constraints = isAuthority ? sequence(truth()) : sequence();
+  const constraints = isAuthority ? sequence(booleanTrue()) : sequence();
   return [
-    sequence(oid('2.5.29.19'), truth(), octetString(constraints)),
-    ...marks.map((mark) => sequence(oid(mark), octetString(nothing()))),
+    sequence(oid('2.5.29.19'), booleanTrue(), octetString(constraints)),
+    ...marks.map((mark) => sequence(oid(mark), octetString(nullValue()))),
   ];
 }
 
 const signatureAlgorithm = (key: KeyObject): Buffer =>
   key.asymmetricKeyType === 'rsa'
-    ? sequence(oid('1.2.840.113549.1.1.11'), nothing())
+    ? sequence(oid('1.2.840.113549.1.1.11'), nullValue())
     : sequence(oid('1.2.840.10045.4.3.2'));
 
 const encodedName = (name: string): Buffer =>

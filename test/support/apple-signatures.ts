@@ -3,18 +3,18 @@ import {
   explicit,
   ia5String,
   integer,
-  nothing,
+  nullValue,
   octetString,
   oid,
   sequence,
   setOf,
   utf8String,
 } from '../../emulator/crypto/der.ts';
-import { elementAt } from '../../emulator/crypto/der-reader.ts';
+import { findDerElement } from '../../emulator/crypto/der-reader.ts';
 import type { Pki } from './apple-pki.ts';
 
 /** The x5c header of a chain. */
-export const x5cOf = ({ leaf, intermediate, root }: Pki): string[] =>
+export const toX5c = ({ leaf, intermediate, root }: Pki): string[] =>
   [leaf, intermediate, root].map(({ der }) => der.toString('base64'));
 
 /** A JWS as Apple signs it; the header and the form of the signature may be wrong on purpose. */
@@ -24,7 +24,7 @@ export function signJws(
   changes: { header?: object; key?: KeyObject; encoding?: 'ieee-p1363' | 'der' } = {},
 ): string {
   const { key = pki.leaf.privateKey, encoding = 'ieee-p1363' } = changes;
-  const content = [{ alg: 'ES256', x5c: x5cOf(pki), ...changes.header }, payload]
+  const content = [{ alg: 'ES256', x5c: toX5c(pki), ...changes.header }, payload]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.');
   return `${content}.${sign('sha256', Buffer.from(content), { key, dsaEncoding: encoding }).toString('base64url')}`;
@@ -34,18 +34,18 @@ export function signJws(
 export type ReceiptFields = Readonly<Record<number, string | number | Date | readonly ReceiptFields[]>>;
 
 /** The content of a receipt. */
-export const receiptContent = (fields: ReceiptFields): Buffer =>
+export const encodeReceipt = (fields: ReceiptFields): Buffer =>
   setOf(
     ...Object.entries(fields).flatMap(([type, value]) =>
       Array.isArray(value)
-        ? value.map((nested: ReceiptFields) => attribute(Number(type), receiptContent(nested)))
-        : [attribute(Number(type), encoded(value as string | number | Date))],
+        ? value.map((nested: ReceiptFields) => attribute(Number(type), encodeReceipt(nested)))
+        : [attribute(Number(type), encodeValue(value as string | number | Date))],
     ),
   );
 
 const attribute = (type: number, value: Buffer): Buffer => sequence(integer(type), integer(1), octetString(value));
 
-function encoded(value: string | number | Date): Buffer {
+function encodeValue(value: string | number | Date): Buffer {
   if (value instanceof Date) return ia5String(value.toISOString().replace(/\.\d+/, ''));
   return typeof value === 'number' ? integer(value) : utf8String(value);
 }
@@ -68,13 +68,13 @@ export function signMessage(content: Buffer, pki: Pki, changes: MessageChanges =
     wrap = octetString,
     certificates = [pki.leaf, pki.intermediate, pki.root].map(({ der }) => der),
   } = changes;
-  const algorithm = sequence(oid(digestIds[digest]), nothing());
+  const algorithm = sequence(oid(digestIds[digest]), nullValue());
   const signer = sequence(
     integer(1),
     issuerAndSerialNumber(pki.leaf.der),
     algorithm,
     ...(changes.attributes ? [explicit(0, changes.attributes)] : []),
-    sequence(oid('1.2.840.113549.1.1.1'), nothing()),
+    sequence(oid('1.2.840.113549.1.1.1'), nullValue()),
     octetString(sign(digest, content, pki.leaf.privateKey)),
   );
   const body = sequence(
@@ -88,6 +88,6 @@ export function signMessage(content: Buffer, pki: Pki, changes: MessageChanges =
 }
 
 function issuerAndSerialNumber(certificate: Buffer): Buffer {
-  const body = elementAt(certificate, [0, 0]).content;
-  return sequence(elementAt(body, [3]).raw, elementAt(body, [1]).raw);
+  const body = findDerElement(certificate, [0, 0]).content;
+  return sequence(findDerElement(body, [3]).raw, findDerElement(body, [1]).raw);
 }

@@ -1,27 +1,27 @@
 import { Environment, SignedDataVerifier } from '@apple/app-store-server-library';
-import { verifiedTransaction } from '../../lib/stores/store-a/trust.ts';
-import { receiptRoots, signedDataRoots } from '../../lib/stores/store-a/trusted-roots.ts';
+import { verifyTransaction } from '../../lib/stores/store-a/trust.ts';
+import { getReceiptRoots, getSignedDataRoots } from '../../lib/stores/store-a/trusted-roots.ts';
 import { appAppleId, bundleId } from './apple-payloads.ts';
 
-interface Circumstances {
+interface VerificationCase {
   readonly root: Buffer;
   readonly bundleId?: string;
   readonly now?: number;
 }
 
 /** Whom we believe in a test: the root, about one application. */
-export const trusting = (circumstances: Circumstances) => ({
-  signedData: signedDataRoots([circumstances.root]),
-  receipts: receiptRoots([circumstances.root]),
+export const createVerificationContext = (circumstances: VerificationCase) => ({
+  signedData: getSignedDataRoots([circumstances.root]),
+  receipts: getReceiptRoots([circumstances.root]),
   bundleId: circumstances.bundleId ?? bundleId,
   appAppleId,
   now: circumstances.now ?? Date.now(),
 });
 
 /** Whether we take it for a transaction that Apple signed for the application. */
-export function weBelieve(jws: string, circumstances: Circumstances): boolean {
+export function isAcceptedByUs(jws: string, circumstances: VerificationCase): boolean {
   try {
-    verifiedTransaction(jws, trusting(circumstances));
+    verifyTransaction(jws, createVerificationContext(circumstances));
     return true;
   } catch {
     return false;
@@ -29,9 +29,9 @@ export function weBelieve(jws: string, circumstances: Circumstances): boolean {
 }
 
 /** Whether Apple's own library does, in one of the two environments that we accept. */
-export async function appleBelieves(jws: string, circumstances: Circumstances): Promise<boolean> {
+export async function isAcceptedByApple(jws: string, circumstances: VerificationCase): Promise<boolean> {
   const verdicts = [Environment.PRODUCTION, Environment.SANDBOX].map((environment) =>
-    officialVerifier(environment, circumstances)
+    createAppleVerifier(environment, circumstances)
       .verifyAndDecodeTransaction(jws)
       .then(
         () => true,
@@ -42,7 +42,7 @@ export async function appleBelieves(jws: string, circumstances: Circumstances): 
 }
 
 /** Apple's verifier, without the revocation checks that need a network. */
-export const officialVerifier = (environment: Environment, circumstances: Circumstances): SignedDataVerifier =>
+export const createAppleVerifier = (environment: Environment, circumstances: VerificationCase): SignedDataVerifier =>
   new SignedDataVerifier(
     [circumstances.root],
     false,

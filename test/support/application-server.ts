@@ -2,14 +2,14 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** What the application's server got. */
-export interface Taken {
+export interface ReceivedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
 /** An answer; `hangs` never comes. */
-interface Answering {
+interface ServerResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -19,15 +19,15 @@ interface Answering {
 /** A server as an application runs one, with answers that a test chooses. */
 export interface ApplicationServer {
   readonly url: string;
-  readonly taken: Taken[];
+  readonly requests: ReceivedRequest[];
   /** What the server answers from now on. */
-  answer(how: Answering | ((taken: Taken) => Answering)): void;
+  respondWith(how: ServerResponse | ((taken: ReceivedRequest) => ServerResponse)): void;
   close(): Promise<void>;
 }
 
 export async function startApplicationServer(): Promise<ApplicationServer> {
-  const taken: Taken[] = [];
-  let answering: (taken: Taken) => Answering = () => ({ status: 200 });
+  const taken: ReceivedRequest[] = [];
+  let answering: (taken: ReceivedRequest) => ServerResponse = () => ({ status: 200 });
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -42,8 +42,8 @@ export async function startApplicationServer(): Promise<ApplicationServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    taken,
-    answer(how) {
+    requests: taken,
+    respondWith(how) {
       answering = typeof how === 'function' ? how : () => how;
     },
     close: async () => {

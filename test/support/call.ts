@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-l
 import * as v from 'valibot';
 import type { Contract } from '../../lib/api/contract.ts';
 
-export interface Wanted {
+export interface CallOptions {
   readonly path?: string;
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface Wanted {
   readonly body?: object | string;
 }
 
-export interface Got {
+export interface CallResult {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
@@ -19,24 +19,24 @@ export interface Got {
 }
 
 /** `Authorization: Basic` of an application and one of its keys. */
-export const basic = (app: string, key: string) => ({
+export const buildBasicAuth = (app: string, key: string) => ({
   authorization: `Basic ${Buffer.from(`${app}:${key}`).toString('base64')}`,
 });
 
 /** Calls the real handler of a contract as API Gateway does; an answer of 200 must fit the contract's response schema. */
-export async function call(contract: Contract, wanted: Wanted): Promise<Got> {
+export async function callEndpoint(contract: Contract, wanted: CallOptions): Promise<CallResult> {
   const { handler } = (await import(`../../functions/${contract.area}/${contract.id}.ts`)) as {
     handler: (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
   };
-  const result = await handler(eventOf(contract, wanted), { getRemainingTimeInMillis: () => 29_000 } as Context);
+  const result = await handler(toProxyEvent(contract, wanted), { getRemainingTimeInMillis: () => 29_000 } as Context);
   const body = JSON.parse(result.body) as unknown;
-  if (result.statusCode === 200 && contract.dialect !== 'client-token') v.parse(contract.response, body);
+  if (result.statusCode === 200 && contract.errorFormat !== 'client-token') v.parse(contract.response, body);
   return { status: result.statusCode, headers: result.headers ?? {}, body };
 }
 
-function eventOf(
+function toProxyEvent(
   { method, path }: Contract,
-  { body, headers = {}, params = {}, query, ...wanted }: Wanted,
+  { body, headers = {}, params = {}, query, ...wanted }: CallOptions,
 ): APIGatewayProxyEvent {
   const encoded = path.replace(/:(\w+)/g, (_all, name: string) => encodeURIComponent(params[name] ?? 'anything'));
   const event = {

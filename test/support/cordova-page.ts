@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { JSDOM, VirtualConsole } from 'jsdom';
-import { preflightJson } from './preflighted-json.ts';
+import { enforcePreflight } from './preflighted-json.ts';
 
 /** What the native side of a plugin answers: the result for `success`, or a thrown text for `error`. */
-export type NativeSide = (method: string, args: readonly unknown[], service: string) => unknown;
+export type NativePlugin = (method: string, args: readonly unknown[], service: string) => unknown;
 
 /** A page of an app in its webview, with Cordova's bridge to a native side that the test plays. */
 export interface CordovaPage {
@@ -17,17 +17,17 @@ export interface CordovaPage {
 /** A page of `origin`: its XMLHttpRequest asks for leave before it sends JSON, and refuses what CORS does not allow. */
 export function openCordovaPage(
   platformId: 'ios' | 'android',
-  native: NativeSide,
+  native: NativePlugin,
   origin = 'https://localhost',
 ): CordovaPage {
-  preflightJson();
+  enforcePreflight();
   const dom = new JSDOM('<!doctype html>', {
     url: `${origin}/`,
     runScripts: 'outside-only',
     virtualConsole: new VirtualConsole(),
   });
   const { window } = dom;
-  Object.assign(window, { cordova: { platformId, exec: execOf(native) } });
+  Object.assign(window, { cordova: { platformId, exec: createExec(native) } });
   return {
     window,
     load: async (file) => {
@@ -41,8 +41,8 @@ export function openCordovaPage(
 type Callback = ((value: unknown) => void) | null | undefined;
 
 /** Native answers come later, never from within the call. */
-const execOf =
-  (native: NativeSide) =>
+const createExec =
+  (native: NativePlugin) =>
   (success: Callback, error: Callback, service: string, method: string, args: readonly unknown[]) => {
     setTimeout(() => {
       try {

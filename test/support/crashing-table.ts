@@ -1,7 +1,7 @@
 import type { Table } from '../../lib/db/table.ts';
 
 /** The table for somebody who may crash right before and right after each single write. */
-export const crashingTable = (table: Table, crashes: () => boolean): Table => ({
+export const createCrashingTable = (table: Table, crashes: () => boolean): Table => ({
   ...table,
   update: async (update) => {
     if (crashes()) throw new Error('crashed before the write');

@@ -1,5 +1,5 @@
 /** What the control API answers to a purchase and to what is done with it. */
-interface Bought<Body> {
+interface PurchaseResponse<Body> {
   readonly id: string;
   readonly validate: Body;
   /** When a subscription of store_b ends. */
@@ -9,7 +9,7 @@ interface Bought<Body> {
 }
 
 /** Sells and changes purchases in a running emulator. */
-export function emulatorOwner(emulatorUrl: string) {
+export function createEmulatorClient(emulatorUrl: string) {
   const call = async (path: string, body?: object): Promise<unknown> => {
     const method = body ? 'POST' : 'DELETE';
     const answer = await fetch(`${emulatorUrl}/control${path}`, {
@@ -21,9 +21,13 @@ export function emulatorOwner(emulatorUrl: string) {
   };
   return {
     buy: async <Body>(order: object) =>
-      (await call('/purchases', { productId: 'premium', type: 'paid subscription', ...order })) as Bought<Body>,
+      (await call('/purchases', {
+        productId: 'premium',
+        type: 'paid subscription',
+        ...order,
+      })) as PurchaseResponse<Body>,
     act: async <Body>(id: string, action: string, details: object = {}) =>
-      (await call(`/purchases/${encodeURIComponent(id)}/${action}`, details)) as Bought<Body>,
+      (await call(`/purchases/${encodeURIComponent(id)}/${action}`, details)) as PurchaseResponse<Body>,
     /** Until `mend`, no call to the store is answered. */
     breakStore: async (platform: string) => await call('/faults', { platform, fault: 'down', times: 1000 }),
     mend: async () => await call('/faults'),

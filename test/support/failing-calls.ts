@@ -1,17 +1,17 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
 /** How a call fails: it is not done, it is done and its answer is lost, or the function dies before it or after it. */
-export const failures = ['not done', 'answer lost', 'dead before', 'dead after'] as const;
-export type Failure = (typeof failures)[number];
+export const failureModes = ['not done', 'answer lost', 'dead before', 'dead after'] as const;
+export type FailureMode = (typeof failureModes)[number];
 
 /** The calls of the functions to the outside: to the table, the stores, and what else is made through it. */
 export interface FailingCalls {
   /** How many were made since. */
   count(): number;
   /** From now on the n-th call fails so; without a number all succeed. */
-  failAt(number?: number, failure?: Failure): void;
+  failAt(number?: number, failure?: FailureMode): void;
   /** Makes a call that is one of them. */
-  through<T>(call: () => Promise<T>): Promise<T>;
+  run<T>(call: () => Promise<T>): Promise<T>;
   restore(): void;
 }
 
@@ -21,10 +21,10 @@ interface Client {
 }
 
 /** Goes around every call that leaves this process, at the client of the table and at `fetch`. */
-export function failingCalls(): FailingCalls {
+export function interceptCalls(): FailingCalls {
   let made = 0;
   let at = 0;
-  let how: Failure = 'not done';
+  let how: FailureMode = 'not done';
   const around = async <T>(call: () => Promise<T>): Promise<T> => {
     made++;
     const isHit = made === at;
@@ -34,7 +34,7 @@ export function failingCalls(): FailingCalls {
     if (isHit) throw new Error('the connection was lost');
     return answer;
   };
-  const restore = goAround(DynamoDBDocumentClient as unknown as Client, around);
+  const restore = wrapSend(DynamoDBDocumentClient as unknown as Client, around);
   const realFetch = globalThis.fetch;
   globalThis.fetch = async (...request) => await around(async () => await realFetch(...request));
   return {
@@ -42,7 +42,7 @@ export function failingCalls(): FailingCalls {
     failAt(number = 0, failure = 'not done') {
       [made, at, how] = [0, number, failure];
     },
-    through: around,
+    run: around,
     restore() {
       globalThis.fetch = realFetch;
       restore();
@@ -50,7 +50,7 @@ export function failingCalls(): FailingCalls {
   };
 }
 
-function goAround({ prototype }: Client, around: <T>(call: () => Promise<T>) => Promise<T>): () => void {
+function wrapSend({ prototype }: Client, around: <T>(call: () => Promise<T>) => Promise<T>): () => void {
   const real = prototype.send;
   const isOwn = Object.hasOwn(prototype, 'send');
   prototype.send = async function send(this: unknown, ...values) {

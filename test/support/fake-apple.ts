@@ -1,13 +1,19 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { ServiceError } from '../../lib/errors.ts';
-import type { Asking, StoreAnswer, StoreFetch, Validation, ValidationRequest } from '../../lib/stores/store.ts';
+import type {
+  StoreContext,
+  StoreFetch,
+  StoreResponse,
+  StoreValidation,
+  ValidationRequest,
+} from '../../lib/stores/store.ts';
 import { storeA } from '../../lib/stores/store-a/store-a.ts';
-import { appAppleId, bought, bundleId, renewalPayload, transactionPayload } from './apple-payloads.ts';
-import { mintPki, type Pki } from './apple-pki.ts';
+import { appAppleId, buildRenewalPayload, buildTransactionPayload, bundleId, purchaseDate } from './apple-payloads.ts';
+import { createPki, type Pki } from './apple-pki.ts';
 import { signJws } from './apple-signatures.ts';
 
 /** The chain that Apple signs with in the tests; its root is trusted through `extraRoots`. */
-export const apple: Pki = mintPki();
+export const applePki: Pki = createPki();
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
@@ -19,7 +25,7 @@ export const apiSettings = {
   privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
 };
 
-type TransactionOf = ReturnType<typeof transactionPayload>;
+type TransactionPayload = ReturnType<typeof buildTransactionPayload>;
 
 /** What Apple knows of a customer in one environment. */
 export interface Customer {
@@ -29,16 +35,16 @@ export interface Customer {
 }
 
 /** A subscription with one transaction, in this status. */
-export const subscriber = (status: number, transaction: object = {}, renewal: object = {}): Customer => ({
-  transactions: [transactionPayload(transaction)],
-  statuses: [{ status, transaction: transactionPayload(transaction), renewal: renewalPayload(renewal) }],
+export const createSubscriber = (status: number, transaction: object = {}, renewal: object = {}): Customer => ({
+  transactions: [buildTransactionPayload(transaction)],
+  statuses: [{ status, transaction: buildTransactionPayload(transaction), renewal: buildRenewalPayload(renewal) }],
 });
 
 const environments = { 'api.storekit.apple.com': 'Production', 'api.storekit-sandbox.apple.com': 'Sandbox' } as const;
 type Customers = Partial<Record<'Production' | 'Sandbox', Customer>>;
 
 /** The App Store Server API as it would answer, and the calls that it got. */
-export function appStore(customers: Customers, pki: Pki = apple): { fetch: StoreFetch; calls: string[] } {
+export function createAppStore(customers: Customers, pki: Pki = applePki): { fetch: StoreFetch; calls: string[] } {
   const calls: string[] = [];
   const fetch: StoreFetch = async (url) => {
     const { host, pathname, searchParams } = new URL(url);
@@ -46,15 +52,17 @@ export function appStore(customers: Customers, pki: Pki = apple): { fetch: Store
     const environment = environments[host as keyof typeof environments];
     const customer = customers[environment];
     const known =
-      customer && answerOf(customer, pathname, { environment, pki, revision: searchParams.get('revision') });
-    return known ? json(200, known) : json(404, { errorCode: 4040010, errorMessage: 'Transaction id not found.' });
+      customer && buildResponse(customer, pathname, { environment, pki, revision: searchParams.get('revision') });
+    return known
+      ? jsonResponse(200, known)
+      : jsonResponse(404, { errorCode: 4040010, errorMessage: 'Transaction id not found.' });
   };
   return { fetch, calls };
 }
 
 const pageSize = 20;
 
-function answerOf(
+function buildResponse(
   { transactions = [], statuses = [], download }: Customer,
   path: string,
   { environment, pki, revision }: { environment: string; pki: Pki; revision: string | null },
@@ -70,48 +78,48 @@ function answerOf(
   }
   const lastTransactions = statuses.map(({ status, transaction = {}, renewal }) => ({
     status,
-    originalTransactionId: (transaction as TransactionOf).originalTransactionId,
+    originalTransactionId: (transaction as TransactionPayload).originalTransactionId,
     signedTransactionInfo: signJws(transaction, pki),
     ...(renewal && { signedRenewalInfo: signJws(renewal, pki) }),
   }));
   return { ...origin, data: [{ subscriptionGroupIdentifier: 'group-1', lastTransactions }] };
 }
 
-export const json = (status: number, body: object): StoreAnswer => answer(status, JSON.stringify(body));
+export const jsonResponse = (status: number, body: object): StoreResponse => textResponse(status, JSON.stringify(body));
 
-export const answer = (status: number, text: string): StoreAnswer => ({ status, text, headers: new Headers() });
+export const textResponse = (status: number, text: string): StoreResponse => ({ status, text, headers: new Headers() });
 
 /** No connection. */
-export const unreachable: StoreFetch = async () => {
+export const failFetch: StoreFetch = async () => {
   throw new ServiceError('ConnectionFailed', 'The store could not be reached.');
 };
 
 /** What an adapter gets while it validates, one minute after the purchase of the samples. */
-export const asking = (changes: Partial<Asking> = {}): Asking => ({
-  app: 'app',
+export const createContext = (changes: Partial<StoreContext> = {}): StoreContext => ({
+  appName: 'app',
   settings: apiSettings,
-  fetch: unreachable,
-  now: () => bought + 60_000,
-  once: (_key, charge) => charge(),
-  extraRoots: [apple.root.der],
+  fetch: failFetch,
+  now: () => purchaseDate + 60_000,
+  runOnce: (_key, charge) => charge(),
+  extraRoots: [applePki.root.der],
   ...changes,
 });
 
 /** A request with a signed transaction, for the application. */
-export const signedRequest = (payload: object, changes: Partial<ValidationRequest> = {}): ValidationRequest => ({
+export const createSignedRequest = (payload: object, changes: Partial<ValidationRequest> = {}): ValidationRequest => ({
   id: bundleId,
   type: 'application',
-  transaction: { type: 'store_a', jwsRepresentation: signJws(payload, apple) },
+  transaction: { type: 'store_a', jwsRepresentation: signJws(payload, applePki) },
   ...changes,
 });
 
 /** What the validation of a signed transaction shows, when Apple knows the customer so. */
-export const validated = async (
+export const validateSignedTransaction = async (
   customer: Customer,
-  payload: object = transactionPayload(),
-  changes: { request?: Partial<ValidationRequest>; asking?: Partial<Asking> } = {},
-): Promise<Validation> =>
+  payload: object = buildTransactionPayload(),
+  changes: { request?: Partial<ValidationRequest>; asking?: Partial<StoreContext> } = {},
+): Promise<StoreValidation> =>
   await storeA.validate(
-    signedRequest(payload, changes.request),
-    asking({ fetch: appStore({ Production: customer }).fetch, ...changes.asking }),
+    createSignedRequest(payload, changes.request),
+    createContext({ fetch: createAppStore({ Production: customer }).fetch, ...changes.asking }),
   );

@@ -1,29 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { cipherOf } from '../../lib/apps/cipher.ts';
-import { createApp, type IssuedKeys } from '../../lib/apps/operator.ts';
-import { appsOf } from '../../lib/db/apps.ts';
+import { createCipher } from '../../lib/apps/cipher.ts';
+import { createApp, type IssuedApiKeys } from '../../lib/apps/operator.ts';
+import { createAppRepository } from '../../lib/db/apps.ts';
 import type { Table } from '../../lib/db/table.ts';
 import type { Observation } from '../../lib/purchases/observation.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/transactions/transaction.ts';
 
-export const day = 24 * 60 * 60 * 1000;
-export const start = Date.parse('2026-01-01T00:00:00Z');
+export const dayMs = 24 * 60 * 60 * 1000;
+export const startDate = Date.parse('2026-01-01T00:00:00Z');
 
 /** A name that no other test uses. */
-export const freshName = (kind = 'app'): string => `${kind}-${randomUUID()}`;
+export const createUniqueName = (kind = 'app'): string => `${kind}-${randomUUID()}`;
 
-export const testCipher = cipherOf(async () => 'the-master-secret-of-the-tests', Date.now);
+export const testCipher = createCipher(async () => 'the-master-secret-of-the-tests', Date.now);
 
 /** An application with its keys. */
-export const givenApp = async (table: Table, name = freshName()): Promise<IssuedKeys> =>
-  await createApp(appsOf(table, testCipher), name, Date.now());
+export const givenApp = async (table: Table, name = createUniqueName()): Promise<IssuedApiKeys> =>
+  await createApp(createAppRepository(table, testCipher), name, Date.now());
 
 /** An observation of a purchase that cannot be refreshed. */
-export type Look = Omit<Observation, 'refreshToken'>;
+export type UnrefreshableObservation = Omit<Observation, 'refreshToken'>;
 
 /** A monthly subscription bought at `start`, seen then; `state` says what differs. */
-export function seenPurchase(state: Partial<Purchase> = {}, seen: Partial<Look> = {}): Look {
+export function createObservation(
+  state: Partial<Purchase> = {},
+  seen: Partial<UnrefreshableObservation> = {},
+): UnrefreshableObservation {
   const purchase: Purchase = {
     purchaseId: 'store_a:1',
     transactionId: 'store_a:1',
@@ -31,16 +34,16 @@ export function seenPurchase(state: Partial<Purchase> = {}, seen: Partial<Look> 
     platform: 'store_a',
     productType: 'paid subscription',
     sandbox: false,
-    purchaseDate: start,
-    expirationDate: start + 31 * day,
+    purchaseDate: startDate,
+    expirationDate: startDate + 31 * dayMs,
     renewalIntent: 'Renew',
     ...state,
   };
-  return { asOf: start, purchase, transactions: [paid(purchase)], userTokens: [], ...seen };
+  return { asOf: startDate, purchase, transactions: [createTransaction(purchase)], userAliases: [], ...seen };
 }
 
 /** The transaction that a purchase names as its latest. */
-export function paid(purchase: Purchase, fields: Partial<Transaction> = {}): Transaction {
+export function createTransaction(purchase: Purchase, fields: Partial<Transaction> = {}): Transaction {
   const { purchaseId, transactionId, productId, platform, sandbox } = purchase;
   return {
     purchaseId,
@@ -48,7 +51,7 @@ export function paid(purchase: Purchase, fields: Partial<Transaction> = {}): Tra
     productId,
     platform,
     sandbox,
-    purchaseDate: purchase.lastRenewalDate ?? purchase.purchaseDate ?? start,
+    purchaseDate: purchase.lastRenewalDate ?? purchase.purchaseDate ?? startDate,
     ...(purchase.expirationDate !== undefined && { expirationDate: purchase.expirationDate }),
     quantity: 1,
     currency: 'USD',

@@ -5,15 +5,17 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { handler } from '../../functions/notifications/receive.ts';
 
 /** The receivers of notifications behind a server, as API Gateway would call them. */
-export interface HooksServer {
+export interface NotificationServer {
   readonly url: string;
   close(): Promise<void>;
 }
 
 /** Starts it. `before` may replace the answer: a status that it gives is answered and the receiver not called. */
-export async function startHooksServer(before: () => number | undefined = () => undefined): Promise<HooksServer> {
+export async function startNotificationServer(
+  before: () => number | undefined = () => undefined,
+): Promise<NotificationServer> {
   const server = createServer(async (request, response) => {
-    const event = await eventOf(request);
+    const event = await toProxyEvent(request);
     const status = before();
     const { statusCode, headers, body } =
       status === undefined ? await handler(event) : { statusCode: status, headers: {}, body: '' };
@@ -30,7 +32,7 @@ export async function startHooksServer(before: () => number | undefined = () => 
   };
 }
 
-async function eventOf(request: IncomingMessage): Promise<APIGatewayProxyEvent> {
+async function toProxyEvent(request: IncomingMessage): Promise<APIGatewayProxyEvent> {
   const chunks: Buffer[] = await request.toArray();
   const { pathname, searchParams } = new URL(`http://hooks${request.url}`);
   return {

@@ -3,15 +3,15 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
 
 /** Every item of an application, found by going through the whole table, as text; raw views are unpacked. */
-export async function itemsOf(table: string, app: string): Promise<string[]> {
+export async function dumpItems(table: string, app: string): Promise<string[]> {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
   const items: string[] = [];
   for await (const { Items = [] } of paginateScan({ client }, { TableName: table })) {
     const own = Items.filter(({ pk }) => String(pk).startsWith(`${app}#`) || pk === `APP#${app}`);
-    items.push(...own.map(({ raw, ...item }) => JSON.stringify(item) + (raw ? unpacked(raw) : '')));
+    items.push(...own.map(({ raw, ...item }) => JSON.stringify(item) + (raw ? decompress(raw) : '')));
   }
   return items;
 }
 
-const unpacked = (raw: unknown): string =>
+const decompress = (raw: unknown): string =>
   raw instanceof Uint8Array ? brotliDecompressSync(raw).toString('utf8') : JSON.stringify(raw);

@@ -1,9 +1,9 @@
-import type { Seen } from '../../lib/purchases/merge.ts';
+import type { SealedObservation } from '../../lib/purchases/merge.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/transactions/transaction.ts';
-import { day, paid, seenPurchase, start } from './given.ts';
+import { createObservation, createTransaction, dayMs, startDate } from './given.ts';
 
-export const lifeActions = [
+export const historyActions = [
   'renew',
   'cancel',
   'uncancel',
@@ -16,33 +16,34 @@ export const lifeActions = [
   'upgrade',
   'ask',
 ] as const;
-export type LifeAction = (typeof lifeActions)[number];
+export type HistoryAction = (typeof historyActions)[number];
 
 /** What a store would let us observe of one subscription that lives through the actions, a look after each of them. */
-export function observationsOf(actions: readonly LifeAction[]): Seen[] {
-  const first = seenPurchase();
+export function buildObservations(actions: readonly HistoryAction[]): SealedObservation[] {
+  const first = createObservation();
   const looks = [first];
   let purchase = first.purchase;
   let transactions: Transaction[] = [...first.transactions];
   actions.forEach((action, index) => {
-    const at = start + (index + 1) * day;
-    ({ purchase, transactions } = live(purchase, transactions, { action, at, index }));
-    looks.push({ asOf: at, purchase, transactions, userTokens: index % 3 === 0 ? ['token'] : [] });
+    const at = startDate + (index + 1) * dayMs;
+    ({ purchase, transactions } = applyAction(purchase, transactions, { action, at, index }));
+    looks.push({ asOf: at, purchase, transactions, userAliases: index % 3 === 0 ? ['token'] : [] });
   });
   return looks;
 }
 
-function live(
+function applyAction(
   purchase: Purchase,
   transactions: Transaction[],
-  { action, at, index }: { action: LifeAction; at: number; index: number },
+  { action, at, index }: { action: HistoryAction; at: number; index: number },
 ): { purchase: Purchase; transactions: Transaction[] } {
   const changed = (fields: Partial<Purchase>) => ({ purchase: { ...purchase, ...fields }, transactions });
   if (action === 'cancel') return changed({ renewalIntent: 'Lapse', renewalIntentChangeDate: at });
   if (action === 'uncancel') return changed({ renewalIntent: 'Renew', renewalIntentChangeDate: at });
-  if (action === 'grace') return changed({ isBillingRetryPeriod: true, expirationDate: at + 16 * day });
+  if (action === 'grace') return changed({ isBillingRetryPeriod: true, expirationDate: at + 16 * dayMs });
   if (action === 'hold') return changed({ isBillingRetryPeriod: true, expirationDate: at - 1000 });
-  if (action === 'pause') return changed({ isPaused: true, expirationDate: at - 1000, autoResumeDate: at + 30 * day });
+  if (action === 'pause')
+    return changed({ isPaused: true, expirationDate: at - 1000, autoResumeDate: at + 30 * dayMs });
   if (action === 'share') return changed({ isSharedPurchase: true });
   if (action === 'refund of the first') {
     const [first, ...others] = transactions;
@@ -64,8 +65,8 @@ function live(
     ...running,
     transactionId: `store_a:${index + 2}`,
     lastRenewalDate: at,
-    expirationDate: at + 31 * day,
+    expirationDate: at + 31 * dayMs,
     ...(action === 'upgrade' && { productId: `store_a:plan-${index}` }),
   };
-  return { purchase: renewed, transactions: [...transactions, paid(renewed)] };
+  return { purchase: renewed, transactions: [...transactions, createTransaction(renewed)] };
 }

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** What a name server says of a name: its addresses, that there is no such name, or nothing at all. */
-type Said = readonly string[] | 'no such name' | 'nothing';
+type DnsAnswer = readonly string[] | 'no such name' | 'nothing';
 
 /** A name server that says what a test wants. */
 export interface NameServer {
@@ -16,11 +16,11 @@ const types = { A: 1, AAAA: 28 } as const;
 const headerBytes = 12;
 
 /** Starts a name server of these names; there are no others. */
-export async function startNameServer(names: Readonly<Record<string, Said>>): Promise<NameServer> {
+export async function startNameServer(names: Readonly<Record<string, DnsAnswer>>): Promise<NameServer> {
   const socket = createSocket('udp4');
   socket.on('message', (question, { address, port }) => {
     const said = names[nameIn(question)] ?? 'no such name';
-    if (said !== 'nothing') socket.send(answerTo(question, said), port, address);
+    if (said !== 'nothing') socket.send(buildAnswer(question, said), port, address);
   });
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   return {
@@ -37,7 +37,7 @@ function nameIn(question: Buffer): string {
   return labels.join('.').toLowerCase();
 }
 
-function answerTo(question: Buffer, said: Exclude<Said, 'nothing'>): Buffer {
+function buildAnswer(question: Buffer, said: Exclude<DnsAnswer, 'nothing'>): Buffer {
   const end = question.indexOf(0, headerBytes) + 5;
   const type = question.readUInt16BE(end - 4);
   const addresses = said === 'no such name' ? [] : said;

@@ -7,11 +7,11 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 export interface NotificationLog {
   readonly url: string;
   /** What came since the last time; waits for the first. */
-  next(): Promise<APIGatewayProxyEvent[]>;
+  takeNew(): Promise<APIGatewayProxyEvent[]>;
   close(): Promise<void>;
 }
 
-export async function notificationLog(): Promise<NotificationLog> {
+export async function startNotificationLog(): Promise<NotificationLog> {
   let kept: APIGatewayProxyEvent[] = [];
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString('utf8');
@@ -23,7 +23,7 @@ export async function notificationLog(): Promise<NotificationLog> {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async next() {
+    async takeNew() {
       // Several may belong to one change.
       for (let seen = -1; kept.length === 0 || kept.length !== seen; ) {
         seen = kept.length;

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
-import type { Happened, Purchases } from '../../lib/db/purchases.ts';
+import type { PurchaseRepository, RecordPurchaseInput } from '../../lib/db/purchases.ts';
 import { strategies } from '../../lib/purchases/claims.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
-import { day, paid } from './given.ts';
+import { createTransaction, dayMs } from './given.ts';
 
 /** Users of the lives; they share their purchases, and take them from each other. */
 export const users = ['ann', 'bob', 'eve'] as const;
-const hour = day / 24;
+const hour = dayMs / 24;
 
-const deeds = [
+const stepKinds = [
   'buy',
   'renew',
   'lapse',
@@ -23,18 +23,18 @@ const deeds = [
 ] as const;
 
 /** Something that happens to one of few purchases. */
-const anyDeed = fc.record({
-  deed: fc.constantFrom(...deeds, 'claim', 'link', 'claim', 'link'),
+const arbitraryStep = fc.record({
+  deed: fc.constantFrom(...stepKinds, 'claim', 'link', 'claim', 'link'),
   which: fc.nat(4),
   user: fc.constantFrom(...users),
   passes: fc.integer({ min: 1, max: 40 }),
 });
-type Deed = typeof anyDeed extends fc.Arbitrary<infer T> ? T : never;
+type HistoryStep = typeof arbitraryStep extends fc.Arbitrary<infer T> ? T : never;
 
 /** What happens in an application, in order. */
-export const anyLives = fc.record({
+export const arbitraryHistories = fc.record({
   strategy: fc.constantFrom(...strategies, 'last'),
-  deeds: fc.array(anyDeed, { minLength: 1, maxLength: 14 }),
+  deeds: fc.array(arbitraryStep, { minLength: 1, maxLength: 14 }),
 });
 
 /** Of each purchase: what it is. Dates of purchases differ, so that one of them is the last. */
@@ -47,14 +47,14 @@ const kinds: readonly Partial<Purchase>[] = [
 ];
 
 /** Lives purchases from `from` on, one deed at a time. */
-export function livesOf(
-  purchases: Purchases,
+export function createHistoryRunner(
+  purchases: PurchaseRepository,
   app: string,
-  { strategy, from }: Pick<Happened, 'strategy'> & { from: number },
+  { strategy, from }: Pick<RecordPurchaseInput, 'strategy'> & { from: number },
 ) {
   const states = new Map<string, Purchase>();
   let now = from;
-  return async ({ deed, which, user, passes }: Deed): Promise<void> => {
+  return async ({ deed, which, user, passes }: HistoryStep): Promise<void> => {
     now += passes * hour;
     const purchaseId = `store_a:${which}`;
     const before = states.get(purchaseId);
@@ -63,13 +63,13 @@ export function livesOf(
     states.set(purchaseId, state);
     const refunded = deed === 'refund' && { refundedAt: now };
     const transactions = [
-      paid(state, { purchaseDate: state.lastRenewalDate ?? bought.purchaseDate ?? now, ...refunded }),
+      createTransaction(state, { purchaseDate: state.lastRenewalDate ?? bought.purchaseDate ?? now, ...refunded }),
     ];
     const manual = deed === 'link' && before;
     const claims = deed === 'buy' || deed === 'claim' || !before;
-    await purchases.record(app, purchaseId, {
-      cause: manual ? 'link' : claims ? 'validation' : 'notification',
-      ...(!manual && { observed: { asOf: now, purchase: state, transactions, userTokens: [] } }),
+    await purchases.recordPurchase(app, purchaseId, {
+      trigger: manual ? 'link' : claims ? 'validation' : 'notification',
+      ...(!manual && { observed: { asOf: now, purchase: state, transactions, userAliases: [] } }),
       ...((claims || manual) && { claim: { username: user, how: manual ? 'manual' : 'validation' } }),
       strategy,
       now,
@@ -87,12 +87,12 @@ function newPurchase(purchaseId: string, which: number, now: number): Purchase {
     sandbox: false,
     purchaseDate: now - which,
     // A store may not know how long a non-renewing subscription lasts.
-    ...(kind.productType === 'paid subscription' && { expirationDate: now + 20 * day }),
+    ...(kind.productType === 'paid subscription' && { expirationDate: now + 20 * dayMs }),
     ...kind,
   };
 }
 
-function after(state: Purchase, deed: Deed['deed'], now: number): Purchase {
+function after(state: Purchase, deed: HistoryStep['deed'], now: number): Purchase {
   const { isPaused, ...running } = state;
   const renews = state.productType === 'paid subscription';
   switch (deed) {
@@ -102,7 +102,7 @@ function after(state: Purchase, deed: Deed['deed'], now: number): Purchase {
         ...running,
         transactionId: `${state.purchaseId}-${now}`,
         lastRenewalDate: now,
-        expirationDate: now + 20 * day,
+        expirationDate: now + 20 * dayMs,
         renewalIntent: 'Renew',
       };
     case 'lapse':

@@ -1,7 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Key } from '../../lib/db/keys.ts';
 import type { Table, Write } from '../../lib/db/table.ts';
-import { type ItemChange, streamRecord } from './stream-records.ts';
+import { buildStreamRecord, type ItemChange } from './stream-records.ts';
 
 /** The table, and a stream of what its transactions change and of new items that are put: records of one partition are in one shard, in order. */
 export interface RecordedTable {
@@ -9,17 +9,17 @@ export interface RecordedTable {
   readonly shards: readonly DynamoDBRecord[][];
 }
 
-export function recordedTable(table: Table, shardCount: number): RecordedTable {
+export function createRecordedTable(table: Table, shardCount: number): RecordedTable {
   const shards = Array.from({ length: shardCount }, (): DynamoDBRecord[] => []);
   let position = 0;
   const record = (pk: string, change: ItemChange) =>
-    shards[shardOf(pk, shardCount)]?.push(streamRecord(change, position++));
+    shards[chooseShard(pk, shardCount)]?.push(buildStreamRecord(change, position++));
   return {
     shards,
     table: {
       ...table,
       async transact(writes) {
-        const keys = writes.flatMap(keyOf);
+        const keys = writes.flatMap(getKeys);
         const read = async () => {
           const items = await table.batchGet(keys);
           return keys.map(({ pk, sk }) => items.find((item) => item.pk === pk && item.sk === sk));
@@ -42,10 +42,10 @@ export function recordedTable(table: Table, shardCount: number): RecordedTable {
   };
 }
 
-const keyOf = ({ Put, Update, Delete }: Write): Key[] => {
+const getKeys = ({ Put, Update, Delete }: Write): Key[] => {
   const { pk, sk } = Put?.Item ?? Update?.Key ?? Delete?.Key ?? {};
   return pk === undefined ? [] : [{ pk, sk }];
 };
 
-const shardOf = (pk: string, count: number): number =>
+const chooseShard = (pk: string, count: number): number =>
   [...pk].reduce((sum, character) => (sum * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003, 0) % count;

@@ -1,23 +1,26 @@
-import { dayRatesOf } from '../../lib/db/day-rates.ts';
-import { type Happened, type Purchases, purchasesOf } from '../../lib/db/purchases.ts';
+import { createExchangeRateRepository } from '../../lib/db/day-rates.ts';
+import { createPurchaseRepository, type PurchaseRepository, type RecordPurchaseInput } from '../../lib/db/purchases.ts';
 import type { Table } from '../../lib/db/table.ts';
-import { cachedRates } from '../../lib/exchange-rates/cached-rates.ts';
+import { createRateCache } from '../../lib/exchange-rates/cached-rates.ts';
 import type { Observation } from '../../lib/purchases/observation.ts';
-import { seenPurchase, start, testCipher } from './given.ts';
+import { createObservation, startDate, testCipher } from './given.ts';
 
 /** Purchases of a table, which are priced as of `start`. */
-export const recordingOver = (table: Table): Purchases =>
-  purchasesOf(
+export const createTestRepository = (table: Table): PurchaseRepository =>
+  createPurchaseRepository(
     table,
     testCipher,
-    cachedRates(dayRatesOf(table), () => start),
+    createRateCache(createExchangeRateRepository(table), () => startDate),
   );
 
 /** A validation at `start`, by a user if one is named. */
-export const seen = (username?: string, observed: Observation = seenPurchase()): Happened => ({
-  cause: 'validation',
+export const buildValidationInput = (
+  username?: string,
+  observed: Observation = createObservation(),
+): RecordPurchaseInput => ({
+  trigger: 'validation',
   observed,
   ...(username && { claim: { username, how: 'validation' } }),
   strategy: 'all',
-  now: start,
+  now: startDate,
 });

@@ -1,7 +1,7 @@
-import type { NativeSide } from './cordova-page.ts';
+import type { NativePlugin } from './cordova-page.ts';
 
 /** The monthly subscription that the tests sell, as StoreKit describes it to a plugin. */
-export const premium = {
+export const premiumProduct = {
   id: 'premium',
   title: 'Premium',
   description: 'Everything',
@@ -21,10 +21,10 @@ export interface ReceiptBody {
 }
 
 /** StoreKit 1 with one receipt for the application, as the plugin's native side answers. */
-export const appStoreDevice =
-  ({ id, transaction }: ReceiptBody): NativeSide =>
+export const createAppStoreDevice =
+  ({ id, transaction }: ReceiptBody): NativePlugin =>
   (method) => {
-    if (method === 'load') return [[premium], []];
+    if (method === 'load') return [[premiumProduct], []];
     if (/^appStore(Refresh)?Receipt$/.test(method)) return [transaction.appStoreReceipt, id, '1.0', '1', '????'];
     if (method === 'getStorefront') return 'USA';
     return undefined;

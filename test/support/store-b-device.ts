@@ -1,5 +1,5 @@
 import { type CordovaPage, openCordovaPage } from './cordova-page.ts';
-import { preflightJson } from './preflighted-json.ts';
+import { enforcePreflight } from './preflighted-json.ts';
 
 /** The body with which the emulator would have a purchase of the Play Store validated. */
 export interface PlayBody {
@@ -59,7 +59,7 @@ export interface PlayPage extends CordovaPage {
 export function openPlayPage(body: PlayBody, details: object): PlayPage {
   const acknowledgements: (readonly unknown[])[] = [];
   let tell = (_message: object): void => {};
-  preflightJson();
+  enforcePreflight();
   const page = openCordovaPage('android', (method, args) => {
     if (method === 'getAvailableProducts') return [details];
     if (method === 'getStorefront') return 'US';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import type { IssuedKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
-import { freshName } from './given.ts';
+import { createUniqueName } from './given.ts';
 import type { TestService } from './service.ts';
 
 /** How one subscription lives: what happens to it round by round, and when its user shows it to the service. */
-export interface Life {
+export interface StoreHistory {
   readonly platform: Platform;
   readonly autoRenew: boolean;
   readonly period: 'P1W' | 'P1M';
@@ -14,8 +14,8 @@ export interface Life {
 }
 
 /** Subscriptions that live at the same time, and how far the clock moves after each round. */
-export interface Lives {
-  readonly lives: readonly Life[];
+export interface StoreHistories {
+  readonly lives: readonly StoreHistory[];
   readonly moves: readonly string[];
 }
 
@@ -26,11 +26,11 @@ const actionsAt = {
   processor_a: [...common, 'pause', 'resume'],
 } as const satisfies Partial<Record<Platform, readonly string[]>>;
 /** The platforms whose lives are lived. */
-export const livedOn = Object.keys(actionsAt) as (keyof typeof actionsAt)[];
+export const historyPlatforms = Object.keys(actionsAt) as (keyof typeof actionsAt)[];
 
 const rounds = 3;
 
-const life: fc.Arbitrary<Life> = fc.constantFrom(...livedOn).chain((platform) =>
+const life: fc.Arbitrary<StoreHistory> = fc.constantFrom(...historyPlatforms).chain((platform) =>
   fc.record({
     platform: fc.constant(platform),
     autoRenew: fc.boolean(),
@@ -44,7 +44,7 @@ const life: fc.Arbitrary<Life> = fc.constantFrom(...livedOn).chain((platform) =>
 );
 
 /** So many random lives. */
-export const livesOf = (count: number): fc.Arbitrary<Lives> =>
+export const arbitraryStoreHistories = (count: number): fc.Arbitrary<StoreHistories> =>
   fc.record({
     lives: fc.array(life, { minLength: count, maxLength: count }),
     // Together less than the sixty days after which store_b forgets what expired.
@@ -52,26 +52,26 @@ export const livesOf = (count: number): fc.Arbitrary<Lives> =>
   });
 
 /** A subscription of the emulated store while it lives. */
-export interface Living {
-  readonly life: Life;
+export interface RunningHistory {
+  readonly life: StoreHistory;
   /** Lets the action of the round happen, where it is possible then. */
   act(round: number): Promise<void>;
   /** The user shows the purchase to the service of these applications. */
-  validate(when: Life['validates'], apps: readonly IssuedKeys[]): Promise<void>;
+  validate(when: StoreHistory['validates'], apps: readonly IssuedApiKeys[]): Promise<void>;
   /** Nothing more is to happen by itself. */
   end(): Promise<void>;
 }
 
 /** Buys the subscription of a life. */
-export async function born(life: Life, service: TestService): Promise<Living> {
+export async function startHistory(life: StoreHistory, service: TestService): Promise<RunningHistory> {
   const { platform, autoRenew, period, validates } = life;
   const [first, other] = [`first ${period}`, `other ${period}`];
   const order = { platform, productId: first, type: 'paid subscription', autoRenew, period };
-  const bought = await service.control('/purchases', { ...order, applicationUsername: freshName('user') });
+  const bought = await service.callControl('/purchases', { ...order, applicationUsername: createUniqueName('user') });
   let { id } = bought as { id: string };
   let isOther = false;
   const happens = async (action: string, details: object = {}): Promise<boolean> => {
-    const answer = await service.control(`/purchases/${id}/${action}`, details).catch(refused);
+    const answer = await service.callControl(`/purchases/${id}/${action}`, details).catch(ignoreRejection);
     id = answer?.id ?? id;
     return answer !== undefined;
   };
@@ -86,7 +86,7 @@ export async function born(life: Life, service: TestService): Promise<Living> {
     },
     async validate(when, apps) {
       if (validates !== when) return;
-      const { validate } = await service.control(`/purchases/${id}`);
+      const { validate } = await service.callControl(`/purchases/${id}`);
       for (const app of apps) await service.validate(app, validate);
     },
     end: async () => void ((await happens('cancel')) || (await happens('expire'))),
@@ -94,6 +94,6 @@ export async function born(life: Life, service: TestService): Promise<Living> {
 }
 
 /** The store knows no such thing for a subscription in this state. */
-const refused = (thrown: unknown): undefined => {
+const ignoreRejection = (thrown: unknown): undefined => {
   if (!/^(422|400|404|409) /.test(String((thrown as Error).message))) throw thrown;
 };

@@ -1,6 +1,6 @@
 import { type CordovaPage, openCordovaPage } from './cordova-page.ts';
-import { preflightJson } from './preflighted-json.ts';
-import { premium } from './store-a-device.ts';
+import { enforcePreflight } from './preflighted-json.ts';
+import { premiumProduct } from './store-a-device.ts';
 
 /** The body with which the emulator would have a signed transaction validated. */
 export interface SignedBody {
@@ -20,8 +20,8 @@ interface SignedTransaction {
 
 /** Opens a page on a device with StoreKit 2 that hands over these transactions, the oldest first, as not finished. */
 export function openStoreKit2Page(bodies: readonly SignedBody[]): CordovaPage {
-  const products = bodies.map((body) => ({ ...premium, id: signedIn(body).productId }));
-  preflightJson();
+  const products = bodies.map((body) => ({ ...premiumProduct, id: signedIn(body).productId }));
+  enforcePreflight();
   const page = openCordovaPage('ios', (method) => {
     if (method === 'load') return [products, []];
     // With StoreKit 2 there is no receipt of the application.

@@ -9,7 +9,7 @@ export interface ItemChange {
 }
 
 /** The record of a change in the table's stream; numbers of sequence grow with `position`. */
-export function streamRecord({ before, after }: ItemChange, position: number): DynamoDBRecord {
+export function buildStreamRecord({ before, after }: ItemChange, position: number): DynamoDBRecord {
   const { pk, sk } = (after ?? before ?? {}) as { pk: string; sk: string };
   return {
     eventName: before && after ? 'MODIFY' : after ? 'INSERT' : 'REMOVE',

@@ -1,12 +1,12 @@
 import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
 import { indexes, tableKey } from '../../lib/db/keys.ts';
-import { openTable, type Table } from '../../lib/db/table.ts';
+import { createTableClient, type Table } from '../../lib/db/table.ts';
 
 /**
  * The table of the test run, on the real engine. Each test uses an application name of its own, so nothing is reset.
  * Also sets the environment in which handlers find it. Who goes through the items of all applications takes a table of its own.
  */
-export async function testTable(name = 'claimcheck-test'): Promise<Table> {
+export async function createTestTable(name = 'claimcheck-test'): Promise<Table> {
   Object.assign(process.env, {
     TABLE_NAME: name,
     AWS_REGION: 'eu-west-1',
@@ -15,7 +15,7 @@ export async function testTable(name = 'claimcheck-test'): Promise<Table> {
     AWS_ENDPOINT_URL_DYNAMODB: process.env.DYNAMODB_ENDPOINT,
   });
   await createTable(name);
-  return openTable(name);
+  return createTableClient(name);
 }
 
 async function createTable(name: string): Promise<void> {

@@ -5,46 +5,49 @@ import type { APIGatewayProxyEvent, SQSEvent } from 'aws-lambda';
 import { handler as receive } from '../../functions/notifications/receive.ts';
 import { handler as processNotifications } from '../../functions/workers/process-notification.ts';
 import { type Deps, deps } from '../../lib/deps.ts';
-import type { IncomingNotification } from '../../lib/incoming/incoming-notification.ts';
-import type { Change } from '../../lib/purchases/change.ts';
+import type { QueuedNotification } from '../../lib/incoming/incoming-notification.ts';
+import type { PurchaseChange } from '../../lib/purchases/change.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
 import type { TestService } from './service.ts';
 
 /** What was written of a purchase, in the order in which it was. */
-interface Written {
+interface WrittenChange {
   readonly app: string;
-  readonly change: Change;
+  readonly change: PurchaseChange;
 }
 
 /** Applications that hear the same notifications of the emulated stores, through a queue whose order the test chooses. */
-export interface Tellings {
+export interface NotificationRouter {
   /** Which applications hear of everything from now on. */
-  tellTo(apps: readonly string[]): void;
+  routeTo(apps: readonly string[]): void;
   /** Waits until the stores have posted all that they have to post now. */
-  posted(): Promise<void>;
+  waitUntilPosted(): Promise<void>;
   /** Takes what is queued for an application off the queue, oldest first. */
-  take(app: string): IncomingNotification[];
+  take(app: string): QueuedNotification[];
   /** Has the worker process messages, one after the other; throws when it gives one back. */
-  process(messages: readonly IncomingNotification[]): Promise<void>;
+  process(messages: readonly QueuedNotification[]): Promise<void>;
   /** Every change that was written, of all applications. */
-  readonly written: Written[];
+  readonly written: WrittenChange[];
   close(): Promise<void>;
 }
 
 /** Starts to listen to the platforms' notifications, in place of the service's queue. */
-export async function startTellings(service: TestService, platforms: readonly Platform[]): Promise<Tellings> {
-  const written: Written[] = [];
-  let queued: IncomingNotification[] = [];
+export async function startNotificationRouter(
+  service: TestService,
+  platforms: readonly Platform[],
+): Promise<NotificationRouter> {
+  const written: WrittenChange[] = [];
+  let queued: QueuedNotification[] = [];
   let apps: readonly string[] = [];
   const { purchases } = deps();
   const tools: Partial<Deps> = {
-    notificationsQueue: {
+    notificationQueue: {
       send: async (messages) => void queued.push(...messages.map((message) => structuredClone(message))),
     },
     purchases: {
       ...purchases,
-      async record(app, purchaseId, happened) {
-        const recorded = await purchases.record(app, purchaseId, happened);
+      async recordPurchase(app, purchaseId, happened) {
+        const recorded = await purchases.recordPurchase(app, purchaseId, happened);
         if (recorded?.change) written.push({ app, change: recorded.change });
         return recorded;
       },
@@ -55,13 +58,13 @@ export async function startTellings(service: TestService, platforms: readonly Pl
   for (const platform of platforms) await notifyAt(service, platform, `${listener.url}/v3/webhook/${platform}/`);
   return {
     written,
-    tellTo(chosen) {
+    routeTo(chosen) {
       apps = chosen;
     },
-    posted: async () => await allPosted(service),
+    waitUntilPosted: async () => await areAllPosted(service),
     take(app) {
-      const taken = queued.filter((message) => message.app === app);
-      queued = queued.filter((message) => message.app !== app);
+      const taken = queued.filter((message) => message.appName === app);
+      queued = queued.filter((message) => message.appName !== app);
       return taken;
     },
     process,
@@ -69,7 +72,7 @@ export async function startTellings(service: TestService, platforms: readonly Pl
   };
 }
 
-async function process(messages: readonly IncomingNotification[]): Promise<void> {
+async function process(messages: readonly QueuedNotification[]): Promise<void> {
   for (const message of messages) {
     const Records = [{ messageId: message.eventId, body: JSON.stringify(message) }];
     const { batchItemFailures } = await processNotifications({ Records } as SQSEvent);
@@ -81,7 +84,7 @@ async function process(messages: readonly IncomingNotification[]): Promise<void>
 async function listen(apps: () => readonly string[]): Promise<{ url: string; close: () => Promise<void> }> {
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString('utf8');
-    const answers = await Promise.all(apps().map(async (app) => await receive(eventOf(request, app, body))));
+    const answers = await Promise.all(apps().map(async (app) => await receive(toProxyEvent(request, app, body))));
     response.writeHead(Math.max(200, ...answers.map(({ statusCode }) => statusCode))).end();
   });
   server.listen(0, '127.0.0.1');
@@ -95,21 +98,23 @@ async function listen(apps: () => readonly string[]): Promise<{ url: string; clo
   };
 }
 
-const eventOf = ({ url, headers }: IncomingMessage, app: string, body: string): APIGatewayProxyEvent =>
+const toProxyEvent = ({ url, headers }: IncomingMessage, app: string, body: string): APIGatewayProxyEvent =>
   ({ httpMethod: 'POST', path: `${url}${app}`, headers, body, isBase64Encoded: false }) as APIGatewayProxyEvent;
 
 const notifyAt = async ({ emulatorUrl }: TestService, platform: string, url: string): Promise<void> => {
   await fetch(`${emulatorUrl}/control/notifications/${platform}`, { method: 'PUT', body: JSON.stringify({ url }) });
 };
 
-interface Posting {
+interface NotificationDelivery {
   readonly state: string;
   readonly attempts: readonly { readonly status?: number }[];
 }
 
-async function allPosted(service: TestService): Promise<void> {
+async function areAllPosted(service: TestService): Promise<void> {
   for (;;) {
-    const { notifications } = (await service.control('/notifications')) as { notifications: readonly Posting[] };
+    const { notifications } = (await service.callControl('/notifications')) as {
+      notifications: readonly NotificationDelivery[];
+    };
     const refused = notifications.find(({ attempts }) => attempts.some(({ status }) => status !== 200));
     if (refused) throw new Error(`A notification was not taken: ${JSON.stringify(refused)}`);
     if (!notifications.some(({ state }) => state === 'waiting')) return;

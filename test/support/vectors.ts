@@ -5,7 +5,7 @@ import { describe, it } from '@jest/globals';
 const folder = process.env.VECTORS_DIR;
 
 /** A sample from the stores or their libraries, by its path in the folder that `VECTORS_DIR` names. */
-export const vector = (...path: string[]): Buffer => readFileSync(join(folder ?? '', ...path));
+export const readVector = (...path: string[]): Buffer => readFileSync(join(folder ?? '', ...path));
 
 /** A group of tests on samples; without the folder they are skipped, and the title says why. */
 export function describeWithVectors(title: string, tests: () => void): void {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CreateQueueCommand, DeleteMessageCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { type QueueServer, startQueues } from '../../local/queues.ts';
+import { type QueueServer, startQueueServer } from '../../local/queues.ts';
 
 type Worker = (event: SQSEvent) => Promise<SQSBatchResponse>;
 
@@ -10,7 +10,7 @@ export interface WorkQueues {
   /** Works all queues off until nothing is left to be seen; what fails is thrown. */
   drain(): Promise<void>;
   /** Gives the next messages of a queue to its worker once, and gives them back when it does not take them. */
-  workOnce(name: QueueName): Promise<number>;
+  handleOnce(name: QueueName): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ type QueueName = keyof typeof workers;
 
 /** Starts the queue server, makes the queues and tells the functions where they are. */
 export async function startWorkQueues(): Promise<WorkQueues> {
-  const server = await startQueues();
+  const server = await startQueueServer();
   process.env.AWS_ENDPOINT_URL_SQS = server.endpoint;
   const urls = {} as Record<QueueName, string>;
   for (const name of Object.keys(workers) as QueueName[]) {
@@ -35,7 +35,7 @@ export async function startWorkQueues(): Promise<WorkQueues> {
   }
   const workOnce = async (name: QueueName) => await work(server, urls[name], await workers[name]());
   return {
-    workOnce,
+    handleOnce: workOnce,
     async drain() {
       while ((await workOnce('notifications')) + (await workOnce('refreshes')) + (await workOnce('webhooks')) > 0);
     },
@@ -46,13 +46,13 @@ export async function startWorkQueues(): Promise<WorkQueues> {
 async function work({ client }: QueueServer, QueueUrl: string, worker: Worker): Promise<number> {
   const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
   if (Messages.length === 0) return 0;
-  const { batchItemFailures } = await worker({ Records: Messages.map(recordOf) } as SQSEvent);
+  const { batchItemFailures } = await worker({ Records: Messages.map(toSqsRecord) } as SQSEvent);
   if (batchItemFailures.length > 0) throw new Error(`The worker gave ${batchItemFailures.length} messages back.`);
   for (const { ReceiptHandle } of Messages) await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
   return Messages.length;
 }
 
-const recordOf = ({ MessageId, ReceiptHandle, Body }: Message) => ({
+const toSqsRecord = ({ MessageId, ReceiptHandle, Body }: Message) => ({
   messageId: MessageId,
   receiptHandle: ReceiptHandle,
   body: Body,

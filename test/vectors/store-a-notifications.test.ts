@@ -1,15 +1,15 @@
 import { Environment } from '@apple/app-store-server-library';
 import { expect, it } from '@jest/globals';
 import { storeA } from '../../lib/stores/store-a/store-a.ts';
-import { bought, renewalPayload, transactionPayload } from '../support/apple-payloads.ts';
+import { buildRenewalPayload, buildTransactionPayload, purchaseDate } from '../support/apple-payloads.ts';
 import { signJws } from '../support/apple-signatures.ts';
-import { officialVerifier } from '../support/apple-verdicts.ts';
-import { apple, asking } from '../support/fake-apple.ts';
-import { describeWithVectors, vector } from '../support/vectors.ts';
+import { createAppleVerifier } from '../support/apple-verdicts.ts';
+import { applePki, createContext } from '../support/fake-apple.ts';
+import { describeWithVectors, readVector } from '../support/vectors.ts';
 
 const samples = 'apple/apple-lib/tests/resources';
 const sample = (...path: string[]): string =>
-  vector(samples, ...path)
+  readVector(samples, ...path)
     .toString('utf8')
     .trim();
 
@@ -17,7 +17,7 @@ const settings = { bundleId: 'com.example' };
 const post = async (signedPayload: string, root: Buffer) =>
   await storeA.receive?.(
     { method: 'POST', body: JSON.stringify({ signedPayload }), headers: {}, query: {} },
-    asking({ settings, extraRoots: [root], now: () => bought }),
+    createContext({ settings, extraRoots: [root], now: () => purchaseDate }),
   );
 
 /** The sample in an environment that stores have, with its placeholders signed. */
@@ -25,17 +25,17 @@ function signedSample(name: string): string {
   const text = sample('models', `${name}.json`).replace('LocalTesting', 'Sandbox');
   const parts = { bundleId: 'com.example', environment: 'Sandbox' };
   const payload = text
-    .replace('signed_transaction_info_value', signJws(transactionPayload(parts), apple))
-    .replace('signed_renewal_info_value', signJws(renewalPayload(parts), apple));
-  return signJws(JSON.parse(payload), apple);
+    .replace('signed_transaction_info_value', signJws(buildTransactionPayload(parts), applePki))
+    .replace('signed_renewal_info_value', signJws(buildRenewalPayload(parts), applePki));
+  return signJws(JSON.parse(payload), applePki);
 }
 
 describeWithVectors("notifications of Apple's own tests", () => {
-  const root = vector(samples, 'certs/testCA.der');
+  const root = readVector(samples, 'certs/testCA.der');
 
   it('are received as Apple signed them', async () => {
     const jws = sample('mock_signed_data/testNotification');
-    const official = officialVerifier(Environment.SANDBOX, { root, bundleId: 'com.example' });
+    const official = createAppleVerifier(Environment.SANDBOX, { root, bundleId: 'com.example' });
     const { notificationUUID: key, signedDate: at } = await official.verifyAndDecodeNotification(jws);
     expect(await post(jws, root)).toEqual({ messages: [{ key, type: 'TEST', at, content: {} }] });
   });
@@ -53,11 +53,11 @@ describeWithVectors("notifications of Apple's own tests", () => {
     ['signedExternalPurchaseTokenSandboxNotification', 'EXTERNAL_PURCHASE_TOKEN.UNREPORTED', 'OTHER', 0],
     ['signedRescindConsentNotification', 'RESCIND_CONSENT', 'OTHER', 0],
   ])('are understood: %s', async (name, type, reason, purchases) => {
-    const received = await post(signedSample(name), apple.root.der);
-    const [message] = received?.messages ?? [];
+    const received = await post(signedSample(name), applePki.root.der);
+    const [message] = received?.notifications ?? [];
     expect(message).toMatchObject({ type, at: 1698148900000, key: '002e14d5-51f5-4503-b5a8-c3a1af68eb20' });
     if (!message) throw new Error('no message');
-    const noticed = await storeA.observe?.(message, asking({ settings }));
+    const noticed = await storeA.observe?.(message, createContext({ settings }));
     expect(noticed?.reason).toBe(reason);
     expect(noticed?.observations).toHaveLength(purchases);
   });

@@ -1,15 +1,19 @@
 import { expect, it } from '@jest/globals';
-import { elementAt, elementsOf } from '../../emulator/crypto/der-reader.ts';
-import type { Asking } from '../../lib/stores/store.ts';
+import { findDerElement, parseDerElements } from '../../emulator/crypto/der-reader.ts';
+import type { StoreContext } from '../../lib/stores/store.ts';
 import { storeA } from '../../lib/stores/store-a/store-a.ts';
-import { asking } from '../support/fake-apple.ts';
-import { describeWithVectors, vector } from '../support/vectors.ts';
+import { createContext } from '../support/fake-apple.ts';
+import { describeWithVectors, readVector } from '../support/vectors.ts';
 
-const receiptOf = (name: string): string => vector('apple/receipts', name).toString('utf8').trim();
+const receiptOf = (name: string): string => readVector('apple/receipts', name).toString('utf8').trim();
 
 /** Apple cannot be reached, and no root is trusted but Apple's own. */
-const withoutApple = (bundleId: string): Asking =>
-  asking({ settings: { bundleId, sharedSecret: 'secret' }, now: () => Date.parse('2026-11-21'), extraRoots: [] });
+const withoutApple = (bundleId: string): StoreContext =>
+  createContext({
+    settings: { bundleId, sharedSecret: 'secret' },
+    now: () => Date.parse('2026-11-21'),
+    extraRoots: [],
+  });
 
 const validated = async (name: string, bundleId: string) =>
   await storeA.validate(
@@ -24,21 +28,21 @@ interface Decoded {
 
 /** The attributes of a receipt by a reader of its own, which knows nothing of ours. */
 const decoded = (set: Buffer): Decoded[] =>
-  elementsOf(elementAt(set, [0]).content).map(({ content }) => {
-    const [type, , value] = elementsOf(content);
+  parseDerElements(findDerElement(set, [0]).content).map(({ content }) => {
+    const [type, , value] = parseDerElements(content);
     return { type: Number(`0x${type?.content.toString('hex')}`), value: value?.content ?? Buffer.alloc(0) };
   });
 
 const textOf = (attributes: readonly Decoded[], type: number): string => {
   const found = attributes.find((attribute) => attribute.type === type);
-  return found ? elementAt(found.value, [0]).content.toString('utf8') : '';
+  return found ? findDerElement(found.value, [0]).content.toString('utf8') : '';
 };
 
 describeWithVectors('the real sandbox receipt', () => {
   const bundleId = 'dev.bonzer.weeka.app';
 
   it('is believed under the root of Apple while Apple cannot be reached, with a warning', async () => {
-    const { warning, about, id, appDownload } = await validated('receipt-sandbox-g5', bundleId);
+    const { warning, scope: about, id, appDownload } = await validated('receipt-sandbox-g5', bundleId);
     expect({ about, id, appDownload }).toEqual({
       about: 'application',
       id: bundleId,
@@ -49,7 +53,7 @@ describeWithVectors('the real sandbox receipt', () => {
 
   it('holds exactly the purchases that an independent reader finds', async () => {
     const message = Buffer.from(receiptOf('receipt-sandbox-g5'), 'base64');
-    const content = elementAt(message, [0, 1, 0, 2, 1, 0]).content;
+    const content = findDerElement(message, [0, 1, 0, 2, 1, 0]).content;
     const expected = decoded(content)
       .filter(({ type }) => type === 17)
       .map(({ value }) => decoded(value))

@@ -1,26 +1,31 @@
 import { createPrivateKey } from 'node:crypto';
 import { Environment } from '@apple/app-store-server-library';
 import { expect, it } from '@jest/globals';
-import { trustedKey } from '../../lib/stores/store-a/certificate-chain.ts';
-import { readEvidence } from '../../lib/stores/store-a/evidence.ts';
-import { verifiedPayload } from '../../lib/stores/store-a/jws.ts';
-import { signedDataRoots } from '../../lib/stores/store-a/trusted-roots.ts';
-import { transactionPayload } from '../support/apple-payloads.ts';
+import { verifyCertificateChain } from '../../lib/stores/store-a/certificate-chain.ts';
+import { verifyEvidence } from '../../lib/stores/store-a/evidence.ts';
+import { verifyJws } from '../../lib/stores/store-a/jws.ts';
+import { getSignedDataRoots } from '../../lib/stores/store-a/trusted-roots.ts';
+import { buildTransactionPayload } from '../support/apple-payloads.ts';
 import type { Pki } from '../support/apple-pki.ts';
 import { signJws } from '../support/apple-signatures.ts';
-import { appleBelieves, officialVerifier, trusting, weBelieve } from '../support/apple-verdicts.ts';
-import { describeWithVectors, vector } from '../support/vectors.ts';
+import {
+  createAppleVerifier,
+  createVerificationContext,
+  isAcceptedByApple,
+  isAcceptedByUs,
+} from '../support/apple-verdicts.ts';
+import { describeWithVectors, readVector } from '../support/vectors.ts';
 
 const samples = 'apple/apple-lib/tests/resources';
 const sample = (...path: string[]): string =>
-  vector(samples, ...path)
+  readVector(samples, ...path)
     .toString('utf8')
     .trim();
 
 describeWithVectors("samples of Apple's own tests", () => {
-  const root = vector(samples, 'certs/testCA.der');
-  const roots = signedDataRoots([root]);
-  const official = officialVerifier(Environment.SANDBOX, { root, bundleId: 'com.example' });
+  const root = readVector(samples, 'certs/testCA.der');
+  const roots = getSignedDataRoots([root]);
+  const official = createAppleVerifier(Environment.SANDBOX, { root, bundleId: 'com.example' });
 
   it.each([
     ['transactionInfo', (jws: string) => official.verifyAndDecodeTransaction(jws)],
@@ -28,33 +33,33 @@ describeWithVectors("samples of Apple's own tests", () => {
     ['testNotification', (jws: string) => official.verifyAndDecodeNotification(jws)],
   ])('%s says the same to both verifiers', async (name, verify) => {
     const jws = sample('mock_signed_data', name);
-    expect(verifiedPayload(jws, roots, Date.now())).toEqual(await verify(jws));
+    expect(verifyJws(jws, roots, Date.now())).toEqual(await verify(jws));
   });
 
   it('a notification without certificates is believed by neither', async () => {
     const jws = sample('mock_signed_data/missingX5CHeaderClaim');
-    expect(() => verifiedPayload(jws, roots, Date.now())).toThrow('x5c');
+    expect(() => verifyJws(jws, roots, Date.now())).toThrow('x5c');
     await expect(official.verifyAndDecodeNotification(jws)).rejects.toThrow();
   });
 
   it('what Xcode signs is refused, whichever root is trusted', () => {
     for (const name of ['xcode-signed-app-transaction', 'xcode-signed-renewal-info', 'xcode-signed-transaction']) {
       const jws = sample('xcode', name);
-      for (const trusted of [signedDataRoots([]), roots]) {
-        expect(() => verifiedPayload(jws, trusted, Date.now())).toThrow();
+      for (const trusted of [getSignedDataRoots([]), roots]) {
+        expect(() => verifyJws(jws, trusted, Date.now())).toThrow();
       }
     }
   });
 
   it.each(['xcode-app-receipt-empty', 'xcode-app-receipt-with-transaction'])('%s is refused', (name) => {
-    const trust = trusting({ root, bundleId: 'com.example.naturelab.backyardbirds.example' });
-    expect(() => readEvidence({ appStoreReceipt: sample('xcode', name) }, trust)).toThrow("not Apple's");
+    const trust = createVerificationContext({ root, bundleId: 'com.example.naturelab.backyardbirds.example' });
+    expect(() => verifyEvidence({ appStoreReceipt: sample('xcode', name) }, trust)).toThrow("not Apple's");
   });
 
   it('a receipt of iOS 6 is recognized as one that only Apple can verify', () => {
-    const evidence = readEvidence(
+    const evidence = verifyEvidence(
       { transactionReceipt: sample('mock_signed_data/legacyTransaction') },
-      trusting({ root }),
+      createVerificationContext({ root }),
     );
     expect(evidence).toMatchObject({
       isVerified: false,
@@ -68,9 +73,9 @@ describeWithVectors('chains of a test PKI', () => {
   const pki = 'apple/testpki';
   const holder = (name: string, key: string) => ({
     name,
-    der: vector(pki, `${name}.der`),
-    privateKey: createPrivateKey(vector(pki, key)),
-    publicKey: createPrivateKey(vector(pki, key)),
+    der: readVector(pki, `${name}.der`),
+    privateKey: createPrivateKey(readVector(pki, key)),
+    publicKey: createPrivateKey(readVector(pki, key)),
   });
   const chainOf = (leaf: string, intermediate: string): Pki => ({
     root: holder('root_ca', 'testCA.key'),
@@ -85,18 +90,18 @@ describeWithVectors('chains of a test PKI', () => {
     ['leaf_cert', 'intermediate_ca_invalid_oid', false],
     ['intermediate_ca', 'leaf_cert', false],
   ])('%s under %s: both verifiers say %s', async (leaf, intermediate, isBelieved) => {
-    const jws = signJws(transactionPayload(), chainOf(leaf, intermediate));
-    const root = vector(pki, 'root_ca.der');
-    expect([weBelieve(jws, { root }), await appleBelieves(jws, { root })]).toEqual([isBelieved, isBelieved]);
+    const jws = signJws(buildTransactionPayload(), chainOf(leaf, intermediate));
+    const root = readVector(pki, 'root_ca.der');
+    expect([isAcceptedByUs(jws, { root }), await isAcceptedByApple(jws, { root })]).toEqual([isBelieved, isBelieved]);
   });
 });
 
 describeWithVectors("Apple's real certificates", () => {
   const chain = {
-    leaf: vector('apple/roots/prod-mac-app-store-signing-leaf.cer'),
-    intermediate: vector('apple/roots/AppleWWDRCA-G6.cer'),
+    leaf: readVector('apple/roots/prod-mac-app-store-signing-leaf.cer'),
+    intermediate: readVector('apple/roots/AppleWWDRCA-G6.cer'),
   };
-  const at = (date: string) => () => trustedKey(chain, signedDataRoots([]), Date.parse(date));
+  const at = (date: string) => () => verifyCertificateChain(chain, getSignedDataRoots([]), Date.parse(date));
 
   it('lead from the leaf of production to the root that we hold', () => {
     expect(at('2026-06-01')().asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
@@ -108,11 +113,13 @@ describeWithVectors("Apple's real certificates", () => {
   });
 
   it('lead nowhere when the certificate of StoreKit testing stands in for one of them', () => {
-    const test = vector('apple/roots/StoreKitTestCertificate.cer');
-    const roots = signedDataRoots([]);
-    expect(() => trustedKey({ leaf: test, intermediate: test }, roots, Date.parse('2026-06-01'))).toThrow(
+    const test = readVector('apple/roots/StoreKitTestCertificate.cer');
+    const roots = getSignedDataRoots([]);
+    expect(() => verifyCertificateChain({ leaf: test, intermediate: test }, roots, Date.parse('2026-06-01'))).toThrow(
       'no trusted root',
     );
-    expect(() => trustedKey({ ...chain, leaf: test }, roots, Date.parse('2026-06-01'))).toThrow('chain is broken');
+    expect(() => verifyCertificateChain({ ...chain, leaf: test }, roots, Date.parse('2026-06-01'))).toThrow(
+      'chain is broken',
+    );
   });
 });

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, it } from '@jest/globals';
-import type { Asking } from '../../lib/stores/store.ts';
+import type { StoreContext } from '../../lib/stores/store.ts';
 import { storeB } from '../../lib/stores/store-b/store-b.ts';
-import { describeWithVectors, vector } from '../support/vectors.ts';
+import { describeWithVectors, readVector } from '../support/vectors.ts';
 
 const folder = ['google', 'real-signed-receipts'];
 
@@ -13,13 +13,13 @@ interface Sample {
 
 /** The text that was signed is the member `data` as it stands in the file. */
 const sample = () => {
-  const file = vector(...folder, 'google.json').toString('utf8');
+  const file = readVector(...folder, 'google.json').toString('utf8');
   const { data, signature } = JSON.parse(file) as Sample;
   return { data, signature, receipt: file.slice(file.indexOf('{"packageName"'), file.indexOf(',"signature"')) };
 };
 
 const licenceOf = (file: string) =>
-  vector(...folder, file)
+  readVector(...folder, file)
     .toString('utf8')
     .trim();
 
@@ -30,7 +30,7 @@ const validate = async (changes: object, licenseKey: string) => {
     packageName: data.packageName,
     licenseKey,
   };
-  const asking = { settings, now: () => Date.parse('2016-02-23') } as Partial<Asking> as Asking;
+  const asking = { settings, now: () => Date.parse('2016-02-23') } as Partial<StoreContext> as StoreContext;
   return await storeB.validate({ id: data.productId, type: 'paid subscription', transaction }, asking);
 };
 

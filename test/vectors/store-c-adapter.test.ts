@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
 import type { StoreFetch, StoreRequest, ValidationRequest } from '../../lib/stores/store.ts';
-import { renewedKeys } from '../../lib/stores/store-c/key-renewal.ts';
+import { renewKeys } from '../../lib/stores/store-c/key-renewal.ts';
 import { storeC } from '../../lib/stores/store-c/store-c.ts';
 import { answered, askingWith, start } from '../lib/stores/store-c/microsoft.ts';
-import { describeWithVectors, vector } from '../support/vectors.ts';
+import { describeWithVectors, readVector } from '../support/vectors.ts';
 
-const sample = (name: string) => JSON.parse(vector('microsoft/docs-samples', `${name}.json`).toString('utf8'));
+const sample = (name: string) => JSON.parse(readVector('microsoft/docs-samples', `${name}.json`).toString('utf8'));
 
 const clientId = '1d577369-5a3b-4492-8227-393bfef1e13d';
 
@@ -63,7 +63,7 @@ describeWithVectors("the adapter against Microsoft's published samples", () => {
     const [item] = sample('recurrences-v8-query.response').body.items;
     const license = { storeIdKey_purchases: keyOf('purchase') };
     const validation = await storeC.validate({ ...subscription, license }, store.asking);
-    expect(validation.native).toEqual(item);
+    expect(validation.nativeTransaction).toEqual(item);
     expect(validation.observations).toMatchObject([
       {
         purchase: {
@@ -100,7 +100,7 @@ describeWithVectors("the adapter against Microsoft's published samples", () => {
       },
     ]);
     expect(validation.observations[0]?.purchase).not.toHaveProperty('expirationDate');
-    expect(JSON.stringify(validation.native)).not.toContain('user123');
+    expect(JSON.stringify(validation.nativeTransaction)).not.toContain('user123');
     const asked = store.asked.find(({ url }) => url === request.url);
     const { beneficiaries, ...rest } = bodyOf(asked ?? { init: {} });
     expect(Object.keys(request.body)).toEqual(expect.arrayContaining(Object.keys(rest)));
@@ -116,7 +116,7 @@ describeWithVectors("the adapter against Microsoft's published samples", () => {
     const renewed = keyOf('collections', start + 30 * 86_400_000);
     const store = microsoft({ [request.url]: { body: { ...request.response.body, key: renewed } } });
     const old = keyOf('collections', start + 86_400_000);
-    const token = await renewedKeys({ collectionsKey: old, productId: '9NBLGGH5WVP6' }, store.asking);
+    const token = await renewKeys({ collectionsKey: old, productId: '9NBLGGH5WVP6' }, store.asking);
     expect(token.collectionsKey).toBe(renewed);
     const names = Object.keys(bodyOf(store.asked.at(-1) ?? { init: {} })).map((name) => name.toLowerCase());
     expect(names).toEqual(Object.keys(request.body).map((name) => name.toLowerCase()));

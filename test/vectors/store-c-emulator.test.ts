@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { collections, onestore, payloadOf, purchases, type StoreCUser, useStoreC } from '../emulator/store-c-user.ts';
-import { describeWithVectors, vector } from '../support/vectors.ts';
+import { describeWithVectors, readVector } from '../support/vectors.ts';
 
-const sample = (name: string) => JSON.parse(vector('microsoft/docs-samples', `${name}.json`).toString('utf8'));
+const sample = (name: string) => JSON.parse(readVector('microsoft/docs-samples', `${name}.json`).toString('utf8'));
 
 const names = (record: object): string[] => Object.keys(record).sort();
 const pathOf = (url: string): string => new URL(url).pathname;

@@ -1,16 +1,16 @@
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Subscription } from './objects.ts';
-import type { Takeback } from './takebacks.ts';
+import type { PaymentReversal } from './takebacks.ts';
 
 type Reason = NonNullable<Purchase['cancelationReason']>;
 
-const reasons: Readonly<Record<string, Reason>> = {
+const reasonsByDetail: Readonly<Record<string, Reason>> = {
   payment_failed: 'System.BillingError',
   payment_disputed: 'System',
   canceled_by_retention_policy: 'System',
 };
 
-const feedbacks: Readonly<Record<string, Reason>> = {
+const reasonsByFeedback: Readonly<Record<string, Reason>> = {
   too_expensive: 'Customer.Cost',
   switched_service: 'Customer.FoundBetterApp',
   unused: 'Customer.NotUsefulEnough',
@@ -22,14 +22,14 @@ const feedbacks: Readonly<Record<string, Reason>> = {
 };
 
 /** Why a subscription gives no access any more; none while it does, as clients take any reason for the end. */
-export function cancelationReason(
+export function toCancelationReason(
   { status, cancellation_details: details, pause_collection }: Subscription,
-  takeback: Takeback | undefined,
+  takeback: PaymentReversal | undefined,
 ): Reason | undefined {
-  if (takeback) return takeback.how === 'refund' ? 'Customer' : 'System';
+  if (takeback) return takeback.kind === 'refund' ? 'Customer' : 'System';
   switch (status) {
     case 'canceled':
-      return canceled(details);
+      return toCanceledReason(details);
     case 'unpaid':
     case 'incomplete_expired':
       return 'System.BillingError';
@@ -38,9 +38,9 @@ export function cancelationReason(
   }
 }
 
-function canceled(details: Subscription['cancellation_details']): Reason {
-  const known = reasons[details?.reason ?? ''];
+function toCanceledReason(details: Subscription['cancellation_details']): Reason {
+  const known = reasonsByDetail[details?.reason ?? ''];
   if (known) return known;
   if (details?.reason !== 'cancellation_requested') return 'Unknown';
-  return feedbacks[details.feedback ?? ''] ?? 'Customer';
+  return reasonsByFeedback[details.feedback ?? ''] ?? 'Customer';
 }

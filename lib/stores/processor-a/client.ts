@@ -1,7 +1,7 @@
 import Stripe from 'stripe';
 import { ServiceError } from '../../errors.ts';
-import type { Asking, StoreFetch, StoreRequest } from '../store.ts';
-import { settingsOf } from './settings.ts';
+import type { StoreContext, StoreFetch, StoreRequest } from '../store.ts';
+import { parseStoredSettings } from './settings.ts';
 
 /** The version of the API that the types, the mapping and the webhook endpoints are written for. */
 export const apiVersion = '2026-10-28.endive';
@@ -9,10 +9,10 @@ export const apiVersion = '2026-10-28.endive';
 type HttpClient = NonNullable<NonNullable<ConstructorParameters<typeof Stripe>[1]>['httpClient']>;
 
 /** The official client of the account in the settings, calling through the fetch that records and ends in time. */
-export function clientOf({ settings, fetch, now }: Pick<Asking, 'settings' | 'fetch' | 'now'>): Stripe {
-  return new Stripe(settingsOf(settings).secretKey, {
+export function createStripeClient({ settings, fetch, now }: Pick<StoreContext, 'settings' | 'fetch' | 'now'>): Stripe {
+  return new Stripe(parseStoredSettings(settings).secretKey, {
     apiVersion,
-    httpClient: httpClientOf(fetch, now),
+    httpClient: createHttpClient(fetch, now),
     // A caller waits: what fails once is the caller's to ask again.
     maxNetworkRetries: 0,
     telemetry: false,
@@ -20,15 +20,15 @@ export function clientOf({ settings, fetch, now }: Pick<Asking, 'settings' | 'fe
 }
 
 /** What the call gives; the client's errors become this service's. */
-export async function answered<T>(call: () => Promise<T>): Promise<T> {
+export async function callStripe<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (thrown) {
-    throw translated(thrown);
+    throw toServiceError(thrown);
   }
 }
 
-function translated(thrown: unknown): unknown {
+function toServiceError(thrown: unknown): unknown {
   const { errors } = Stripe;
   if (!(thrown instanceof errors.StripeError)) return thrown;
   const cause = { type: thrown.type, code: thrown.code, requestId: thrown.requestId, message: thrown.message };
@@ -51,16 +51,16 @@ function translated(thrown: unknown): unknown {
 }
 
 /** One look needs several calls, some after others; its caller waits 15 seconds at most. */
-const longestLookMs = 12_000;
-const longestCallMs = 6_000;
+const totalBudgetMs = 12_000;
+const maxCallMs = 6_000;
 
-function httpClientOf(fetch: StoreFetch, now: Asking['now']): HttpClient {
-  const deadline = now() + longestLookMs;
+function createHttpClient(fetch: StoreFetch, now: StoreContext['now']): HttpClient {
+  const deadline = now() + totalBudgetMs;
   return {
     getClientName: () => 'claimcheck',
     makeRequest: async (host, _port, path, method, headers, body) => {
       const answer = await fetch(`https://${host}${path}`, {
-        timeoutMs: Math.max(1, Math.min(longestCallMs, deadline - now())),
+        timeoutMs: Math.max(1, Math.min(maxCallMs, deadline - now())),
         method: method as NonNullable<StoreRequest['method']>,
         headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
         ...(method !== 'GET' && { body }),

@@ -3,35 +3,35 @@ import { ServiceError } from '../../errors.ts';
 import { NotificationReason } from '../../notifications/reasons.ts';
 import { parse } from '../../parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import type { Asking, Noticed, StoreMessage } from '../store.ts';
-import { openAccount } from './account.ts';
-import { answered } from './client.ts';
-import { lookAt } from './looks.ts';
+import type { ObservedNotification, StoreContext, StoreNotification } from '../store.ts';
+import { openStripeAccount } from './account.ts';
+import { callStripe } from './client.ts';
+import { fetchObservation } from './looks.ts';
 import type { ProcessorAPlatform } from './origin.ts';
 
-const Content = v.object({
+const NotificationPayload = v.object({
   reason: NotificationReason,
-  about: v.exactOptional(v.string()),
+  subjectId: v.exactOptional(v.string()),
   pricesChanged: v.exactOptional(v.literal(true)),
 });
 
 /** What an event is about, as the processor shows it now: events come in any order, and are older than that. */
-export async function noticed(
-  { content }: StoreMessage,
-  { platform, asking }: { readonly platform: ProcessorAPlatform; readonly asking: Asking },
-): Promise<Noticed> {
-  const { reason, about, pricesChanged } = parse(Content, content, 'InternalError');
-  const seen = about === undefined ? undefined : await ownPurchase(about, { platform, asking });
-  return { reason, observations: seen ? [seen] : [], ...(pricesChanged && { pricesChanged }) };
+export async function observe(
+  { payload: content }: StoreNotification,
+  { platform, asking }: { readonly platform: ProcessorAPlatform; readonly asking: StoreContext },
+): Promise<ObservedNotification> {
+  const { reason, subjectId: about, pricesChanged } = parse(NotificationPayload, content, 'InternalError');
+  const observation = about === undefined ? undefined : await tryFetchOwnPurchase(about, { platform, asking });
+  return { reason, observations: observation ? [observation] : [], ...(pricesChanged && { pricesChanged }) };
 }
 
 /** Undefined for what is no purchase, or another application's on the same account: its own endpoint hears of it. */
-async function ownPurchase(
+async function tryFetchOwnPurchase(
   id: string,
-  { platform, asking }: { readonly platform: ProcessorAPlatform; readonly asking: Asking },
+  { platform, asking }: { readonly platform: ProcessorAPlatform; readonly asking: StoreContext },
 ): Promise<Observation | undefined> {
   try {
-    return await answered(async () => await lookAt(id, openAccount(platform, asking)));
+    return await callStripe(async () => await fetchObservation(id, openStripeAccount(platform, asking)));
   } catch (thrown) {
     if (thrown instanceof ServiceError && thrown.code === 'InvalidPayload') return undefined;
     throw thrown;

@@ -6,21 +6,21 @@ const Reference = v.pipe(
   v.union([v.string(), v.object({ id: v.string() })]),
   v.transform((reference) => (typeof reference === 'string' ? reference : reference.id)),
 );
-const MaybeReference = v.optional(v.nullable(Reference), null);
+const NullableReference = v.optional(v.nullable(Reference), null);
 const Seconds = v.number();
-const MaybeSeconds = v.optional(v.nullable(Seconds), null);
-const MaybeText = v.optional(v.nullable(v.string()), null);
-const Metadata = v.optional(v.nullable(v.record(v.string(), v.string())), {});
+const NullableSeconds = v.optional(v.nullable(Seconds), null);
+const NullableText = v.optional(v.nullable(v.string()), null);
+const NullableMetadata = v.optional(v.nullable(v.record(v.string(), v.string())), {});
 
 /** A list of which the first page came with its owner. */
-const listOf = <const S extends v.GenericSchema>(schema: S) => v.object({ data: v.array(schema) });
+const listSchema = <const S extends v.GenericSchema>(schema: S) => v.object({ data: v.array(schema) });
 
 export const Product = v.object({
   id: v.string(),
   active: v.boolean(),
   name: v.string(),
-  description: MaybeText,
-  metadata: Metadata,
+  description: NullableText,
+  metadata: NullableMetadata,
 });
 export type Product = v.InferOutput<typeof Product>;
 
@@ -39,14 +39,14 @@ export const Price = v.object({
   unit_amount: v.nullable(v.number()),
   /** A decimal object of the client, which turns into a number by its text. */
   unit_amount_decimal: v.unknown(),
-  metadata: Metadata,
+  metadata: NullableMetadata,
 });
 export type Price = v.InferOutput<typeof Price>;
 
 const Coupon = v.object({ id: v.string(), duration: v.string() });
 const Discount = v.object({
-  end: MaybeSeconds,
-  promotion_code: MaybeReference,
+  end: NullableSeconds,
+  promotion_code: NullableReference,
   source: v.object({ coupon: v.nullable(v.union([v.string(), Coupon])) }),
 });
 export type Discount = v.InferOutput<typeof Discount>;
@@ -74,9 +74,9 @@ export const Invoice = v.object({
   billing_reason: v.nullable(v.string()),
   parent: v.nullable(v.object({ subscription_details: v.nullable(v.object({ subscription: Reference })) })),
   status_transitions: v.object({ paid_at: v.nullable(Seconds) }),
-  lines: listOf(InvoiceLine),
+  lines: listSchema(InvoiceLine),
   payments: v.exactOptional(
-    listOf(
+    listSchema(
       v.object({
         payment: v.object({ payment_intent: v.exactOptional(Reference), charge: v.exactOptional(Reference) }),
       }),
@@ -100,9 +100,9 @@ export const Subscription = v.object({
   cancellation_details: v.nullable(v.object({ reason: v.nullable(v.string()), feedback: v.nullable(v.string()) })),
   pause_collection: v.nullable(v.object({ resumes_at: v.nullable(Seconds) })),
   discounts: v.array(v.union([v.string(), Discount])),
-  metadata: Metadata,
+  metadata: NullableMetadata,
   latest_invoice: v.nullable(v.union([v.string(), Invoice])),
-  items: listOf(
+  items: listSchema(
     v.object({
       id: v.string(),
       quantity: v.exactOptional(v.number()),
@@ -123,10 +123,10 @@ export const Charge = v.object({
   created: Seconds,
   currency: v.string(),
   livemode: v.boolean(),
-  customer: MaybeReference,
-  payment_intent: MaybeReference,
-  metadata: Metadata,
-  refunds: v.optional(v.nullable(listOf(v.object({ created: Seconds, status: v.nullable(v.string()) }))), null),
+  customer: NullableReference,
+  payment_intent: NullableReference,
+  metadata: NullableMetadata,
+  refunds: v.optional(v.nullable(listSchema(v.object({ created: Seconds, status: v.nullable(v.string()) }))), null),
 });
 export type Charge = v.InferOutput<typeof Charge>;
 
@@ -140,8 +140,8 @@ export const PaymentIntent = v.object({
   currency: v.string(),
   created: Seconds,
   livemode: v.boolean(),
-  customer: MaybeReference,
-  metadata: Metadata,
+  customer: NullableReference,
+  metadata: NullableMetadata,
   latest_charge: v.nullable(v.union([v.string(), Charge])),
 });
 export type PaymentIntent = v.InferOutput<typeof PaymentIntent>;
@@ -156,18 +156,18 @@ export const Session = v.object({
   currency: v.nullable(v.string()),
   amount_total: v.nullable(v.number()),
   client_reference_id: v.nullable(v.string()),
-  customer: MaybeReference,
-  subscription: MaybeReference,
+  customer: NullableReference,
+  subscription: NullableReference,
   payment_intent: v.nullable(v.union([v.string(), PaymentIntent])),
-  metadata: Metadata,
+  metadata: NullableMetadata,
   discounts: v.optional(
-    v.nullable(v.array(v.object({ coupon: MaybeReference, promotion_code: MaybeReference }))),
+    v.nullable(v.array(v.object({ coupon: NullableReference, promotion_code: NullableReference }))),
     null,
   ),
-  line_items: v.exactOptional(listOf(v.object({ quantity: v.nullable(v.number()), price: v.nullable(Price) }))),
+  line_items: v.exactOptional(listSchema(v.object({ quantity: v.nullable(v.number()), price: v.nullable(Price) }))),
 });
 export type Session = v.InferOutput<typeof Session>;
 
 /** The processor's answer as the schema's type; what has another shape is no answer of the processor. */
-export const read = <const S extends v.GenericSchema>(schema: S, answer: unknown): v.InferOutput<S> =>
+export const parseStripeObject = <const S extends v.GenericSchema>(schema: S, answer: unknown): v.InferOutput<S> =>
   parse(schema, answer, 'ConnectionFailed');

@@ -1,84 +1,84 @@
 import { ServiceError } from '../../errors.ts';
 import { parse } from '../../parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { bare, prefixed } from '../../purchases/platform.ts';
+import { withoutPlatform, withPlatform } from '../../purchases/platform.ts';
 import { isActive, type Millis } from '../../purchases/purchase.ts';
-import type { Asking, Store, Validation, ValidationRequest } from '../store.ts';
-import { openAccount } from './account.ts';
-import { answered, clientOf } from './client.ts';
-import { lookAt } from './looks.ts';
-import { noticed } from './notice.ts';
+import type { Store, StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
+import { openStripeAccount } from './account.ts';
+import { callStripe, createStripeClient } from './client.ts';
+import { fetchObservation } from './looks.ts';
+import { observe } from './notice.ts';
 import type { ProcessorAPlatform } from './origin.ts';
-import { idOfReceipt, observationsOf } from './receipt.ts';
+import { fetchReceiptObservations, parseReceiptId } from './receipt.ts';
 import { ProcessorASettings } from './settings.ts';
-import { receivedEvent } from './webhook.ts';
+import { receive } from './webhook.ts';
 
 /** Processor A through the application's own account. */
-export const processorA: Store = storeOn('processor_a');
+export const processorA: Store = createStore('processor_a');
 
 /** Processor A through the account of this deployment. */
-export const serviceProcessorA: Store = storeOn('service_processor_a');
+export const serviceProcessorA: Store = createStore('service_processor_a');
 
-function storeOn(platform: ProcessorAPlatform): Store {
+function createStore(platform: ProcessorAPlatform): Store {
   return {
     platform,
     validate: async (request, asking) => {
-      const look = openAccount(platform, asking);
-      const observations = await answered(() => observationsOf(request, asking, look));
-      return validationOf(request, observations, { platform, now: look.origin.now });
+      const look = openStripeAccount(platform, asking);
+      const observations = await callStripe(() => fetchReceiptObservations(request, asking, look));
+      return toValidation(request, observations, { platform, now: look.mapping.now });
     },
-    identify: ({ transaction }) => {
-      const id = idOfReceipt(transaction);
-      return id !== undefined && /^(?:sub|pi)_/.test(id) ? prefixed(platform, id) : undefined;
+    identifyPurchase: ({ transaction }) => {
+      const id = parseReceiptId(transaction);
+      return id !== undefined && /^(?:sub|pi)_/.test(id) ? withPlatform(platform, id) : undefined;
     },
     refresh: async ({ id = '' }, asking) => {
-      const seen = await answered(() => lookAt(id, openAccount(platform, asking)));
+      const seen = await callStripe(() => fetchObservation(id, openStripeAccount(platform, asking)));
       return seen ? [seen] : [];
     },
-    receive: async (raw, asking) => receivedEvent(raw, asking),
-    observe: async (message, asking) => await noticed(message, { platform, asking }),
+    receive: async (raw, asking) => receive(raw, asking),
+    observe: async (message, asking) => await observe(message, { platform, asking }),
     checkSettings,
   };
 }
 
-function validationOf(
+function toValidation(
   request: ValidationRequest,
   observations: readonly Observation[],
   { platform, now }: { platform: ProcessorAPlatform; now: Millis },
-): Validation {
-  const id = productOf(request.id);
-  const asked = [...observations]
-    .filter(({ purchase }) => purchase.productId === prefixed(platform, id))
-    .sort((a, b) => Number(isActive(b.purchase, now)) - Number(isActive(a.purchase, now)) || endOf(b) - endOf(a))[0];
+): StoreValidation {
+  const id = parseProductId(request.id);
+  const requested = [...observations]
+    .filter(({ purchase }) => purchase.productId === withPlatform(platform, id))
+    .sort((a, b) => Number(isActive(b.purchase, now)) - Number(isActive(a.purchase, now)) || getEnd(b) - getEnd(a))[0];
   return {
     id,
-    about: 'product',
+    scope: 'product',
     observations,
-    ...(asked && { purchaseId: asked.purchase.purchaseId }),
-    native: asked ? nativeOf(asked) : {},
+    ...(requested && { purchaseId: requested.purchase.purchaseId }),
+    nativeTransaction: requested ? toNativeTransaction(requested) : {},
     ineligibleForIntroPrice: [],
   };
 }
 
 /** The product that the client means by a product id or an offer id, with a platform in front or without. */
-const productOf = (id: string): string => bare(id).split('#', 1)[0] ?? '';
+const parseProductId = (id: string): string => withoutPlatform(id).split('#', 1)[0] ?? '';
 
-const endOf = ({ purchase }: Observation): Millis => purchase.expirationDate ?? purchase.purchaseDate ?? 0;
+const getEnd = ({ purchase }: Observation): Millis => purchase.expirationDate ?? purchase.purchaseDate ?? 0;
 
 /** Native detail: what the receipt led to. */
-const nativeOf = ({ purchase }: Observation) => ({
-  id: bare(purchase.purchaseId),
-  object: bare(purchase.purchaseId).startsWith('sub_') ? 'subscription' : 'payment',
+const toNativeTransaction = ({ purchase }: Observation) => ({
+  id: withoutPlatform(purchase.purchaseId),
+  object: withoutPlatform(purchase.purchaseId).startsWith('sub_') ? 'subscription' : 'payment',
   livemode: !purchase.sandbox,
   ...(purchase.offerId !== undefined && { price: purchase.offerId.slice(purchase.offerId.indexOf('#') + 1) }),
 });
 
-async function checkSettings(asking: Asking, { askStore }: { readonly askStore: boolean }): Promise<string> {
+async function checkSettings(asking: StoreContext, { askStore }: { readonly askStore: boolean }): Promise<string> {
   if (asking.settings === undefined) throw new ServiceError('InvalidPayload', 'There are no settings.');
   const { secretKey } = parse(ProcessorASettings, asking.settings);
   const mode = secretKey.includes('_test_') ? 'test' : 'live';
   if (!askStore) return `The settings are well formed; the key is a ${mode} key.`;
-  const prices = await answered(async () => await clientOf(asking).prices.list({ active: true, limit: 1 }));
+  const prices = await callStripe(async () => await createStripeClient(asking).prices.list({ active: true, limit: 1 }));
   const sells = prices.data.length > 0 ? 'it has prices to sell at' : 'it has no active price yet';
   return `The processor accepts the ${mode} key; ${sells}.`;
 }

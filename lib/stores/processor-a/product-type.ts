@@ -2,7 +2,7 @@ import type { ProductType } from '../../purchases/purchase.ts';
 import type { Price, Product } from './objects.ts';
 
 /** Sellers write the type with the words of several clients. */
-const words: Readonly<Record<string, ProductType>> = {
+const typesByMetadata: Readonly<Record<string, ProductType>> = {
   'paid subscription': 'paid subscription',
   subscription: 'paid subscription',
   'non renewing subscription': 'non renewing subscription',
@@ -12,10 +12,10 @@ const words: Readonly<Record<string, ProductType>> = {
 };
 
 /** `metadata.product_type` where it says one; else what recurs is a paid subscription and what does not a consumable. */
-export function productTypeOf(
+export function toProductType(
   product: Pick<Product, 'metadata'> | undefined,
   price: Pick<Price, 'recurring'> | undefined,
 ): ProductType {
-  const said = words[product?.metadata?.product_type ?? ''];
-  return said ?? (price?.recurring ? 'paid subscription' : 'consumable');
+  const declaredType = typesByMetadata[product?.metadata?.product_type ?? ''];
+  return declaredType ?? (price?.recurring ? 'paid subscription' : 'consumable');
 }

@@ -2,10 +2,10 @@ import * as v from 'valibot';
 import { ServiceError } from '../../errors.ts';
 import { parse } from '../../parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { bare } from '../../purchases/platform.ts';
-import type { AccessGrant, Asking, ValidationRequest } from '../store.ts';
-import { type Look, lookAt, lookAtCustomer } from './looks.ts';
-import { readSession } from './reads.ts';
+import { withoutPlatform } from '../../purchases/platform.ts';
+import type { AccessGrant, StoreContext, ValidationRequest } from '../store.ts';
+import { fetchCustomerObservations, fetchObservation, type StripeAccount } from './looks.ts';
+import { fetchSession } from './reads.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(300));
 
@@ -16,35 +16,41 @@ const Receipt = v.union(
 );
 
 /** The id that a receipt names, without a platform in front; undefined where it carries a token. */
-export function idOfReceipt(transaction: ValidationRequest['transaction']): string | undefined {
+export function parseReceiptId(transaction: ValidationRequest['transaction']): string | undefined {
   const receipt = parse(v.object({ transaction: Receipt }), { transaction }).transaction;
-  return 'id' in receipt ? bare(receipt.id) : undefined;
+  return 'id' in receipt ? withoutPlatform(receipt.id) : undefined;
 }
 
 /** Everything that the receipt of a validation shows. */
-export async function observationsOf(
+export async function fetchReceiptObservations(
   { transaction }: ValidationRequest,
-  asking: Asking,
-  look: Look,
+  asking: StoreContext,
+  look: StripeAccount,
 ): Promise<Observation[]> {
-  const id = idOfReceipt(transaction);
-  if (id === undefined) return await granted(await grantOf(transaction, asking), look);
-  const seen = await lookAt(id, look);
+  const id = parseReceiptId(transaction);
+  if (id === undefined) return await fetchGrantObservations(await requireGrant(transaction, asking), look);
+  const seen = await fetchObservation(id, look);
   return seen ? [seen] : [];
 }
 
-async function grantOf({ accessToken }: ValidationRequest['transaction'], asking: Asking): Promise<AccessGrant> {
-  const grant = await asking.grantOf?.(String(accessToken));
+async function requireGrant(
+  { accessToken }: ValidationRequest['transaction'],
+  asking: StoreContext,
+): Promise<AccessGrant> {
+  const grant = await asking.findGrant?.(String(accessToken));
   // A client forgets its token when it reads these very words.
   if (!grant) throw new ServiceError('Forbidden', 'Invalid access token');
   return grant;
 }
 
 /** All that the buyer behind a token bought; before a first payment the session alone knows who that is. */
-export async function granted({ customer, session, subscription }: AccessGrant, look: Look): Promise<Observation[]> {
-  const buyer = customer ?? (session === undefined ? undefined : (await readSession(look.stripe, session)).customer);
-  if (buyer) return await lookAtCustomer(buyer, look);
+export async function fetchGrantObservations(
+  { customer, session, subscription }: AccessGrant,
+  look: StripeAccount,
+): Promise<Observation[]> {
+  const buyer = customer ?? (session === undefined ? undefined : (await fetchSession(look.stripe, session)).customer);
+  if (buyer) return await fetchCustomerObservations(buyer, look);
   const id = subscription ?? session;
-  const seen = id === undefined ? undefined : await lookAt(id, look);
+  const seen = id === undefined ? undefined : await fetchObservation(id, look);
   return seen ? [seen] : [];
 }

@@ -18,7 +18,7 @@ export const ProcessorASettings = v.strictObject({
 export type ProcessorASettings = v.InferOutput<typeof ProcessorASettings>;
 
 /** The settings; throws `InternalError` where there are none, as callers cannot mend that. */
-export function settingsOf(settings: unknown): ProcessorASettings {
+export function parseStoredSettings(settings: unknown): ProcessorASettings {
   if (settings === undefined) {
     throw new ServiceError(
       'InternalError',

@@ -2,13 +2,13 @@ import Stripe from 'stripe';
 import * as v from 'valibot';
 import { ServiceError } from '../../errors.ts';
 import { parseJson } from '../../parse.ts';
-import type { Asking, RawNotification, Received } from '../store.ts';
-import { millis } from './defined.ts';
-import { pricesChangedBy, reasonOf } from './event-reasons.ts';
-import { settingsOf } from './settings.ts';
+import type { RawNotification, ReceivedNotifications, StoreContext } from '../store.ts';
+import { toMillis } from './defined.ts';
+import { changesPriceList, toNotificationReason } from './event-reasons.ts';
+import { parseStoredSettings } from './settings.ts';
 
 /** An event as the processor posts it, as far as it is believed: what it says of its object is looked up again. */
-export const WebhookEvent = v.object({
+export const StripeEvent = v.object({
   id: v.string(),
   type: v.string(),
   created: v.number(),
@@ -17,34 +17,34 @@ export const WebhookEvent = v.object({
     previous_attributes: v.exactOptional(v.nullable(v.record(v.string(), v.unknown()))),
   }),
 });
-export type WebhookEvent = v.InferOutput<typeof WebhookEvent>;
+export type StripeEvent = v.InferOutput<typeof StripeEvent>;
 
 /** A signature is good for this long, and a clock may be off by as much. */
 const toleranceSeconds = 300;
 
 /** The message in an event that one of the endpoint's secrets signed. */
-export function receivedEvent(raw: RawNotification, asking: Asking): Received {
-  verify(raw, asking);
-  const event = parseJson(WebhookEvent, raw.body);
-  const about = aboutOf(event);
+export function receive(raw: RawNotification, asking: StoreContext): ReceivedNotifications {
+  verifySignature(raw, asking);
+  const event = parseJson(StripeEvent, raw.body);
+  const about = findSubjectId(event);
   return {
-    messages: [
+    notifications: [
       {
         key: event.id,
         type: event.type,
-        at: millis(event.created),
-        content: {
-          reason: reasonOf(event),
+        occurredAt: toMillis(event.created),
+        payload: {
+          reason: toNotificationReason(event),
           ...(about !== undefined && { about }),
-          ...(pricesChangedBy(event.type) && { pricesChanged: true }),
+          ...(changesPriceList(event.type) && { pricesChanged: true }),
         },
       },
     ],
   };
 }
 
-function verify({ body, headers }: RawNotification, { settings, now }: Asking): void {
-  const { webhookSecrets = [] } = settingsOf(settings);
+function verifySignature({ body, headers }: RawNotification, { settings, now }: StoreContext): void {
+  const { webhookSecrets = [] } = parseStoredSettings(settings);
   const signature = headers['stripe-signature'] ?? '';
   const signed = webhookSecrets.some((secret) => {
     try {
@@ -69,8 +69,8 @@ const Reference = v.union([
 const Parent = v.object({ subscription_details: v.object({ subscription: Reference }) });
 
 /** What can be looked at to learn of the event: a subscription, session, payment or charge. */
-function aboutOf({ type, data: { object } }: WebhookEvent): string | undefined {
-  const idIn = (field: string): string | undefined => {
+function findSubjectId({ type, data: { object } }: StripeEvent): string | undefined {
+  const readId = (field: string): string | undefined => {
     const found = v.safeParse(Reference, object[field]);
     return found.success ? found.output : undefined;
   };
@@ -79,10 +79,10 @@ function aboutOf({ type, data: { object } }: WebhookEvent): string | undefined {
   if (type.startsWith('invoice.')) {
     const parent = v.safeParse(Parent, object.parent);
     // API versions from before there were parents name it beside them.
-    return parent.success ? parent.output.subscription_details.subscription : idIn('subscription');
+    return parent.success ? parent.output.subscription_details.subscription : readId('subscription');
   }
   if (type.startsWith('charge.dispute.') || type.startsWith('refund.') || type === 'charge.refund.updated') {
-    return idIn('charge') ?? idIn('payment_intent');
+    return readId('charge') ?? readId('payment_intent');
   }
   return type.startsWith('charge.') ? object.id : undefined;
 }

@@ -1,38 +1,45 @@
 import type { BraintreeGateway, PaymentMethodCreateRequest, TransactionRequest } from 'braintree';
 import { ServiceError } from '../../errors.ts';
 import type { Millis } from '../../purchases/purchase.ts';
-import { answered, found } from './client.ts';
-import { type PaidTransaction, PaidTransaction as Payment, readObject, Subscription } from './objects.ts';
+import { callBraintree, findOrUndefined } from './client.ts';
+import {
+  type BraintreeTransaction,
+  BraintreeTransaction as Payment,
+  parseBraintreeObject,
+  Subscription,
+} from './objects.ts';
 import type { Order } from './order.ts';
-import { refusalOf, refusedResult } from './refusals.ts';
-import { idsOf } from './search.ts';
+import { parseDeclinedResult, toDeclineMessage } from './refusals.ts';
+import { searchPaymentIds } from './search.ts';
 
 /** What became of an order, as it is remembered for the nonce. */
-export interface Charged {
+export interface ChargeRecord {
   readonly productId: string;
   readonly customerId: string;
   readonly at: Millis;
-  readonly transaction?: PaidTransaction;
+  readonly transaction?: BraintreeTransaction;
   readonly subscription?: Subscription;
   /** Why the processor did not take the payment. */
-  readonly refusal?: string;
+  readonly declineMessage?: string;
 }
 
 /** What an order came to, without what the order itself tells. */
-export type Outcome = Pick<Charged, 'transaction' | 'subscription' | 'refusal'>;
+export type ChargeOutcome = Pick<ChargeRecord, 'transaction' | 'subscription' | 'declineMessage'>;
 
 /** Makes the payment, or starts the subscription. */
-export const charge = async (gateway: BraintreeGateway, order: Order): Promise<Outcome> =>
-  order.product.type === 'paid subscription' ? await subscribe(gateway, order) : await sell(gateway, order);
+export const charge = async (gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome> =>
+  order.product.type === 'paid subscription'
+    ? await createSubscription(gateway, order)
+    : await createSale(gateway, order);
 
 /** What became of an order that was cut off; undefined when the processor knows nothing of it. */
-export async function recover(gateway: BraintreeGateway, order: Order): Promise<Outcome | undefined> {
-  if (order.product.type !== 'paid subscription') return await paymentOf(gateway, order);
-  const subscription = await found(() => gateway.subscription.find(order.key));
-  return subscription && { subscription: readObject(Subscription, subscription) };
+export async function recoverCharge(gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome | undefined> {
+  if (order.product.type !== 'paid subscription') return await findPayment(gateway, order);
+  const subscription = await findOrUndefined(() => gateway.subscription.find(order.key));
+  return subscription && { subscription: parseBraintreeObject(Subscription, subscription) };
 }
 
-async function sell(gateway: BraintreeGateway, order: Order): Promise<Outcome> {
+async function createSale(gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome> {
   const { key, nonce, product, deviceData } = order;
   await ensureCustomer(gateway, order.customerId);
   const sale: TransactionRequest & { apiRequestKey: string } = {
@@ -45,25 +52,25 @@ async function sell(gateway: BraintreeGateway, order: Order): Promise<Outcome> {
     ...(product.merchantAccountId !== undefined && { merchantAccountId: product.merchantAccountId }),
     options: { submitForSettlement: true, storeInVaultOnSuccess: true },
   };
-  const result = await answered(() => gateway.transaction.sale(sale));
-  if (result.success) return outcomeOf(readObject(Payment, result.transaction));
-  const refused = refusedResult(result);
+  const result = await callBraintree(() => gateway.transaction.sale(sale));
+  if (result.success) return toOutcome(parseBraintreeObject(Payment, result.transaction));
+  const refused = parseDeclinedResult(result);
   // The processor calls a payment a duplicate that it has just taken, maybe for this very order.
   const isDuplicate = refused.transaction?.gatewayRejectionReason === 'duplicate';
-  const earlier = isDuplicate ? await paymentOf(gateway, order) : undefined;
-  return earlier?.transaction ? earlier : { refusal: refusalOf(refused) };
+  const earlier = isDuplicate ? await findPayment(gateway, order) : undefined;
+  return earlier?.transaction ? earlier : { declineMessage: toDeclineMessage(refused) };
 }
 
-async function paymentOf(gateway: BraintreeGateway, { key }: Order): Promise<Outcome | undefined> {
-  const ids = await answered(() => idsOf(gateway, (search) => search.orderId().is(key)));
+async function findPayment(gateway: BraintreeGateway, { key }: Order): Promise<ChargeOutcome | undefined> {
+  const ids = await callBraintree(() => searchPaymentIds(gateway, (search) => search.orderId().is(key)));
   const outcomes = [];
   for (const id of ids) {
-    outcomes.push(outcomeOf(readObject(Payment, await answered(() => gateway.transaction.find(id)))));
+    outcomes.push(toOutcome(parseBraintreeObject(Payment, await callBraintree(() => gateway.transaction.find(id)))));
   }
   return outcomes.find(({ transaction }) => transaction) ?? outcomes[0];
 }
 
-const unpaid = new Set([
+const unpaidStatuses = new Set([
   'processor_declined',
   'gateway_rejected',
   'failed',
@@ -71,15 +78,15 @@ const unpaid = new Set([
   'authorization_expired',
 ]);
 
-const outcomeOf = (transaction: PaidTransaction): Outcome =>
-  unpaid.has(transaction.status) ? { refusal: refusalOf({ transaction }) } : { transaction };
+const toOutcome = (transaction: BraintreeTransaction): ChargeOutcome =>
+  unpaidStatuses.has(transaction.status) ? { declineMessage: toDeclineMessage({ transaction }) } : { transaction };
 
-async function subscribe(gateway: BraintreeGateway, order: Order): Promise<Outcome> {
+async function createSubscription(gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome> {
   const { key, product } = order;
   await ensureCustomer(gateway, order.customerId);
-  const refusal = await vault(gateway, order);
-  if (refusal !== undefined) return { refusal };
-  const result = await answered(() =>
+  const refusal = await vaultPaymentMethod(gateway, order);
+  if (refusal !== undefined) return { declineMessage: refusal };
+  const result = await callBraintree(() =>
     gateway.subscription.create({
       id: key,
       paymentMethodToken: key,
@@ -88,16 +95,16 @@ async function subscribe(gateway: BraintreeGateway, order: Order): Promise<Outco
       ...(product.merchantAccountId !== undefined && { merchantAccountId: product.merchantAccountId }),
     }),
   );
-  if (result.success) return { subscription: readObject(Subscription, result.subscription) };
-  const refused = refusedResult(result);
+  if (result.success) return { subscription: parseBraintreeObject(Subscription, result.subscription) };
+  const refused = parseDeclinedResult(result);
   // One that was cut off may have gone on after it was looked for: its id is taken then, by this very order.
-  return (await recover(gateway, order)) ?? { refusal: refusalOf(refused) };
+  return (await recoverCharge(gateway, order)) ?? { declineMessage: toDeclineMessage(refused) };
 }
 
 /** Keeps the payment method under the order's key; the nonce may have gone into it in a try that was cut off. */
-async function vault(gateway: BraintreeGateway, order: Order): Promise<string | undefined> {
+async function vaultPaymentMethod(gateway: BraintreeGateway, order: Order): Promise<string | undefined> {
   const { key, nonce, customerId, deviceData } = order;
-  if (await found(() => gateway.paymentMethod.find(key))) return undefined;
+  if (await findOrUndefined(() => gateway.paymentMethod.find(key))) return undefined;
   const method: PaymentMethodCreateRequest & { token: string } = {
     customerId,
     paymentMethodNonce: nonce,
@@ -105,14 +112,14 @@ async function vault(gateway: BraintreeGateway, order: Order): Promise<string | 
     ...(deviceData !== undefined && { deviceData }),
     options: { verifyCard: true, makeDefault: true },
   };
-  const result = await answered(() => gateway.paymentMethod.create(method));
-  if (result.success || (await found(() => gateway.paymentMethod.find(key)))) return undefined;
-  return refusalOf(refusedResult(result));
+  const result = await callBraintree(() => gateway.paymentMethod.create(method));
+  if (result.success || (await findOrUndefined(() => gateway.paymentMethod.find(key)))) return undefined;
+  return toDeclineMessage(parseDeclinedResult(result));
 }
 
 async function ensureCustomer(gateway: BraintreeGateway, id: string): Promise<void> {
-  if (await found(() => gateway.customer.find(id))) return;
-  const result = await answered(() => gateway.customer.create({ id }));
-  if (result.success || (await found(() => gateway.customer.find(id)))) return;
+  if (await findOrUndefined(() => gateway.customer.find(id))) return;
+  const result = await callBraintree(() => gateway.customer.create({ id }));
+  if (result.success || (await findOrUndefined(() => gateway.customer.find(id)))) return;
   throw new ServiceError('InternalError', 'The processor does not keep a customer for this buyer.');
 }

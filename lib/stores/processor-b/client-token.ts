@@ -1,13 +1,15 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../errors.ts';
-import type { Asking } from '../store.ts';
-import { answered, gatewayOf } from './client.ts';
-import { readObject } from './objects.ts';
+import type { StoreContext } from '../store.ts';
+import { callBraintree, createGateway } from './client.ts';
+import { parseBraintreeObject } from './objects.ts';
 
 /** A token with which a client starts the processor's own form; throws `InvalidPayload` for an unknown customer. */
-export async function clientToken(customerId: string | undefined, asking: Asking): Promise<string> {
-  const gateway = await gatewayOf(asking);
-  const result = await answered(() => gateway.clientToken.generate(customerId === undefined ? {} : { customerId }));
+export async function generateClientToken(customerId: string | undefined, asking: StoreContext): Promise<string> {
+  const gateway = await createGateway(asking);
+  const result = await callBraintree(() =>
+    gateway.clientToken.generate(customerId === undefined ? {} : { customerId }),
+  );
   if (!result.success) throw new ServiceError('InvalidPayload', 'The processor does not know this customer.');
-  return readObject(v.string(), result.clientToken);
+  return parseBraintreeObject(v.string(), result.clientToken);
 }

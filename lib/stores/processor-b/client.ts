@@ -1,12 +1,12 @@
 import type { BraintreeGateway } from 'braintree';
 import { ServiceError } from '../../errors.ts';
-import type { Asking, StoreFetch, StoreRequest } from '../store.ts';
-import { inTime } from './deadline.ts';
-import { settingsOf } from './settings.ts';
-import { xmlObject } from './xml.ts';
+import type { StoreContext, StoreFetch, StoreRequest } from '../store.ts';
+import { withRequestBudget } from './deadline.ts';
+import { parseStoredSettings } from './settings.ts';
+import { parseXml } from './xml.ts';
 
 /** What the client's own http object offers, which its types leave out. */
-interface ClientHttp {
+interface BraintreeHttp {
   _headers: () => Readonly<Record<string, string>>;
   checkHttpStatus: (status: number) => Error | null;
   httpRequest: (method: NonNullable<StoreRequest['method']>, path: string, body: unknown) => Promise<unknown>;
@@ -16,8 +16,11 @@ interface ClientHttp {
  * The official client of the merchant in the settings, calling through the fetch that records and ends in time: all of its
  * calls have one deadline.
  */
-export async function gatewayOf({ settings, fetch }: Pick<Asking, 'settings' | 'fetch'>): Promise<BraintreeGateway> {
-  const { merchantId, publicKey, privateKey, environment } = settingsOf(settings);
+export async function createGateway({
+  settings,
+  fetch,
+}: Pick<StoreContext, 'settings' | 'fetch'>): Promise<BraintreeGateway> {
+  const { merchantId, publicKey, privateKey, environment } = parseStoredSettings(settings);
   const { default: braintree } = await import('braintree');
   const { Production, Sandbox } = braintree.Environment;
   const gateway = new braintree.BraintreeGateway({
@@ -27,66 +30,66 @@ export async function gatewayOf({ settings, fetch }: Pick<Asking, 'settings' | '
     privateKey,
   });
   const host = environment === 'production' ? 'api.braintreegateway.com' : 'api.sandbox.braintreegateway.com';
-  const { http } = gateway as unknown as { readonly http: ClientHttp };
-  http.httpRequest = requestThrough(inTime(fetch), `https://${host}`, http);
+  const { http } = gateway as unknown as { readonly http: BraintreeHttp };
+  http.httpRequest = createRequest(withRequestBudget(fetch), `https://${host}`, http);
   return gateway;
 }
 
-const requestThrough = (
+const createRequest = (
   fetch: StoreFetch,
   host: string,
-  { _headers, checkHttpStatus }: ClientHttp,
-): ClientHttp['httpRequest'] =>
-  async function (this: ClientHttp, method, path, body) {
+  { _headers, checkHttpStatus }: BraintreeHttp,
+): BraintreeHttp['httpRequest'] =>
+  async function (this: BraintreeHttp, method, path, body) {
     const answer = await fetch(host + path, {
       method,
       headers: { ..._headers.call(this), 'Accept-Encoding': 'identity' },
-      ...(body ? { body: JSON.stringify(underscored(body)) } : {}),
+      ...(body ? { body: JSON.stringify(toSnakeCaseKeys(body)) } : {}),
     });
     const error = checkHttpStatus.call(this, answer.status);
     if (error) throw error;
-    return answer.text.trim() === '' ? {} : xmlObject(answer.text);
+    return answer.text.trim() === '' ? {} : parseXml(answer.text);
   };
 
-function underscored(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(underscored);
+function toSnakeCaseKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toSnakeCaseKeys);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [underscore(name), underscored(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [toSnakeCase(name), toSnakeCaseKeys(inner)]));
 }
 
-const underscore = (name: string): string => name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase();
+const toSnakeCase = (name: string): string => name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase();
 
 /** What the call gives; the client's errors become this service's. */
-export async function answered<T>(call: () => Promise<T>): Promise<T> {
+export async function callBraintree<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (cause) {
-    throw translated(cause);
+    throw toServiceError(cause);
   }
 }
 
 /** What the call gives, or undefined when the processor does not know the id. */
-export const found = async <T>(call: () => Promise<T>): Promise<T | undefined> =>
-  await answered(() =>
+export const findOrUndefined = async <T>(call: () => Promise<T>): Promise<T | undefined> =>
+  await callBraintree(() =>
     call().catch((thrown: unknown) => {
-      if (isOfType(thrown, 'notFoundError')) return undefined;
+      if (isBraintreeError(thrown, 'notFoundError')) return undefined;
       throw thrown;
     }),
   );
 
-function translated(cause: unknown): ServiceError {
+function toServiceError(cause: unknown): ServiceError {
   if (cause instanceof ServiceError) return cause;
-  if (isOfType(cause, 'authenticationError') || isOfType(cause, 'authorizationError')) {
+  if (isBraintreeError(cause, 'authenticationError') || isBraintreeError(cause, 'authorizationError')) {
     return new ServiceError('InternalError', 'The processor refuses the keys in the settings: a configuration error.', {
       cause,
     });
   }
-  if (isOfType(cause, 'notFoundError')) {
+  if (isBraintreeError(cause, 'notFoundError')) {
     return new ServiceError('InvalidPayload', 'The processor does not know this id.', { cause });
   }
   return new ServiceError('ConnectionFailed', 'The processor could not be reached.', { cause });
 }
 
 /** Whether the client threw this kind of error. */
-export const isOfType = (thrown: unknown, type: string): boolean =>
+export const isBraintreeError = (thrown: unknown, type: string): boolean =>
   thrown instanceof Error && 'type' in thrown && thrown.type === type;

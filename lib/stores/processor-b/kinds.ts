@@ -1,9 +1,9 @@
 import type { NotificationReason } from '../../notifications/reasons.ts';
 import type { Millis } from '../../purchases/purchase.ts';
-import { day } from './origin.ts';
+import { dayMs } from './origin.ts';
 
 /** What decides the reason of a notification, as far as its kind alone does not. */
-export interface Told {
+export interface NotificationFacts {
   readonly kind: string;
   /** When it was sent. */
   readonly at: Millis;
@@ -12,10 +12,10 @@ export interface Told {
   readonly paidThroughDate?: string | undefined;
 }
 
-type Reasoning = NotificationReason | ((told: Told) => NotificationReason);
+type ReasonRule = NotificationReason | ((told: NotificationFacts) => NotificationReason);
 
 /** Every kind that means something for a purchase; of all others nothing is said. */
-const reasons: Readonly<Record<string, Reasoning>> = {
+const reasonsByKind: Readonly<Record<string, ReasonRule>> = {
   check: 'TEST',
   subscription_went_active: 'PURCHASED',
   subscription_charged_successfully: ({ currentBillingCycle }) => (currentBillingCycle === 1 ? 'PURCHASED' : 'RENEWED'),
@@ -31,10 +31,10 @@ const reasons: Readonly<Record<string, Reasoning>> = {
 };
 
 /** What a notification says in our words; `OTHER` for one that says nothing of a purchase, or that is not known. */
-export function reasonOf(told: Told): NotificationReason {
-  const reason = Object.hasOwn(reasons, told.kind) ? reasons[told.kind] : undefined;
+export function toNotificationReason(told: NotificationFacts): NotificationReason {
+  const reason = Object.hasOwn(reasonsByKind, told.kind) ? reasonsByKind[told.kind] : undefined;
   return typeof reason === 'function' ? reason(told) : (reason ?? 'OTHER');
 }
 
-const isPaidFor = ({ paidThroughDate, at }: Told): boolean =>
-  paidThroughDate !== undefined && Date.parse(paidThroughDate) + day > at;
+const isPaidFor = ({ paidThroughDate, at }: NotificationFacts): boolean =>
+  paidThroughDate !== undefined && Date.parse(paidThroughDate) + dayMs > at;

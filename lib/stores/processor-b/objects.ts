@@ -6,12 +6,12 @@ const Moment = v.pipe(
   v.check((text) => !Number.isNaN(Date.parse(text)), 'a date'),
 );
 const Day = v.pipe(v.string(), v.isoDate());
-const nothing = (value: unknown): boolean => value === null || value === '' || value === undefined;
-const optional = <const S extends v.GenericSchema>(schema: S) =>
+const isEmpty = (value: unknown): boolean => value === null || value === '' || value === undefined;
+const emptyAsAbsent = <const S extends v.GenericSchema>(schema: S) =>
   v.optional(
     v.union([
       v.pipe(
-        v.custom<null | ''>(nothing),
+        v.custom<null | ''>(isEmpty),
         v.transform(() => undefined),
       ),
       schema,
@@ -21,16 +21,16 @@ const optional = <const S extends v.GenericSchema>(schema: S) =>
 /** A dispute of a payment, as far as it is read. */
 const Dispute = v.object({
   status: v.string(),
-  amountDisputed: optional(v.pipe(v.string(), v.decimal())),
-  createdAt: optional(Moment),
-  receivedDate: optional(Day),
-  updatedAt: optional(Moment),
-  statusHistory: v.optional(v.array(v.object({ status: v.string(), timestamp: optional(Moment) })), []),
+  amountDisputed: emptyAsAbsent(v.pipe(v.string(), v.decimal())),
+  createdAt: emptyAsAbsent(Moment),
+  receivedDate: emptyAsAbsent(Day),
+  updatedAt: emptyAsAbsent(Moment),
+  statusHistory: v.optional(v.array(v.object({ status: v.string(), timestamp: emptyAsAbsent(Moment) })), []),
 });
 export type Dispute = v.InferOutput<typeof Dispute>;
 
 /** A payment, or with type `credit` a refund, as far as it is read. */
-export const PaidTransaction = v.object({
+export const BraintreeTransaction = v.object({
   id: v.string(),
   type: v.string(),
   status: v.string(),
@@ -39,19 +39,19 @@ export const PaidTransaction = v.object({
   createdAt: Moment,
   updatedAt: Moment,
   refundIds: v.optional(v.array(v.string()), []),
-  orderId: optional(v.string()),
-  customer: optional(v.object({ id: optional(v.string()) })),
-  gatewayRejectionReason: optional(v.string()),
-  processorResponseCode: optional(v.string()),
-  processorResponseText: optional(v.string()),
-  paymentInstrumentType: optional(v.string()),
-  merchantAccountId: optional(v.string()),
-  subscriptionId: optional(v.string()),
+  orderId: emptyAsAbsent(v.string()),
+  customer: emptyAsAbsent(v.object({ id: emptyAsAbsent(v.string()) })),
+  gatewayRejectionReason: emptyAsAbsent(v.string()),
+  processorResponseCode: emptyAsAbsent(v.string()),
+  processorResponseText: emptyAsAbsent(v.string()),
+  paymentInstrumentType: emptyAsAbsent(v.string()),
+  merchantAccountId: emptyAsAbsent(v.string()),
+  subscriptionId: emptyAsAbsent(v.string()),
   /** Of a refund: the payment that it gives back. */
-  refundedTransactionId: optional(v.string()),
+  refundedTransactionId: emptyAsAbsent(v.string()),
   disputes: v.optional(v.array(Dispute), []),
 });
-export type PaidTransaction = v.InferOutput<typeof PaidTransaction>;
+export type BraintreeTransaction = v.InferOutput<typeof BraintreeTransaction>;
 
 /** A subscription, as far as it is read. */
 export const Subscription = v.object({
@@ -61,19 +61,19 @@ export const Subscription = v.object({
   createdAt: Moment,
   updatedAt: Moment,
   firstBillingDate: Day,
-  billingPeriodStartDate: optional(Day),
-  billingPeriodEndDate: optional(Day),
-  paidThroughDate: optional(Day),
-  trialPeriod: optional(v.boolean()),
-  neverExpires: optional(v.boolean()),
-  currentBillingCycle: optional(v.number()),
-  numberOfBillingCycles: optional(v.number()),
-  discounts: v.optional(v.array(v.object({ id: optional(v.string()) })), []),
+  billingPeriodStartDate: emptyAsAbsent(Day),
+  billingPeriodEndDate: emptyAsAbsent(Day),
+  paidThroughDate: emptyAsAbsent(Day),
+  trialPeriod: emptyAsAbsent(v.boolean()),
+  neverExpires: emptyAsAbsent(v.boolean()),
+  currentBillingCycle: emptyAsAbsent(v.number()),
+  numberOfBillingCycles: emptyAsAbsent(v.number()),
+  discounts: v.optional(v.array(v.object({ id: emptyAsAbsent(v.string()) })), []),
   statusHistory: v.optional(v.array(v.object({ status: v.string(), timestamp: Moment })), []),
-  transactions: v.optional(v.array(PaidTransaction), []),
+  transactions: v.optional(v.array(BraintreeTransaction), []),
 });
 export type Subscription = v.InferOutput<typeof Subscription>;
 
 /** The processor's object as plain data; one that cannot be read is `ConnectionFailed`, as nothing is known then. */
-export const readObject = <S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> =>
+export const parseBraintreeObject = <S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> =>
   parse(schema, value, 'ConnectionFailed');

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { ServiceError } from '../../errors.ts';
 import { parse } from '../../parse.ts';
-import type { Asking, ValidationRequest } from '../store.ts';
-import { type ProcessorBSettings, type Product, settingsOf } from './settings.ts';
+import type { StoreContext, ValidationRequest } from '../store.ts';
+import { type CatalogueProduct, type ProcessorBSettings, parseStoredSettings } from './settings.ts';
 
 const Receipt = v.object({
   paymentMethodNonce: v.pipe(v.string(), v.minLength(1), v.maxLength(1_000)),
@@ -16,38 +16,42 @@ export interface Order {
   readonly key: string;
   readonly nonce: string;
   readonly productId: string;
-  readonly product: Product;
+  readonly product: CatalogueProduct;
   readonly customerId: string;
   readonly deviceData?: string;
 }
 
 /** The order of a request; throws `InvalidPayload` when the request and the catalogue disagree. */
-export function orderOf(request: ValidationRequest, { app, settings }: Pick<Asking, 'app' | 'settings'>): Order {
-  const { catalogue } = settingsOf(settings);
+export function parseOrder(
+  request: ValidationRequest,
+  { appName: app, settings }: Pick<StoreContext, 'appName' | 'settings'>,
+): Order {
+  const { catalogue } = parseStoredSettings(settings);
   const { paymentMethodNonce: nonce, deviceData } = parse(Receipt, request.transaction);
-  const key = digest(app, 'nonce', nonce);
+  const key = hashParts(app, 'nonce', nonce);
   return {
     key,
     nonce,
     productId: request.id,
-    product: pricedProduct(request, catalogue),
+    product: findCatalogueProduct(request, catalogue),
     // A buyer without a name is a customer of this one payment.
-    customerId: request.applicationUsername === undefined ? key : customerIdOf(app, request.applicationUsername),
-    ...(deviceData !== undefined && deviceData !== null && { deviceData: textOf(deviceData) }),
+    customerId: request.applicationUsername === undefined ? key : deriveCustomerId(app, request.applicationUsername),
+    ...(deviceData !== undefined && deviceData !== null && { deviceData: toText(deviceData) }),
   };
 }
 
 /** The processor's customer id of a user: ids allow few characters, so it is a digest. */
-const customerIdOf = (app: string, applicationUsername: string): string => digest(app, 'user', applicationUsername);
+const deriveCustomerId = (app: string, applicationUsername: string): string =>
+  hashParts(app, 'user', applicationUsername);
 
 // Spec: not shown. Clients that exist today call everything a consumable, so the catalogue's type holds, not the request's.
-function pricedProduct(
+function findCatalogueProduct(
   { id, priceMicros, currency }: ValidationRequest,
   catalogue: ProcessorBSettings['catalogue'],
-): Product {
+): CatalogueProduct {
   const product = Object.hasOwn(catalogue, id) ? catalogue[id] : undefined;
   if (!product) throw new ServiceError('InvalidPayload', 'The catalogue has no such product.');
-  const isOtherPrice = priceMicros !== undefined && priceMicros !== microsOf(product.amount);
+  const isOtherPrice = priceMicros !== undefined && priceMicros !== toMicros(product.amount);
   if (isOtherPrice || (currency !== undefined && currency !== product.currency)) {
     throw new ServiceError('InvalidPayload', 'The price is not that of the catalogue; nothing was charged.');
   }
@@ -55,10 +59,10 @@ function pricedProduct(
 }
 
 /** An amount as the processor writes it, in micros. */
-export const microsOf = (amount: string): number => Math.round(Number(amount) * 1_000_000);
+export const toMicros = (amount: string): number => Math.round(Number(amount) * 1_000_000);
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** 32 characters, within the 36 that the processor's ids have. */
-const digest = (...parts: readonly string[]): string =>
+const hashParts = (...parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);

@@ -1,12 +1,12 @@
 import type { Millis, ProductType } from '../../purchases/purchase.ts';
-import type { Asking } from '../store.ts';
-import { settingsOf } from './settings.ts';
+import type { StoreContext } from '../store.ts';
+import { parseStoredSettings } from './settings.ts';
 
 /** A day in milliseconds. */
-export const day = 24 * 60 * 60 * 1000;
+export const dayMs = 24 * 60 * 60 * 1000;
 
 /** What the processor's objects do not tell of a purchase. */
-export interface Origin {
+export interface MappingContext {
   readonly productId: string;
   /** Absent when the product has left the catalogue. */
   readonly productType?: ProductType;
@@ -18,16 +18,16 @@ export interface Origin {
 }
 
 /** The origin of what was sold as `productId`. */
-export function originOf(
-  { settings }: Pick<Asking, 'settings'>,
+export function createMappingContext(
+  { settings }: Pick<StoreContext, 'settings'>,
   sold: { readonly productId: string; readonly customerId: string; readonly at: Millis },
-): Origin {
-  const { catalogue, environment, graceDays } = settingsOf(settings);
+): MappingContext {
+  const { catalogue, environment, graceDays } = parseStoredSettings(settings);
   const product = Object.hasOwn(catalogue, sold.productId) ? catalogue[sold.productId] : undefined;
   return {
     ...sold,
     ...(product && { productType: product.type }),
     sandbox: environment !== 'production',
-    graceMs: graceDays * day,
+    graceMs: graceDays * dayMs,
   };
 }

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../errors.ts';
-import { readObject } from './objects.ts';
+import { parseBraintreeObject } from './objects.ts';
 
-const Refused = v.object({
+const DeclinedResult = v.object({
   message: v.optional(v.string()),
   /** Of a payment, or of the verification of a card. */
   transaction: v.optional(
@@ -16,7 +16,7 @@ const Refused = v.object({
     v.object({ gatewayRejectionReason: v.nullish(v.string()), processorResponseText: v.nullish(v.string()) }),
   ),
 });
-type Refused = v.InferOutput<typeof Refused>;
+type DeclinedResult = v.InferOutput<typeof DeclinedResult>;
 
 const ValidationErrors = v.array(v.object({ code: v.string() }));
 
@@ -24,10 +24,10 @@ const ValidationErrors = v.array(v.object({ code: v.string() }));
 const configurationErrors = new Set(['91904', '91513', '91577', '91901', '91936']);
 
 /** What the processor said no to; throws `InternalError` when the settings are what is wrong. */
-export function refusedResult(result: object): Refused {
+export function parseDeclinedResult(result: object): DeclinedResult {
   const { errors } = result as { readonly errors?: { deepErrors?: () => unknown } };
-  const codes = readObject(ValidationErrors, errors?.deepErrors?.() ?? []).map(({ code }) => code);
-  const refused = readObject(Refused, result);
+  const codes = parseBraintreeObject(ValidationErrors, errors?.deepErrors?.() ?? []).map(({ code }) => code);
+  const refused = parseBraintreeObject(DeclinedResult, result);
   if (codes.some((code) => configurationErrors.has(code))) {
     throw new ServiceError(
       'InternalError',
@@ -38,7 +38,7 @@ export function refusedResult(result: object): Refused {
 }
 
 /** The sentence that the buyer's client is told. */
-export function refusalOf({ message, transaction, verification }: Refused): string {
+export function toDeclineMessage({ message, transaction, verification }: DeclinedResult): string {
   const { gatewayRejectionReason, processorResponseText } = transaction ?? verification ?? {};
   if (gatewayRejectionReason) return `The payment was rejected: ${gatewayRejectionReason}.`;
   const why = processorResponseText || message;

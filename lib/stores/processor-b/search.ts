@@ -9,7 +9,10 @@ export interface PaymentSearch {
 }
 
 /** The ids of the payments, and refunds, that fit the criteria. */
-export const idsOf = (gateway: BraintreeGateway, fill: (search: PaymentSearch) => void): Promise<readonly string[]> =>
+export const searchPaymentIds = (
+  gateway: BraintreeGateway,
+  fill: (search: PaymentSearch) => void,
+): Promise<readonly string[]> =>
   new Promise((resolve, reject) => {
     const search = gateway.transaction.search as unknown as (
       fill: (search: PaymentSearch) => void,

@@ -5,7 +5,7 @@ import { ProductType } from '../../purchases/purchase.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(255));
 
-const Product = v.pipe(
+const CatalogueProduct = v.pipe(
   v.strictObject({
     type: ProductType,
     /** In units of the currency, as the processor writes amounts. */
@@ -20,7 +20,7 @@ const Product = v.pipe(
     'a planId for a paid subscription',
   ),
 );
-export type Product = v.InferOutput<typeof Product>;
+export type CatalogueProduct = v.InferOutput<typeof CatalogueProduct>;
 
 /** What an operator sets for processor_b: the merchant, and all that it sells with its price. */
 export const ProcessorBSettings = v.strictObject({
@@ -30,12 +30,12 @@ export const ProcessorBSettings = v.strictObject({
   environment: v.picklist(['production', 'sandbox']),
   /** Days of access after a renewal that could not be paid. */
   graceDays: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(60)), 7),
-  catalogue: v.record(Name, Product),
+  catalogue: v.record(Name, CatalogueProduct),
 });
 export type ProcessorBSettings = v.InferOutput<typeof ProcessorBSettings>;
 
 /** The settings; throws `InternalError` where there are none, as callers cannot mend that. */
-export function settingsOf(settings: unknown): ProcessorBSettings {
+export function parseStoredSettings(settings: unknown): ProcessorBSettings {
   if (settings === undefined) {
     throw new ServiceError(
       'InternalError',

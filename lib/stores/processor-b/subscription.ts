@@ -1,48 +1,48 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { prefixed } from '../../purchases/platform.ts';
+import { withPlatform } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../transactions/transaction.ts';
-import type { PaidTransaction, Subscription } from './objects.ts';
-import { microsOf } from './order.ts';
-import { day, type Origin } from './origin.ts';
-import { isTaken, takenBackAt } from './taken-back.ts';
-import { paymentRecord } from './transaction.ts';
+import type { BraintreeTransaction, Subscription } from './objects.ts';
+import { toMicros } from './order.ts';
+import { dayMs, type MappingContext } from './origin.ts';
+import { findReversalDate, isPaid } from './taken-back.ts';
+import { toTransaction } from './transaction.ts';
 
-const own = (id: string): string => prefixed('processor_b', id);
+const toPurchaseId = (id: string): string => withPlatform('processor_b', id);
 
 /** One look at a subscription; `refunds` are those of its payments. */
-export function subscriptionObservation(
+export function toSubscriptionObservation(
   subscription: Subscription,
-  refunds: readonly PaidTransaction[],
-  origin: Origin,
+  refunds: readonly BraintreeTransaction[],
+  origin: MappingContext,
 ): Observation {
   const payments = subscription.transactions
-    .filter((one) => isTaken(one) || takenBackAt(one, refunds) !== undefined)
+    .filter((one) => isPaid(one) || findReversalDate(one, refunds) !== undefined)
     .sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
   const [newest] = payments;
-  const records = payments.map((one) => paymentRecord(one, refunds, { origin, purchaseId: subscription.id }));
-  const endedAt = newest && takenBackAt(newest, refunds);
+  const records = payments.map((one) => toTransaction(one, refunds, { origin, purchaseId: subscription.id }));
+  const endedAt = newest && findReversalDate(newest, refunds);
   return {
     asOf: origin.at,
     purchase: {
-      purchaseId: own(subscription.id),
-      transactionId: own(newest?.id ?? subscription.id),
-      productId: own(origin.productId),
+      purchaseId: toPurchaseId(subscription.id),
+      transactionId: toPurchaseId(newest?.id ?? subscription.id),
+      productId: toPurchaseId(origin.productId),
       platform: 'processor_b',
       productType: 'paid subscription',
       sandbox: origin.sandbox,
-      ...periodOf(subscription, origin),
-      ...intentOf(subscription, endedAt),
+      ...toPeriod(subscription, origin),
+      ...toRenewalIntent(subscription, endedAt),
       ...(subscription.discounts[0]?.id && { discountId: subscription.discounts[0].id }),
-      ...(newest && { currency: newest.currencyIsoCode, amountMicros: microsOf(newest.amount) }),
+      ...(newest && { currency: newest.currencyIsoCode, amountMicros: toMicros(newest.amount) }),
     },
-    transactions: [...records, ...trialRecord(subscription, origin)],
-    userTokens: [origin.customerId],
+    transactions: [...records, ...toTrialTransaction(subscription, origin)],
+    userAliases: [origin.customerId],
     refreshToken: { subscription: subscription.id, productId: origin.productId, customerId: origin.customerId },
   };
 }
 
-function periodOf(subscription: Subscription, { at, graceMs }: Origin) {
+function toPeriod(subscription: Subscription, { at, graceMs }: MappingContext) {
   const { status, trialPeriod, billingPeriodStartDate } = subscription;
   const firstBillingDate = Date.parse(subscription.firstBillingDate);
   const start = billingPeriodStartDate === undefined ? undefined : Date.parse(billingPeriodStartDate);
@@ -50,7 +50,7 @@ function periodOf(subscription: Subscription, { at, graceMs }: Origin) {
   return {
     purchaseDate: trialPeriod ? Date.parse(subscription.createdAt) : firstBillingDate,
     ...(start !== undefined && start > firstBillingDate && { lastRenewalDate: start }),
-    expirationDate: paidUntil(subscription) + (isPastDue ? graceMs : 0),
+    expirationDate: getPaidThrough(subscription) + (isPastDue ? graceMs : 0),
     ...(isPastDue && { isBillingRetryPeriod: true }),
     ...(status === 'Pending' && !trialPeriod && { isPending: true }),
     ...(trialPeriod && firstBillingDate > at && { isTrialPeriod: true }),
@@ -58,11 +58,11 @@ function periodOf(subscription: Subscription, { at, graceMs }: Origin) {
 }
 
 /** The end of the last day that is paid for; of a trial, the end of the day of the first payment. */
-function paidUntil({ paidThroughDate, firstBillingDate }: Subscription): Millis {
-  return Date.parse(paidThroughDate ?? firstBillingDate) + day;
+function getPaidThrough({ paidThroughDate, firstBillingDate }: Subscription): Millis {
+  return Date.parse(paidThroughDate ?? firstBillingDate) + dayMs;
 }
 
-function intentOf(
+function toRenewalIntent(
   subscription: Subscription,
   endedAt: Millis | undefined,
 ): Pick<Purchase, 'renewalIntent' | 'cancelationReason' | 'endedAt'> {
@@ -70,7 +70,7 @@ function intentOf(
   const isRunning = status === 'Active' || status === 'Past Due' || status === 'Pending';
   const renews = isRunning && (neverExpires === true || currentBillingCycle < numberOfBillingCycles);
   const canceled = statusHistory.find((entry) => entry.status === 'Canceled');
-  const reason = endedAt === undefined ? reasonOf(subscription) : 'Customer';
+  const reason = endedAt === undefined ? toCancelationReason(subscription) : 'Customer';
   return {
     renewalIntent: renews ? 'Renew' : 'Lapse',
     ...(status === 'Canceled' && canceled && { renewalIntentChangeDate: Date.parse(canceled.timestamp) }),
@@ -79,7 +79,7 @@ function intentOf(
   };
 }
 
-function reasonOf({ status, statusHistory }: Subscription): CancelationReason | undefined {
+function toCancelationReason({ status, statusHistory }: Subscription): CancelationReason | undefined {
   if (status !== 'Canceled') return undefined;
   const before = [...statusHistory]
     .sort((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp))
@@ -87,17 +87,17 @@ function reasonOf({ status, statusHistory }: Subscription): CancelationReason | 
   return before?.status === 'Past Due' ? 'System.BillingError' : 'Customer';
 }
 
-function trialRecord(subscription: Subscription, origin: Origin): Transaction[] {
+function toTrialTransaction(subscription: Subscription, origin: MappingContext): Transaction[] {
   if (!subscription.trialPeriod) return [];
   return [
     {
-      transactionId: own(subscription.id),
-      purchaseId: own(subscription.id),
-      productId: own(origin.productId),
+      transactionId: toPurchaseId(subscription.id),
+      purchaseId: toPurchaseId(subscription.id),
+      productId: toPurchaseId(origin.productId),
       platform: 'processor_b',
       sandbox: origin.sandbox,
       purchaseDate: Date.parse(subscription.createdAt),
-      expirationDate: Date.parse(subscription.firstBillingDate) + day,
+      expirationDate: Date.parse(subscription.firstBillingDate) + dayMs,
       isTrialPeriod: true,
       amountMicros: 0,
     },

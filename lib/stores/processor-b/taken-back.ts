@@ -1,9 +1,9 @@
 import type { Millis } from '../../purchases/purchase.ts';
-import type { Dispute, PaidTransaction } from './objects.ts';
-import { microsOf } from './order.ts';
+import type { BraintreeTransaction, Dispute } from './objects.ts';
+import { toMicros } from './order.ts';
 
 /** A card's payment counts from its authorization on, as it settles by itself. */
-const paid = new Set([
+const paidStatuses = new Set([
   'authorized',
   'authorizing',
   'submitted_for_settlement',
@@ -14,37 +14,43 @@ const paid = new Set([
 ]);
 
 /** Whether money was, or will be, taken. */
-export const isTaken = ({ status, type }: PaidTransaction): boolean => type === 'sale' && paid.has(status);
+export const isPaid = ({ status, type }: BraintreeTransaction): boolean => type === 'sale' && paidStatuses.has(status);
 
 /** States of a dispute in which the customer has the money back. */
-const lost = new Set(['lost', 'accepted', 'auto_accepted', 'expired']);
+const lostStatuses = new Set(['lost', 'accepted', 'auto_accepted', 'expired']);
 
 /**
  * When the payment went back as a whole: voided, refunded with `refunds`, or lost in a dispute. One whose settlement is
  * declined counted as paid until then, and goes back, too.
  */
-export function takenBackAt(payment: PaidTransaction, refunds: readonly PaidTransaction[]): Millis | undefined {
+export function findReversalDate(
+  payment: BraintreeTransaction,
+  refunds: readonly BraintreeTransaction[],
+): Millis | undefined {
   if (payment.status === 'voided' || payment.status === 'settlement_declined') return Date.parse(payment.updatedAt);
-  const given = [...givenBack(payment, refunds), ...payment.disputes.flatMap((dispute) => lostIn(dispute, payment))];
+  const given = [
+    ...listRefunds(payment, refunds),
+    ...payment.disputes.flatMap((dispute) => toDisputeReversal(dispute, payment)),
+  ];
   const total = given.reduce((sum, { amountMicros }) => sum + amountMicros, 0);
-  if (given.length === 0 || total < microsOf(payment.amount)) return undefined;
+  if (given.length === 0 || total < toMicros(payment.amount)) return undefined;
   return Math.max(...given.map(({ at }) => at));
 }
 
-interface Given {
+interface Reversal {
   readonly amountMicros: number;
   readonly at: Millis;
 }
 
-const givenBack = ({ refundIds }: PaidTransaction, refunds: readonly PaidTransaction[]): Given[] =>
+const listRefunds = ({ refundIds }: BraintreeTransaction, refunds: readonly BraintreeTransaction[]): Reversal[] =>
   refunds
-    .filter(({ id, status }) => refundIds.includes(id) && paid.has(status))
-    .map(({ amount, createdAt }) => ({ amountMicros: microsOf(amount), at: Date.parse(createdAt) }));
+    .filter(({ id, status }) => refundIds.includes(id) && paidStatuses.has(status))
+    .map(({ amount, createdAt }) => ({ amountMicros: toMicros(amount), at: Date.parse(createdAt) }));
 
-function lostIn(dispute: Dispute, { amount, updatedAt }: PaidTransaction): Given[] {
+function toDisputeReversal(dispute: Dispute, { amount, updatedAt }: BraintreeTransaction): Reversal[] {
   const { status, amountDisputed = amount, statusHistory } = dispute;
-  if (!lost.has(status)) return [];
+  if (!lostStatuses.has(status)) return [];
   const decided = statusHistory.find((entry) => entry.status === status)?.timestamp;
   const at = decided ?? dispute.updatedAt ?? dispute.createdAt ?? dispute.receivedDate ?? updatedAt;
-  return [{ amountMicros: microsOf(amountDisputed), at: Date.parse(at) }];
+  return [{ amountMicros: toMicros(amountDisputed), at: Date.parse(at) }];
 }

@@ -1,48 +1,48 @@
 import { ServiceError } from '../../errors.ts';
-import { prefixed } from '../../purchases/platform.ts';
-import type { Asking, Validation, ValidationRequest } from '../store.ts';
-import { type Charged, charge, recover } from './charge.ts';
-import { gatewayOf } from './client.ts';
-import { orderOf } from './order.ts';
-import { originOf } from './origin.ts';
-import { subscriptionObservation } from './subscription.ts';
-import { transactionObservation } from './transaction.ts';
+import { withPlatform } from '../../purchases/platform.ts';
+import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
+import { type ChargeRecord, charge, recoverCharge } from './charge.ts';
+import { createGateway } from './client.ts';
+import { parseOrder } from './order.ts';
+import { createMappingContext } from './origin.ts';
+import { toSubscriptionObservation } from './subscription.ts';
+import { toPaymentObservation } from './transaction.ts';
 
 /** Charges the nonce, at most once, and tells what was bought with it. */
-export async function validate(request: ValidationRequest, asking: Asking): Promise<Validation> {
-  const order = orderOf(request, asking);
-  const gateway = await gatewayOf(asking);
+export async function validate(request: ValidationRequest, asking: StoreContext): Promise<StoreValidation> {
+  const order = parseOrder(request, asking);
+  const gateway = await createGateway(asking);
   const { productId, customerId } = order;
-  const charged = (outcome: object): Charged => ({ ...outcome, productId, customerId, at: asking.now() });
-  const result = await asking.once<Charged>(
+  const toChargeRecord = (outcome: object): ChargeRecord => ({ ...outcome, productId, customerId, at: asking.now() });
+  const result = await asking.runOnce<ChargeRecord>(
     order.key,
-    async () => charged(await charge(gateway, order)),
+    async () => toChargeRecord(await charge(gateway, order)),
     async () => {
-      const outcome = await recover(gateway, order);
-      return outcome && charged(outcome);
+      const outcome = await recoverCharge(gateway, order);
+      return outcome && toChargeRecord(outcome);
     },
   );
-  return validationOf(request.id, result, asking);
+  return toValidation(request.id, result, asking);
 }
 
-function validationOf(id: string, result: Charged, asking: Asking): Validation {
-  const { productId, refusal, subscription, transaction, customerId, at } = result;
+function toValidation(id: string, result: ChargeRecord, asking: StoreContext): StoreValidation {
+  const { productId, declineMessage: refusal, subscription, transaction, customerId, at } = result;
   if (productId !== id) throw new ServiceError('InvalidPayload', 'The nonce was used for another product.');
   if (refusal !== undefined) throw new ServiceError('InvalidPayload', refusal);
-  const origin = originOf(asking, { productId, customerId, at });
+  const origin = createMappingContext(asking, { productId, customerId, at });
   const observation = subscription
-    ? subscriptionObservation(subscription, [], origin)
-    : transaction && transactionObservation(transaction, [], origin);
+    ? toSubscriptionObservation(subscription, [], origin)
+    : transaction && toPaymentObservation(transaction, [], origin);
   if (!observation) throw new ServiceError('InternalError', 'Nothing is known of the payment.');
   // A trial has taken no payment yet, but clients read the customer from one.
   const payment = transaction ?? subscription?.transactions[0] ?? { id: subscription?.id, status: 'authorized' };
   const native = { ...payment, customer: { id: customerId } };
   return {
     id: productId,
-    about: 'product',
+    scope: 'product',
     observations: [observation],
-    purchaseId: prefixed('processor_b', subscription?.id ?? transaction?.id ?? ''),
-    native: { data: { success: true, transaction: native } },
+    purchaseId: withPlatform('processor_b', subscription?.id ?? transaction?.id ?? ''),
+    nativeTransaction: { data: { success: true, transaction: native } },
     ineligibleForIntroPrice: [],
   };
 }

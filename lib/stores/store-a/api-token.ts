@@ -3,24 +3,24 @@ import { ServiceError } from '../../errors.ts';
 import type { Millis } from '../../purchases/purchase.ts';
 import type { ApiKey } from './settings.ts';
 
-const lifeSeconds = 300;
+const ttlSeconds = 300;
 
 /** The token that the App Store Server API wants. Throws `InternalError` for a key that cannot sign. */
-export function apiToken({ issuerId, keyId, privateKey }: ApiKey, bundleId: string, now: Millis): string {
+export function createApiToken({ issuerId, keyId, privateKey }: ApiKey, bundleId: string, now: Millis): string {
   const issuedAt = Math.floor(now / 1000);
   const header = { alg: 'ES256', kid: keyId, typ: 'JWT' };
   const claims = {
     iss: issuerId,
     iat: issuedAt,
-    exp: issuedAt + lifeSeconds,
+    exp: issuedAt + ttlSeconds,
     aud: 'appstoreconnect-v1',
     bid: bundleId,
   };
-  const content = `${encoded(header)}.${encoded(claims)}`;
-  return `${content}.${signature(content, privateKey)}`;
+  const content = `${encodePart(header)}.${encodePart(claims)}`;
+  return `${content}.${createSignature(content, privateKey)}`;
 }
 
-function signature(content: string, privateKey: string): string {
+function createSignature(content: string, privateKey: string): string {
   try {
     const key = createPrivateKey(privateKey);
     return sign('sha256', Buffer.from(content), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url');
@@ -29,4 +29,4 @@ function signature(content: string, privateKey: string): string {
   }
 }
 
-const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+const encodePart = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');

@@ -1,13 +1,13 @@
 import { ServiceError } from '../../errors.ts';
-import { understoodOr } from '../understood.ts';
+import { createResponseParser } from '../understood.ts';
 
 /** The error of an Apple that cannot be asked now; what is wrong stays in the cause. */
-export const unavailable = (cause: unknown): ServiceError =>
+export const unavailableError = (cause: unknown): ServiceError =>
   new ServiceError('ConnectionFailed', 'Apple cannot be asked now.', { cause });
 
 /** The JSON text of an answer as the schema's type. Throws `ConnectionFailed` for a page, garbage or other words. */
-export const understood = understoodOr(unavailable);
+export const parseResponse = createResponseParser(unavailableError);
 
 /** The error of settings that Apple does not accept. */
-export const misconfigured = (cause: string): ServiceError =>
+export const invalidSettingsError = (cause: string): ServiceError =>
   new ServiceError('InternalError', 'Apple refuses the store_a settings of this application.', { cause });

@@ -1,14 +1,14 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import { ServiceError } from '../../errors.ts';
 import type { Millis } from '../../purchases/purchase.ts';
-import { childrenOf, expectTag, oidOf, readDer, tags } from './der.ts';
+import { derTags, expectTag, parseChildren, parseDer, readOid } from './der.ts';
 
 /** An X.509 certificate, as much of it as a chain is judged by. */
 export interface Certificate {
   readonly subject: string;
   readonly issuer: string;
   readonly publicKey: KeyObject;
-  readonly isAuthority: boolean;
+  readonly isCertificateAuthority: boolean;
   readonly notBefore: Millis;
   readonly notAfter: Millis;
   /** The object identifiers of its extensions. */
@@ -18,40 +18,40 @@ export interface Certificate {
 }
 
 /** Reads a certificate in DER, and nothing but DER. Throws `InvalidPayload`. */
-export function readCertificate(der: Buffer): Certificate {
-  const x509 = parsed(der);
+export function parseCertificate(der: Buffer): Certificate {
+  const x509 = parseX509(der);
   return {
     subject: x509.subject,
     issuer: x509.issuer,
     publicKey: x509.publicKey,
-    isAuthority: x509.ca,
+    isCertificateAuthority: x509.ca,
     notBefore: Date.parse(x509.validFrom),
     notAfter: Date.parse(x509.validTo),
-    extensions: new Set(extensionIds(der)),
+    extensions: new Set(listExtensionOids(der)),
     fingerprint: x509.fingerprint256,
     isSignedBy: (issuer) => x509.issuer === issuer.subject && x509.verify(issuer.publicKey),
   };
 }
 
-function parsed(der: Buffer): X509Certificate {
+function parseX509(der: Buffer): X509Certificate {
   try {
     const x509 = new X509Certificate(der);
     // OpenSSL also takes PEM and trailing bytes; then the bytes would not be the certificate.
     if (x509.raw.equals(der) && x509.publicKey) return x509;
   } catch (cause) {
-    throw unreadable(cause);
+    throw unreadableError(cause);
   }
-  throw unreadable();
+  throw unreadableError();
 }
 
 /** Parsed and not searched for: the bytes of an identifier may stand anywhere in a certificate. */
-function extensionIds(der: Buffer): string[] {
-  const [body] = childrenOf(expectTag(readDer(der), tags.sequence));
-  const wrapped = childrenOf(expectTag(body, tags.sequence)).find(({ tag }) => tag === tags.context3);
-  const [extensions] = wrapped ? childrenOf(wrapped) : [];
+function listExtensionOids(der: Buffer): string[] {
+  const [body] = parseChildren(expectTag(parseDer(der), derTags.sequence));
+  const wrapped = parseChildren(expectTag(body, derTags.sequence)).find(({ tag }) => tag === derTags.context3);
+  const [extensions] = wrapped ? parseChildren(wrapped) : [];
   if (!extensions) return [];
-  return childrenOf(extensions).map((extension) => oidOf(childrenOf(extension)[0]));
+  return parseChildren(extensions).map((extension) => readOid(parseChildren(extension)[0]));
 }
 
-const unreadable = (cause?: unknown): ServiceError =>
+const unreadableError = (cause?: unknown): ServiceError =>
   new ServiceError('InvalidPayload', 'A certificate of the signature cannot be read.', { cause });

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { defined } from '../../defined.ts';
+import { omitUndefined } from '../../defined.ts';
 import type { Millis } from '../../purchases/purchase.ts';
 import { expirationReasons } from './signed-transaction.ts';
-import { latestOf, type StoreTransaction, type SubscriptionStatus } from './store-transaction.ts';
+import { findLatestTransaction, type StoreTransaction, type SubscriptionStatus } from './store-transaction.ts';
 
 const Flag = v.exactOptional(v.union([v.string(), v.number()]));
 
@@ -17,35 +17,38 @@ export const PendingRenewal = v.looseObject({
 });
 export type PendingRenewal = v.InferOutput<typeof PendingRenewal>;
 
-interface Told {
+interface VerifyReceiptState {
   /** When Apple answered. */
   readonly asOf: Millis;
   readonly pending: readonly PendingRenewal[];
 }
 
 /** The statuses that the App Store Server API would give, from the dates and the outlooks of an answer. */
-export function classicStatuses(transactions: readonly StoreTransaction[], told: Told): SubscriptionStatus[] {
+export function deriveStatuses(
+  transactions: readonly StoreTransaction[],
+  told: VerifyReceiptState,
+): SubscriptionStatus[] {
   return told.pending.flatMap((pending) => {
     const [first, ...others] = transactions.filter(
       ({ originalTransactionId }) => originalTransactionId === pending.original_transaction_id,
     );
     if (!first) return [];
-    const transaction = latestOf([first, ...others]);
-    return [{ transaction, status: statusOf(transaction, pending, told.asOf), ...outlookOf(pending) }];
+    const transaction = findLatestTransaction([first, ...others]);
+    return [{ transaction, status: deriveStatus(transaction, pending, told.asOf), ...toRenewalState(pending) }];
   });
 }
 
-function statusOf({ revokedAt, expiresDate }: StoreTransaction, pending: PendingRenewal, asOf: Millis): number {
+function deriveStatus({ revokedAt, expiresDate }: StoreTransaction, pending: PendingRenewal, asOf: Millis): number {
   if (revokedAt !== undefined) return 5;
   if (expiresDate === undefined || expiresDate > asOf) return 1;
   if (Number(pending.grace_period_expires_date_ms ?? 0) > asOf) return 4;
   return String(pending.is_in_billing_retry_period) === '1' ? 3 : 2;
 }
 
-function outlookOf(pending: PendingRenewal): Omit<SubscriptionStatus, 'status' | 'transaction'> {
+function toRenewalState(pending: PendingRenewal): Omit<SubscriptionStatus, 'status' | 'transaction'> {
   const { auto_renew_status: renews, expiration_intent: intent, price_consent_status: consent } = pending;
   const graceEndsAt = pending.grace_period_expires_date_ms;
-  return defined({
+  return omitUndefined({
     renewalIntent: renews === undefined ? undefined : String(renews) === '1' ? 'Renew' : 'Lapse',
     graceEndsAt: graceEndsAt === undefined ? undefined : Number(graceEndsAt),
     expirationReason: intent === undefined ? undefined : (expirationReasons[intent] ?? 'Unknown'),

@@ -1,6 +1,6 @@
-import { withinBudget } from '../deadline.ts';
+import { withTimeBudget } from '../deadline.ts';
 import type { StoreFetch } from '../store.ts';
 
 /** A fetch that leaves time to answer the client from the signature when Apple is slow. */
-export const promptly = (fetch: StoreFetch): StoreFetch =>
-  withinBudget(fetch, { totalMs: 10_500, longestCallMs: 4_500, store: 'Apple' });
+export const withRequestBudget = (fetch: StoreFetch): StoreFetch =>
+  withTimeBudget(fetch, { totalMs: 10_500, longestCallMs: 4_500, store: 'Apple' });

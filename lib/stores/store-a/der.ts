@@ -1,7 +1,7 @@
 import { ServiceError } from '../../errors.ts';
 
 /** One value of a DER or BER encoding, its content not looked into yet. */
-export interface Der {
+export interface DerValue {
   /** The identifier octet: class, constructed bit and number. */
   readonly tag: number;
   readonly content: Buffer;
@@ -10,7 +10,7 @@ export interface Der {
 }
 
 /** The identifier octets that certificates and receipts are made of. */
-export const tags = {
+export const derTags = {
   integer: 0x02,
   octetString: 0x04,
   oid: 0x06,
@@ -23,49 +23,49 @@ export const tags = {
 
 const constructedBit = 0x20;
 const indefinite = 0x80;
-const endOfContents = 2;
+const endOfContentsLength = 2;
 /** A receipt nests 8 levels and holds at most some thousand purchases; more is an attack on stack or memory. */
-const deepest = 32;
-const mostChildren = 10_000;
+const maxDepth = 32;
+const maxChildren = 10_000;
 
 /** The value that the bytes begin with. Throws `InvalidPayload` for what is no DER or BER. */
-export const readDer = (bytes: Buffer): Der => readAt(bytes, 0, 0).value;
+export const parseDer = (bytes: Buffer): DerValue => readAt(bytes, 0, 0).value;
 
 /** The values inside a constructed one. */
-export function childrenOf({ tag, content }: Der): Der[] {
-  if ((tag & constructedBit) === 0) throw malformed();
-  const children: Der[] = [];
+export function parseChildren({ tag, content }: DerValue): DerValue[] {
+  if ((tag & constructedBit) === 0) throw malformedError();
+  const children: DerValue[] = [];
   for (let offset = 0; offset < content.length; ) {
     const { value, end } = readAt(content, offset, 0);
-    if (children.push(value) > mostChildren) throw malformed();
+    if (children.push(value) > maxChildren) throw malformedError();
     offset = end;
   }
   return children;
 }
 
 /** The value, which must have that tag. */
-export function expectTag(value: Der | undefined, tag: number): Der {
-  if (value?.tag !== tag) throw malformed();
+export function expectTag(value: DerValue | undefined, tag: number): DerValue {
+  if (value?.tag !== tag) throw malformedError();
   return value;
 }
 
 /** The bytes of an OCTET STRING; BER may deliver them in pieces. */
-export function octetsOf(value: Der | undefined, depth = 0): Buffer {
-  if (value?.tag === tags.octetString) return value.content;
-  if (value?.tag !== tags.constructedOctetString || depth > deepest) throw malformed();
-  return Buffer.concat(childrenOf(value).map((piece) => octetsOf(piece, depth + 1)));
+export function readOctetString(value: DerValue | undefined, depth = 0): Buffer {
+  if (value?.tag === derTags.octetString) return value.content;
+  if (value?.tag !== derTags.constructedOctetString || depth > maxDepth) throw malformedError();
+  return Buffer.concat(parseChildren(value).map((piece) => readOctetString(piece, depth + 1)));
 }
 
 /** An INTEGER of up to 6 bytes as a number. */
-export function numberOf(value: Der | undefined): number {
-  const { content } = expectTag(value, tags.integer);
-  if (content.length === 0 || content.length > 6) throw malformed();
+export function readInteger(value: DerValue | undefined): number {
+  const { content } = expectTag(value, derTags.integer);
+  if (content.length === 0 || content.length > 6) throw malformedError();
   return content.readIntBE(0, content.length);
 }
 
 /** An OBJECT IDENTIFIER in its dotted form. */
-export function oidOf(value: Der | undefined): string {
-  const { content } = expectTag(value, tags.oid);
+export function readOid(value: DerValue | undefined): string {
+  const { content } = expectTag(value, derTags.oid);
   const arcs: number[] = [];
   let arc = 0;
   for (const byte of content) {
@@ -79,37 +79,37 @@ export function oidOf(value: Der | undefined): string {
   return [root, first - root * 40, ...rest].join('.');
 }
 
-interface Read {
-  readonly value: Der;
+interface ParsedValue {
+  readonly value: DerValue;
   /** Where the next value begins. */
   readonly end: number;
 }
 
-function readAt(bytes: Buffer, offset: number, depth: number): Read {
+function readAt(bytes: Buffer, offset: number, depth: number): ParsedValue {
   const tag = bytes[offset];
   const length = bytes[offset + 1];
-  if (tag === undefined || length === undefined || (tag & 0x1f) === 0x1f || depth > deepest) throw malformed();
+  if (tag === undefined || length === undefined || (tag & 0x1f) === 0x1f || depth > maxDepth) throw malformedError();
   if (length === indefinite) return readIndefinite(bytes, offset, depth);
   const start = offset + 2 + (length > indefinite ? length - indefinite : 0);
-  const end = start + (length > indefinite ? longLength(bytes.subarray(offset + 2, start)) : length);
-  if (end > bytes.length) throw malformed();
+  const end = start + (length > indefinite ? readLongLength(bytes.subarray(offset + 2, start)) : length);
+  if (end > bytes.length) throw malformedError();
   return { value: { tag, content: bytes.subarray(start, end), encoded: bytes.subarray(offset, end) }, end };
 }
 
-function readIndefinite(bytes: Buffer, offset: number, depth: number): Read {
+function readIndefinite(bytes: Buffer, offset: number, depth: number): ParsedValue {
   const tag = bytes[offset] ?? 0;
-  if ((tag & constructedBit) === 0) throw malformed();
+  if ((tag & constructedBit) === 0) throw malformedError();
   const start = offset + 2;
   let position = start;
   while (bytes[position] !== 0 || bytes[position + 1] !== 0) position = readAt(bytes, position, depth + 1).end;
-  const end = position + endOfContents;
+  const end = position + endOfContentsLength;
   return { value: { tag, content: bytes.subarray(start, position), encoded: bytes.subarray(offset, end) }, end };
 }
 
-function longLength(digits: Buffer): number {
-  if (digits.length === 0 || digits.length > 4) throw malformed();
+function readLongLength(digits: Buffer): number {
+  if (digits.length === 0 || digits.length > 4) throw malformedError();
   return digits.readUIntBE(0, digits.length);
 }
 
-const malformed = (): ServiceError =>
+const malformedError = (): ServiceError =>
   new ServiceError('InvalidPayload', 'The receipt, or a certificate in it, is not well-formed.');

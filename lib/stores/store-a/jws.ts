@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { ServiceError } from '../../errors.ts';
 import { parseJson } from '../../parse.ts';
 import type { Millis } from '../../purchases/purchase.ts';
-import { trustedKey } from './certificate-chain.ts';
+import { verifyCertificateChain } from './certificate-chain.ts';
 import type { TrustedRoots } from './trusted-roots.ts';
 
 /** The third certificate is whatever the sender likes: the root that counts is the one we hold. */
@@ -17,30 +17,31 @@ const Dates = v.looseObject({
   receiptCreationDate: v.exactOptional(v.number()),
 });
 
-const compact = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
+const compactJwsPattern = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 const signatureBytes = 64;
 
 /** Whether the text has the form of a JWS. */
-export const looksSigned = (text: string): boolean => text.startsWith('eyJ') && compact.test(text);
+export const isJws = (text: string): boolean => text.startsWith('eyJ') && compactJwsPattern.test(text);
 
 /**
  * The payload of a JWS that Apple signed, with its certificates valid at the date that it gives itself (at `now` when it
  * gives none). Throws `InvalidPayload` for anything else.
  */
-export function verifiedPayload(jws: string, roots: TrustedRoots, now: Millis): Readonly<Record<string, unknown>> {
-  const [, head, body, signature] = compact.exec(jws) ?? [];
-  if (head === undefined || body === undefined || signature === undefined) throw invalid('it is not a JWS');
-  const { x5c } = parseJson(Header, decoded(head));
-  const payload = parseJson(Dates, decoded(body));
+export function verifyJws(jws: string, roots: TrustedRoots, now: Millis): Readonly<Record<string, unknown>> {
+  const [, head, body, signature] = compactJwsPattern.exec(jws) ?? [];
+  if (head === undefined || body === undefined || signature === undefined) throw invalidJwsError('it is not a JWS');
+  const { x5c } = parseJson(Header, decodePart(head));
+  const payload = parseJson(Dates, decodePart(body));
   const at = payload.signedDate ?? payload.receiptCreationDate ?? now;
   const [leaf, intermediate] = x5c.map((certificate) => Buffer.from(certificate, 'base64'));
-  if (!leaf || !intermediate) throw invalid('its certificates are missing');
-  const key = trustedKey({ leaf, intermediate }, roots, at);
-  if (!isSignedBy(key, `${head}.${body}`, signature)) throw invalid('the signature is not of this content');
+  if (!leaf || !intermediate) throw invalidJwsError('its certificates are missing');
+  const key = verifyCertificateChain({ leaf, intermediate }, roots, at);
+  if (!isValidSignature(key, `${head}.${body}`, signature))
+    throw invalidJwsError('the signature is not of this content');
   return payload;
 }
 
-function isSignedBy(key: KeyObject, content: string, signature: string): boolean {
+function isValidSignature(key: KeyObject, content: string, signature: string): boolean {
   const bytes = Buffer.from(signature, 'base64url');
   const isP256 = key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
   // The 64 bytes r||s and nothing else: the same signature in DER is refused.
@@ -51,7 +52,7 @@ function isSignedBy(key: KeyObject, content: string, signature: string): boolean
   );
 }
 
-const decoded = (part: string): string => Buffer.from(part, 'base64url').toString('utf8');
+const decodePart = (part: string): string => Buffer.from(part, 'base64url').toString('utf8');
 
-const invalid = (reason: string): ServiceError =>
+const invalidJwsError = (reason: string): ServiceError =>
   new ServiceError('InvalidPayload', `The signed data cannot be accepted: ${reason}.`);

@@ -1,10 +1,15 @@
 import type { Millis } from '../../purchases/purchase.ts';
-import type { Account } from './account.ts';
+import type { StoreAccount } from './account.ts';
 import type { Evidence } from './evidence.ts';
-import { isLater, latestOf, type StoreTransaction, type SubscriptionStatus } from './store-transaction.ts';
+import {
+  findLatestTransaction,
+  isLaterTransaction,
+  type StoreTransaction,
+  type SubscriptionStatus,
+} from './store-transaction.ts';
 
 /** The transactions of one purchase: everything that began with the same original transaction. */
-export interface Line {
+export interface TransactionGroup {
   readonly originalTransactionId: string;
   readonly transactions: readonly [StoreTransaction, ...StoreTransaction[]];
   readonly latest: StoreTransaction;
@@ -15,30 +20,39 @@ export interface Line {
 }
 
 /** The purchases that the evidence and the account show. */
-export function linesOf(evidence: Pick<Evidence, 'transactions'>, account: Account | undefined, now: Millis): Line[] {
-  const told = byLine([
+export function groupByPurchase(
+  evidence: Pick<Evidence, 'transactions'>,
+  account: StoreAccount | undefined,
+  now: Millis,
+): TransactionGroup[] {
+  const fromAccount = groupByOriginalId([
     ...(account?.transactions ?? []),
     ...(account?.statuses ?? []).map(({ transaction }) => transaction),
   ]);
-  const shown = byLine(evidence.transactions);
-  return [...new Set([...told.keys(), ...shown.keys()])].flatMap((originalTransactionId) => {
-    const known = told.get(originalTransactionId) ?? [];
-    const news = (shown.get(originalTransactionId) ?? []).filter((transaction) => isNews(transaction, known));
-    const [first, ...others] = newestOfEach([...known, ...news]);
+  const fromEvidence = groupByOriginalId(evidence.transactions);
+  return [...new Set([...fromAccount.keys(), ...fromEvidence.keys()])].flatMap((originalTransactionId) => {
+    const accountTransactions = fromAccount.get(originalTransactionId) ?? [];
+    const newerTransactions = (fromEvidence.get(originalTransactionId) ?? []).filter((transaction) =>
+      isNewerThanAll(transaction, accountTransactions),
+    );
+    const [first, ...others] = keepLatestSigned([...accountTransactions, ...newerTransactions]);
     if (!first) return [];
     const transactions = [first, ...others] as const;
-    const latest = latestOf(transactions);
+    const latest = findLatestTransaction(transactions);
     const status = account?.statuses.find(
       ({ transaction }) => transaction.originalTransactionId === originalTransactionId,
     );
-    const read = known.length > 0 ? account?.asOf : undefined;
+    const read = accountTransactions.length > 0 ? account?.asOf : undefined;
     return [
       {
         originalTransactionId,
         transactions,
         latest,
-        ...(status && !isLater(latest, status.transaction) && { status }),
-        asOf: Math.max(read ?? 0, news.length > 0 || read === undefined ? knownUntil(latest, now) : 0),
+        ...(status && !isLaterTransaction(latest, status.transaction) && { status }),
+        asOf: Math.max(
+          read ?? 0,
+          newerTransactions.length > 0 || read === undefined ? getEvidenceAsOf(latest, now) : 0,
+        ),
       },
     ];
   });
@@ -48,17 +62,19 @@ export function linesOf(evidence: Pick<Evidence, 'transactions'>, account: Accou
  * A transaction that Apple's answer has not caught up with. Older ones that the answer leaves out are not news: receipts
  * list restored transactions under numbers of their own.
  */
-function isNews(transaction: StoreTransaction, known: readonly StoreTransaction[]): boolean {
-  return known.every((other) => other.transactionId !== transaction.transactionId && isLater(transaction, other));
+function isNewerThanAll(transaction: StoreTransaction, accountTransactions: readonly StoreTransaction[]): boolean {
+  return accountTransactions.every(
+    (other) => other.transactionId !== transaction.transactionId && isLaterTransaction(transaction, other),
+  );
 }
 
 /** What signed evidence tells was so at the purchase or its revocation; signing it again later adds nothing. */
-function knownUntil({ purchaseDate, revokedAt = purchaseDate, signedAt }: StoreTransaction, now: Millis): Millis {
+function getEvidenceAsOf({ purchaseDate, revokedAt = purchaseDate, signedAt }: StoreTransaction, now: Millis): Millis {
   // A renewal may be signed before its period begins.
   return Math.min(Math.max(purchaseDate, revokedAt), signedAt ?? now);
 }
 
-function byLine(transactions: readonly StoreTransaction[]): Map<string, StoreTransaction[]> {
+function groupByOriginalId(transactions: readonly StoreTransaction[]): Map<string, StoreTransaction[]> {
   const lines = new Map<string, StoreTransaction[]>();
   for (const transaction of transactions) {
     const line = lines.get(transaction.originalTransactionId) ?? [];
@@ -69,7 +85,7 @@ function byLine(transactions: readonly StoreTransaction[]): Map<string, StoreTra
 }
 
 /** One of each transaction id, the one that Apple signed last. */
-function newestOfEach(transactions: readonly StoreTransaction[]): StoreTransaction[] {
+function keepLatestSigned(transactions: readonly StoreTransaction[]): StoreTransaction[] {
   const newest = new Map<string, StoreTransaction>();
   for (const transaction of transactions) {
     const other = newest.get(transaction.transactionId);

@@ -1,102 +1,112 @@
-import { defined } from '../../defined.ts';
+import { omitUndefined } from '../../defined.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Asking } from '../store.ts';
-import { type Account, findAppTransaction, readAccount } from './account.ts';
-import { apiToken } from './api-token.ts';
-import { appStoreServer } from './app-store-server.ts';
-import { promptly } from './deadline.ts';
-import { classicDownload, type Download, signedDownload } from './download.ts';
+import type { StoreContext } from '../store.ts';
+import { fetchAccount, type StoreAccount, tryFetchAppTransaction } from './account.ts';
+import { createApiToken } from './api-token.ts';
+import { createAppStoreServerApi } from './app-store-server.ts';
+import { withRequestBudget } from './deadline.ts';
+import { type AppDownload, fromAppTransaction, fromClassicReceipt } from './download.ts';
 import type { Evidence } from './evidence.ts';
-import { apiKeyOf, type StoreASettings } from './settings.ts';
-import type { Trust } from './trust.ts';
-import { askVerifyReceipt } from './verify-receipt.ts';
+import { getApiKey, type StoreASettings } from './settings.ts';
+import type { VerificationContext } from './trust.ts';
+import { callVerifyReceipt } from './verify-receipt.ts';
 import { warnings } from './warnings.ts';
 
 /** What Apple said of the evidence, or why it said nothing. */
-export interface Look {
-  readonly account?: Account;
-  readonly download?: Download;
+export interface LookupResult {
+  readonly account?: StoreAccount;
+  readonly download?: AppDownload;
   /** The receipt as verifyReceipt tells it. */
-  readonly record?: Readonly<Record<string, unknown>>;
+  readonly receipt?: Readonly<Record<string, unknown>>;
   readonly warning?: string;
   /** Why Apple could not be asked, although the settings allow it. */
   readonly outage?: unknown;
 }
 
 /** How to ask, and what for. */
-export interface Inquiry {
+export interface LookupRequest {
   readonly settings: StoreASettings;
-  readonly asking: Asking;
-  readonly trust: Trust;
+  readonly asking: StoreContext;
+  readonly trust: VerificationContext;
   /** Whether the versions of the download are worth a call of their own. */
-  readonly wantsDownload: boolean;
+  readonly includeAppDownload: boolean;
 }
 
-type Way = () => Promise<Look>;
+type LookupMethod = () => Promise<LookupResult>;
 
 /**
  * Asks Apple by the best way that settings and evidence allow, and by the next one while Apple cannot be reached. Throws
  * `InvalidPayload` for what Apple does not know, and `InternalError` for settings that Apple refuses.
  */
-export async function lookUp(evidence: Evidence, inquiry: Inquiry): Promise<Look> {
-  const ways = waysToAsk(evidence, inquiry);
+export async function lookUpEvidence(evidence: Evidence, inquiry: LookupRequest): Promise<LookupResult> {
+  const ways = listLookupMethods(evidence, inquiry);
   let outage: unknown;
   for (const [attempt, ask] of ways.entries()) {
     try {
       const look = await ask();
-      return attempt === 0 ? look : { ...look, warning: warnings.backup };
+      return attempt === 0 ? look : { ...look, warning: warnings.fallback };
     } catch (thrown) {
       if (!isOutage(thrown)) throw thrown;
       outage = thrown;
     }
   }
-  if (!evidence.isVerified) throw outage ?? unverifiable();
+  if (!evidence.isVerified) throw outage ?? unverifiableError();
   if (outage !== undefined) return { outage, warning: warnings.outage };
-  return apiKeyOf(inquiry.settings) ? {} : { warning: warnings.signatureOnly };
+  return getApiKey(inquiry.settings) ? {} : { warning: warnings.signatureOnly };
 }
 
-function waysToAsk(evidence: Evidence, inquiry: Inquiry): Way[] {
-  const fetch = promptly(inquiry.asking.fetch);
+function listLookupMethods(evidence: Evidence, inquiry: LookupRequest): LookupMethod[] {
+  const fetch = withRequestBudget(inquiry.asking.fetch);
   const asking = { ...inquiry, asking: { ...inquiry.asking, fetch } };
-  return [serverWay(evidence, asking), receiptWay(evidence, asking)].filter((way) => way !== undefined);
+  return [createServerApiLookup(evidence, asking), createVerifyReceiptLookup(evidence, asking)].filter(
+    (way) => way !== undefined,
+  );
 }
 
-function serverWay(evidence: Evidence, { settings, asking, trust, wantsDownload }: Inquiry): Way | undefined {
-  const { customerId: id, environment } = evidence;
-  const key = apiKeyOf(settings);
+function createServerApiLookup(
+  evidence: Evidence,
+  { settings, asking, trust, includeAppDownload: wantsDownload }: LookupRequest,
+): LookupMethod | undefined {
+  const { lookupId: id, environment } = evidence;
+  const key = getApiKey(settings);
   if (!key || id === undefined) return undefined;
   return async () => {
-    const server = appStoreServer(asking.fetch, apiToken(key, settings.bundleId, trust.now));
+    const server = createAppStoreServerApi(asking.fetch, createApiToken(key, settings.bundleId, trust.now));
     const [account, download] = await Promise.all([
-      readAccount({ id, ...defined({ environment }) }, server, trust),
-      wantsDownload ? findAppTransaction(id, { server, trust, environment: environment ?? 'Production' }) : undefined,
+      fetchAccount({ id, ...omitUndefined({ environment }) }, server, trust),
+      wantsDownload
+        ? tryFetchAppTransaction(id, { server, trust, environment: environment ?? 'Production' })
+        : undefined,
     ]);
-    if (!account && evidence.transactions.length > 0) throw unknownTransaction();
-    return defined({
+    if (!account && evidence.transactions.length > 0) throw unknownTransactionError();
+    return omitUndefined({
       account,
-      download: download && signedDownload(download),
-      warning: account?.isComplete === false ? warnings.cutShort : undefined,
+      download: download && fromAppTransaction(download),
+      warning: account?.isComplete === false ? warnings.truncatedHistory : undefined,
     });
   };
 }
 
-function receiptWay(evidence: Evidence, { settings, asking, trust }: Inquiry): Way | undefined {
+function createVerifyReceiptLookup(
+  evidence: Evidence,
+  { settings, asking, trust }: LookupRequest,
+): LookupMethod | undefined {
   const { receiptData, isVerified } = evidence;
   const { sharedSecret } = settings;
   if (sharedSecret === undefined || receiptData === undefined) return undefined;
   return async () => {
     const question = { receiptData, isVerified, sharedSecret, fetch: asking.fetch };
-    const { account, record } = await askVerifyReceipt(question, trust);
-    return { account, record, download: classicDownload(record) };
+    const { account, receipt: record } = await callVerifyReceipt(question, trust);
+    return { account, receipt: record, download: fromClassicReceipt(record) };
   };
 }
 
 const isOutage = (thrown: unknown): boolean => thrown instanceof ServiceError && thrown.code === 'ConnectionFailed';
 
-const unknownTransaction = (): ServiceError =>
+const unknownTransactionError = (): ServiceError =>
   new ServiceError('InvalidPayload', 'Apple does not know the transaction of this receipt.');
 
-const unverifiable = (): ServiceError =>
+const unverifiableError = (): ServiceError =>
   new ServiceError(
     'InvalidPayload',
     "A receipt of iOS 6 (transactionReceipt) carries no signature that can be checked without Apple's verifyReceipt, " +

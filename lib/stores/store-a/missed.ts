@@ -1,19 +1,19 @@
 import { ServiceError } from '../../errors.ts';
 import type { Millis } from '../../purchases/purchase.ts';
-import { withinBudget } from '../deadline.ts';
-import type { Asking, StoreMessage } from '../store.ts';
-import { apiToken } from './api-token.ts';
-import { type AppStoreServer, appStoreServer } from './app-store-server.ts';
-import { misconfigured } from './apple-answer.ts';
-import { messageOf } from './notification.ts';
-import { type Environment, NotificationsAnswer } from './payloads.ts';
-import { apiKeyOf, storeASettings } from './settings.ts';
-import { type Trust, trustOf } from './trust.ts';
+import { withTimeBudget } from '../deadline.ts';
+import type { StoreContext, StoreNotification } from '../store.ts';
+import { createApiToken } from './api-token.ts';
+import { type AppStoreServerApi, createAppStoreServerApi } from './app-store-server.ts';
+import { invalidSettingsError } from './apple-answer.ts';
+import { parseNotification } from './notification.ts';
+import { type Environment, NotificationHistoryResponse } from './payloads.ts';
+import { getApiKey, parseStoredSettings } from './settings.ts';
+import { createVerificationContext, type VerificationContext } from './trust.ts';
 
 const dayMs = 86_400_000;
 
 /** How far back Apple remembers its notifications; an hour less, as our clock is not Apple's. */
-const memoryMs: Readonly<Record<Environment, number>> = {
+const historyRetentionMs: Readonly<Record<Environment, number>> = {
   Production: 180 * dayMs - 3_600_000,
   Sandbox: 30 * dayMs - 3_600_000,
 };
@@ -25,33 +25,36 @@ const budget = { totalMs: 50_000, longestCallMs: 6_000, store: 'Apple' };
  * The notifications that Apple failed to deliver, as a delivery would have brought them. None without an API key. Throws
  * `ConnectionFailed`, and `InternalError` when Apple refuses the key in both environments.
  */
-export async function missed(since: Millis, asking: Asking): Promise<readonly StoreMessage[]> {
-  const settings = storeASettings(asking.settings);
-  const key = apiKeyOf(settings);
+export async function listUndelivered(since: Millis, asking: StoreContext): Promise<readonly StoreNotification[]> {
+  const settings = parseStoredSettings(asking.settings);
+  const key = getApiKey(settings);
   if (!key) return [];
-  const trust = trustOf(settings, asking);
-  const server = appStoreServer(withinBudget(asking.fetch, budget), apiToken(key, settings.bundleId, trust.now));
-  const production = await payloadsOf('Production', since, { server, now: trust.now });
-  const sandbox = await payloadsOf('Sandbox', since, { server, now: trust.now });
+  const trust = createVerificationContext(settings, asking);
+  const server = createAppStoreServerApi(
+    withTimeBudget(asking.fetch, budget),
+    createApiToken(key, settings.bundleId, trust.now),
+  );
+  const production = await fetchNotificationPayloads('Production', since, { server, now: trust.now });
+  const sandbox = await fetchNotificationPayloads('Sandbox', since, { server, now: trust.now });
   // Production refuses the key of an application that was never released.
-  if (!production && !sandbox) throw misconfigured('both environments refuse the API key');
-  return [...(production ?? []), ...(sandbox ?? [])].flatMap((payload) => understood(payload, trust));
+  if (!production && !sandbox) throw invalidSettingsError('both environments refuse the API key');
+  return [...(production ?? []), ...(sandbox ?? [])].flatMap((payload) => parseOrSkip(payload, trust));
 }
 
 /** All pages of an environment; undefined when it refuses the key. */
-async function payloadsOf(
+async function fetchNotificationPayloads(
   environment: Environment,
   since: Millis,
-  { server, now }: { readonly server: AppStoreServer; readonly now: Millis },
+  { server, now }: { readonly server: AppStoreServerApi; readonly now: Millis },
 ): Promise<string[] | undefined> {
-  const startDate = Math.max(since, now - memoryMs[environment]);
+  const startDate = Math.max(since, now - historyRetentionMs[environment]);
   const body = { startDate, endDate: now, onlyFailures: true };
   const payloads: string[] = [];
-  const seen = new Set<string>();
-  for (let page = ''; !seen.has(page); ) {
-    seen.add(page);
+  const seenPages = new Set<string>();
+  for (let page = ''; !seenPages.has(page); ) {
+    seenPages.add(page);
     const path = `/inApps/v1/notifications/history${page && `?paginationToken=${encodeURIComponent(page)}`}`;
-    const answer = await server.post(environment, path, { body, schema: NotificationsAnswer });
+    const answer = await server.post(environment, path, { body, schema: NotificationHistoryResponse });
     if (answer.kind === 'refused') return undefined;
     if (answer.kind === 'missing') return payloads;
     const { notificationHistory, hasMore, paginationToken } = answer.value;
@@ -63,9 +66,9 @@ async function payloadsOf(
 }
 
 /** What cannot be understood would not have been when it was delivered, and keeps nothing else back. */
-function understood(signedPayload: string, trust: Trust): StoreMessage[] {
+function parseOrSkip(signedPayload: string, trust: VerificationContext): StoreNotification[] {
   try {
-    return [messageOf(signedPayload, trust)];
+    return [parseNotification(signedPayload, trust)];
   } catch (thrown) {
     if (!(thrown instanceof ServiceError)) throw thrown;
     return [];

@@ -1,51 +1,63 @@
 import { ServiceError } from '../../errors.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import type { Asking, Noticed, StoreMessage } from '../store.ts';
-import { apiToken } from './api-token.ts';
-import { appStoreServer } from './app-store-server.ts';
-import { promptly } from './deadline.ts';
-import type { Line } from './lines.ts';
-import { partsIn } from './notification.ts';
-import { observationOf } from './observe.ts';
-import { readLine } from './read-line.ts';
-import { reasonOf } from './reason-of.ts';
-import { apiKeyOf, storeASettings } from './settings.ts';
-import { pastLine, presentLine, type Told, tellsPresentState } from './told.ts';
-import { type Trust, trustOf } from './trust.ts';
+import type { ObservedNotification, StoreContext, StoreNotification } from '../store.ts';
+import { createApiToken } from './api-token.ts';
+import { createAppStoreServerApi } from './app-store-server.ts';
+import { withRequestBudget } from './deadline.ts';
+import type { TransactionGroup } from './lines.ts';
+import { verifySignedParts } from './notification.ts';
+import { toObservation } from './observe.ts';
+import { refetchPurchase } from './read-line.ts';
+import { toNotificationReason } from './reason-of.ts';
+import { getApiKey, parseStoredSettings } from './settings.ts';
+import { isNotificationCurrent, toCurrentGroup, toPastGroup, type VerifiedNotification } from './told.ts';
+import { createVerificationContext, type VerificationContext } from './trust.ts';
 
 /** Not a change but a question to the developer, which comes again and again while a refund is decided. */
-const question = 'CONSUMPTION_REQUEST';
+const consumptionRequestType = 'CONSUMPTION_REQUEST';
 
 /** What a notification tells: the present state by Apple's API where that can be asked, else by the signed parts alone. */
-export async function notice(message: StoreMessage, asking: Asking): Promise<Noticed> {
-  const reason = reasonOf(message.type);
-  if (message.type === question || message.content.transaction === undefined) return { reason, observations: [] };
-  const settings = storeASettings(asking.settings);
-  const trust = trustOf(settings, asking);
-  const parts = partsIn(message, trust);
+export async function observe(message: StoreNotification, asking: StoreContext): Promise<ObservedNotification> {
+  const reason = toNotificationReason(message.type);
+  if (message.type === consumptionRequestType || message.payload.transaction === undefined)
+    return { reason, observations: [] };
+  const settings = parseStoredSettings(asking.settings);
+  const trust = createVerificationContext(settings, asking);
+  const parts = verifySignedParts(message, trust);
   if (!parts) return { reason, observations: [] };
-  const told = { ...parts, type: message.type, at: message.at };
-  const line = await lineNow(told, asking, trust);
-  const observation = line ? observed(line, asking) : pastOnly(told, asking);
-  return { reason, observations: [withChangeOfIntent(observation, told)] };
+  const notification = { ...parts, type: message.type, at: message.occurredAt };
+  const line = await determineCurrentGroup(notification, asking, trust);
+  const observation = line ? toCurrentObservation(line, asking) : toPastObservation(notification, asking);
+  return { reason, observations: [withRenewalIntentChange(observation, notification)] };
 }
 
 /** The purchase as it is; undefined when only a past period of it is known. */
-async function lineNow(told: Told, asking: Asking, trust: Trust): Promise<Line | undefined> {
-  const signed = tellsPresentState(told) ? presentLine(told) : undefined;
-  const read = await readAgain(told, asking, trust);
+async function determineCurrentGroup(
+  notification: VerifiedNotification,
+  asking: StoreContext,
+  trust: VerificationContext,
+): Promise<TransactionGroup | undefined> {
+  const signed = isNotificationCurrent(notification) ? toCurrentGroup(notification) : undefined;
+  const read = await tryRefetch(notification, asking, trust);
   // Apple's answers may be behind its notifications.
   return read && (!signed || read.asOf >= signed.asOf) ? read : signed;
 }
 
 /** Undefined without an API key and when Apple gives no answer: what it signed is enough to know. */
-async function readAgain(told: Told, asking: Asking, trust: Trust): Promise<Line | undefined> {
-  const settings = storeASettings(asking.settings);
-  const key = apiKeyOf(settings);
+async function tryRefetch(
+  notification: VerifiedNotification,
+  asking: StoreContext,
+  trust: VerificationContext,
+): Promise<TransactionGroup | undefined> {
+  const settings = parseStoredSettings(asking.settings);
+  const key = getApiKey(settings);
   if (!key) return undefined;
   try {
-    const server = appStoreServer(promptly(asking.fetch), apiToken(key, settings.bundleId, trust.now));
-    return await readLine(told, { server, environment: told.environment, trust });
+    const server = createAppStoreServerApi(
+      withRequestBudget(asking.fetch),
+      createApiToken(key, settings.bundleId, trust.now),
+    );
+    return await refetchPurchase(notification, { server, environment: notification.environment, trust });
   } catch (thrown) {
     if (!(thrown instanceof ServiceError)) throw thrown;
     return undefined;
@@ -53,22 +65,22 @@ async function readAgain(told: Told, asking: Asking, trust: Trust): Promise<Line
 }
 
 /** A transaction that says nothing of the present period: it is added, and the state that is known remains. */
-const pastOnly = (told: Told, asking: Asking): Observation => ({
-  ...observed(pastLine(told), asking),
-  transactionsAsOf: told.at,
+const toPastObservation = (notification: VerifiedNotification, asking: StoreContext): Observation => ({
+  ...toCurrentObservation(toPastGroup(notification), asking),
+  transactionsAsOf: notification.at,
 });
 
 /** Without the length of a non-renewing subscription a refresh token would only take the place of a better one. */
-function observed(line: Line, asking: Asking): Observation {
-  const canRefresh = apiKeyOf(storeASettings(asking.settings)) !== undefined;
-  return observationOf(line, {}, canRefresh && line.latest.productType !== 'non renewing subscription');
+function toCurrentObservation(line: TransactionGroup, asking: StoreContext): Observation {
+  const canRefresh = getApiKey(parseStoredSettings(asking.settings)) !== undefined;
+  return toObservation(line, {}, canRefresh && line.latest.productType !== 'non renewing subscription');
 }
 
 /**
  * Only the notification tells when the customer changed their mind; of several the latest counts, so it does not matter
  * which of them the present state shows.
  */
-function withChangeOfIntent(observation: Observation, { type, at }: Told): Observation {
+function withRenewalIntentChange(observation: Observation, { type, at }: VerifiedNotification): Observation {
   const { purchase } = observation;
   if (purchase.renewalIntent === undefined || !type.startsWith('DID_CHANGE_RENEWAL_STATUS')) return observation;
   return { ...observation, purchase: { ...purchase, renewalIntentChangeDate: at } };

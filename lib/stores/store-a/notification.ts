@@ -1,21 +1,21 @@
 import * as v from 'valibot';
-import { defined } from '../../defined.ts';
+import { omitUndefined } from '../../defined.ts';
 import { ServiceError } from '../../errors.ts';
 import { parse } from '../../parse.ts';
-import type { StoreMessage } from '../store.ts';
-import { verifiedPayload } from './jws.ts';
+import type { StoreNotification } from '../store.ts';
+import { verifyJws } from './jws.ts';
 import { Environment, type RenewalPayload, type TransactionPayload } from './payloads.ts';
-import { type Trust, verifiedRenewal, verifiedTransaction } from './trust.ts';
+import { type VerificationContext, verifyRenewal, verifyTransaction } from './trust.ts';
 
 /** What every kind of notification says of the application: in `data`, `summary`, `externalPurchaseToken` or `appData`. */
-const About = v.looseObject({
+const AppReference = v.looseObject({
   bundleId: v.string(),
   appAppleId: v.exactOptional(v.number()),
   environment: v.exactOptional(v.string()),
 });
-type About = v.InferOutput<typeof About>;
+type AppReference = v.InferOutput<typeof AppReference>;
 
-const Signed = v.exactOptional(v.string());
+const OptionalJws = v.exactOptional(v.string());
 
 const Notification = v.looseObject({
   notificationType: v.pipe(v.string(), v.minLength(1)),
@@ -23,20 +23,24 @@ const Notification = v.looseObject({
   notificationUUID: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
   signedDate: v.number(),
   data: v.exactOptional(
-    v.looseObject({ status: v.exactOptional(v.number()), signedTransactionInfo: Signed, signedRenewalInfo: Signed }),
+    v.looseObject({
+      status: v.exactOptional(v.number()),
+      signedTransactionInfo: OptionalJws,
+      signedRenewalInfo: OptionalJws,
+    }),
   ),
 });
 
 /** The parts of a notification that tell of a purchase, each signed by itself. */
-const Content = v.object({
+const NotificationPayload = v.object({
   status: v.exactOptional(v.number()),
-  transaction: Signed,
-  renewal: Signed,
+  transaction: OptionalJws,
+  renewal: OptionalJws,
 });
-type Content = v.InferOutput<typeof Content>;
+type NotificationPayload = v.InferOutput<typeof NotificationPayload>;
 
 /** What the parts say. */
-export interface Parts {
+export interface SignedParts {
   readonly environment: Environment;
   readonly status?: number;
   readonly transaction: TransactionPayload;
@@ -47,57 +51,65 @@ export interface Parts {
  * The message of a notification that Apple signed for this application. Throws `Forbidden` for what Apple did not sign, or
  * for another application, and `InvalidPayload` for what it did sign and is not understood.
  */
-export function messageOf(signedPayload: string, trust: Trust): StoreMessage {
-  const payload = signedByApple(signedPayload, trust);
-  const about = ours(payload, trust);
+export function parseNotification(signedPayload: string, trust: VerificationContext): StoreNotification {
+  const payload = verifyOuterPayload(signedPayload, trust);
+  const about = requireOwnApp(payload, trust);
   const { notificationType, subtype, notificationUUID, signedDate, data = {} } = parse(Notification, payload);
   const { status, signedTransactionInfo: transaction, signedRenewalInfo: renewal } = data;
-  const content = defined({ status, transaction, renewal });
-  const parts = partsOf(content, trust);
-  if (parts && parts.environment !== (about.environment ?? parts.environment)) throw otherEnvironment();
+  const content = omitUndefined({ status, transaction, renewal });
+  const parts = verifyParts(content, trust);
+  if (parts && parts.environment !== (about.environment ?? parts.environment)) throw otherEnvironmentError();
   return {
     key: notificationUUID,
     type: subtype ? `${notificationType}.${subtype}` : notificationType,
-    at: signedDate,
-    content,
+    occurredAt: signedDate,
+    payload: content,
   };
 }
 
 /** The verified parts of a message; undefined when it tells of no purchase. Throws `InvalidPayload`. */
-export const partsIn = ({ content }: StoreMessage, trust: Trust): Parts | undefined =>
-  partsOf(parse(Content, content), trust);
+export const verifySignedParts = (
+  { payload: content }: StoreNotification,
+  trust: VerificationContext,
+): SignedParts | undefined => verifyParts(parse(NotificationPayload, content), trust);
 
-function partsOf({ status, transaction: jws, renewal }: Content, trust: Trust): Parts | undefined {
+function verifyParts(
+  { status, transaction: jws, renewal }: NotificationPayload,
+  trust: VerificationContext,
+): SignedParts | undefined {
   if (jws === undefined) return undefined;
-  const transaction = verifiedTransaction(jws, trust);
-  const parts = { status, renewal: renewal === undefined ? undefined : verifiedRenewal(renewal, trust) };
-  if (parts.renewal && parts.renewal.environment !== transaction.environment) throw otherEnvironment();
-  return { environment: transaction.environment, transaction, ...defined(parts) };
+  const transaction = verifyTransaction(jws, trust);
+  const parts = { status, renewal: renewal === undefined ? undefined : verifyRenewal(renewal, trust) };
+  if (parts.renewal && parts.renewal.environment !== transaction.environment) throw otherEnvironmentError();
+  return { environment: transaction.environment, transaction, ...omitUndefined(parts) };
 }
 
-function signedByApple(signedPayload: string, trust: Trust): Readonly<Record<string, unknown>> {
+function verifyOuterPayload(signedPayload: string, trust: VerificationContext): Readonly<Record<string, unknown>> {
   try {
-    return verifiedPayload(signedPayload, trust.signedData, trust.now);
+    return verifyJws(signedPayload, trust.signedData, trust.now);
   } catch (thrown) {
-    const { code, message } = ServiceError.from(thrown);
+    const { code, message } = ServiceError.fromUnknown(thrown);
     if (code !== 'InvalidPayload') throw thrown;
     throw new ServiceError('Forbidden', message, { cause: thrown });
   }
 }
 
 /** Apple adds members for new kinds: whichever names an application is the one. */
-function ours(payload: Readonly<Record<string, unknown>>, { bundleId, appAppleId }: Trust): About {
-  const about = Object.values(payload).find((member): member is About => v.is(About, member));
+function requireOwnApp(
+  payload: Readonly<Record<string, unknown>>,
+  { bundleId, appAppleId }: VerificationContext,
+): AppReference {
+  const about = Object.values(payload).find((member): member is AppReference => v.is(AppReference, member));
   if (!about) throw new ServiceError('InvalidPayload', 'The notification names no application.');
   const isOther = appAppleId !== undefined && about.environment === 'Production' && about.appAppleId !== appAppleId;
-  if (about.bundleId !== bundleId || isOther) throw forbidden('The notification is for another application.');
+  if (about.bundleId !== bundleId || isOther) throw forbiddenError('The notification is for another application.');
   if (about.environment !== undefined && !v.is(Environment, about.environment)) {
-    throw forbidden('The notification is from no environment of the App Store.');
+    throw forbiddenError('The notification is from no environment of the App Store.');
   }
   return about;
 }
 
-const forbidden = (message: string): ServiceError => new ServiceError('Forbidden', message);
+const forbiddenError = (message: string): ServiceError => new ServiceError('Forbidden', message);
 
-const otherEnvironment = (): ServiceError =>
+const otherEnvironmentError = (): ServiceError =>
   new ServiceError('InvalidPayload', 'A part of the notification is from another environment.');

@@ -1,15 +1,15 @@
-import { defined } from '../../defined.ts';
+import { omitUndefined } from '../../defined.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { prefixed } from '../../purchases/platform.ts';
+import { withPlatform } from '../../purchases/platform.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../transactions/transaction.ts';
-import { afterPeriod } from './billing-period.ts';
-import type { Line } from './lines.ts';
-import { latestOf, type StoreTransaction } from './store-transaction.ts';
-import { subscriptionState } from './subscription-state.ts';
+import { addPeriod } from './billing-period.ts';
+import type { TransactionGroup } from './lines.ts';
+import { findLatestTransaction, type StoreTransaction } from './store-transaction.ts';
+import { toSubscriptionState } from './subscription-state.ts';
 
 /** What the request tells of its product, for what Apple does not say. */
-export interface Hints {
+export interface RequestHints {
   readonly productId?: string;
   readonly productType?: NonNullable<Purchase['productType']>;
   readonly priceMicros?: number;
@@ -18,98 +18,99 @@ export interface Hints {
   readonly period?: string;
 }
 
-const id = (native: string): string => prefixed('store_a', native);
+const toPurchaseId = (native: string): string => withPlatform('store_a', native);
 
 /** The purchase that a line is, with all of its transactions. */
-export function observationOf(line: Line, hints: Hints, canRefresh: boolean): Observation {
-  const own = line.latest.productId === hints.productId ? withoutLength(line.latest, hints) : {};
-  const transactions = line.transactions.map((transaction) => transactionOf(transaction, line, own));
+export function toObservation(line: TransactionGroup, hints: RequestHints, canRefresh: boolean): Observation {
+  const own = line.latest.productId === hints.productId ? omitPeriod(line.latest, hints) : {};
+  const transactions = line.transactions.map((transaction) => toTransaction(transaction, line, own));
   return {
     asOf: line.asOf,
-    purchase: purchaseOf(line, own),
+    purchase: toPurchase(line, own),
     transactions,
-    userTokens: userTokensOf(line),
-    ...(canRefresh && { refreshToken: refreshTokenOf(line, own) }),
+    userAliases: listUserAliases(line),
+    ...(canRefresh && { refreshToken: buildRefreshToken(line, own) }),
   };
 }
 
 /** Every product may come with a billing period, but only of non-renewing subscriptions Apple does not know the end. */
-function withoutLength({ productType }: StoreTransaction, hints: Hints): Hints {
+function omitPeriod({ productType }: StoreTransaction, hints: RequestHints): RequestHints {
   if ((productType ?? hints.productType) === 'non renewing subscription') return hints;
   const { period: _period, ...others } = hints;
   return others;
 }
 
-function purchaseOf(line: Line, hints: Hints): Purchase {
+function toPurchase(line: TransactionGroup, hints: RequestHints): Purchase {
   const { latest, originalTransactionId } = line;
   const { transactionId, productId, sandbox, quantity, discountId, isShared, isTrial, isIntro } = latest;
   const isRenewal = latest.transactionId !== originalTransactionId && latest.expiresDate !== undefined;
-  const { isReportedAmount: _isReported, ...amount } = amountOf(latest, line, hints);
+  const { isReportedAmount: _isReported, ...amount } = toAmount(latest, line, hints);
   return {
-    purchaseId: id(originalTransactionId),
-    transactionId: id(lastKept(line)?.transactionId ?? transactionId),
-    productId: id(productId),
+    purchaseId: toPurchaseId(originalTransactionId),
+    transactionId: toPurchaseId(findLatestUnrefunded(line)?.transactionId ?? transactionId),
+    productId: toPurchaseId(productId),
     platform: 'store_a',
     sandbox,
-    purchaseDate: firstDate(line),
-    ...defined({
+    purchaseDate: findFirstDate(line),
+    ...omitUndefined({
       productType: latest.productType ?? hints.productType,
-      offerId: offerIdOf(latest),
+      offerId: toOfferId(latest),
       lastRenewalDate: isRenewal ? latest.purchaseDate : undefined,
-      expirationDate: lengthEnd(latest, hints.period),
+      expirationDate: computePeriodEnd(latest, hints.period),
       isTrialPeriod: isTrial,
       isIntroPeriod: isIntro,
       discountId,
       quantity,
       isSharedPurchase: isShared,
     }),
-    ...subscriptionState(line),
+    ...toSubscriptionState(line),
     ...amount,
   };
 }
 
-function transactionOf(transaction: StoreTransaction, line: Line, hints: Hints): Transaction {
+function toTransaction(transaction: StoreTransaction, line: TransactionGroup, hints: RequestHints): Transaction {
   return {
-    transactionId: id(transaction.transactionId),
-    purchaseId: id(line.originalTransactionId),
-    productId: id(transaction.productId),
+    transactionId: toPurchaseId(transaction.transactionId),
+    purchaseId: toPurchaseId(line.originalTransactionId),
+    productId: toPurchaseId(transaction.productId),
     platform: 'store_a',
     sandbox: transaction.sandbox,
     purchaseDate: transaction.purchaseDate,
-    ...defined({
-      offerId: offerIdOf(transaction),
+    ...omitUndefined({
+      offerId: toOfferId(transaction),
       expirationDate:
-        transaction.expiresDate ?? (transaction === line.latest ? lengthEnd(transaction, hints.period) : undefined),
+        transaction.expiresDate ??
+        (transaction === line.latest ? computePeriodEnd(transaction, hints.period) : undefined),
       isTrialPeriod: transaction.isTrial,
       isIntroPeriod: transaction.isIntro,
       quantity: transaction.quantity,
       refundedAt: transaction.revokedAt,
     }),
-    ...amountOf(transaction, line, hints),
+    ...toAmount(transaction, line, hints),
   };
 }
 
 type Amount = Pick<Transaction, 'currency' | 'amountMicros' | 'isReportedAmount'>;
 
 /** What was paid: nothing for a trial or by a family member; for a receipt without prices, what the client says. */
-function amountOf(transaction: StoreTransaction, { latest }: Line, hints: Hints): Amount {
+function toAmount(transaction: StoreTransaction, { latest }: TransactionGroup, hints: RequestHints): Amount {
   const { currency = hints.currency, amountMicros, quantity = 1, isShared, isTrial, isIntro } = transaction;
-  if (isShared) return defined({ currency, amountMicros: 0 });
-  if (amountMicros !== undefined) return defined({ currency, amountMicros });
-  if (isTrial) return defined({ currency, amountMicros: 0 });
+  if (isShared) return omitUndefined({ currency, amountMicros: 0 });
+  if (amountMicros !== undefined) return omitUndefined({ currency, amountMicros });
+  if (isTrial) return omitUndefined({ currency, amountMicros: 0 });
   const { priceMicros } = hints;
   if (transaction !== latest || isIntro || priceMicros === undefined || currency === undefined) return {};
   return { currency, amountMicros: priceMicros * quantity, isReportedAmount: true };
 }
 
 /** The latest transaction that was not refunded: the one that a client still holds. */
-function lastKept({ transactions }: Line): StoreTransaction | undefined {
+function findLatestUnrefunded({ transactions }: TransactionGroup): StoreTransaction | undefined {
   const [first, ...others] = transactions.filter(({ revokedAt }) => revokedAt === undefined);
-  return first && latestOf([first, ...others]);
+  return first && findLatestTransaction([first, ...others]);
 }
 
 /** In the sandbox the first transaction may come before what is called the original date. */
-const firstDate = ({ transactions }: Line): number =>
+const findFirstDate = ({ transactions }: TransactionGroup): number =>
   Math.min(
     ...transactions.flatMap(({ purchaseDate, originalPurchaseDate = purchaseDate }) => [
       purchaseDate,
@@ -117,19 +118,22 @@ const firstDate = ({ transactions }: Line): number =>
     ]),
   );
 
-const offerIdOf = ({ productId, offerId }: StoreTransaction): string | undefined =>
-  offerId === undefined ? undefined : `${id(productId)}#${offerId}`;
+const toOfferId = ({ productId, offerId }: StoreTransaction): string | undefined =>
+  offerId === undefined ? undefined : `${toPurchaseId(productId)}#${offerId}`;
 
 /** Apple knows no end of a non-renewing subscription; its length is the application's own. */
-const lengthEnd = ({ purchaseDate }: StoreTransaction, period: string | undefined): number | undefined =>
-  period === undefined ? undefined : afterPeriod(purchaseDate, period);
+const computePeriodEnd = ({ purchaseDate }: StoreTransaction, period: string | undefined): number | undefined =>
+  period === undefined ? undefined : addPeriod(purchaseDate, period);
 
-function userTokensOf({ transactions, status }: Line): string[] {
+function listUserAliases({ transactions, status }: TransactionGroup): string[] {
   const tokens = [...transactions, ...(status ? [status] : [])].flatMap(({ userToken }) => userToken ?? []);
   return [...new Set(tokens)];
 }
 
-function refreshTokenOf({ originalTransactionId, latest }: Line, { period }: Hints): Record<string, string> {
+function buildRefreshToken(
+  { originalTransactionId, latest }: TransactionGroup,
+  { period }: RequestHints,
+): Record<string, string> {
   const environment = latest.sandbox ? 'Sandbox' : 'Production';
-  return { originalTransactionId, environment, ...defined({ period }) };
+  return { originalTransactionId, environment, ...omitUndefined({ period }) };
 }

@@ -62,11 +62,11 @@ export const AppTransactionPayload = v.looseObject({
 });
 export type AppTransactionPayload = v.InferOutput<typeof AppTransactionPayload>;
 
-const aboutApp = { environment: Environment, bundleId: v.string(), appAppleId: Count };
+const appFields = { environment: Environment, bundleId: v.string(), appAppleId: Count };
 
 /** The answer to "Get All Subscription Statuses". */
-export const StatusesAnswer = v.object({
-  ...aboutApp,
+export const StatusesResponse = v.object({
+  ...appFields,
   data: v.array(
     v.object({
       lastTransactions: v.array(
@@ -75,26 +75,26 @@ export const StatusesAnswer = v.object({
     }),
   ),
 });
-export type StatusesAnswer = v.InferOutput<typeof StatusesAnswer>;
+export type StatusesResponse = v.InferOutput<typeof StatusesResponse>;
 
 /** One page of the answer to "Get Transaction History". */
-export const HistoryAnswer = v.object({
-  ...aboutApp,
+export const HistoryResponse = v.object({
+  ...appFields,
   signedTransactions: v.array(v.string()),
   revision: Text,
   hasMore: v.boolean(),
 });
-export type HistoryAnswer = v.InferOutput<typeof HistoryAnswer>;
+export type HistoryResponse = v.InferOutput<typeof HistoryResponse>;
 
 /** One page of the answer to "Get Notification History". */
-export const NotificationsAnswer = v.object({
+export const NotificationHistoryResponse = v.object({
   notificationHistory: v.optional(v.array(v.object({ signedPayload: v.string() })), []),
   paginationToken: Text,
   hasMore: v.exactOptional(v.boolean()),
 });
 
 /** The answer to "Get Transaction Info". */
-export const TransactionAnswer = v.object({ signedTransactionInfo: v.string() });
+export const TransactionInfoResponse = v.object({ signedTransactionInfo: v.string() });
 
 /** The answer to "Get App Transaction Info". */
-export const AppTransactionAnswer = v.object({ signedAppTransactionInfo: v.string() });
+export const AppTransactionInfoResponse = v.object({ signedAppTransactionInfo: v.string() });

@@ -1,48 +1,68 @@
-import type { Line } from './lines.ts';
+import type { TransactionGroup } from './lines.ts';
 import { fromSignedTransaction } from './signed-transaction.ts';
-import { type Reading, readStatuses, readTransaction } from './store-reads.ts';
+import { type ApiContext, fetchStatuses, fetchTransaction } from './store-reads.ts';
 import type { StoreTransaction } from './store-transaction.ts';
-import { lineOf, type Told } from './told.ts';
+import { findOwnGroup, type VerifiedNotification } from './told.ts';
 
 /**
  * The purchase of a notification as Apple tells it now, with the transaction that the notification names; undefined when
  * Apple does not know it, or speaks of an older period than the notification.
  */
-export async function readLine(told: Told, reading: Reading): Promise<Line | undefined> {
-  return told.transaction.expiresDate === undefined
-    ? await readOneTime(told, reading)
-    : await readSubscription(told, reading);
+export async function refetchPurchase(
+  notification: VerifiedNotification,
+  reading: ApiContext,
+): Promise<TransactionGroup | undefined> {
+  return notification.transaction.expiresDate === undefined
+    ? await refetchOneTimePurchase(notification, reading)
+    : await refetchSubscription(notification, reading);
 }
 
-async function readSubscription(told: Told, reading: Reading): Promise<Line | undefined> {
-  const { originalTransactionId } = told.transaction;
-  const answer = await readStatuses(originalTransactionId, reading);
+async function refetchSubscription(
+  notification: VerifiedNotification,
+  reading: ApiContext,
+): Promise<TransactionGroup | undefined> {
+  const { originalTransactionId } = notification.transaction;
+  const answer = await fetchStatuses(originalTransactionId, reading);
   if (answer.kind !== 'found') return undefined;
   const status = answer.value.find((one) => one.transaction.originalTransactionId === originalTransactionId);
   if (!status) return undefined;
   const { signedAt = 0, transaction } = status;
   const named =
-    transaction.transactionId === told.transaction.transactionId ? undefined : await readNamed(told, reading);
+    transaction.transactionId === notification.transaction.transactionId
+      ? undefined
+      : await refetchNamedTransaction(notification, reading);
   const account = {
     transactions: named ? [named] : [],
     statuses: [status],
     asOf: Math.max(signedAt, transaction.signedAt ?? 0),
     isComplete: true,
   };
-  const line = lineOf(told, account);
+  const line = findOwnGroup(notification, account);
   return line.status ? line : undefined;
 }
 
 /** The transaction of a notification that comes late may have been refunded since, which the latest one does not tell. */
-async function readNamed({ transaction }: Told, reading: Reading): Promise<StoreTransaction> {
-  const answer = await readTransaction(transaction.transactionId, reading);
+async function refetchNamedTransaction(
+  { transaction }: VerifiedNotification,
+  reading: ApiContext,
+): Promise<StoreTransaction> {
+  const answer = await fetchTransaction(transaction.transactionId, reading);
   const isSame = answer.kind === 'found' && answer.value.transactionId === transaction.transactionId;
   return isSame ? answer.value : fromSignedTransaction(transaction);
 }
 
-async function readOneTime(told: Told, reading: Reading): Promise<Line | undefined> {
-  const answer = await readTransaction(told.transaction.transactionId, reading);
-  if (answer.kind !== 'found' || answer.value.transactionId !== told.transaction.transactionId) return undefined;
-  const transactions = [fromSignedTransaction(told.transaction), answer.value];
-  return lineOf(told, { transactions, statuses: [], asOf: answer.value.signedAt ?? told.at, isComplete: true });
+async function refetchOneTimePurchase(
+  notification: VerifiedNotification,
+  reading: ApiContext,
+): Promise<TransactionGroup | undefined> {
+  const answer = await fetchTransaction(notification.transaction.transactionId, reading);
+  if (answer.kind !== 'found' || answer.value.transactionId !== notification.transaction.transactionId)
+    return undefined;
+  const transactions = [fromSignedTransaction(notification.transaction), answer.value];
+  return findOwnGroup(notification, {
+    transactions,
+    statuses: [],
+    asOf: answer.value.signedAt ?? notification.at,
+    isComplete: true,
+  });
 }

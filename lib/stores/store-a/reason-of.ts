@@ -1,7 +1,7 @@
 import type { NotificationReason } from '../../notifications/reasons.ts';
 
 /** What Apple's notifications say in our words; all others, known and unknown, say nothing of a purchase's life. */
-const reasons: Readonly<Record<string, NotificationReason>> = {
+const reasonsByType: Readonly<Record<string, NotificationReason>> = {
   'SUBSCRIBED.INITIAL_BUY': 'PURCHASED',
   'SUBSCRIBED.RESUBSCRIBE': 'RENEWED',
   ONE_TIME_CHARGE: 'PURCHASED',
@@ -35,5 +35,5 @@ const reasons: Readonly<Record<string, NotificationReason>> = {
 };
 
 /** The reason that a type of notification (`DID_RENEW.BILLING_RECOVERY`) gives, `OTHER` for one that gives none. */
-export const reasonOf = (type: string): NotificationReason =>
-  (Object.hasOwn(reasons, type) ? reasons[type] : undefined) ?? 'OTHER';
+export const toNotificationReason = (type: string): NotificationReason =>
+  (Object.hasOwn(reasonsByType, type) ? reasonsByType[type] : undefined) ?? 'OTHER';

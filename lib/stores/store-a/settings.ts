@@ -6,7 +6,7 @@ import { parse } from '../../parse.ts';
 const Text = v.pipe(v.string(), v.minLength(1));
 const Key = v.pipe(v.string(), v.check(isPrivateKey, 'a private key in PEM, the content of the .p8 file'));
 
-const isComplete = ({ issuerId, keyId, privateKey }: Partial<ApiKey>): boolean =>
+const hasWholeApiKey = ({ issuerId, keyId, privateKey }: Partial<ApiKey>): boolean =>
   new Set([issuerId, keyId, privateKey].map((part) => part === undefined)).size === 1;
 
 /**
@@ -22,7 +22,7 @@ export const StoreASettings = v.pipe(
     privateKey: v.exactOptional(Key),
     sharedSecret: v.exactOptional(Text),
   }),
-  v.check((settings) => isComplete(settings), 'issuerId, keyId and privateKey together, or none of them'),
+  v.check((settings) => hasWholeApiKey(settings), 'issuerId, keyId and privateKey together, or none of them'),
 );
 export type StoreASettings = v.InferOutput<typeof StoreASettings>;
 
@@ -38,8 +38,8 @@ export interface ApiKey {
 }
 
 /** The settings of an application. Throws `InvalidPayload` when it has none, `InternalError` when they are unusable. */
-export function storeASettings(settings: unknown): StoreASettings {
-  if (settings === undefined || settings === null) throw noSettings();
+export function parseStoredSettings(settings: unknown): StoreASettings {
+  if (settings === undefined || settings === null) throw missingSettingsError();
   const result = v.safeParse(StoreASettings, settings);
   if (result.success) return result.output;
   const cause = result.issues.map(({ message }) => message).join('; ');
@@ -47,8 +47,8 @@ export function storeASettings(settings: unknown): StoreASettings {
 }
 
 /** The settings as an operator enters them; the message of the `InvalidPayload` names what is wrong. */
-export function enteredSettings(settings: unknown): StoreASettings {
-  if (settings === undefined || settings === null) throw noSettings();
+export function parseEnteredSettings(settings: unknown): StoreASettings {
+  if (settings === undefined || settings === null) throw missingSettingsError();
   const entered = parse(StoreASettings, settings);
   if (entered.privateKey !== undefined && !canSign(entered.privateKey)) {
     throw new ServiceError('InvalidPayload', 'privateKey: expected a private key of the curve P-256.');
@@ -65,8 +65,8 @@ function canSign(privateKey: string): boolean {
 }
 
 /** The API key among the settings, if there is one. */
-export const apiKeyOf = ({ issuerId, keyId, privateKey }: StoreASettings): ApiKey | undefined =>
+export const getApiKey = ({ issuerId, keyId, privateKey }: StoreASettings): ApiKey | undefined =>
   issuerId && keyId && privateKey ? { issuerId, keyId, privateKey } : undefined;
 
-const noSettings = (): ServiceError =>
+const missingSettingsError = (): ServiceError =>
   new ServiceError('InvalidPayload', 'This application has no store_a settings: it cannot validate store_a purchases.');

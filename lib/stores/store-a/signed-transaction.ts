@@ -1,4 +1,4 @@
-import { defined } from '../../defined.ts';
+import { omitUndefined } from '../../defined.ts';
 import type { CancelationReason, Purchase } from '../../purchases/purchase.ts';
 import type { RenewalPayload, TransactionPayload } from './payloads.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
@@ -17,13 +17,13 @@ export function fromSignedTransaction(payload: TransactionPayload): StoreTransac
   const { isUpgraded, revocationDate, expiresDate, signedDate, offerType, offerIdentifier } = payload;
   const isTrial = isFreeTrial(payload);
   return {
-    ...defined({
+    ...omitUndefined({
       productType: productTypes[payload.type ?? ''],
       group: payload.subscriptionGroupIdentifier,
       originalPurchaseDate: payload.originalPurchaseDate,
       expiresDate,
       revokedAt: revocationDate,
-      revocation: revocationDate === undefined ? undefined : revocationReason(payload),
+      revocation: revocationDate === undefined ? undefined : toRevocationReason(payload),
       replacedAt: isUpgraded ? Math.min(expiresDate ?? signedDate, signedDate) : undefined,
       isTrial: isTrial || undefined,
       isIntro: (offerType === introductoryOffer && !isTrial) || undefined,
@@ -52,7 +52,7 @@ function isFreeTrial({ offerType, offerDiscountType, price }: TransactionPayload
   return offerType === introductoryOffer && price === 0;
 }
 
-function revocationReason({ revocationReason, revocationType }: TransactionPayload): CancelationReason {
+function toRevocationReason({ revocationReason, revocationType }: TransactionPayload): CancelationReason {
   if (revocationType === 'FAMILY_REVOKE') return 'Customer.OtherReason';
   return refundReasons[revocationReason ?? -1] ?? 'Unknown';
 }
@@ -80,13 +80,13 @@ export function fromSignedStatus(
   return {
     status,
     transaction: fromSignedTransaction(transaction),
-    ...(renewal && outlookOf(renewal)),
+    ...(renewal && toRenewalState(renewal)),
   };
 }
 
-function outlookOf(renewal: RenewalPayload): Omit<SubscriptionStatus, 'status' | 'transaction'> {
+function toRenewalState(renewal: RenewalPayload): Omit<SubscriptionStatus, 'status' | 'transaction'> {
   const { autoRenewStatus, expirationIntent, gracePeriodExpiresDate, priceIncreaseStatus } = renewal;
-  return defined({
+  return omitUndefined({
     signedAt: renewal.signedDate,
     renewalIntent: autoRenewStatus === undefined ? undefined : autoRenewStatus === 1 ? 'Renew' : 'Lapse',
     renewalProductId: renewal.autoRenewProductId,

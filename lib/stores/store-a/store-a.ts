@@ -1,7 +1,7 @@
 import type { Store } from '../store.ts';
 import { checkSettings } from './check-settings.ts';
-import { missed } from './missed.ts';
-import { notice } from './notice.ts';
+import { listUndelivered } from './missed.ts';
+import { observe } from './notice.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
 import { validate } from './validate.ts';
@@ -13,6 +13,6 @@ export const storeA: Store = {
   checkSettings,
   refresh,
   receive,
-  observe: notice,
-  missed,
+  observe,
+  listUndelivered,
 };

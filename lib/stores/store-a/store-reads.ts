@@ -1,61 +1,64 @@
-import type { Answered, AppStoreServer } from './app-store-server.ts';
-import { misconfigured, unavailable } from './apple-answer.ts';
+import type { ApiResult, AppStoreServerApi } from './app-store-server.ts';
+import { invalidSettingsError, unavailableError } from './apple-answer.ts';
 import {
-  AppTransactionAnswer,
+  AppTransactionInfoResponse,
   type AppTransactionPayload,
   type Environment,
-  HistoryAnswer,
-  StatusesAnswer,
-  TransactionAnswer,
+  HistoryResponse,
+  StatusesResponse,
+  TransactionInfoResponse,
 } from './payloads.ts';
 import { fromSignedStatus, fromSignedTransaction } from './signed-transaction.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
-import { type Trust, verifiedAppTransaction, verifiedRenewal, verifiedTransaction } from './trust.ts';
+import { type VerificationContext, verifyAppTransaction, verifyRenewal, verifyTransaction } from './trust.ts';
 
 /** Where to read, and whom to believe: what Apple answers must be signed by Apple, too. */
-export interface Reading {
-  readonly server: AppStoreServer;
+export interface ApiContext {
+  readonly server: AppStoreServerApi;
   readonly environment: Environment;
-  readonly trust: Trust;
+  readonly trust: VerificationContext;
 }
 
 /** The transactions of a customer; not complete when there were more pages than are read. */
-export interface History {
+export interface TransactionHistory {
   readonly transactions: readonly StoreTransaction[];
   readonly isComplete: boolean;
 }
 
 /** A page holds 20 transactions; only test accounts and very old ones have more than a few. */
-const mostPages = 50;
+const maxPages = 50;
 
 /** All subscriptions of the customer who made that transaction. */
-export async function readStatuses(id: string, reading: Reading): Promise<Answered<readonly SubscriptionStatus[]>> {
+export async function fetchStatuses(
+  id: string,
+  reading: ApiContext,
+): Promise<ApiResult<readonly SubscriptionStatus[]>> {
   const { server, environment, trust } = reading;
-  const answer = await server.get(environment, `/inApps/v1/subscriptions/${encodeURIComponent(id)}`, StatusesAnswer);
+  const answer = await server.get(environment, `/inApps/v1/subscriptions/${encodeURIComponent(id)}`, StatusesResponse);
   if (answer.kind !== 'found') return answer;
-  checkOrigin(answer.value, reading);
+  checkResponseOrigin(answer.value, reading);
   const last = answer.value.data.flatMap(({ lastTransactions }) => lastTransactions);
   const value = last.map(({ status, signedTransactionInfo, signedRenewalInfo: renewal }) =>
     fromSignedStatus(
       status,
-      believed(reading, () => verifiedTransaction(signedTransactionInfo, trust)),
-      renewal === undefined ? undefined : believed(reading, () => verifiedRenewal(renewal, trust)),
+      verifyResponsePart(reading, () => verifyTransaction(signedTransactionInfo, trust)),
+      renewal === undefined ? undefined : verifyResponsePart(reading, () => verifyRenewal(renewal, trust)),
     ),
   );
   return { kind: 'found', value };
 }
 
 /** All transactions of that customer, the latest changes first. */
-export async function readHistory(id: string, reading: Reading): Promise<Answered<History>> {
+export async function fetchHistory(id: string, reading: ApiContext): Promise<ApiResult<TransactionHistory>> {
   const path = `/inApps/v2/history/${encodeURIComponent(id)}?sort=DESCENDING`;
   const transactions: StoreTransaction[] = [];
   let from = '';
-  for (let page = 0; page < mostPages; page++) {
-    const answer = await reading.server.get(reading.environment, path + from, HistoryAnswer);
+  for (let page = 0; page < maxPages; page++) {
+    const answer = await reading.server.get(reading.environment, path + from, HistoryResponse);
     if (answer.kind !== 'found') return answer;
     const { signedTransactions, hasMore, revision = '' } = answer.value;
-    checkOrigin(answer.value, reading);
-    transactions.push(...signedTransactions.map((jws) => believedTransaction(jws, reading)));
+    checkResponseOrigin(answer.value, reading);
+    transactions.push(...signedTransactions.map((jws) => verifyResponseTransaction(jws, reading)));
     if (!hasMore) return { kind: 'found', value: { transactions, isComplete: true } };
     from = `&revision=${encodeURIComponent(revision)}`;
   }
@@ -63,50 +66,57 @@ export async function readHistory(id: string, reading: Reading): Promise<Answere
 }
 
 /** One transaction. */
-export async function readTransaction(id: string, reading: Reading): Promise<Answered<StoreTransaction>> {
+export async function fetchTransaction(id: string, reading: ApiContext): Promise<ApiResult<StoreTransaction>> {
   const { server, environment } = reading;
-  const answer = await server.get(environment, `/inApps/v1/transactions/${encodeURIComponent(id)}`, TransactionAnswer);
+  const answer = await server.get(
+    environment,
+    `/inApps/v1/transactions/${encodeURIComponent(id)}`,
+    TransactionInfoResponse,
+  );
   if (answer.kind !== 'found') return answer;
-  return { kind: 'found', value: believedTransaction(answer.value.signedTransactionInfo, reading) };
+  return { kind: 'found', value: verifyResponseTransaction(answer.value.signedTransactionInfo, reading) };
 }
 
 /** The download of the application by that customer. */
-export async function readAppTransaction(id: string, reading: Reading): Promise<Answered<AppTransactionPayload>> {
+export async function fetchAppTransaction(id: string, reading: ApiContext): Promise<ApiResult<AppTransactionPayload>> {
   const { server, environment, trust } = reading;
   const path = `/inApps/v1/transactions/appTransactions/${encodeURIComponent(id)}`;
-  const answer = await server.get(environment, path, AppTransactionAnswer);
+  const answer = await server.get(environment, path, AppTransactionInfoResponse);
   if (answer.kind !== 'found') return answer;
-  const payload = verifiedAppTransaction(answer.value.signedAppTransactionInfo, trust);
+  const payload = verifyAppTransaction(answer.value.signedAppTransactionInfo, trust);
   return { kind: 'found', value: payload };
 }
 
-const believedTransaction = (jws: string, reading: Reading): StoreTransaction =>
-  fromSignedTransaction(believed(reading, () => verifiedTransaction(jws, reading.trust)));
+const verifyResponseTransaction = (jws: string, reading: ApiContext): StoreTransaction =>
+  fromSignedTransaction(verifyResponsePart(reading, () => verifyTransaction(jws, reading.trust)));
 
 /** An answer whose parts do not verify is none of Apple's: nothing is known now. */
-function believed<T extends { readonly environment: Environment }>({ environment }: Reading, verified: () => T): T {
+function verifyResponsePart<T extends { readonly environment: Environment }>(
+  { environment }: ApiContext,
+  verified: () => T,
+): T {
   try {
     const payload = verified();
     if (payload.environment === environment) return payload;
   } catch (cause) {
-    throw unavailable(cause);
+    throw unavailableError(cause);
   }
-  throw unavailable('a part of the answer is from another environment');
+  throw unavailableError('a part of the answer is from another environment');
 }
 
-interface Origin {
+interface ResponseOrigin {
   readonly environment: Environment;
   readonly bundleId: string;
   readonly appAppleId?: number;
 }
 
 /** Apple answers for the application that the token names; another number shows that ours was entered wrong. */
-function checkOrigin(origin: Origin, { environment, trust }: Reading): void {
+function checkResponseOrigin(origin: ResponseOrigin, { environment, trust }: ApiContext): void {
   if (origin.environment !== environment || origin.bundleId !== trust.bundleId) {
-    throw unavailable(`the answer is of ${origin.bundleId} in ${origin.environment}`);
+    throw unavailableError(`the answer is of ${origin.bundleId} in ${origin.environment}`);
   }
   const { appAppleId = trust.appAppleId } = origin;
   if (environment === 'Production' && appAppleId !== trust.appAppleId && trust.appAppleId !== undefined) {
-    throw misconfigured(`appAppleId is ${appAppleId} and not ${trust.appAppleId}`);
+    throw invalidSettingsError(`appAppleId is ${appAppleId} and not ${trust.appAppleId}`);
   }
 }

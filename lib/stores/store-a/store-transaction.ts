@@ -13,7 +13,7 @@ export interface StoreTransaction {
   readonly originalTransactionId: string;
   readonly productId: string;
   readonly productType?: NonNullable<Purchase['productType']>;
-  readonly group?: string;
+  readonly subscriptionGroupId?: string;
   readonly sandbox: boolean;
   readonly purchaseDate: Millis;
   readonly originalPurchaseDate?: Millis;
@@ -58,15 +58,17 @@ export interface SubscriptionStatus {
 }
 
 /** By purchase date; of two equal ones, what is still in force counts as the later, then what lasts longer. */
-export function isLater(one: StoreTransaction, other: StoreTransaction): boolean {
+export function isLaterTransaction(one: StoreTransaction, other: StoreTransaction): boolean {
   if (one.purchaseDate !== other.purchaseDate) return one.purchaseDate > other.purchaseDate;
-  if (isInForce(one) !== isInForce(other)) return isInForce(one);
+  if (isActiveTransaction(one) !== isActiveTransaction(other)) return isActiveTransaction(one);
   return (one.expiresDate ?? 0) > (other.expiresDate ?? 0);
 }
 
-const isInForce = ({ revokedAt, replacedAt }: StoreTransaction): boolean =>
+const isActiveTransaction = ({ revokedAt, replacedAt }: StoreTransaction): boolean =>
   revokedAt === undefined && replacedAt === undefined;
 
 /** The latest transaction. */
-export const latestOf = (transactions: readonly [StoreTransaction, ...StoreTransaction[]]): StoreTransaction =>
-  transactions.reduce((latest, candidate) => (isLater(candidate, latest) ? candidate : latest));
+export const findLatestTransaction = (
+  transactions: readonly [StoreTransaction, ...StoreTransaction[]],
+): StoreTransaction =>
+  transactions.reduce((latest, candidate) => (isLaterTransaction(candidate, latest) ? candidate : latest));

@@ -1,10 +1,10 @@
-import { defined } from '../../defined.ts';
-import { prefixed } from '../../purchases/platform.ts';
+import { omitUndefined } from '../../defined.ts';
+import { withPlatform } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
-import type { Line } from './lines.ts';
+import type { TransactionGroup } from './lines.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
 
-type State = Pick<
+type SubscriptionFields = Pick<
   Purchase,
   | 'expirationDate'
   | 'endedAt'
@@ -18,17 +18,17 @@ type State = Pick<
 const [active, expired, billingRetry, gracePeriod, revoked] = [1, 2, 3, 4, 5];
 
 /** Apple may take a few minutes to renew a subscription that it calls active; it is asked again after them. */
-const lateRenewalMs = 10 * 60_000;
+const renewalGraceMs = 10 * 60_000;
 
 /** Until when the latest transaction of a line gives access, why no longer, and what comes next. */
-export function subscriptionState(line: Line): State {
-  return { ...outlook(line), ...(taken(line) ?? inForce(line)) };
+export function toSubscriptionState(line: TransactionGroup): SubscriptionFields {
+  return { ...toRenewalFields(line), ...(toEndedFields(line) ?? toActiveFields(line)) };
 }
 
-function outlook({ latest, status }: Line): State {
+function toRenewalFields({ latest, status }: TransactionGroup): SubscriptionFields {
   if (!status) return {};
-  return defined({
-    renewalProductId: otherPlan(latest, status),
+  return omitUndefined({
+    renewalProductId: toRenewalProductId(latest, status),
     renewalIntent: status.status === expired ? ('Lapse' as const) : status.renewalIntent,
     priceConsentStatus: status.priceConsentStatus,
     isBillingRetryPeriod: status.status === billingRetry || status.status === gracePeriod,
@@ -36,29 +36,35 @@ function outlook({ latest, status }: Line): State {
 }
 
 /** The plan that comes next, where it is not the present one; what has ended has none. */
-function otherPlan({ productId }: StoreTransaction, { status, renewalProductId }: SubscriptionStatus) {
+function toRenewalProductId({ productId }: StoreTransaction, { status, renewalProductId }: SubscriptionStatus) {
   if (renewalProductId === undefined || renewalProductId === productId) return undefined;
-  return status === expired || status === revoked ? undefined : prefixed('store_a', renewalProductId);
+  return status === expired || status === revoked ? undefined : withPlatform('store_a', renewalProductId);
 }
 
 /** A refund, a revocation or a replacement; of an active subscription none of them can concern the present period. */
-function taken({ latest, status, asOf }: Line): State | undefined {
+function toEndedFields({ latest, status, asOf }: TransactionGroup): SubscriptionFields | undefined {
   if (status && (status.status === active || status.status === gracePeriod)) return undefined;
   const { revokedAt, revocation = 'Unknown', replacedAt } = latest;
-  if (revokedAt !== undefined) return endedAt(revokedAt, revocation, latest.expiresDate);
-  if (status?.status === revoked) return endedAt(asOf, revocation, latest.expiresDate);
-  return replacedAt === undefined ? undefined : endedAt(replacedAt, 'System.Replaced', latest.expiresDate);
+  if (revokedAt !== undefined) return buildEndedFields(revokedAt, revocation, latest.expiresDate);
+  if (status?.status === revoked) return buildEndedFields(asOf, revocation, latest.expiresDate);
+  return replacedAt === undefined ? undefined : buildEndedFields(replacedAt, 'System.Replaced', latest.expiresDate);
 }
 
-const endedAt = (at: Millis, cancelationReason: CancelationReason, expiresDate: Millis | undefined): State =>
-  defined({ endedAt: at, cancelationReason, expirationDate: expiresDate && Math.min(at, expiresDate) });
+const buildEndedFields = (
+  at: Millis,
+  cancelationReason: CancelationReason,
+  expiresDate: Millis | undefined,
+): SubscriptionFields =>
+  omitUndefined({ endedAt: at, cancelationReason, expirationDate: expiresDate && Math.min(at, expiresDate) });
 
-function inForce({ latest: { expiresDate }, status, asOf }: Line): State {
+function toActiveFields({ latest: { expiresDate }, status, asOf }: TransactionGroup): SubscriptionFields {
   switch (status?.status) {
     case active:
-      return defined({ expirationDate: expiresDate && (expiresDate > asOf ? expiresDate : asOf + lateRenewalMs) });
+      return omitUndefined({
+        expirationDate: expiresDate && (expiresDate > asOf ? expiresDate : asOf + renewalGraceMs),
+      });
     case gracePeriod:
-      return defined({ expirationDate: status.graceEndsAt ?? expiresDate });
+      return omitUndefined({ expirationDate: status.graceEndsAt ?? expiresDate });
     case billingRetry:
       return { cancelationReason: 'System.BillingError', expirationDate: Math.min(expiresDate ?? asOf, asOf) };
     case expired:
@@ -67,6 +73,6 @@ function inForce({ latest: { expiresDate }, status, asOf }: Line): State {
         expirationDate: Math.min(expiresDate ?? asOf, asOf),
       };
     default:
-      return defined({ expirationDate: expiresDate });
+      return omitUndefined({ expirationDate: expiresDate });
   }
 }

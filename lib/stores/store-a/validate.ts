@@ -1,99 +1,112 @@
-import { defined } from '../../defined.ts';
-import { bare } from '../../purchases/platform.ts';
+import { omitUndefined } from '../../defined.ts';
+import { withoutPlatform } from '../../purchases/platform.ts';
 import { isActive, type Millis } from '../../purchases/purchase.ts';
-import type { Asking, Validation, ValidationRequest } from '../store.ts';
-import { requestedPeriod } from './billing-period.ts';
-import { type Download, nativeDownload } from './download.ts';
-import { type Evidence, readEvidence } from './evidence.ts';
-import { ineligibleForIntroPrice } from './intro-price.ts';
-import { linesOf } from './lines.ts';
-import { type Look, lookUp } from './look-up.ts';
-import { meantPurchase, type Shown } from './meant-purchase.ts';
-import { type Hints, observationOf } from './observe.ts';
-import { tellsPresent } from './present-state.ts';
-import { apiKeyOf, storeASettings } from './settings.ts';
-import { trustOf } from './trust.ts';
+import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
+import { parseBillingPeriod } from './billing-period.ts';
+import { type AppDownload, toNativeDownload } from './download.ts';
+import { type Evidence, verifyEvidence } from './evidence.ts';
+import { listIneligibleForIntroPrice } from './intro-price.ts';
+import { groupByPurchase } from './lines.ts';
+import { type LookupResult, lookUpEvidence } from './look-up.ts';
+import { findRequestedPurchase, type MappedPurchase } from './meant-purchase.ts';
+import { type RequestHints, toObservation } from './observe.ts';
+import { isEvidenceCurrent } from './present-state.ts';
+import { getApiKey, parseStoredSettings } from './settings.ts';
+import { createVerificationContext } from './trust.ts';
 
-type About = Validation['about'];
+type About = StoreValidation['scope'];
 
 /** Validates what a client of store_a sends, and shows everything that the store account owns in the application. */
-export async function validate(request: ValidationRequest, asking: Asking): Promise<Validation> {
-  const settings = storeASettings(asking.settings);
-  const trust = trustOf(settings, asking);
-  const evidence = readEvidence(request.transaction, trust);
+export async function validate(request: ValidationRequest, asking: StoreContext): Promise<StoreValidation> {
+  const settings = parseStoredSettings(asking.settings);
+  const trust = createVerificationContext(settings, asking);
+  const evidence = verifyEvidence(request.transaction, trust);
   const about = request.type === 'application' || request.id === settings.bundleId ? 'application' : 'product';
   const wantsDownload = about === 'application' && evidence.download === undefined;
-  const look = await lookUp(evidence, { settings, asking, trust, wantsDownload });
-  const hints = hintsOf(request, evidence, about);
-  const shown = linesOf(evidence, look.account, trust.now).map((line) => ({
-    line,
-    observation: observationOf(line, hints, apiKeyOf(settings) !== undefined),
+  const lookup = await lookUpEvidence(evidence, { settings, asking, trust, includeAppDownload: wantsDownload });
+  const hints = toHints(request, evidence, about);
+  const shown = groupByPurchase(evidence, lookup.account, trust.now).map((line) => ({
+    group: line,
+    observation: toObservation(line, hints, getApiKey(settings) !== undefined),
   }));
-  const meant = meantPurchase(shown, { request, evidence, about, now: trust.now });
-  const asked = about === 'product' ? meant : undefined;
-  if (look.outage !== undefined && !canAnswer(evidence, { shown, asked, now: trust.now })) throw look.outage;
+  const requested = findRequestedPurchase(shown, { request, evidence, about, now: trust.now });
+  const asked = about === 'product' ? requested : undefined;
+  if (lookup.outage !== undefined && !canValidateOffline(evidence, { shown, asked, now: trust.now }))
+    throw lookup.outage;
   return {
     id: about === 'product' ? request.id : settings.bundleId,
-    about,
-    ...shownContent({ evidence, look, shown, meant }),
+    scope: about,
+    ...buildValidation({ evidence, look: lookup, shown, meant: requested }),
   };
 }
 
 /** What the request says of its product counts for that product alone. */
-function hintsOf(request: ValidationRequest, { productId: signed }: Evidence, about: About): Hints {
+function toHints(request: ValidationRequest, { productId: signed }: Evidence, about: About): RequestHints {
   const { type, id, transaction, priceMicros, currency } = request;
   if (type === 'application') return {};
   const named = typeof transaction.id === 'string' ? transaction.id : undefined;
   const productId = about === 'product' ? id : (signed ?? named);
-  return defined({ productId, productType: type, priceMicros, currency, period: requestedPeriod(request) });
+  return omitUndefined({ productId, productType: type, priceMicros, currency, period: parseBillingPeriod(request) });
 }
 
-interface Alone {
-  readonly shown: readonly Shown[];
-  readonly asked: Shown | undefined;
+interface OfflineContext {
+  readonly shown: readonly MappedPurchase[];
+  readonly asked: MappedPurchase | undefined;
   readonly now: Millis;
 }
 
 /** Without Apple there is an answer when nothing is open, or when the product that is asked for is owned at all events. */
-function canAnswer({ receiptData, transactions }: Evidence, { shown, asked, now }: Alone): boolean {
+function canValidateOffline({ receiptData, transactions }: Evidence, { shown, asked, now }: OfflineContext): boolean {
   // A signed download tells of no purchase; a receipt that lists none says that there are none.
   if (receiptData === undefined && transactions.length === 0) return false;
-  const lines = shown.map(({ line }) => line);
-  return tellsPresent(lines, now) || (asked !== undefined && isActive(asked.observation.purchase, now));
+  const lines = shown.map(({ group: line }) => line);
+  return isEvidenceCurrent(lines, now) || (asked !== undefined && isActive(asked.observation.purchase, now));
 }
 
-interface Found {
+interface ValidationParts {
   readonly evidence: Evidence;
-  readonly look: Look;
-  readonly shown: readonly Shown[];
-  readonly meant: Shown | undefined;
+  readonly look: LookupResult;
+  readonly shown: readonly MappedPurchase[];
+  readonly meant: MappedPurchase | undefined;
 }
 
-function shownContent({ evidence, look, shown, meant }: Found): Omit<Validation, 'id' | 'about'> {
-  const download = { ...evidence.download, ...look.download };
+function buildValidation({
+  evidence,
+  look: lookup,
+  shown,
+  meant: requested,
+}: ValidationParts): Omit<StoreValidation, 'id' | 'scope'> {
+  const download = { ...evidence.download, ...lookup.download };
   return {
     observations: shown.map(({ observation }) => observation),
-    native: nativeOf({ evidence, look, meant, download }),
-    ineligibleForIntroPrice: ineligibleForIntroPrice(shown.flatMap(({ line }) => line.transactions)),
-    ...defined({
-      purchaseId: meant?.observation.purchase.purchaseId,
-      warning: look.warning,
-      appDownload: versionsOf(download),
+    nativeTransaction: toNativeTransaction({ evidence, look: lookup, meant: requested, download }),
+    ineligibleForIntroPrice: listIneligibleForIntroPrice(shown.flatMap(({ group: line }) => line.transactions)),
+    ...omitUndefined({
+      purchaseId: requested?.observation.purchase.purchaseId,
+      warning: lookup.warning,
+      appDownload: toAppDownload(download),
     }),
   };
 }
 
 /** A receipt is shown whole, as clients know it; a signed transaction by the latest one of its purchase. */
-function nativeOf({ evidence, look, meant, download }: Omit<Found, 'shown'> & { readonly download: Download }) {
+function toNativeTransaction({
+  evidence,
+  look: lookup,
+  meant: requested,
+  download,
+}: Omit<ValidationParts, 'shown'> & { readonly download: AppDownload }) {
   const isReceipt = evidence.receiptData !== undefined;
-  const native = isReceipt ? (look.record ?? evidence.native) : (meant?.line.latest.native ?? evidence.native);
+  const native = isReceipt
+    ? (lookup.receipt ?? evidence.nativeTransaction)
+    : (requested?.group.latest.native ?? evidence.nativeTransaction);
   return {
-    ...nativeDownload(download),
+    ...toNativeDownload(download),
     ...native,
-    ...(meant && { transactionId: bare(meant.observation.purchase.transactionId) }),
+    ...(requested && { transactionId: withoutPlatform(requested.observation.purchase.transactionId) }),
   };
 }
 
-function versionsOf({ originalPurchaseDate: _date, ...versions }: Download): Validation['appDownload'] {
+function toAppDownload({ originalPurchaseDate: _date, ...versions }: AppDownload): StoreValidation['appDownload'] {
   return Object.keys(versions).length > 0 ? versions : undefined;
 }

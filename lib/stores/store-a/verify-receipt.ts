@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../errors.ts';
 import type { StoreFetch } from '../store.ts';
-import type { Account } from './account.ts';
-import { misconfigured, unavailable, understood } from './apple-answer.ts';
+import type { StoreAccount } from './account.ts';
+import { invalidSettingsError, parseResponse, unavailableError } from './apple-answer.ts';
 import { ClassicReceipt, ClassicTransaction, fromClassicTransaction } from './classic-receipt.ts';
-import { classicStatuses, PendingRenewal } from './classic-status.ts';
+import { deriveStatuses, PendingRenewal } from './classic-status.ts';
 import { Environment } from './payloads.ts';
-import { ours, type Trust } from './trust.ts';
+import { requireOwnBundle, type VerificationContext } from './trust.ts';
 
 const urls: Readonly<Record<Environment, string>> = {
   Production: 'https://buy.itunes.apple.com/verifyReceipt',
@@ -25,7 +25,7 @@ const List = v.union([
   ),
 ]);
 
-const Verified = v.object({
+const SuccessBody = v.object({
   status: v.number(),
   environment: v.exactOptional(Environment),
   receipt: ClassicReceipt,
@@ -33,16 +33,16 @@ const Verified = v.object({
   latest_expired_receipt_info: v.exactOptional(List),
   pending_renewal_info: v.exactOptional(v.array(PendingRenewal)),
 });
-type Verified = v.InferOutput<typeof Verified>;
+type SuccessBody = v.InferOutput<typeof SuccessBody>;
 
 /** What verifyReceipt tells: the account, and the receipt in the words that clients know. */
-export interface VerifiedReceipt {
-  readonly account: Account;
+export interface VerifyReceiptResult {
+  readonly account: StoreAccount;
   readonly environment: Environment;
-  readonly record: ClassicReceipt;
+  readonly receipt: ClassicReceipt;
 }
 
-interface Question {
+interface VerifyReceiptRequest {
   readonly receiptData: string;
   /** Whether its signature was verified here; then it cannot be malformed. */
   readonly isVerified: boolean;
@@ -52,75 +52,85 @@ interface Question {
 
 /** 21006 is a receipt of iOS 6 whose subscription has expired; it is verified none the less. */
 const verifiedStatuses = new Set([0, 21006]);
-const sandboxReceipt = 21007;
+const sandboxReceiptStatus = 21007;
 
 /**
  * Asks the deprecated verifyReceipt, production first as Apple wants it. Throws `InvalidPayload` for a receipt that Apple
  * did not issue to this application, `ConnectionFailed`, and `InternalError` for a wrong shared secret.
  */
-export async function askVerifyReceipt(question: Question, trust: Trust): Promise<VerifiedReceipt> {
+export async function callVerifyReceipt(
+  question: VerifyReceiptRequest,
+  trust: VerificationContext,
+): Promise<VerifyReceiptResult> {
   const answer = await post('Production', question);
-  if (understood(Status, answer).status !== sandboxReceipt) return judged(answer, 'Production', { question, trust });
-  return judged(await post('Sandbox', question), 'Sandbox', { question, trust });
+  if (parseResponse(Status, answer).status !== sandboxReceiptStatus)
+    return toResult(answer, 'Production', { question, trust });
+  return toResult(await post('Sandbox', question), 'Sandbox', { question, trust });
 }
 
-async function post(environment: Environment, { receiptData, sharedSecret, fetch }: Question): Promise<string> {
+async function post(
+  environment: Environment,
+  { receiptData, sharedSecret, fetch }: VerifyReceiptRequest,
+): Promise<string> {
   const body = { 'receipt-data': receiptData, password: sharedSecret, 'exclude-old-transactions': false };
   const { status, text } = await fetch(urls[environment], {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  if (status !== 200) throw unavailable(`verifyReceipt answers HTTP ${status}`);
+  if (status !== 200) throw unavailableError(`verifyReceipt answers HTTP ${status}`);
   return text;
 }
 
-function judged(
+function toResult(
   text: string,
   environment: Environment,
-  { question, trust }: { question: Question; trust: Trust },
-): VerifiedReceipt {
-  const status = understood(Status, text);
-  if (!verifiedStatuses.has(status.status)) throw refusal(status, question);
-  const answer = understood(Verified, text);
+  { question, trust }: { question: VerifyReceiptRequest; trust: VerificationContext },
+): VerifyReceiptResult {
+  const status = parseResponse(Status, text);
+  if (!verifiedStatuses.has(status.status)) throw toRefusalError(status, question);
+  const answer = parseResponse(SuccessBody, text);
   const { receipt } = answer;
-  ours({ bundleId: String(receipt.bundle_id ?? receipt.bid) }, trust);
-  return { environment, record: receipt, account: accountOf(answer, environment, trust) };
+  requireOwnBundle({ bundleId: String(receipt.bundle_id ?? receipt.bid) }, trust);
+  return { environment, receipt, account: toAccount(answer, environment, trust) };
 }
 
-function accountOf(answer: Verified, environment: Environment, { now }: Trust): Account {
+function toAccount(answer: SuccessBody, environment: Environment, { now }: VerificationContext): StoreAccount {
   const { receipt, latest_receipt_info: latest, latest_expired_receipt_info: expired } = answer;
   // The later lists know more of a transaction than the receipt, which is as old as it is.
-  const records = [receipt.in_app ?? onlyTransaction(receipt), expired ?? [], latest ?? []].flat();
+  const records = [receipt.in_app ?? toSingleTransaction(receipt), expired ?? [], latest ?? []].flat();
   const told = records.map((record) => fromClassicTransaction(record, { environment }));
   const transactions = [...new Map(told.map((transaction) => [transaction.transactionId, transaction])).values()];
   const asOf = Number(receipt.request_date_ms ?? now);
-  const statuses = classicStatuses(transactions, { asOf, pending: answer.pending_renewal_info ?? [] });
+  const statuses = deriveStatuses(transactions, { asOf, pending: answer.pending_renewal_info ?? [] });
   return { transactions, statuses, asOf, isComplete: true };
 }
 
 /** A receipt of iOS 6 is itself its only transaction. */
-const onlyTransaction = (receipt: ClassicReceipt): ClassicTransaction[] =>
+const toSingleTransaction = (receipt: ClassicReceipt): ClassicTransaction[] =>
   v.is(ClassicTransaction, receipt) ? [receipt] : [];
 
-function refusal({ status, 'is-retryable': isRetryable }: Status, { isVerified }: Question): ServiceError {
+function toRefusalError(
+  { status, 'is-retryable': isRetryable }: Status,
+  { isVerified }: VerifyReceiptRequest,
+): ServiceError {
   const cause = `verifyReceipt answers status ${status}`;
   switch (status) {
     case 21002:
-      return isVerified ? unavailable(cause) : invalid('Apple cannot read this receipt.', cause);
+      return isVerified ? unavailableError(cause) : invalidReceiptError('Apple cannot read this receipt.', cause);
     case 21003:
-      return invalid('Apple did not issue this receipt.', cause);
+      return invalidReceiptError('Apple did not issue this receipt.', cause);
     case 21010:
-      return invalid('The store account of this receipt no longer exists.', cause);
+      return invalidReceiptError('The store account of this receipt no longer exists.', cause);
     case 21000:
     case 21004:
-      return misconfigured(cause);
+      return invalidSettingsError(cause);
     default:
       return isRetryable === false || isRetryable === 0
         ? new ServiceError('InternalError', 'Apple cannot process this receipt.', { cause })
-        : unavailable(cause);
+        : unavailableError(cause);
   }
 }
 
-const invalid = (message: string, cause: string): ServiceError =>
+const invalidReceiptError = (message: string, cause: string): ServiceError =>
   new ServiceError('InvalidPayload', message, { cause });

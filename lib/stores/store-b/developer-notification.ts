@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { defined } from '../../defined.ts';
+import { omitUndefined } from '../../defined.ts';
 import { ServiceError } from '../../errors.ts';
 import { parse, parseJson } from '../../parse.ts';
-import type { StoreMessage } from '../store.ts';
+import type { StoreNotification } from '../store.ts';
 import { isPlayId } from './play.ts';
 
 const Text = v.exactOptional(v.string());
@@ -27,7 +27,7 @@ const DeveloperNotification = v.looseObject({
 type DeveloperNotification = v.InferOutput<typeof DeveloperNotification>;
 
 /** What a message is about; a test and what is not known yet are about no purchase. */
-export const Content = v.object({
+export const NotificationPayload = v.object({
   token: v.exactOptional(PlayId),
   kind: v.exactOptional(v.picklist(['subscription', 'product'])),
   productId: Text,
@@ -37,7 +37,7 @@ export const Content = v.object({
   isPartial: v.exactOptional(v.boolean()),
   voidedReason: Count,
 });
-export type Content = v.InferOutput<typeof Content>;
+export type NotificationPayload = v.InferOutput<typeof NotificationPayload>;
 
 const subscriptionTypes: Readonly<Record<number, string>> = {
   1: 'RECOVERED',
@@ -59,14 +59,14 @@ const subscriptionTypes: Readonly<Record<number, string>> = {
   20: 'PENDING_PURCHASE_CANCELED',
   22: 'PRICE_STEP_UP_CONSENT_UPDATED',
 };
-const kindsOf: Readonly<Record<number, 'subscription' | 'product'>> = { 1: 'subscription', 2: 'product' };
+const productKinds: Readonly<Record<number, 'subscription' | 'product'>> = { 1: 'subscription', 2: 'product' };
 const oneTimeTypes: Readonly<Record<number, string>> = { 1: 'PURCHASED', 2: 'CANCELED' };
 
 /**
  * The message of a push of Pub/Sub whose sender has been verified. Throws `Forbidden` for another application's and
  * `InvalidPayload` for what is not understood.
  */
-export function messageOf(body: string, packageName: string): StoreMessage {
+export function parseNotification(body: string, packageName: string): StoreNotification {
   const { message } = parseJson(Envelope, body);
   const text = Buffer.from(message.data, 'base64').toString('utf8');
   const origin = parseJson(v.looseObject({ packageName: v.string() }), text);
@@ -75,12 +75,18 @@ export function messageOf(body: string, packageName: string): StoreMessage {
   }
   const notification = parse(DeveloperNotification, origin);
   const messageId = message.messageId ?? message.message_id;
-  const key = messageId === undefined ? digest(message.data) : `message ${messageId}`;
-  return purchaseMessage(notification) ?? { ...otherType(notification), key, at: notification.eventTimeMillis };
+  const key = messageId === undefined ? hashParts(message.data) : `message ${messageId}`;
+  return (
+    toPurchaseNotification(notification) ?? {
+      ...toOtherNotification(notification),
+      key,
+      occurredAt: notification.eventTimeMillis,
+    }
+  );
 }
 
 /** A message about a purchase; undefined for one about none. */
-function purchaseMessage(notification: DeveloperNotification): StoreMessage | undefined {
+function toPurchaseNotification(notification: DeveloperNotification): StoreNotification | undefined {
   const {
     eventTimeMillis: at,
     subscriptionNotification: subscription,
@@ -90,20 +96,25 @@ function purchaseMessage(notification: DeveloperNotification): StoreMessage | un
   if (subscription) {
     const { notificationType: number, purchaseToken: token } = subscription;
     const type = `SUBSCRIPTION_${subscriptionTypes[number] ?? number}`;
-    return { key: digest(token, type, at), type, at, content: { token, kind: 'subscription' } };
+    return { key: hashParts(token, type, at), type, occurredAt: at, payload: { token, kind: 'subscription' } };
   }
   if (oneTime) {
     const { notificationType: number, purchaseToken: token, sku: productId } = oneTime;
     const type = `ONE_TIME_PRODUCT_${oneTimeTypes[number] ?? number}`;
-    return { key: digest(token, type, at), type, at, content: { token, kind: 'product', ...defined({ productId }) } };
+    return {
+      key: hashParts(token, type, at),
+      type,
+      occurredAt: at,
+      payload: { token, kind: 'product', ...omitUndefined({ productId }) },
+    };
   }
   if (!voided) return undefined;
   const { purchaseToken: token, orderId, productType, refundType } = voided;
-  const kind = productType === undefined ? undefined : kindsOf[productType];
-  return voidedMessage({ token, orderId, at, isPartial: refundType === 2, ...defined({ kind }) });
+  const kind = productType === undefined ? undefined : productKinds[productType];
+  return toVoidedNotification({ token, orderId, at, isPartial: refundType === 2, ...omitUndefined({ kind }) });
 }
 
-interface Voided {
+interface VoidedOrder {
   readonly token: string;
   readonly orderId: string;
   readonly at: number;
@@ -116,16 +127,21 @@ interface Voided {
  * A message of money given back, whichever way it was learned. An order is given back once, so pushes and the list of
  * voided purchases share its key; of parts of it there may be several.
  */
-export function voidedMessage({ token, orderId, at, isPartial, ...known }: Voided): StoreMessage {
-  const key = isPartial ? digest(token, orderId, 'part', at) : digest(token, orderId, 'voided');
-  return { key, type: 'VOIDED_PURCHASE', at, content: { token, voidedOrderId: orderId, isPartial, ...known } };
+export function toVoidedNotification({ token, orderId, at, isPartial, ...known }: VoidedOrder): StoreNotification {
+  const key = isPartial ? hashParts(token, orderId, 'part', at) : hashParts(token, orderId, 'voided');
+  return {
+    key,
+    type: 'VOIDED_PURCHASE',
+    occurredAt: at,
+    payload: { token, voidedOrderId: orderId, isPartial, ...known },
+  };
 }
 
-const otherType = ({ testNotification }: DeveloperNotification) => ({
+const toOtherNotification = ({ testNotification }: DeveloperNotification) => ({
   type: testNotification ? 'TEST' : 'UNKNOWN',
-  content: {},
+  payload: {},
 });
 
 /** The same for an event that Google published again under another message id. */
-const digest = (...parts: readonly (string | number)[]): string =>
+const hashParts = (...parts: readonly (string | number)[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex');

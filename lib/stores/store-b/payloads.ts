@@ -1,14 +1,14 @@
 import * as v from 'valibot';
 
 const Text = v.exactOptional(v.string());
-const Flag = v.exactOptional(v.boolean());
+const OptionalBoolean = v.exactOptional(v.boolean());
 const Time = v.pipe(
   v.string(),
   v.transform((text) => Date.parse(text)),
   v.number(),
   v.check((date) => Number.isFinite(date)),
 );
-const Something = v.exactOptional(v.looseObject({}));
+const OptionalObject = v.exactOptional(v.looseObject({}));
 
 /** An amount: whole units as text, the rest in billionths. */
 export const Money = v.object({ currencyCode: v.string(), units: Text, nanos: v.exactOptional(v.number()) });
@@ -20,18 +20,18 @@ const LineItem = v.looseObject({
   latestSuccessfulOrderId: Text,
   autoRenewingPlan: v.exactOptional(
     v.looseObject({
-      autoRenewEnabled: Flag,
+      autoRenewEnabled: OptionalBoolean,
       recurringPrice: v.exactOptional(Money),
       priceChangeDetails: v.exactOptional(v.looseObject({ priceChangeMode: Text, priceChangeState: Text })),
       priceStepUpConsentDetails: v.exactOptional(v.looseObject({ state: Text })),
-      installmentDetails: v.exactOptional(v.looseObject({ pendingCancellation: Something })),
+      installmentDetails: v.exactOptional(v.looseObject({ pendingCancellation: OptionalObject })),
     }),
   ),
-  prepaidPlan: Something,
+  prepaidPlan: OptionalObject,
   deferredItemReplacement: v.exactOptional(v.looseObject({ productId: Text })),
   offerDetails: v.exactOptional(v.looseObject({ basePlanId: Text, offerId: Text })),
   offerPhase: v.exactOptional(
-    v.looseObject({ freeTrial: Something, introductoryPrice: Something, prorationPeriod: Something }),
+    v.looseObject({ freeTrial: OptionalObject, introductoryPrice: OptionalObject, prorationPeriod: OptionalObject }),
   ),
   signupPromotion: v.exactOptional(
     v.looseObject({ vanityCode: v.exactOptional(v.looseObject({ promotionCode: Text })) }),
@@ -50,7 +50,7 @@ export const Subscription = v.looseObject({
   latestOrderId: Text,
   linkedPurchaseToken: Text,
   acknowledgementState: Text,
-  testPurchase: Something,
+  testPurchase: OptionalObject,
   externalAccountIdentifiers: AccountIds,
   outOfAppPurchaseContext: v.exactOptional(v.looseObject({ expiredExternalAccountIdentifiers: AccountIds })),
   pausedStateContext: v.exactOptional(v.looseObject({ autoResumeTime: v.exactOptional(Time) })),
@@ -62,9 +62,9 @@ export const Subscription = v.looseObject({
           cancelSurveyResult: v.exactOptional(v.looseObject({ reason: Text })),
         }),
       ),
-      systemInitiatedCancellation: Something,
-      developerInitiatedCancellation: Something,
-      replacementCancellation: Something,
+      systemInitiatedCancellation: OptionalObject,
+      developerInitiatedCancellation: OptionalObject,
+      replacementCancellation: OptionalObject,
     }),
   ),
   lineItems: v.optional(v.array(LineItem), []),
@@ -107,7 +107,7 @@ const OrderItem = v.looseObject({
       basePlanId: Text,
       offerId: Text,
       offerPhaseDetails: v.exactOptional(
-        v.looseObject({ freeTrialDetails: Something, introductoryPriceDetails: Something }),
+        v.looseObject({ freeTrialDetails: OptionalObject, introductoryPriceDetails: OptionalObject }),
       ),
       servicePeriodStartTime: v.exactOptional(Time),
       servicePeriodEndTime: v.exactOptional(Time),

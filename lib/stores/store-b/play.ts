@@ -1,33 +1,33 @@
 import * as v from 'valibot';
 import type { Millis } from '../../purchases/purchase.ts';
-import { withinBudget } from '../deadline.ts';
-import type { Asking, StoreAnswer } from '../store.ts';
-import { accessToken, forgetAccessToken } from './access-token.ts';
-import { checkAnswer, unavailable, understood } from './google-answer.ts';
+import { withTimeBudget } from '../deadline.ts';
+import type { StoreContext, StoreResponse } from '../store.ts';
+import { evictAccessToken, getAccessToken } from './access-token.ts';
+import { checkResponse, parseResponse, unavailableError } from './google-answer.ts';
 import { OneTimePurchase, Order, Orders, Subscription, VoidedPurchases } from './payloads.ts';
 import type { ServiceAccount, StoreBSettings } from './settings.ts';
 
 /** For what a client waits for. */
-export const usualMs = 11_000;
+export const defaultBudgetMs = 11_000;
 
 /** What Google says of a token: the purchase, or why there is none. */
-type Answered<T> =
+type ApiResult<T> =
   | { readonly kind: 'found'; readonly value: T; readonly native: Readonly<Record<string, unknown>> }
   | { readonly kind: 'other' | 'unknown' | 'gone' };
 
 /** The purchases of one application at Google Play. Every call throws for what is not about the purchase. */
-export interface Play {
-  subscription(token: string): Promise<Answered<Subscription>>;
+export interface PlayApi {
+  fetchSubscription(token: string): Promise<ApiResult<Subscription>>;
   /** A one-time purchase; the older call is asked where the newer one does not know it. */
-  product(token: string, productId: string): Promise<Answered<OneTimePurchase>>;
+  fetchProduct(token: string, productId: string): Promise<ApiResult<OneTimePurchase>>;
   /** Undefined when Google does not tell; an amount is worth no failure. */
-  order(orderId: string): Promise<Order | undefined>;
+  tryFetchOrder(orderId: string): Promise<Order | undefined>;
   /** Several in one call, by their ids; when Google does not tell them all, the last one where it tells that. */
-  orders(orderIds: readonly string[]): Promise<ReadonlyMap<string, Order>>;
+  fetchOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, Order>>;
   /** The same for what depends on it: throws when Google cannot tell now. */
-  orderNow(orderId: string): Promise<Order | undefined>;
+  fetchOrder(orderId: string): Promise<Order | undefined>;
   /** A page of what was taken back since then, of the last 30 days. */
-  voided(since: Millis, page?: string): Promise<VoidedPurchases>;
+  listVoidedPurchases(since: Millis, page?: string): Promise<VoidedPurchases>;
   /** Whether Google did it; what it refuses may be done already, or may be none to be done. */
   acknowledge(kind: 'subscriptions' | 'products', productId: string, token: string): Promise<boolean>;
   consume(productId: string, token: string): Promise<boolean>;
@@ -47,44 +47,44 @@ const LegacyProduct = v.looseObject({
 });
 
 /** Asks Google with the application's service account; all calls together take no longer than `totalMs`. */
-export function playOf(
+export function createPlayApi(
   settings: StoreBSettings & { readonly serviceAccount: ServiceAccount },
-  asking: Asking,
-  totalMs = usualMs,
-): Play {
-  const fetch = withinBudget(asking.fetch, { totalMs, longestCallMs: 5_000, store: 'Google Play' });
+  asking: StoreContext,
+  totalMs = defaultBudgetMs,
+): PlayApi {
+  const fetch = withTimeBudget(asking.fetch, { totalMs, longestCallMs: 5_000, store: 'Google Play' });
   const base = `https://androidpublisher.googleapis.com/androidpublisher/v3/applications/${encodeURIComponent(settings.packageName)}`;
-  const call = async (path: string, method: 'GET' | 'POST' = 'GET'): Promise<StoreAnswer> => {
-    const ask = async (): Promise<StoreAnswer> => {
-      const token = await accessToken(settings.serviceAccount, { fetch, now: asking.now });
+  const call = async (path: string, method: 'GET' | 'POST' = 'GET'): Promise<StoreResponse> => {
+    const send = async (): Promise<StoreResponse> => {
+      const token = await getAccessToken(settings.serviceAccount, { fetch, now: asking.now });
       const headers = {
         authorization: `Bearer ${token}`,
         ...(method === 'POST' && { 'content-type': 'application/json' }),
       };
       return await fetch(base + path, { method, headers, ...(method === 'POST' && { body: '{}' }) });
     };
-    const first = await ask();
+    const first = await send();
     // A token may be withdrawn before its time.
-    if (first.status === 401) forgetAccessToken(settings.serviceAccount);
-    const answer = first.status === 401 ? await ask() : first;
-    checkAnswer(answer);
+    if (first.status === 401) evictAccessToken(settings.serviceAccount);
+    const answer = first.status === 401 ? await send() : first;
+    checkResponse(answer);
     return answer;
   };
-  const read = async <S extends v.GenericSchema>(path: string, schema: S) => answered(await call(path), schema);
+  const read = async <S extends v.GenericSchema>(path: string, schema: S) => toApiResult(await call(path), schema);
   const orderNow = async (orderId: string): Promise<Order | undefined> => {
     const answer = await read(`/orders/${encodeURIComponent(orderId)}`, Order);
     return answer.kind === 'found' ? answer.value : undefined;
   };
-  const orderIfTold = async (orderId: string) => await orderNow(orderId).catch(() => undefined);
-  const several = async (orderIds: readonly string[]): Promise<ReadonlyMap<string, Order> | undefined> => {
+  const tryFetchOrder = async (orderId: string) => await orderNow(orderId).catch(() => undefined);
+  const tryFetchOrders = async (orderIds: readonly string[]): Promise<ReadonlyMap<string, Order> | undefined> => {
     const query = new URLSearchParams(orderIds.map((orderId) => ['orderIds', orderId]));
     const answer = await read(`/orders:batchGet?${query}`, Orders);
     if (answer.kind !== 'found') return undefined;
     return new Map(answer.value.orders.flatMap((order) => (order.orderId ? [[order.orderId, order] as const] : [])));
   };
   return {
-    subscription: (token) => read(`/purchases/subscriptionsv2/tokens/${encodeURIComponent(token)}`, Subscription),
-    async product(token, productId) {
+    fetchSubscription: (token) => read(`/purchases/subscriptionsv2/tokens/${encodeURIComponent(token)}`, Subscription),
+    async fetchProduct(token, productId) {
       const encoded = encodeURIComponent(token);
       const answer = await read(`/purchases/productsv2/tokens/${encoded}`, OneTimePurchase);
       if (answer.kind === 'found' || !isPlayId(productId)) return answer;
@@ -92,21 +92,21 @@ export function playOf(
         `/purchases/products/${encodeURIComponent(productId)}/tokens/${encoded}`,
         LegacyProduct,
       );
-      return legacy.kind === 'found' ? { ...legacy, value: modern(legacy.value, productId) } : answer;
+      return legacy.kind === 'found' ? { ...legacy, value: fromLegacyProduct(legacy.value, productId) } : answer;
     },
-    order: orderIfTold,
-    async orders(orderIds) {
+    tryFetchOrder,
+    async fetchOrders(orderIds) {
       const last = orderIds.at(-1) ?? '';
-      const all = orderIds.length > 1 ? await several(orderIds).catch(() => undefined) : undefined;
+      const all = orderIds.length > 1 ? await tryFetchOrders(orderIds).catch(() => undefined) : undefined;
       if (all?.has(last)) return all;
-      const order = await orderIfTold(last);
+      const order = await tryFetchOrder(last);
       return new Map(order && [[last, order]]);
     },
-    orderNow,
-    async voided(since, page) {
+    fetchOrder: orderNow,
+    async listVoidedPurchases(since, page) {
       const query = new URLSearchParams({ startTime: String(since), ...voidedOptions, ...(page && { token: page }) });
       const answer = await read(`/purchases/voidedpurchases?${query}`, VoidedPurchases);
-      if (answer.kind !== 'found') throw unavailable('the voided purchases are not told');
+      if (answer.kind !== 'found') throw unavailableError('the voided purchases are not told');
       return answer.value;
     },
     async acknowledge(kind, productId, token) {
@@ -123,17 +123,20 @@ export function playOf(
 /** Subscriptions, too, and parts of orders. */
 const voidedOptions = { type: '1', maxResults: '1000', includeQuantityBasedPartialRefund: 'true' };
 
-function answered<S extends v.GenericSchema>({ status, text }: StoreAnswer, schema: S): Answered<v.InferOutput<S>> {
+function toApiResult<S extends v.GenericSchema>(
+  { status, text }: StoreResponse,
+  schema: S,
+): ApiResult<v.InferOutput<S>> {
   if (status === 410) return { kind: 'gone' };
   if (status === 404) return { kind: 'unknown' };
   if (status >= 400) return { kind: 'other' };
-  return { kind: 'found', value: understood(schema, text), native: understood(v.looseObject({}), text) };
+  return { kind: 'found', value: parseResponse(schema, text), native: parseResponse(v.looseObject({}), text) };
 }
 
 /** Whether the text can be a token or the id of a product, and a segment of a path. */
 export const isPlayId = (text: string): boolean => /^[\x21-\x7e]{1,800}$/.test(text) && text !== '.' && text !== '..';
 
-function modern(legacy: v.InferOutput<typeof LegacyProduct>, productId: string): OneTimePurchase {
+function fromLegacyProduct(legacy: v.InferOutput<typeof LegacyProduct>, productId: string): OneTimePurchase {
   const { purchaseState, consumptionState, acknowledgementState, purchaseType, purchaseTimeMillis, quantity, ...rest } =
     legacy;
   return {

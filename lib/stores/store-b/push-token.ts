@@ -1,7 +1,7 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { ServiceError } from '../../errors.ts';
-import type { Asking, RawNotification } from '../store.ts';
-import { googleKey } from './google-keys.ts';
+import type { RawNotification, StoreContext } from '../store.ts';
+import { findGoogleKey } from './google-keys.ts';
 import type { StoreBSettings } from './settings.ts';
 
 const issuer = ['https://accounts.google.com', 'accounts.google.com'];
@@ -12,28 +12,28 @@ const clockToleranceSeconds = 60;
  * and of the service account that the operator chose. Anybody at Google can get a token for our audience, so the account
  * is what counts. Throws `Forbidden`, and `ConnectionFailed` when Google's keys cannot be read now.
  */
-export async function checkPushToken(
+export async function verifyPushToken(
   { headers }: RawNotification,
   { pushAudience, pushServiceAccount }: StoreBSettings,
-  asking: Asking,
+  asking: StoreContext,
 ): Promise<void> {
   if (pushAudience === undefined || pushServiceAccount === undefined) {
-    throw forbidden('Notifications of store_b need pushAudience and pushServiceAccount in the settings.');
+    throw forbiddenError('Notifications of store_b need pushAudience and pushServiceAccount in the settings.');
   }
   const token = /^Bearer (\S+)$/i.exec(headers.authorization ?? '')?.[1];
   if (token === undefined) {
-    throw forbidden('The push carries no token: switch on authentication in the Pub/Sub subscription.');
+    throw forbiddenError('The push carries no token: switch on authentication in the Pub/Sub subscription.');
   }
-  const { aud, email, email_verified: isVerified } = await verified(token, asking);
+  const { aud, email, email_verified: isVerified } = await verifyToken(token, asking);
   const audiences = [aud ?? []].flat().map((audience) => audience.toLowerCase());
-  if (!audiences.includes(pushAudience.toLowerCase())) throw forbidden('The token is for another audience.');
+  if (!audiences.includes(pushAudience.toLowerCase())) throw forbiddenError('The token is for another audience.');
   const isAccount = typeof email === 'string' && email.toLowerCase() === pushServiceAccount.toLowerCase();
-  if (!isAccount || isVerified !== true) throw forbidden('The token is of another service account.');
+  if (!isAccount || isVerified !== true) throw forbiddenError('The token is of another service account.');
 }
 
-async function verified(token: string, asking: Asking): Promise<JWTPayload> {
+async function verifyToken(token: string, asking: StoreContext): Promise<JWTPayload> {
   try {
-    const { payload } = await jwtVerify(token, async ({ kid }) => await keyOf(kid, asking), {
+    const { payload } = await jwtVerify(token, async ({ kid }) => await findKey(kid, asking), {
       algorithms: ['RS256'],
       issuer,
       requiredClaims: ['exp', 'aud', 'email'],
@@ -43,14 +43,15 @@ async function verified(token: string, asking: Asking): Promise<JWTPayload> {
     return payload;
   } catch (thrown) {
     if (!(thrown instanceof errors.JOSEError)) throw thrown;
-    throw forbidden("The token is not Google's, or it has expired.", thrown);
+    throw forbiddenError("The token is not Google's, or it has expired.", thrown);
   }
 }
 
-async function keyOf(kid: string | undefined, asking: Asking) {
-  const key = kid === undefined ? undefined : await googleKey(kid, asking);
-  if (!key) throw forbidden('The token is signed with none of the keys of Google.');
+async function findKey(kid: string | undefined, asking: StoreContext) {
+  const key = kid === undefined ? undefined : await findGoogleKey(kid, asking);
+  if (!key) throw forbiddenError('The token is signed with none of the keys of Google.');
   return key;
 }
 
-const forbidden = (message: string, cause?: unknown): ServiceError => new ServiceError('Forbidden', message, { cause });
+const forbiddenError = (message: string, cause?: unknown): ServiceError =>
+  new ServiceError('Forbidden', message, { cause });

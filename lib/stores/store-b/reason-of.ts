@@ -2,7 +2,7 @@ import type { NotificationReason } from '../../notifications/reasons.ts';
 import type { PriceConsentStatus } from '../../purchases/purchase.ts';
 
 /** What was seen of the purchase when it was looked at because of a notification. */
-export interface Seen {
+export interface ObservedFacts {
   readonly isExpired?: boolean;
   /** Whether any of it was ever paid. */
   readonly isPaid?: boolean;
@@ -11,13 +11,13 @@ export interface Seen {
   readonly priceConsentStatus?: PriceConsentStatus;
 }
 
-type Reason = NotificationReason | ((seen: Seen) => NotificationReason);
+type Reason = NotificationReason | ((seen: ObservedFacts) => NotificationReason);
 
-const byConsent = ({ priceConsentStatus }: Seen): NotificationReason =>
+const toPriceConsentReason = ({ priceConsentStatus }: ObservedFacts): NotificationReason =>
   priceConsentStatus === 'Agreed' ? 'PRICE_CHANGE_CONFIRMED' : 'PRICE_CHANGE_UPDATED';
 
 /** What Google's notifications say in our words; all others, known and unknown, say nothing of a purchase's life. */
-const reasons: Readonly<Record<string, Reason>> = {
+const reasonsByType: Readonly<Record<string, Reason>> = {
   SUBSCRIPTION_RECOVERED: 'RENEWED',
   SUBSCRIPTION_RENEWED: 'RENEWED',
   SUBSCRIPTION_CANCELED: ({ isExpired }) => (isExpired ? 'EXPIRED' : 'WILL_LAPSE'),
@@ -32,8 +32,8 @@ const reasons: Readonly<Record<string, Reason>> = {
   SUBSCRIPTION_EXPIRED: 'EXPIRED',
   SUBSCRIPTION_ITEMS_CHANGED: 'PLAN_CHANGED',
   SUBSCRIPTION_CANCELLATION_SCHEDULED: 'WILL_LAPSE',
-  SUBSCRIPTION_PRICE_CHANGE_UPDATED: byConsent,
-  SUBSCRIPTION_PRICE_STEP_UP_CONSENT_UPDATED: byConsent,
+  SUBSCRIPTION_PRICE_CHANGE_UPDATED: toPriceConsentReason,
+  SUBSCRIPTION_PRICE_STEP_UP_CONSENT_UPDATED: toPriceConsentReason,
   ONE_TIME_PRODUCT_PURCHASED: 'PURCHASED',
   // A pending purchase that is given up was never owned.
   ONE_TIME_PRODUCT_CANCELED: ({ isPaid }) => (isPaid ? 'REVOKED' : 'OTHER'),
@@ -42,7 +42,7 @@ const reasons: Readonly<Record<string, Reason>> = {
 };
 
 /** The reason that a type of notification gives, together with what was seen; `OTHER` for one that gives none. */
-export function reasonOf(type: string, seen: Seen = {}): NotificationReason {
-  const reason = Object.hasOwn(reasons, type) ? reasons[type] : undefined;
+export function toNotificationReason(type: string, seen: ObservedFacts = {}): NotificationReason {
+  const reason = Object.hasOwn(reasonsByType, type) ? reasonsByType[type] : undefined;
   return typeof reason === 'function' ? reason(seen) : (reason ?? 'OTHER');
 }

@@ -9,7 +9,7 @@ import type { StoreBSettings } from './settings.ts';
 const Text = v.nullish(v.string());
 // What is not needed must not fail what is.
 const Optional = v.fallback(Text, undefined);
-const Sent = v.looseObject({ purchaseToken: Text, receipt: Optional, signature: Optional });
+const TransactionBody = v.looseObject({ purchaseToken: Text, receipt: Optional, signature: Optional });
 
 /** What the device's Play Store signed. */
 const Receipt = v.looseObject({
@@ -36,45 +36,46 @@ export interface Evidence {
  * Reads the transaction of a request. The token is the authority: some clients send a receipt that is no JSON, or none.
  * Throws `InvalidPayload` without a token, for a signature that does not hold, and for another application's receipt.
  */
-export function readEvidence(transaction: ValidationRequest['transaction'], settings: StoreBSettings): Evidence {
-  const { purchaseToken: sent, receipt: text, signature } = parse(Sent, transaction);
-  const receipt = text ? receiptOf(text) : undefined;
+export function verifyEvidence(transaction: ValidationRequest['transaction'], settings: StoreBSettings): Evidence {
+  const { purchaseToken: sent, receipt: text, signature } = parse(TransactionBody, transaction);
+  const receipt = text ? parseReceipt(text) : undefined;
   const purchaseToken = sent || receipt?.purchaseToken;
-  if (!purchaseToken) throw invalid('The data you sent includes no purchaseToken.');
-  if (!isPlayId(purchaseToken)) throw invalid('The purchaseToken is none of Google Play.');
+  if (!purchaseToken) throw invalidEvidenceError('The data you sent includes no purchaseToken.');
+  if (!isPlayId(purchaseToken)) throw invalidEvidenceError('The purchaseToken is none of Google Play.');
   if (receipt?.packageName !== undefined && receipt.packageName !== settings.packageName) {
-    throw invalid('The receipt was issued to another application.');
+    throw invalidEvidenceError('The receipt was issued to another application.');
   }
   if (!receipt || !text || !signature || settings.licenseKey === undefined) return { purchaseToken };
-  if (!isSigned(text, signature, settings.licenseKey)) throw invalid('The signature is not of this receipt.');
-  if (receipt.purchaseToken !== purchaseToken) throw invalid('The receipt is of another purchase.');
+  if (!isValidSignature(text, signature, settings.licenseKey))
+    throw invalidEvidenceError('The signature is not of this receipt.');
+  if (receipt.purchaseToken !== purchaseToken) throw invalidEvidenceError('The receipt is of another purchase.');
   return { purchaseToken, signedReceipt: receipt };
 }
 
-function receiptOf(text: string): Receipt | undefined {
+function parseReceipt(text: string): Receipt | undefined {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), Receipt), text);
   return result.success ? result.output : undefined;
 }
 
 /** The signature is over the exact text: order of keys and white space count. */
-function isSigned(text: string, signature: string, licenseKey: string): boolean {
+function isValidSignature(text: string, signature: string, licenseKey: string): boolean {
   try {
-    return verify('sha1', Buffer.from(text), keyOf(licenseKey), Buffer.from(signature, 'base64'));
+    return verify('sha1', Buffer.from(text), toPublicKey(licenseKey), Buffer.from(signature, 'base64'));
   } catch (cause) {
     throw new ServiceError('InternalError', 'The licence key of the store_b settings cannot be read.', { cause });
   }
 }
 
-const keyOf = (licenseKey: string): KeyObject =>
+const toPublicKey = (licenseKey: string): KeyObject =>
   createPublicKey({ key: Buffer.from(licenseKey, 'base64'), format: 'der', type: 'spki' });
 
 /** Whether the text is a key that signatures of receipts can be checked with. */
-export function isLicenceKey(text: string): boolean {
+export function isLicenseKey(text: string): boolean {
   try {
-    return keyOf(text).asymmetricKeyType === 'rsa';
+    return toPublicKey(text).asymmetricKeyType === 'rsa';
   } catch {
     return false;
   }
 }
 
-const invalid = (message: string): ServiceError => new ServiceError('InvalidPayload', message);
+const invalidEvidenceError = (message: string): ServiceError => new ServiceError('InvalidPayload', message);

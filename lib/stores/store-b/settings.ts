@@ -4,7 +4,7 @@ import { parse } from '../../parse.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
 
-const AccountKey = v.object({
+const ServiceAccountKey = v.object({
   client_email: v.pipe(v.string(), v.email()),
   private_key: v.pipe(v.string(), v.startsWith('-----BEGIN PRIVATE KEY-----')),
   private_key_id: v.exactOptional(Text),
@@ -14,7 +14,7 @@ const AccountKey = v.object({
 export const StoreBSettings = v.object({
   packageName: Text,
   /** The JSON key file of a service account with access to the Play Console, as an object or as its text. */
-  serviceAccount: v.exactOptional(v.union([AccountKey, v.pipe(v.string(), v.parseJson(), AccountKey)])),
+  serviceAccount: v.exactOptional(v.union([ServiceAccountKey, v.pipe(v.string(), v.parseJson(), ServiceAccountKey)])),
   /** The application's licence key, base64; it checks the signature of receipts. */
   licenseKey: v.exactOptional(Text),
   /** Whether purchases are acknowledged, and consumables consumed, once they are stored. */
@@ -24,10 +24,10 @@ export const StoreBSettings = v.object({
   pushServiceAccount: v.exactOptional(v.pipe(v.string(), v.email())),
 });
 export type StoreBSettings = v.InferOutput<typeof StoreBSettings>;
-export type ServiceAccount = v.InferOutput<typeof AccountKey>;
+export type ServiceAccount = v.InferOutput<typeof ServiceAccountKey>;
 
 /** The settings of an application. Throws `InvalidPayload` when it has none or they are of another form. */
-export function storeBSettings(settings: unknown): StoreBSettings {
+export function parseStoredSettings(settings: unknown): StoreBSettings {
   if (settings === undefined || settings === null) {
     throw new ServiceError(
       'InvalidPayload',

@@ -1,32 +1,35 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { bare } from '../../purchases/platform.ts';
+import { withoutPlatform } from '../../purchases/platform.ts';
 import { isActive, type Millis, type Purchase } from '../../purchases/purchase.ts';
-import type { Asking, Validation } from '../store.ts';
-import { timeLeftMs } from './deadline.ts';
-import { unavailable } from './google-answer.ts';
-import { lookUp } from './look-up.ts';
-import { type Play, playOf } from './play.ts';
-import { storeBSettings } from './settings.ts';
+import type { StoreContext, StoreValidation } from '../store.ts';
+import { getRemainingMs } from './deadline.ts';
+import { unavailableError } from './google-answer.ts';
+import { lookUpToken } from './look-up.ts';
+import { createPlayApi, type PlayApi } from './play.ts';
+import { parseStoredSettings } from './settings.ts';
 
 /**
  * Acknowledges what was just stored, and consumes consumables: what nobody acknowledges within three days Google refunds.
  * Done only where the settings say so; otherwise the app does it.
  */
-export async function settle({ observations }: Validation, asking: Asking): Promise<readonly Observation[]> {
-  const { acknowledge, serviceAccount, ...settings } = storeBSettings(asking.settings);
+export async function fulfill(
+  { observations }: StoreValidation,
+  asking: StoreContext,
+): Promise<readonly Observation[]> {
+  const { acknowledge, serviceAccount, ...settings } = parseStoredSettings(asking.settings);
   if (!acknowledge || !serviceAccount) return [];
-  const play = playOf({ ...settings, serviceAccount }, asking, timeLeftMs(asking));
-  const settled: Observation[] = [];
-  for (const observation of observations.filter(({ purchase }) => isOpen(purchase, asking.now()))) {
-    settled.push(await settleOne(observation, play, asking));
+  const play = createPlayApi({ ...settings, serviceAccount }, asking, getRemainingMs(asking));
+  const fulfilled: Observation[] = [];
+  for (const observation of observations.filter(({ purchase }) => needsFulfillment(purchase, asking.now()))) {
+    fulfilled.push(await fulfillPurchase(observation, play, asking));
   }
-  return settled;
+  return fulfilled;
 }
 
-async function settleOne(observation: Observation, play: Play, { now }: Asking): Promise<Observation> {
+async function fulfillPurchase(observation: Observation, play: PlayApi, { now }: StoreContext): Promise<Observation> {
   const { purchase, refreshToken } = observation;
-  const productId = bare(purchase.productId);
-  const token = refreshToken?.purchaseToken ?? bare(purchase.purchaseId);
+  const productId = withoutPlatform(purchase.productId);
+  const token = refreshToken?.purchaseToken ?? withoutPlatform(purchase.purchaseId);
   const { productType } = purchase;
   const isConsumable = productType === 'consumable';
   const isSubscription = productType === 'paid subscription';
@@ -43,12 +46,13 @@ async function settleOne(observation: Observation, play: Play, { now }: Asking):
   }
   // An app that believes what is not so leaves the purchase to Google's refund: only Google's own word counts.
   const hints = { id: productId, type: productType ?? 'non consumable' };
-  const found = await lookUp({ token, hints, productId, isSubscription }, { play, now: asOf });
+  const found = await lookUpToken({ token, hints, productId, isSubscription }, { play, now: asOf });
   const same =
     typeof found === 'object' && found.observations.find((one) => one.purchase.purchaseId === purchase.purchaseId);
-  if (!same || isOpen(same.purchase, asOf)) throw unavailable('Google refuses to acknowledge or consume the purchase');
+  if (!same || needsFulfillment(same.purchase, asOf))
+    throw unavailableError('Google refuses to acknowledge or consume the purchase');
   return same;
 }
 
-const isOpen = (purchase: Purchase, now: Millis): boolean =>
+const needsFulfillment = (purchase: Purchase, now: Millis): boolean =>
   isActive(purchase, now) && (purchase.productType === 'consumable' || purchase.isAcknowledged === false);

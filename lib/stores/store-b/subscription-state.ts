@@ -1,53 +1,54 @@
-import { defined } from '../../defined.ts';
-import { prefixed } from '../../purchases/platform.ts';
+import { omitUndefined } from '../../defined.ts';
+import { withPlatform } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, PriceConsentStatus, Purchase } from '../../purchases/purchase.ts';
-import { unavailable } from './google-answer.ts';
+import { unavailableError } from './google-answer.ts';
 import type { LineItem, Subscription } from './payloads.ts';
 
-const state = (name: string): string => `SUBSCRIPTION_STATE_${name}`;
-const withoutAccess = ['EXPIRED', 'ON_HOLD', 'PAUSED', 'PENDING', 'PENDING_PURCHASE_CANCELED'].map(state);
+const toStateName = (name: string): string => `SUBSCRIPTION_STATE_${name}`;
+const withoutAccess = ['EXPIRED', 'ON_HOLD', 'PAUSED', 'PENDING', 'PENDING_PURCHASE_CANCELED'].map(toStateName);
 
 /** Whether the first payment is outstanding, or was given up: what it was to replace goes on. */
-export const isNotBought = ({ subscriptionState }: Subscription): boolean =>
-  ['PENDING', 'PENDING_PURCHASE_CANCELED'].map(state).includes(subscriptionState);
+export const isFirstPaymentMissing = ({ subscriptionState }: Subscription): boolean =>
+  ['PENDING', 'PENDING_PURCHASE_CANCELED'].map(toStateName).includes(subscriptionState);
 
 /** Whether the state says that a payment is outstanding: its order number is new, and nothing was paid for it. */
-export const isUnpaid = ({ subscriptionState }: Subscription): boolean =>
-  ['IN_GRACE_PERIOD', 'ON_HOLD', 'PENDING', 'PENDING_PURCHASE_CANCELED'].map(state).includes(subscriptionState);
+export const hasOutstandingPayment = ({ subscriptionState }: Subscription): boolean =>
+  ['IN_GRACE_PERIOD', 'ON_HOLD', 'PENDING', 'PENDING_PURCHASE_CANCELED'].map(toStateName).includes(subscriptionState);
 
 type State = Partial<Purchase>;
 
 /** The state of one line of a subscription. */
-export function subscriptionState(subscription: Subscription, item: LineItem, now: Millis): State {
+export function toSubscriptionState(subscription: Subscription, item: LineItem, now: Millis): State {
   const { subscriptionState: current, pausedStateContext, canceledStateContext, acknowledgementState } = subscription;
-  const isPaused = current === state('PAUSED');
-  const isOver = withoutAccess.includes(current);
+  const isPaused = current === toStateName('PAUSED');
+  const isEnded = withoutAccess.includes(current);
   const expiry = item.expiryTime;
   // Without it the purchase would never end.
-  if (expiry === undefined && !isOver) throw unavailable('a line of the subscription has no expiryTime');
-  return defined({
+  if (expiry === undefined && !isEnded) throw unavailableError('a line of the subscription has no expiryTime');
+  return omitUndefined({
     // What gives no access any more must be past, by every date that a client may compare.
     expirationDate:
-      isOver && current !== state('PENDING') ? Math.min(expiry ?? subscription.startTime ?? now, now) : expiry,
-    renewalIntent: renewalIntentOf(current, item),
+      isEnded && current !== toStateName('PENDING') ? Math.min(expiry ?? subscription.startTime ?? now, now) : expiry,
+    renewalIntent: toRenewalIntent(current, item),
     renewalIntentChangeDate: canceledStateContext?.userInitiatedCancellation?.cancelTime,
-    cancelationReason: isOver && current !== state('PENDING') ? cancelationReasonOf(subscription, item) : undefined,
-    isPending: current === state('PENDING') || undefined,
-    isAbandoned: current === state('PENDING_PURCHASE_CANCELED') || undefined,
+    cancelationReason:
+      isEnded && current !== toStateName('PENDING') ? toCancelationReason(subscription, item) : undefined,
+    isPending: current === toStateName('PENDING') || undefined,
+    isAbandoned: current === toStateName('PENDING_PURCHASE_CANCELED') || undefined,
     isAcknowledged: acknowledgementState === 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED',
-    isBillingRetryPeriod: current === state('IN_GRACE_PERIOD') || current === state('ON_HOLD'),
+    isBillingRetryPeriod: current === toStateName('IN_GRACE_PERIOD') || current === toStateName('ON_HOLD'),
     isTrialPeriod: item.offerPhase?.freeTrial !== undefined || undefined,
     isIntroPeriod: item.offerPhase?.introductoryPrice !== undefined || undefined,
-    renewalProductId: isOver ? undefined : nextProduct(item),
-    priceConsentStatus: priceConsentOf(item),
+    renewalProductId: isEnded ? undefined : toRenewalProductId(item),
+    priceConsentStatus: toPriceConsentStatus(item),
     discountId: item.offerDetails?.offerId ?? item.signupPromotion?.vanityCode?.promotionCode,
     isPaused: isPaused || undefined,
     autoResumeDate: isPaused ? pausedStateContext?.autoResumeTime : undefined,
   });
 }
 
-function renewalIntentOf(current: string, { autoRenewingPlan }: LineItem): Purchase['renewalIntent'] {
-  if (current === state('EXPIRED') || current === state('CANCELED')) return 'Lapse';
+function toRenewalIntent(current: string, { autoRenewingPlan }: LineItem): Purchase['renewalIntent'] {
+  if (current === toStateName('EXPIRED') || current === toStateName('CANCELED')) return 'Lapse';
   const renews = autoRenewingPlan?.autoRenewEnabled && !autoRenewingPlan.installmentDetails?.pendingCancellation;
   return renews ? 'Renew' : 'Lapse';
 }
@@ -60,12 +61,12 @@ const surveyReasons: Readonly<Record<string, CancelationReason>> = {
   CANCEL_SURVEY_REASON_OTHERS: 'Customer.OtherReason',
 };
 
-function cancelationReasonOf(
+function toCancelationReason(
   { subscriptionState, canceledStateContext: context }: Subscription,
   item: LineItem,
 ): CancelationReason {
-  if (subscriptionState === state('PAUSED')) return 'PAUSED';
-  if (subscriptionState === state('ON_HOLD')) return 'System.BillingError';
+  if (subscriptionState === toStateName('PAUSED')) return 'PAUSED';
+  if (subscriptionState === toStateName('ON_HOLD')) return 'System.BillingError';
   if (context?.replacementCancellation) return 'System.Replaced';
   if (context?.developerInitiatedCancellation) return 'Developer';
   const { priceChangeMode, priceChangeState } = item.autoRenewingPlan?.priceChangeDetails ?? {};
@@ -78,13 +79,13 @@ function cancelationReasonOf(
 }
 
 /** The product that takes the place of this one when it renews. */
-function nextProduct({ productId, deferredItemReplacement: next }: LineItem): string | undefined {
+function toRenewalProductId({ productId, deferredItemReplacement: next }: LineItem): string | undefined {
   return next?.productId === undefined || next.productId === productId
     ? undefined
-    : prefixed('store_b', next.productId);
+    : withPlatform('store_b', next.productId);
 }
 
-function priceConsentOf({ autoRenewingPlan }: LineItem): PriceConsentStatus | undefined {
+function toPriceConsentStatus({ autoRenewingPlan }: LineItem): PriceConsentStatus | undefined {
   const { priceChangeDetails, priceStepUpConsentDetails: stepUp } = autoRenewingPlan ?? {};
   const { priceChangeMode, priceChangeState } = priceChangeDetails ?? {};
   if (stepUp?.state === 'PENDING') return 'Notified';

@@ -2,14 +2,14 @@ import type { Observation } from '../../purchases/observation.ts';
 import { type CancelationReason, isExpired, type Millis } from '../../purchases/purchase.ts';
 
 /** A purchase that Google took away, dated by Google; one that goes on is left as it is. */
-export function endedAt(observation: Observation, at: Millis, now: Millis): Observation {
+export function withEndDate(observation: Observation, at: Millis, now: Millis): Observation {
   const { purchase } = observation;
   if (purchase.endedAt !== undefined || purchase.isPaused || !isExpired(purchase, now)) return observation;
   return { ...observation, purchase: { ...purchase, endedAt: Math.min(purchase.expirationDate ?? at, at) } };
 }
 
 /** Why Google gave money back, by its number. */
-const reasons: Readonly<Record<number, CancelationReason>> = {
+const reasonsByVoidedReason: Readonly<Record<number, CancelationReason>> = {
   1: 'Customer.OtherReason',
   3: 'Customer.TechnicalIssues',
   4: 'Customer.OtherReason',
@@ -20,14 +20,14 @@ const reasons: Readonly<Record<number, CancelationReason>> = {
 };
 
 /** The purchase with the reason of its end, where its own state says no more than that it ended. */
-export function becauseOf(observation: Observation, voidedReason: number | undefined): Observation {
+export function withCancelationReason(observation: Observation, voidedReason: number | undefined): Observation {
   const { purchase } = observation;
-  const reason = reasons[voidedReason ?? -1];
-  return reason && lacksReason(observation)
+  const reason = reasonsByVoidedReason[voidedReason ?? -1];
+  return reason && lacksCancelationReason(observation)
     ? { ...observation, purchase: { ...purchase, cancelationReason: reason } }
     : observation;
 }
 
 /** Whether the purchase has ended and its own state does not say why. */
-export const lacksReason = ({ purchase: { endedAt, cancelationReason } }: Observation): boolean =>
+export const lacksCancelationReason = ({ purchase: { endedAt, cancelationReason } }: Observation): boolean =>
   endedAt !== undefined && (cancelationReason === 'Unknown' || cancelationReason === 'System');

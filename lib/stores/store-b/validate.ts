@@ -1,58 +1,66 @@
 import { ServiceError } from '../../errors.ts';
-import { prefixed } from '../../purchases/platform.ts';
-import type { Asking, Validation, ValidationRequest } from '../store.ts';
-import { startClock } from './deadline.ts';
-import { observationFromReceipt } from './from-receipt.ts';
-import { type Found, lookUp } from './look-up.ts';
-import { playOf } from './play.ts';
-import { type Evidence, readEvidence } from './receipt.ts';
-import { type StoreBSettings, storeBSettings } from './settings.ts';
+import { withPlatform } from '../../purchases/platform.ts';
+import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
+import { startValidationBudget } from './deadline.ts';
+import { fromSignedReceipt } from './from-receipt.ts';
+import { type LookupResult, lookUpToken } from './look-up.ts';
+import { createPlayApi } from './play.ts';
+import { type Evidence, verifyEvidence } from './receipt.ts';
+import { parseStoredSettings, type StoreBSettings } from './settings.ts';
 
 /** Validates what a client of store_b sends: its purchase token, asked of Google. */
-export async function validate(request: ValidationRequest, asking: Asking): Promise<Validation> {
-  startClock(asking);
-  const settings = storeBSettings(asking.settings);
-  const evidence = readEvidence(request.transaction, settings);
+export async function validate(request: ValidationRequest, asking: StoreContext): Promise<StoreValidation> {
+  startValidationBudget(asking);
+  const settings = parseStoredSettings(asking.settings);
+  const evidence = verifyEvidence(request.transaction, settings);
   const { serviceAccount } = settings;
   if (!serviceAccount)
-    return shown(request, fromReceipt(evidence, request, { settings, now: asking.now() }), signatureOnly);
+    return toValidation(
+      request,
+      validateReceiptOnly(evidence, request, { settings, now: asking.now() }),
+      signatureOnlyWarning,
+    );
   const isSubscription = request.type === 'paid subscription' || request.type === 'application';
-  const found = await lookUp(
+  const found = await lookUpToken(
     { token: evidence.purchaseToken, hints: request, productId: request.id, isSubscription },
-    { play: playOf({ ...settings, serviceAccount }, asking), now: asking.now() },
+    { play: createPlayApi({ ...settings, serviceAccount }, asking), now: asking.now() },
   );
   if (found === 'gone')
     throw new ServiceError('PurchaseExpired', 'Google Play keeps this purchase no more: it expired.');
-  if (!found || found.observations.length === 0) throw unknown();
-  return shown(request, found);
+  if (!found || found.observations.length === 0) throw unknownTokenError();
+  return toValidation(request, found);
 }
 
-const signatureOnly =
+const signatureOnlyWarning =
   'No service account is set; the answer relies on the signed receipt alone and may miss renewals and refunds.';
 
-function shown(request: ValidationRequest, { observations, native }: Found, warning?: string): Validation {
-  const productId = prefixed('store_b', request.id);
-  const meant = observations.find(({ purchase }) => purchase.productId === productId);
+function toValidation(
+  request: ValidationRequest,
+  { observations, nativeTransaction: native }: LookupResult,
+  warning?: string,
+): StoreValidation {
+  const productId = withPlatform('store_b', request.id);
+  const requested = observations.find(({ purchase }) => purchase.productId === productId);
   return {
     id: request.id,
-    about: 'product',
+    scope: 'product',
     observations,
-    native,
+    nativeTransaction: native,
     ineligibleForIntroPrice: observations
       .filter(({ transactions }) =>
         transactions.some(({ isTrialPeriod, isIntroPeriod }) => isTrialPeriod || isIntroPeriod),
       )
       .map(({ purchase }) => purchase.productId.slice('store_b:'.length)),
-    ...(meant && { purchaseId: meant.purchase.purchaseId }),
+    ...(requested && { purchaseId: requested.purchase.purchaseId }),
     ...(warning && { warning }),
   };
 }
 
-function fromReceipt(
+function validateReceiptOnly(
   { signedReceipt }: Evidence,
   request: ValidationRequest,
   { settings, now }: { settings: StoreBSettings; now: number },
-): Found {
+): LookupResult {
   if (!signedReceipt) {
     throw new ServiceError(
       'InvalidPayload',
@@ -61,8 +69,8 @@ function fromReceipt(
         : 'Without a service account a purchase needs its receipt and signature.',
     );
   }
-  return { observations: [observationFromReceipt(signedReceipt, request, now)], native: { ...signedReceipt } };
+  return { observations: [fromSignedReceipt(signedReceipt, request, now)], nativeTransaction: { ...signedReceipt } };
 }
 
-const unknown = (): ServiceError =>
+const unknownTokenError = (): ServiceError =>
   new ServiceError('InvalidPayload', 'Google Play does not know this purchase token for this application.');

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import type { NotificationReason } from '../../notifications/reasons.ts';
-import type { StoreMessage } from '../store.ts';
-import { momentOf, Text } from './moments.ts';
+import type { StoreNotification } from '../store.ts';
+import { NullishText, parseTimestamp } from './moments.ts';
 
 const Id = v.pipe(v.string(), v.minLength(1));
 const Moment = v.pipe(
   v.string(),
-  v.transform((text) => momentOf(text)),
+  v.transform((text) => parseTimestamp(text)),
   v.number(),
 );
 
@@ -19,7 +19,7 @@ const ClawbackEvent = v.object({
     productId: Id,
     eventDate: Moment,
     eventState: Id,
-    sandboxId: Text,
+    sandboxId: NullishText,
     recurrenceData: v.nullish(
       v.object({
         recurrenceId: Id,
@@ -46,30 +46,35 @@ export const Clawback = v.object({
 export type Clawback = v.InferOutput<typeof Clawback>;
 
 /** The event in a message of the queue; undefined for a text that is none. */
-export function eventIn(messageText: string): ClawbackEvent | undefined {
+export function parseClawbackEvent(messageText: string): ClawbackEvent | undefined {
   const text = Buffer.from(messageText.trim(), 'base64').toString('utf8');
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), ClawbackEvent), text);
   return result.success ? result.output : undefined;
 }
 
 /** The message that an event about a known purchase becomes. */
-export function messageOf(
+export function toNotification(
   { id, time, data: { eventState: state, eventDate } }: ClawbackEvent,
   about: Omit<Clawback, 'state' | 'eventDate'>,
-): StoreMessage {
-  return { key: id, type: `clawback.${state}`, at: time, content: { state, eventDate, ...about } satisfies Clawback };
+): StoreNotification {
+  return {
+    key: id,
+    type: `clawback.${state}`,
+    occurredAt: time,
+    payload: { state, eventDate, ...about } satisfies Clawback,
+  };
 }
 
 /** States in which the customer has the money back; only with the first two what was bought is taken away, too. */
-const reasons: Readonly<Record<string, NotificationReason>> = {
+const reasonsByState: Readonly<Record<string, NotificationReason>> = {
   Revoked: 'REFUNDED',
   Returned: 'REFUNDED',
   Refunded: 'REFUNDED',
 };
 
 /** What an event of this state says in our words; `OTHER` for one that is not known, or that gives the money back to us. */
-export const clawbackReason = (state: string): NotificationReason =>
-  Object.hasOwn(reasons, state) ? (reasons[state] ?? 'OTHER') : 'OTHER';
+export const toNotificationReason = (state: string): NotificationReason =>
+  Object.hasOwn(reasonsByState, state) ? (reasonsByState[state] ?? 'OTHER') : 'OTHER';
 
 /** Whether what was bought was taken away with the money, or could not be as it had been used up. */
-export const isTakenAway = (state: string): boolean => state === 'Revoked' || state === 'Returned';
+export const isRevokedState = (state: string): boolean => state === 'Revoked' || state === 'Returned';

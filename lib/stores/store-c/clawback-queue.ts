@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import type { Millis } from '../../purchases/purchase.ts';
-import { withinBudget } from '../deadline.ts';
-import type { Asking, StoreAnswer } from '../store.ts';
-import { accessToken, forgetToken } from './entra.ts';
-import { misconfigured, unavailable, understood } from './microsoft-answer.ts';
-import type { Session } from './session.ts';
-import { storeCSettings } from './settings.ts';
+import { withTimeBudget } from '../deadline.ts';
+import type { StoreContext, StoreResponse } from '../store.ts';
+import { evictAccessToken, getAccessToken } from './entra.ts';
+import { invalidSettingsError, parseResponse, unavailableError } from './microsoft-answer.ts';
+import type { MicrosoftSession } from './session.ts';
+import { parseStoredSettings } from './settings.ts';
 
 /** A message of the queue, invisible to others for a while. */
 export interface QueueMessage {
@@ -17,58 +17,58 @@ export interface QueueMessage {
 }
 
 /** Nobody waits for this conversation; it may take as long as many messages need. */
-export const queueSession = ({ settings, fetch, now }: Asking): Session => ({
-  settings: storeCSettings(settings),
-  fetch: withinBudget(fetch, { totalMs: 60_000, longestCallMs: 5_000, store: 'Microsoft' }),
+export const createQueueSession = ({ settings, fetch, now }: StoreContext): MicrosoftSession => ({
+  settings: parseStoredSettings(settings),
+  fetch: withTimeBudget(fetch, { totalMs: 60_000, longestCallMs: 5_000, store: 'Microsoft' }),
   now,
 });
 
 const Access = v.object({ uri: v.pipe(v.string(), v.url(), v.startsWith('https://')) });
 
 /** The address of the application's queue with the right to use it; undefined for one that has none. */
-export async function queueAddress(session: Session): Promise<URL | undefined> {
-  const token = await accessToken(session, 'services');
+export async function fetchQueueUrl(session: MicrosoftSession): Promise<URL | undefined> {
+  const token = await getAccessToken(session, 'services');
   const answer = await session.fetch('https://purchase.mp.microsoft.com/v8.0/b2b/clawback/sastoken', {
     headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
   });
-  if (answer.status === 200) return new URL(understood(Access, answer.text).uri);
+  if (answer.status === 200) return new URL(parseResponse(Access, answer.text).uri);
   // Microsoft sets the queue up on request only.
   if (answer.status === 404) return undefined;
   if (answer.status === 401 || answer.status === 403) {
-    forgetToken(session, 'services');
-    throw misconfigured('its Entra application may not read the clawback queue.', `HTTP ${answer.status}`);
+    evictAccessToken(session, 'services');
+    throw invalidSettingsError('its Entra application may not read the clawback queue.', `HTTP ${answer.status}`);
   }
-  throw unavailable(`HTTP ${answer.status} for the clawback queue`);
+  throw unavailableError(`HTTP ${answer.status} for the clawback queue`);
 }
 
 /** As many as the queue gives at a time. */
 const batchSize = 32;
 /** Longer than it takes until `taken`: what is not deleted by then shows up again. */
-const invisibleSeconds = 600;
+const visibilityTimeoutSeconds = 600;
 
 /** The next messages that are visible; none when the queue is empty. */
-export async function nextMessages(session: Session, queue: URL): Promise<QueueMessage[]> {
-  const url = within(queue, '/messages', {
+export async function receiveMessages(session: MicrosoftSession, queue: URL): Promise<QueueMessage[]> {
+  const url = toQueueUrl(queue, '/messages', {
     numofmessages: String(batchSize),
-    visibilitytimeout: String(invisibleSeconds),
+    visibilitytimeout: String(visibilityTimeoutSeconds),
   });
   const answer = await session.fetch(url, { headers: { accept: 'application/xml' } });
-  if (answer.status !== 200) throw refused(answer);
-  return messagesIn(answer.text, session.now() + invisibleSeconds * 1000);
+  if (answer.status !== 200) throw toQueueError(answer);
+  return parseMessages(answer.text, session.now() + visibilityTimeoutSeconds * 1000);
 }
 
 /** Deletes a message for good. One that is gone, or that somebody else took since, is left as it is. */
 export async function deleteMessage(
-  session: Session,
+  session: MicrosoftSession,
   queue: URL,
   { messageId, popReceipt }: Pick<QueueMessage, 'messageId' | 'popReceipt'>,
 ): Promise<void> {
-  const url = within(queue, `/messages/${encodeURIComponent(messageId)}`, { popreceipt: popReceipt });
+  const url = toQueueUrl(queue, `/messages/${encodeURIComponent(messageId)}`, { popreceipt: popReceipt });
   const answer = await session.fetch(url, { method: 'DELETE' });
-  if (answer.status !== 204 && answer.status !== 404 && answer.status !== 400) throw refused(answer);
+  if (answer.status !== 204 && answer.status !== 404 && answer.status !== 400) throw toQueueError(answer);
 }
 
-function within(queue: URL, path: string, parameters: Readonly<Record<string, string>>): string {
+function toQueueUrl(queue: URL, path: string, parameters: Readonly<Record<string, string>>): string {
   const url = new URL(queue);
   url.pathname = url.pathname.replace(/\/$/, '') + path;
   // Added to the text, as the signature in the query must stay as it is written.
@@ -76,16 +76,19 @@ function within(queue: URL, path: string, parameters: Readonly<Record<string, st
   return url.href;
 }
 
-const refused = ({ status }: StoreAnswer) => unavailable(`the clawback queue answers HTTP ${status}`);
+const toQueueError = ({ status }: StoreResponse) => unavailableError(`the clawback queue answers HTTP ${status}`);
 
-function messagesIn(xml: string, visibleAt: Millis): QueueMessage[] {
-  if (!/<QueueMessagesList\b/.test(xml)) throw unavailable('the clawback queue answers something else than messages');
+function parseMessages(xml: string, visibleAt: Millis): QueueMessage[] {
+  if (!/<QueueMessagesList\b/.test(xml))
+    throw unavailableError('the clawback queue answers something else than messages');
   return [...xml.matchAll(/<QueueMessage>([\s\S]*?)<\/QueueMessage>/g)].flatMap(([, message = '']) => {
-    const [messageId, popReceipt] = [member(message, 'MessageId'), member(message, 'PopReceipt')];
-    return messageId && popReceipt ? [{ messageId, popReceipt, text: member(message, 'MessageText'), visibleAt }] : [];
+    const [messageId, popReceipt] = [readXmlElement(message, 'MessageId'), readXmlElement(message, 'PopReceipt')];
+    return messageId && popReceipt
+      ? [{ messageId, popReceipt, text: readXmlElement(message, 'MessageText'), visibleAt }]
+      : [];
   });
 }
 
 /** Ids, receipts and base64 hold nothing that XML writes in another way. */
-const member = (message: string, name: string): string =>
+const readXmlElement = (message: string, name: string): string =>
   new RegExp(`<${name}>([^<]*)</${name}>`).exec(message)?.[1]?.trim() ?? '';

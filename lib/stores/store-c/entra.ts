@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Millis } from '../../purchases/purchase.ts';
-import type { StoreAnswer } from '../store.ts';
-import { misconfigured, unavailable, understood } from './microsoft-answer.ts';
-import type { Session } from './session.ts';
+import type { StoreResponse } from '../store.ts';
+import { invalidSettingsError, parseResponse, unavailableError } from './microsoft-answer.ts';
+import type { MicrosoftSession } from './session.ts';
 
 /** What a token of Microsoft Entra is for: calls of the services, or a customer's device that makes a StoreID key. */
 const audiences = {
@@ -16,7 +16,7 @@ export type Audience = keyof typeof audiences;
 /** Entra writes numbers as text in version 1 of its endpoint and as numbers in version 2. */
 const Seconds = v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.number(), v.minValue(0));
 const Token = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: Seconds });
-const Problem = v.object({ error: v.string() });
+const TokenErrorBody = v.object({ error: v.string() });
 
 interface CachedToken {
   readonly token: string;
@@ -24,28 +24,31 @@ interface CachedToken {
 }
 
 /** Tokens of all applications of this container. */
-const cache = new Map<string, CachedToken>();
-const mostCached = 300;
-const renewedBeforeMs = 60_000;
+const tokenCache = new Map<string, CachedToken>();
+const maxCachedTokens = 300;
+const renewBeforeExpiryMs = 60_000;
 
 /** The application's token for an audience, from the cache until a minute before it expires. */
-export async function accessToken(session: Session, audience: Audience): Promise<string> {
+export async function getAccessToken(session: MicrosoftSession, audience: Audience): Promise<string> {
   const key = cacheKey(session, audience);
-  const cached = cache.get(key);
+  const cached = tokenCache.get(key);
   if (cached && cached.usableUntil > session.now()) return cached.token;
   const askedAt = session.now();
-  const { access_token: token, expires_in: seconds } = await askEntra(session, audience);
-  if (cache.size >= mostCached) cache.clear();
-  cache.set(key, { token, usableUntil: askedAt + seconds * 1000 - renewedBeforeMs });
+  const { access_token: token, expires_in: seconds } = await requestToken(session, audience);
+  if (tokenCache.size >= maxCachedTokens) tokenCache.clear();
+  tokenCache.set(key, { token, usableUntil: askedAt + seconds * 1000 - renewBeforeExpiryMs });
   return token;
 }
 
 /** Forgets the token that a service refused, so that the next call gets a new one. */
-export const forgetToken = (session: Session, audience: Audience): void => {
-  cache.delete(cacheKey(session, audience));
+export const evictAccessToken = (session: MicrosoftSession, audience: Audience): void => {
+  tokenCache.delete(cacheKey(session, audience));
 };
 
-async function askEntra({ settings, fetch }: Session, audience: Audience): Promise<v.InferOutput<typeof Token>> {
+async function requestToken(
+  { settings, fetch }: MicrosoftSession,
+  audience: Audience,
+): Promise<v.InferOutput<typeof Token>> {
   const { tenantId, clientId, clientSecret } = settings;
   const form = {
     grant_type: 'client_credentials',
@@ -58,19 +61,19 @@ async function askEntra({ settings, fetch }: Session, audience: Audience): Promi
     headers: { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8', accept: 'application/json' },
     body: new URLSearchParams(form).toString(),
   });
-  if (answer.status === 200) return understood(Token, answer.text);
-  throw refusal(answer);
+  if (answer.status === 200) return parseResponse(Token, answer.text);
+  throw toTokenError(answer);
 }
 
-function refusal({ status, text }: StoreAnswer) {
-  if (status === 429 || status >= 500 || status < 400) return unavailable(`Entra answers HTTP ${status}`);
-  const { error } = understood(Problem, text);
-  if (error === 'temporarily_unavailable') return unavailable(`Entra answers ${error}`);
-  return misconfigured('check tenantId, clientId and clientSecret.', `Entra answers HTTP ${status}, ${error}`);
+function toTokenError({ status, text }: StoreResponse) {
+  if (status === 429 || status >= 500 || status < 400) return unavailableError(`Entra answers HTTP ${status}`);
+  const { error } = parseResponse(TokenErrorBody, text);
+  if (error === 'temporarily_unavailable') return unavailableError(`Entra answers ${error}`);
+  return invalidSettingsError('check tenantId, clientId and clientSecret.', `Entra answers HTTP ${status}, ${error}`);
 }
 
 /** A secret that was changed must not live on in the cache, and none is kept in it. */
-function cacheKey({ settings }: Session, audience: Audience): string {
+function cacheKey({ settings }: MicrosoftSession, audience: Audience): string {
   const { tenantId, clientId, clientSecret } = settings;
   return createHash('sha256')
     .update(JSON.stringify([tenantId, clientId, clientSecret, audience]))

@@ -1,10 +1,10 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../transactions/transaction.ts';
-import type { Asking } from '../store.ts';
+import type { StoreContext } from '../store.ts';
 
 /** The state of a subscription follows what happened by hours. */
-const lagMs = 24 * 60 * 60 * 1000;
+const stateLagMs = 24 * 60 * 60 * 1000;
 
 /**
  * The looks with the refunds that the table knows: only the clawback queue tells of them, so that a look which shows none
@@ -12,12 +12,15 @@ const lagMs = 24 * 60 * 60 * 1000;
  */
 export const withKnownRefunds = async (
   observations: readonly Observation[],
-  asking: Pick<Asking, 'purchaseOf' | 'transactionsOf'>,
+  asking: Pick<StoreContext, 'findPurchase' | 'listTransactions'>,
 ): Promise<Observation[]> => await Promise.all(observations.map((one) => withKnownRefund(one, asking)));
 
 async function withKnownRefund(
   observation: Observation,
-  { purchaseOf, transactionsOf }: Pick<Asking, 'purchaseOf' | 'transactionsOf'>,
+  {
+    findPurchase: purchaseOf,
+    listTransactions: transactionsOf,
+  }: Pick<StoreContext, 'findPurchase' | 'listTransactions'>,
 ): Promise<Observation> {
   const known = (await transactionsOf?.(observation.purchase.purchaseId)) ?? [];
   const refunds = new Map(
@@ -29,11 +32,11 @@ async function withKnownRefund(
   return {
     ...observation,
     purchase: stored && isRefunded ? withEnd(observation, stored) : observation.purchase,
-    transactions: observation.transactions.map((transaction) => refunded(transaction, refunds)),
+    transactions: observation.transactions.map((transaction) => withRefundDate(transaction, refunds)),
   };
 }
 
-function refunded(transaction: Transaction, refunds: ReadonlyMap<string, number>): Transaction {
+function withRefundDate(transaction: Transaction, refunds: ReadonlyMap<string, number>): Transaction {
   const refundedAt = transaction.refundedAt ?? refunds.get(transaction.transactionId);
   return refundedAt === undefined ? transaction : { ...transaction, refundedAt };
 }
@@ -41,7 +44,8 @@ function refunded(transaction: Transaction, refunds: ReadonlyMap<string, number>
 /** What was used up shows no end, and other things do not show it at once. */
 function withEnd({ purchase, asOf }: Observation, { transactionId, endedAt, cancelationReason }: Purchase): Purchase {
   const isSame = purchase.transactionId === transactionId && purchase.endedAt === undefined;
-  if (!isSame || endedAt === undefined || (purchase.isConsumed !== true && asOf - endedAt > lagMs)) return purchase;
+  if (!isSame || endedAt === undefined || (purchase.isConsumed !== true && asOf - endedAt > stateLagMs))
+    return purchase;
   return {
     ...purchase,
     endedAt,

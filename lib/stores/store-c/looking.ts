@@ -2,7 +2,7 @@ import type { Millis } from '../../purchases/purchase.ts';
 import type { RefreshToken } from './refresh-token.ts';
 
 /** What is known about a look at the store beside the store's answer. */
-export interface Looking {
+export interface MappingContext {
   /** The moment of the look. */
   readonly asOf: Millis;
   readonly sandbox: boolean;
@@ -23,8 +23,8 @@ export interface ReportedAmount {
 }
 
 /** The members of a transaction that tell what the client said it paid; a trial is free whatever it said. */
-export const reportedIn = ({ reportedAmount }: Looking, isTrial = false) =>
+export const toReportedAmount = ({ reportedAmount }: MappingContext, isTrial = false) =>
   reportedAmount && { ...reportedAmount, ...(isTrial && { amountMicros: 0 }), isReportedAmount: true };
 
 /** The date by which the id of a renewal is told from the others. */
-export const dayOf = (at: Millis): string => new Date(at).toISOString().slice(0, 10);
+export const toUtcDay = (at: Millis): string => new Date(at).toISOString().slice(0, 10);

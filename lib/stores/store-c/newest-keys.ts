@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Millis } from '../../purchases/purchase.ts';
-import type { Asking } from '../store.ts';
+import type { StoreContext } from '../store.ts';
 import { RefreshToken } from './refresh-token.ts';
-import type { Session } from './session.ts';
-import { readKey, type Service } from './store-id-key.ts';
+import type { MicrosoftSession } from './session.ts';
+import { parseStoreIdKey, type StoreService } from './store-id-key.ts';
 
-const members = { collections: 'collectionsKey', purchase: 'purchaseKey' } as const;
+const keyFields = { collections: 'collectionsKey', purchase: 'purchaseKey' } as const;
 
 /**
  * The looks with those StoreID keys that live longest: clients keep a key for weeks, and the one that the table has may
@@ -14,34 +14,38 @@ const members = { collections: 'collectionsKey', purchase: 'purchaseKey' } as co
  */
 export const withNewestKeys = async (
   observations: readonly Observation[],
-  { session, asking }: { readonly session: Session; readonly asking: Asking },
+  { session, asking }: { readonly session: MicrosoftSession; readonly asking: StoreContext },
 ): Promise<Observation[]> =>
   await Promise.all(
     observations.map(async (observation) => {
-      const kept = v.safeParse(RefreshToken, await asking.refreshTokenOf?.(observation.purchase.purchaseId));
+      const kept = v.safeParse(RefreshToken, await asking.findRefreshToken?.(observation.purchase.purchaseId));
       if (!kept.success || !observation.refreshToken) return observation;
       return {
         ...observation,
-        refreshToken: { ...observation.refreshToken, ...longerLived(kept.output, observation, session) },
+        refreshToken: { ...observation.refreshToken, ...pickLongerLivedKeys(kept.output, observation, session) },
       };
     }),
   );
 
-function longerLived(kept: RefreshToken, { refreshToken = {} }: Observation, session: Session): Partial<RefreshToken> {
+function pickLongerLivedKeys(
+  kept: RefreshToken,
+  { refreshToken = {} }: Observation,
+  session: MicrosoftSession,
+): Partial<RefreshToken> {
   const newer = (['collections', 'purchase'] as const).flatMap((service) => {
-    const [key, sent] = [kept[members[service]], refreshToken[members[service]]];
+    const [key, sent] = [kept[keyFields[service]], refreshToken[keyFields[service]]];
     if (key === undefined) return [];
-    return endOf(key, service, session) > (sent === undefined ? 0 : endOf(sent, service, session))
-      ? [[members[service], key]]
+    return getKeyExpiration(key, service, session) > (sent === undefined ? 0 : getKeyExpiration(sent, service, session))
+      ? [[keyFields[service], key]]
       : [];
   });
   return Object.fromEntries(newer);
 }
 
 /** 0 for a key that is of no use any more, such as one of another registration than the settings name now. */
-function endOf(key: string, service: Service, session: Session): Millis {
+function getKeyExpiration(key: string, service: StoreService, session: MicrosoftSession): Millis {
   try {
-    return readKey(key, service, session).expiresAt;
+    return parseStoreIdKey(key, service, session).expiresAt;
   } catch {
     return 0;
   }

@@ -1,4 +1,4 @@
-import type { Answered } from './service-call.ts';
+import type { ApiResult } from './service-call.ts';
 
 interface Page<T> {
   readonly items: readonly T[];
@@ -6,16 +6,16 @@ interface Page<T> {
 }
 
 /** A page holds 100 entries; more of them than these are some other thing than a customer's purchases of one app. */
-const mostPages = 10;
+const maxPages = 10;
 
 /** The entries of all pages. */
-export async function everyPage<T>(
-  ask: (continuationToken?: string) => Promise<Answered<Page<T>>>,
-): Promise<Answered<T[]>> {
+export async function fetchAllPages<T>(
+  fetchPage: (continuationToken?: string) => Promise<ApiResult<Page<T>>>,
+): Promise<ApiResult<T[]>> {
   const items: T[] = [];
   let token: string | undefined;
-  for (let page = 0; page < mostPages; page++) {
-    const answer = await ask(token);
+  for (let page = 0; page < maxPages; page++) {
+    const answer = await fetchPage(token);
     if (answer.kind !== 'found') return answer;
     items.push(...answer.value.items);
     token = answer.value.continuationToken || undefined;

@@ -1,15 +1,15 @@
-import { defined } from '../../defined.ts';
+import { omitUndefined } from '../../defined.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { prefixed } from '../../purchases/platform.ts';
+import { withPlatform } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../transactions/transaction.ts';
-import { dayOf, type Looking, reportedIn } from './looking.ts';
-import { momentOf } from './moments.ts';
-import { periodStart } from './period.ts';
+import { type MappingContext, toReportedAmount, toUtcDay } from './looking.ts';
+import { parseTimestamp } from './moments.ts';
+import { estimatePeriodStart } from './period.ts';
 import type { RecurrenceItem } from './recurrences.ts';
 
 /** The states in which a subscription has ended, and why. An ended one whose auto-renewal was off is the customer's wish. */
-const endings: ReadonlyMap<string, CancelationReason> = new Map([
+const reasonsByState: ReadonlyMap<string, CancelationReason> = new Map([
   ['Inactive', 'Customer'],
   // Terminated by the store or the developer, with the money paid back or not: the store does not tell.
   ['Canceled', 'Unknown'],
@@ -18,16 +18,16 @@ const endings: ReadonlyMap<string, CancelationReason> = new Map([
 ]);
 
 /** What a subscription's item says. Its state follows its dates by hours, so that the dates decide. */
-export function recurrenceObservation(item: RecurrenceItem, looking: Looking): Observation {
-  const dates = datesOf(item, looking);
-  const purchase = purchaseOf(item, dates, looking);
-  const transaction = transactionOf(item, purchase, { dates, looking });
+export function toRecurrenceObservation(item: RecurrenceItem, looking: MappingContext): Observation {
+  const dates = parseDates(item, looking);
+  const purchase = toPurchase(item, dates, looking);
+  const transaction = toTransaction(item, purchase, { dates, looking });
   const { expirationTime } = dates;
   return {
     asOf: looking.asOf,
     purchase,
     transactions: transaction ? [transaction] : [],
-    userTokens: [...new Set([looking.userId, item.beneficiary?.replace(/^pub:/, '')].flatMap((token) => token || []))],
+    userAliases: [...new Set([looking.userId, item.beneficiary?.replace(/^pub:/, '')].flatMap((token) => token || []))],
     refreshToken: {
       ...looking.refreshToken,
       productId: item.productId,
@@ -36,7 +36,7 @@ export function recurrenceObservation(item: RecurrenceItem, looking: Looking): O
   };
 }
 
-interface Dates {
+interface RecurrenceDates {
   readonly startTime?: Millis;
   readonly expirationTime?: Millis;
   readonly graceUntil?: Millis;
@@ -46,45 +46,47 @@ interface Dates {
   readonly currentStart?: Millis;
 }
 
-function datesOf(item: RecurrenceItem, { previousExpiration, refreshToken }: Looking): Dates {
-  const startTime = momentOf(item.startTime);
+function parseDates(item: RecurrenceItem, { previousExpiration, refreshToken }: MappingContext): RecurrenceDates {
+  const startTime = parseTimestamp(item.startTime);
   // A subscription in no state lasts for ever, whatever date is written beside it.
   const isPerpetual = item.recurrenceState === 'None';
-  const expirationTime = isPerpetual ? undefined : momentOf(item.expirationTime);
+  const expirationTime = isPerpetual ? undefined : parseTimestamp(item.expirationTime);
   const isDated = startTime !== undefined && expirationTime !== undefined;
   const { period } = refreshToken;
-  return defined({
+  return omitUndefined({
     startTime,
     expirationTime,
-    graceUntil: isPerpetual ? undefined : momentOf(item.expirationTimeWithGrace),
-    cancellationDate: momentOf(item.cancellationDate),
-    lastModified: momentOf(item.lastModified),
+    graceUntil: isPerpetual ? undefined : parseTimestamp(item.expirationTimeWithGrace),
+    cancellationDate: parseTimestamp(item.cancellationDate),
+    lastModified: parseTimestamp(item.lastModified),
     // A trial is the first period, however long the paid ones are.
     currentStart:
-      isDated && !item.isTrial ? periodStart({ startTime, expirationTime, period, previousExpiration }) : startTime,
+      isDated && !item.isTrial
+        ? estimatePeriodStart({ startTime, expirationTime, period, previousExpiration })
+        : startTime,
   });
 }
 
-function purchaseOf(item: RecurrenceItem, dates: Dates, { asOf, sandbox }: Looking): Purchase {
-  const ending = endings.get(item.recurrenceState ?? '');
+function toPurchase(item: RecurrenceItem, dates: RecurrenceDates, { asOf, sandbox }: MappingContext): Purchase {
+  const ending = reasonsByState.get(item.recurrenceState ?? '');
   const { startTime, currentStart, cancellationDate } = dates;
-  const productId = prefixed('store_c', item.productId);
+  const productId = withPlatform('store_c', item.productId);
   const isRenewed = currentStart !== undefined && startTime !== undefined && currentStart > startTime;
   return {
-    purchaseId: prefixed('store_c', item.id),
-    transactionId: prefixed('store_c', transactionId(item, dates)),
+    purchaseId: withPlatform('store_c', item.id),
+    transactionId: withPlatform('store_c', toTransactionId(item, dates)),
     productId,
     platform: 'store_c',
     productType: 'paid subscription',
     sandbox,
     renewalIntent: item.autoRenew === true && !ending ? 'Renew' : 'Lapse',
-    isBillingRetryPeriod: isInGrace(item, dates, asOf),
-    ...defined({
+    isBillingRetryPeriod: isInGracePeriod(item, dates, asOf),
+    ...omitUndefined({
       offerId: item.skuId ? `${productId}#${item.skuId}` : undefined,
       purchaseDate: startTime,
       lastRenewalDate: isRenewed ? currentStart : undefined,
-      expirationDate: expirationOf(item, dates, asOf),
-      endedAt: ending && endOf(item, dates, asOf),
+      expirationDate: computeExpiration(item, dates, asOf),
+      endedAt: ending && findEndDate(item, dates, asOf),
       renewalIntentChangeDate: cancellationDate,
       cancelationReason: ending,
       isTrialPeriod: item.isTrial ?? undefined,
@@ -93,16 +95,16 @@ function purchaseOf(item: RecurrenceItem, dates: Dates, { asOf, sandbox }: Looki
 }
 
 /** The end of access, with the grace period while that lasts. */
-function expirationOf(item: RecurrenceItem, dates: Dates, asOf: Millis): Millis | undefined {
+function computeExpiration(item: RecurrenceItem, dates: RecurrenceDates, asOf: Millis): Millis | undefined {
   const { expirationTime, graceUntil } = dates;
   if (expirationTime === undefined || graceUntil === undefined) return expirationTime;
-  return isInGrace(item, dates, asOf) ? Math.max(expirationTime, graceUntil) : expirationTime;
+  return isInGracePeriod(item, dates, asOf) ? Math.max(expirationTime, graceUntil) : expirationTime;
 }
 
 /** Whether the payment of a period that is over is retried, or has to be although the state does not say so yet. */
-function isInGrace(
+function isInGracePeriod(
   { recurrenceState, autoRenew }: RecurrenceItem,
-  { expirationTime, graceUntil }: Dates,
+  { expirationTime, graceUntil }: RecurrenceDates,
   asOf: Millis,
 ): boolean {
   if (recurrenceState === 'InDunning') return true;
@@ -111,11 +113,11 @@ function isInGrace(
 }
 
 /** When a state of the end took effect before the date of expiration; undefined when that date tells it already. */
-function endOf({ recurrenceState }: RecurrenceItem, dates: Dates, asOf: Millis): Millis | undefined {
+function findEndDate({ recurrenceState }: RecurrenceItem, dates: RecurrenceDates, asOf: Millis): Millis | undefined {
   const { expirationTime, cancellationDate, lastModified } = dates;
-  const isTakenBack = recurrenceState === 'Canceled' || recurrenceState === 'Revoked';
-  if (!isTakenBack && expirationTime !== undefined && expirationTime <= asOf) return undefined;
-  const candidates = isTakenBack ? [cancellationDate, lastModified] : [lastModified];
+  const isRevoked = recurrenceState === 'Canceled' || recurrenceState === 'Revoked';
+  if (!isRevoked && expirationTime !== undefined && expirationTime <= asOf) return undefined;
+  const candidates = isRevoked ? [cancellationDate, lastModified] : [lastModified];
   return candidates.find((at) => at !== undefined && at <= asOf) ?? asOf;
 }
 
@@ -123,15 +125,15 @@ function endOf({ recurrenceState }: RecurrenceItem, dates: Dates, asOf: Millis):
  * The store names no payments, so that the first has the id of the subscription and each later one the date as well to
  * which it paid.
  */
-function transactionId({ id }: RecurrenceItem, { startTime, currentStart, expirationTime }: Dates): string {
+function toTransactionId({ id }: RecurrenceItem, { startTime, currentStart, expirationTime }: RecurrenceDates): string {
   const isFirst = startTime !== undefined && currentStart === startTime;
-  return expirationTime === undefined || isFirst ? id : `${id}:${dayOf(expirationTime)}`;
+  return expirationTime === undefined || isFirst ? id : `${id}:${toUtcDay(expirationTime)}`;
 }
 
-function transactionOf(
+function toTransaction(
   item: RecurrenceItem,
   purchase: Purchase,
-  { dates, looking }: { dates: Dates; looking: Looking },
+  { dates, looking }: { dates: RecurrenceDates; looking: MappingContext },
 ): Transaction | undefined {
   const { startTime, currentStart = startTime, expirationTime } = dates;
   if (currentStart === undefined) return undefined;
@@ -144,7 +146,7 @@ function transactionOf(
     platform,
     sandbox,
     purchaseDate: currentStart,
-    ...defined({ offerId, expirationDate: expirationTime, isTrialPeriod, refundedAt }),
-    ...reportedIn(looking, isTrialPeriod),
+    ...omitUndefined({ offerId, expirationDate: expirationTime, isTrialPeriod, refundedAt }),
+    ...toReportedAmount(looking, isTrialPeriod),
   };
 }

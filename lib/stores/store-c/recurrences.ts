@@ -1,37 +1,40 @@
 import * as v from 'valibot';
-import type { Place } from './collections.ts';
-import { Text } from './moments.ts';
-import { everyPage } from './pages.ts';
-import { type Answered, askService } from './service-call.ts';
-import type { Session } from './session.ts';
+import type { QueryScope } from './collections.ts';
+import { NullishText } from './moments.ts';
+import { fetchAllPages } from './pages.ts';
+import { type ApiResult, callService } from './service-call.ts';
+import type { MicrosoftSession } from './session.ts';
 
 /** A subscription, in Microsoft's words a recurrence. */
 export const RecurrenceItem = v.looseObject({
   id: v.pipe(v.string(), v.minLength(1)),
   productId: v.string(),
-  skuId: Text,
+  skuId: NullishText,
   autoRenew: v.nullish(v.boolean()),
-  beneficiary: Text,
-  expirationTime: Text,
-  expirationTimeWithGrace: Text,
+  beneficiary: NullishText,
+  expirationTime: NullishText,
+  expirationTimeWithGrace: NullishText,
   isTrial: v.nullish(v.boolean()),
-  lastModified: Text,
-  startTime: Text,
-  cancellationDate: Text,
-  recurrenceState: Text,
+  lastModified: NullishText,
+  startTime: NullishText,
+  cancellationDate: NullishText,
+  recurrenceState: NullishText,
 });
 export type RecurrenceItem = v.InferOutput<typeof RecurrenceItem>;
 
-const Page = v.object({ items: v.array(RecurrenceItem), continuationToken: Text });
+const Page = v.object({ items: v.array(RecurrenceItem), continuationToken: NullishText });
 
 /** All subscriptions of the customer to products of the publisher, past ones too. */
-export async function recurrencesOf(session: Session, { key, sandboxId }: Place): Promise<Answered<RecurrenceItem[]>> {
-  return await everyPage(async (continuationToken) => {
+export async function fetchRecurrences(
+  session: MicrosoftSession,
+  { key, sandboxId }: QueryScope,
+): Promise<ApiResult<RecurrenceItem[]>> {
+  return await fetchAllPages(async (continuationToken) => {
     const body = {
       b2bKey: key.key,
       ...(sandboxId !== undefined && { sbx: sandboxId }),
       ...(continuationToken !== undefined && { continuationToken }),
     };
-    return await askService(session, { service: 'purchase', path: '/v8.0/b2b/recurrences/query', body }, Page);
+    return await callService(session, { service: 'purchase', path: '/v8.0/b2b/recurrences/query', body }, Page);
   });
 }

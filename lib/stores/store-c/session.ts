@@ -1,18 +1,18 @@
 import type { Millis } from '../../purchases/purchase.ts';
-import type { Asking, StoreFetch } from '../store.ts';
-import { promptly } from './deadline.ts';
-import { type StoreCSettings, storeCSettings } from './settings.ts';
+import type { StoreContext, StoreFetch } from '../store.ts';
+import { withRequestBudget } from './deadline.ts';
+import { parseStoredSettings, type StoreCSettings } from './settings.ts';
 
 /** One conversation with Microsoft: as whom, and within how much time. */
-export interface Session {
+export interface MicrosoftSession {
   readonly settings: StoreCSettings;
   readonly fetch: StoreFetch;
   readonly now: () => Millis;
 }
 
 /** Opens the conversation. Throws `InvalidPayload` for an application without settings, `InternalError` for wrong ones. */
-export const sessionOf = ({ settings, fetch, now }: Asking): Session => ({
-  settings: storeCSettings(settings),
-  fetch: promptly(fetch),
+export const createSession = ({ settings, fetch, now }: StoreContext): MicrosoftSession => ({
+  settings: parseStoredSettings(settings),
+  fetch: withRequestBudget(fetch),
   now,
 });

@@ -20,8 +20,8 @@ export const StoreCSettings = v.object({
 export type StoreCSettings = v.InferOutput<typeof StoreCSettings>;
 
 /** The settings of an application. Throws `InvalidPayload` when it has none, `InternalError` when they are unusable. */
-export function storeCSettings(settings: unknown): StoreCSettings {
-  if (settings === undefined || settings === null) throw noSettings();
+export function parseStoredSettings(settings: unknown): StoreCSettings {
+  if (settings === undefined || settings === null) throw missingSettingsError();
   const result = v.safeParse(StoreCSettings, settings);
   if (result.success) return result.output;
   const cause = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.expected}`).join('; ');
@@ -29,10 +29,10 @@ export function storeCSettings(settings: unknown): StoreCSettings {
 }
 
 /** The settings as an operator enters them; the message of the `InvalidPayload` names what is wrong. */
-export function enteredSettings(settings: unknown): StoreCSettings {
-  if (settings === undefined || settings === null) throw noSettings();
+export function parseEnteredSettings(settings: unknown): StoreCSettings {
+  if (settings === undefined || settings === null) throw missingSettingsError();
   return parse(StoreCSettings, settings);
 }
 
-const noSettings = (): ServiceError =>
+const missingSettingsError = (): ServiceError =>
   new ServiceError('InvalidPayload', 'This application has no store_c settings: it cannot validate store_c purchases.');

@@ -1,11 +1,11 @@
-import type { Asking, Store } from '../store.ts';
-import { noticed } from './clawback-notice.ts';
-import { consumeValidated } from './consume.ts';
-import { accessToken } from './entra.ts';
-import { missedClawbacks, takenClawbacks } from './missed.ts';
+import type { Store, StoreContext } from '../store.ts';
+import { observe } from './clawback-notice.ts';
+import { fulfill } from './consume.ts';
+import { getAccessToken } from './entra.ts';
+import { confirmEnqueued, listUndelivered } from './missed.ts';
 import { refresh } from './refresh.ts';
-import { type Session, sessionOf } from './session.ts';
-import { enteredSettings } from './settings.ts';
+import { createSession, type MicrosoftSession } from './session.ts';
+import { parseEnteredSettings } from './settings.ts';
 import { validate } from './validate.ts';
 
 /** The Microsoft Store. */
@@ -13,22 +13,22 @@ export const storeC: Store = {
   platform: 'store_c',
   validate,
   checkSettings,
-  afterStored: consumeValidated,
+  fulfill,
   refresh,
-  observe: noticed,
-  missed: missedClawbacks,
-  taken: takenClawbacks,
+  observe,
+  listUndelivered,
+  confirmEnqueued,
 };
 
-async function checkSettings(asking: Asking, { askStore }: { readonly askStore: boolean }): Promise<string> {
-  enteredSettings(asking.settings);
+async function checkSettings(asking: StoreContext, { askStore }: { readonly askStore: boolean }): Promise<string> {
+  parseEnteredSettings(asking.settings);
   if (!askStore) return 'The settings are complete; Microsoft was not asked.';
-  await checkTokens(sessionOf(asking));
+  await checkTokens(createSession(asking));
   return 'Microsoft Entra gives this application tokens for the store and tickets for StoreID keys.';
 }
 
-async function checkTokens(session: Session): Promise<void> {
+async function checkTokens(session: MicrosoftSession): Promise<void> {
   await Promise.all(
-    (['services', 'collections', 'purchase'] as const).map((audience) => accessToken(session, audience)),
+    (['services', 'collections', 'purchase'] as const).map((audience) => getAccessToken(session, audience)),
   );
 }

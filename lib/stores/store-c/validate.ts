@@ -1,49 +1,49 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { isExpired } from '../../purchases/purchase.ts';
-import type { Asking, Validation, ValidationRequest } from '../store.ts';
+import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
 import { withKnownRefunds } from './known-refunds.ts';
-import { type Looked, look, type Question, type Seen } from './look.ts';
+import { type LookupRequest, type LookupResult, lookUpProduct, type ObservedItem } from './look.ts';
 import { withNewestKeys } from './newest-keys.ts';
-import { questionOf } from './receipt.ts';
-import { type Session, sessionOf } from './session.ts';
-import { ticketError } from './ticket.ts';
+import { parseLookupRequest } from './receipt.ts';
+import { createSession, type MicrosoftSession } from './session.ts';
+import { createTicketError } from './ticket.ts';
 
 /** Asks Microsoft what the customer owns of the product; without the key for that, throws `NeedMoreData` with a ticket. */
-export async function validate(request: ValidationRequest, asking: Asking): Promise<Validation> {
-  const session = sessionOf(asking);
-  const looked = await lookEverywhere(session, questionOf(request, session));
-  if (looked.kind === 'needs') throw await ticketError(session, looked.service, request);
-  const about = bestOf(looked.seen);
+export async function validate(request: ValidationRequest, asking: StoreContext): Promise<StoreValidation> {
+  const session = createSession(asking);
+  const lookup = await lookUpRetailThenSandbox(session, parseLookupRequest(request, session));
+  if (lookup.kind === 'needs') throw await createTicketError(session, lookup.service, request);
+  const requested = chooseBest(lookup.observed);
   return {
     id: request.id,
-    about: 'product',
-    observations: await withWhatIsKnown(looked.seen, { session, asking }),
-    ...(about && { purchaseId: about.observation.purchase.purchaseId }),
-    native: about?.native ?? {},
+    scope: 'product',
+    observations: await withStoredKnowledge(lookup.observed, { session, asking }),
+    ...(requested && { purchaseId: requested.observation.purchase.purchaseId }),
+    nativeTransaction: requested?.nativeTransaction ?? {},
     ineligibleForIntroPrice: [],
   };
 }
 
-async function withWhatIsKnown(
-  seen: readonly Seen[],
-  { session, asking }: { readonly session: Session; readonly asking: Asking },
+async function withStoredKnowledge(
+  seen: readonly ObservedItem[],
+  { session, asking }: { readonly session: MicrosoftSession; readonly asking: StoreContext },
 ): Promise<Observation[]> {
   const observations = seen.map(({ observation }) => observation);
   return await withNewestKeys(await withKnownRefunds(observations, asking), { session, asking });
 }
 
 /** In retail first; testers own what they own in the application's sandbox, if it has one. */
-async function lookEverywhere(session: Session, question: Question): Promise<Looked> {
-  const looked = await look(session, question);
+async function lookUpRetailThenSandbox(session: MicrosoftSession, question: LookupRequest): Promise<LookupResult> {
+  const lookup = await lookUpProduct(session, question);
   const { sandboxId } = session.settings;
-  if (looked.kind === 'needs' || looked.seen.length > 0 || sandboxId === undefined) return looked;
-  return await look(session, { ...question, sandboxId });
+  if (lookup.kind === 'needs' || lookup.observed.length > 0 || sandboxId === undefined) return lookup;
+  return await lookUpProduct(session, { ...question, sandboxId });
 }
 
 /** The one to speak of, when the customer bought the product more than once: what still counts, then the latest. */
-const bestOf = (seen: readonly Seen[]): Seen | undefined =>
-  [...seen].sort((a, b) => worth(b.observation) - worth(a.observation) || startOf(b) - startOf(a))[0];
+const chooseBest = (seen: readonly ObservedItem[]): ObservedItem | undefined =>
+  [...seen].sort((a, b) => rank(b.observation) - rank(a.observation) || getStart(b) - getStart(a))[0];
 
-const worth = ({ purchase, asOf }: Observation): number => (isExpired(purchase, asOf) ? 0 : 1);
+const rank = ({ purchase, asOf }: Observation): number => (isExpired(purchase, asOf) ? 0 : 1);
 
-const startOf = ({ observation }: Seen): number => observation.purchase.purchaseDate ?? 0;
+const getStart = ({ observation }: ObservedItem): number => observation.purchase.purchaseDate ?? 0;

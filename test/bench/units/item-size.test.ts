@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals';
-import { itemSize } from '../../../bench/units/item-size.ts';
+import { countItemBytes } from '../../../bench/units/item-size.ts';
 
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 it('counts a text and its name in UTF-8', () => {
-  expect(itemSize({ pk: { S: 'abc' } })).toBe(5);
-  expect(itemSize({ é: { S: '日本' } })).toBe(8);
+  expect(countItemBytes({ pk: { S: 'abc' } })).toBe(5);
+  expect(countItemBytes({ é: { S: '日本' } })).toBe(8);
 });
 
 it.each([
@@ -19,26 +19,26 @@ it.each([
   ['1E+20', 2],
   ['-42', 3],
 ])('counts the number %s as %d bytes: one, and one for two significant digits', (number, bytes) => {
-  expect(itemSize({ n: { N: number } })).toBe(1 + bytes);
+  expect(countItemBytes({ n: { N: number } })).toBe(1 + bytes);
 });
 
 it('counts a binary value by its raw bytes', () => {
-  expect(itemSize({ b: { B: Buffer.alloc(30).toString('base64') } })).toBe(31);
+  expect(countItemBytes({ b: { B: Buffer.alloc(30).toString('base64') } })).toBe(31);
 });
 
 it('counts a boolean and null as one byte', () => {
-  expect(itemSize({ ok: { BOOL: true }, no: { NULL: true } })).toBe(6);
+  expect(countItemBytes({ ok: { BOOL: true }, no: { NULL: true } })).toBe(6);
 });
 
 it('counts three bytes of an empty list or map', () => {
-  expect(itemSize({ list: { L: [] }, map: { M: {} } })).toBe(4 + 3 + 3 + 3);
+  expect(countItemBytes({ list: { L: [] }, map: { M: {} } })).toBe(4 + 3 + 3 + 3);
 });
 
 it('counts one more byte of each element of a list or map', () => {
-  expect(itemSize({ l: { L: [{ S: 'ab' }, { BOOL: true }] } })).toBe(1 + 3 + (1 + 2) + (1 + 1));
-  expect(itemSize({ m: { M: { name: { S: 'ann' } } } })).toBe(1 + 3 + 1 + 4 + 3);
+  expect(countItemBytes({ l: { L: [{ S: 'ab' }, { BOOL: true }] } })).toBe(1 + 3 + (1 + 2) + (1 + 1));
+  expect(countItemBytes({ m: { M: { name: { S: 'ann' } } } })).toBe(1 + 3 + 1 + 4 + 3);
 });
 
 it('counts the members of sets', () => {
-  expect(itemSize({ s: { SS: ['a', 'bc'] }, n: { NS: ['1', '22'] }, b: { BS: ['AAAA'] } })).toBe(4 + 5 + 4);
+  expect(countItemBytes({ s: { SS: ['a', 'bc'] }, n: { NS: ['1', '22'] }, b: { BS: ['AAAA'] } })).toBe(4 + 5 + 4);
 });

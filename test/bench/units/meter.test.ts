@@ -10,17 +10,17 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { itemKind } from '../../../bench/units/item-kind.ts';
+import { getItemKind } from '../../../bench/units/item-kind.ts';
 import { type Meter, startMeter } from '../../../bench/units/meter.ts';
-import { usageOf, writeRows } from '../../../bench/units/usage.ts';
+import { buildWriteRows, sumUsage } from '../../../bench/units/usage.ts';
 import { claimKey, eventKey, purchaseIndexKeys, purchaseKey } from '../../../lib/db/keys.ts';
-import { testTable } from '../../support/table.ts';
+import { createTestTable } from '../../support/table.ts';
 
 let meter: Meter;
 let TableName: string;
 let client: DynamoDBDocumentClient;
 beforeAll(async () => {
-  TableName = (await testTable()).name;
+  TableName = (await createTestTable()).name;
   meter = await startMeter(process.env.DYNAMODB_ENDPOINT ?? '');
   client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint: meter.endpoint }));
 });
@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 const usage = () => {
-  const { table, indexes, read } = usageOf(meter.take());
+  const { table, indexes, read } = sumUsage(meter.takeCalls());
   return { table, indexes, read };
 };
 const dates = { createdAt: 1, updatedAt: 1 };
@@ -40,8 +40,8 @@ it('counts what a transaction writes and what it only checks', async () => {
   const Put = { TableName, Item: { ...purchaseKey(app, '1'), ...purchaseIndexKeys(app, '1', dates) } };
   const ConditionCheck = { TableName, Key: claimKey(app, '1', 'ann'), ConditionExpression: 'attribute_not_exists(pk)' };
   await client.send(new TransactWriteCommand({ TransactItems: [{ Put }, { ConditionCheck }] }));
-  const calls = meter.take();
-  expect(writeRows('request', calls)).toMatchObject([
+  const calls = meter.takeCalls();
+  expect(buildWriteRows('request', calls)).toMatchObject([
     { call: 'TransactWriteItems', item: 'purchase', table: 2, indexes: 2 },
     { call: '', item: 'claim', table: 2, indexes: 0 },
   ]);
@@ -79,7 +79,7 @@ it('counts reads as strongly as they are asked for', async () => {
 });
 
 it('names an item by its key', () => {
-  expect(itemKind(purchaseKey('app', 'store_a:1'))).toBe('purchase');
-  expect(itemKind(claimKey('app', 'store_a:1', 'ann'))).toBe('claim');
-  expect(itemKind({ pk: 'FX', sk: '2026-11-21' })).toBe('FX');
+  expect(getItemKind(purchaseKey('app', 'store_a:1'))).toBe('purchase');
+  expect(getItemKind(claimKey('app', 'store_a:1', 'ann'))).toBe('claim');
+  expect(getItemKind({ pk: 'FX', sk: '2026-11-21' })).toBe('FX');
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { largestAnswerBytes, rowsThatFit } from '../../../lib/api/answer-size.ts';
+import { collectRowsThatFit, maxResponseBytes } from '../../../lib/api/answer-size.ts';
 
 const mega = 1_000_000;
 const textOf = (bytes: number): string => 'x'.repeat(bytes);
@@ -11,12 +11,12 @@ describe('the rows that fit into an answer', () => {
     await fc.assert(
       fc.asyncProperty(anySizes, async (sizes) => {
         const rows = sizes.map((size, index) => ({ index, text: textOf(size) }));
-        const fitting = await rowsThatFit(rows, async (some) => some);
+        const fitting = await collectRowsThatFit(rows, async (some) => some);
         expect(fitting).toEqual(rows.slice(0, fitting.length));
-        expect(Buffer.byteLength(JSON.stringify(fitting))).toBeLessThanOrEqual(largestAnswerBytes + 1);
+        expect(Buffer.byteLength(JSON.stringify(fitting))).toBeLessThanOrEqual(maxResponseBytes + 1);
         const more = rows.slice(0, fitting.length + 1);
         if (more.length > fitting.length)
-          expect(Buffer.byteLength(JSON.stringify(more))).toBeGreaterThan(largestAnswerBytes);
+          expect(Buffer.byteLength(JSON.stringify(more))).toBeGreaterThan(maxResponseBytes);
       }),
       { numRuns: 20 },
     );
@@ -24,14 +24,14 @@ describe('the rows that fit into an answer', () => {
 
   it('are all of many, in their order', async () => {
     const listed = Array.from({ length: 1_234 }, (_, index) => index);
-    const fitting = await rowsThatFit(listed, async (some) => some.map((index) => ({ index })));
+    const fitting = await collectRowsThatFit(listed, async (some) => some.map((index) => ({ index })));
     expect(fitting.map(({ index }) => index)).toEqual(listed);
   });
 
   it('are made until it is full, and few that are left out', async () => {
     const made: number[] = [];
     const listed = Array.from({ length: 10_000 }, (_, index) => index);
-    const fitting = await rowsThatFit(listed, async (some) => {
+    const fitting = await collectRowsThatFit(listed, async (some) => {
       made.push(...some);
       return some.map((index) => ({ index, text: textOf(5_000) }));
     });

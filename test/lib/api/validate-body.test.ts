@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
-import { ValidateBody } from '../../../lib/api/validate-body.ts';
+import { ValidateReceiptBody } from '../../../lib/api/validate-body.ts';
 
 const body = { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-store' } };
 const usernameOf = (additionalData: unknown) =>
-  v.parse(ValidateBody, { ...body, additionalData }).additionalData?.applicationUsername;
+  v.parse(ValidateReceiptBody, { ...body, additionalData }).additionalData?.applicationUsername;
 
 describe('the user of a validation', () => {
   it.each([[undefined], [null], [{}], [{ applicationUsername: null }], [{ applicationUsername: '' }]])(

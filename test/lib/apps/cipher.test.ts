@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Cipher, cipherOf } from '../../../lib/apps/cipher.ts';
+import { type Cipher, createCipher } from '../../../lib/apps/cipher.ts';
 
 const minute = 60_000;
 const place = 'app/secret-key';
@@ -12,7 +12,7 @@ function vault(secret: string) {
     if (state.away) throw new Error('Secrets Manager is away');
     return state.secret;
   };
-  return Object.assign(state, { container: () => cipherOf(fetch, () => state.now) });
+  return Object.assign(state, { container: () => createCipher(fetch, () => state.now) });
 }
 
 const keyIdOf = (sealed: string) => sealed.split('.')[0];
@@ -119,8 +119,8 @@ describe('the ring of master keys', () => {
 
   it('seals again what is not under the first key', async () => {
     const rotated = vault('two one').container();
-    const again = await rotated.reseal(await sealedBy('one'), place);
+    const again = await rotated.reencryptIfStale(await sealedBy('one'), place);
     expect(again && (await opened(vault('two').container(), again))).toBe('a credential');
-    expect(await rotated.reseal(again ?? '', place)).toBeUndefined();
+    expect(await rotated.reencryptIfStale(again ?? '', place)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { namesIn } from '../../../lib/customers/names.ts';
+import { parseUsernames } from '../../../lib/customers/names.ts';
 
 const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 /** Names in which nothing looks encoded: there is only one way to read them. */
@@ -14,7 +14,7 @@ describe('a list of names', () => {
     fc.assert(
       fc.property(distinct(plainName.filter(withoutComma)), (names) => {
         // The last one is the list itself, where it has commas: a single name may look so.
-        expect(namesIn(names.join(',')).slice(0, names.length)).toEqual(names);
+        expect(parseUsernames(names.join(',')).slice(0, names.length)).toEqual(names);
       }),
     );
   });
@@ -25,7 +25,7 @@ describe('a list of names', () => {
         fc.tuple(name, name).map(([a, b]) => `${a},${b}`),
         (text) => {
           for (const [sent] of [[text], encoded([text]), encoded(encoded([text]))])
-            expect(namesIn(sent ?? '')).toContain(text);
+            expect(parseUsernames(sent ?? '')).toContain(text);
         },
       ),
     );
@@ -34,7 +34,7 @@ describe('a list of names', () => {
   it('that were encoded each, then with the address, finds every name, commas and all', () => {
     fc.assert(
       fc.property(distinct(plainName), (names) => {
-        const found = namesIn(encoded(names).join(','));
+        const found = parseUsernames(encoded(names).join(','));
         expect(found.filter((text) => names.includes(text))).toEqual(names);
       }),
     );
@@ -47,7 +47,7 @@ describe('a list of names', () => {
     fc.assert(
       fc.property(distinct(encodedLook.filter(withoutComma)), (names) => {
         for (const sent of [names, encoded(names), encoded(encoded(names))])
-          expect(namesIn(sent.join(','))).toEqual(expect.arrayContaining(names));
+          expect(parseUsernames(sent.join(','))).toEqual(expect.arrayContaining(names));
       }),
     );
   });
@@ -64,12 +64,12 @@ describe('a list of names', () => {
     [',', [',']],
     ['', []],
   ])('reads %s as %j', (list, names) => {
-    expect(namesIn(list)).toEqual(names);
+    expect(parseUsernames(list)).toEqual(names);
   });
 
   it('takes a name for what it can be: a long text is the encoded form of a shorter name', () => {
     const name = '😀'.repeat(225);
-    expect(namesIn(encodeURIComponent(name))).toEqual([name]);
+    expect(parseUsernames(encodeURIComponent(name))).toEqual([name]);
   });
 
   it.each([
@@ -78,6 +78,6 @@ describe('a list of names', () => {
     ['half a character', '\ud83d'],
     ['more names than can be asked for', Array.from({ length: 1_001 }, (_, number) => number).join(',')],
   ])('is refused with %s', (_what, list) => {
-    expect(() => namesIn(list)).toThrow(expect.objectContaining({ code: 'InvalidPayload' }));
+    expect(() => parseUsernames(list)).toThrow(expect.objectContaining({ code: 'InvalidPayload' }));
   });
 });

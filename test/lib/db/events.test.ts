@@ -2,26 +2,26 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { EventSearchResult } from '../../../lib/api/event-records.ts';
-import { type Events, eventsOf } from '../../../lib/db/events.ts';
+import { createEventRepository, type EventRepository } from '../../../lib/db/events.ts';
 import { eventIndexKeys } from '../../../lib/db/keys.ts';
 import type { Table } from '../../../lib/db/table.ts';
-import { searchResult } from '../../../lib/events/analysis.ts';
+import { toSearchResult } from '../../../lib/events/analysis.ts';
 import type { EventRecord } from '../../../lib/events/event.ts';
-import { fittingRows } from '../../../lib/events/fitting.ts';
-import { newRecorder } from '../../../lib/events/recorder.ts';
-import { freshName, start } from '../../support/given.ts';
-import { testTable } from '../../support/table.ts';
+import { fitRowsToResponse } from '../../../lib/events/fitting.ts';
+import { createEventRecorder } from '../../../lib/events/recorder.ts';
+import { createUniqueName, startDate } from '../../support/given.ts';
+import { createTestTable } from '../../support/table.ts';
 
 let table: Table;
-let events: Events;
+let events: EventRepository;
 beforeAll(async () => {
-  table = await testTable();
-  events = eventsOf(table, 90, () => start);
+  table = await createTestTable();
+  events = createEventRepository(table, 90, () => startDate);
 });
 
 function eventAt(date: number, eventId: string = randomUUID(), of: { user?: string; ok?: boolean } = {}): EventRecord {
-  const recorder = newRecorder({ type: 'receipt.validated', date, eventId });
-  if (of.user !== undefined) recorder.user(of.user);
+  const recorder = createEventRecorder({ type: 'receipt.validated', date, eventId });
+  if (of.user !== undefined) recorder.setUser(of.user);
   const ok = of.ok ?? true;
   return recorder.finish({ request: {}, response: {}, outcome: { status: ok ? 200 : 400, ok } }).event;
 }
@@ -30,7 +30,7 @@ function eventAt(date: number, eventId: string = randomUUID(), of: { user?: stri
 function idInShard(shard: number): string {
   for (;;) {
     const id = randomUUID();
-    if (eventIndexKeys('a', id, start).createdPk === `a#E#${shard}`) return id;
+    if (eventIndexKeys('a', id, startDate).createdPk === `a#E#${shard}`) return id;
   }
 }
 
@@ -42,9 +42,9 @@ describe('the list of events', () => {
     const page = fc.integer({ min: 1, max: 25 });
     await fc.assert(
       fc.asyncProperty(skewed, page, async ([busy, count, others], limit) => {
-        const app = freshName();
+        const app = createUniqueName();
         const ids = [...Array<number>(count).fill(busy), ...others].map(idInShard);
-        await Promise.all(ids.map((id, index) => events.record(app, eventAt(start + index, id))));
+        await Promise.all(ids.map((id, index) => events.save(app, eventAt(startDate + index, id))));
         const pages: string[] = [];
         for (let skip = 0; skip <= ids.length; skip += limit) {
           const some = await events.list(app, { limit, skip });
@@ -58,9 +58,9 @@ describe('the list of events', () => {
   }, 60_000);
 
   it('of 1,000 of many reads little more of the index than it shows', async () => {
-    const app = freshName();
-    const all = Array.from({ length: 1600 }, (_, index) => eventAt(start + index));
-    await Promise.all(all.map((event) => events.record(app, event)));
+    const app = createUniqueName();
+    const all = Array.from({ length: 1600 }, (_, index) => eventAt(startDate + index));
+    await Promise.all(all.map((event) => events.save(app, event)));
     const before = table.consumed.read;
     expect(await events.list(app, { limit: 1000, skip: 0 })).toHaveLength(1000);
     // Half a unit for each event, and about 32 for the entries of the index.
@@ -70,30 +70,34 @@ describe('the list of events', () => {
 
 describe('the latest events with a tag', () => {
   it('are not those that had it before their work was done again', async () => {
-    const app = freshName();
+    const app = createUniqueName();
     for (let index = 0; index < 250; index++) {
-      await events.record(app, eventAt(start + index, `again-${index}`, { ok: false }));
-      if (index >= 20) await events.record(app, eventAt(start + index, `again-${index}`));
+      await events.save(app, eventAt(startDate + index, `again-${index}`, { ok: false }));
+      if (index >= 20) await events.save(app, eventAt(startDate + index, `again-${index}`));
     }
-    const found = await events.latestWith(app, ['error'], 10);
+    const found = await events.listByTags(app, ['error'], 10);
     expect(found.map(({ eventId }) => eventId)).toEqual(Array.from({ length: 10 }, (_, ago) => `again-${19 - ago}`));
     expect(found.map(({ outcome }) => outcome.ok)).not.toContain(true);
   }, 60_000);
 
   it('are newest first and each there once, whichever of the tags they have', async () => {
-    const app = freshName();
+    const app = createUniqueName();
     const anyTags = fc.array(fc.subarray(['one', 'two'], { minLength: 1 }), { minLength: 1, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(anyTags, fc.integer({ min: 1, max: 8 }), async (tagged, limit) => {
-        const [one, two] = [freshName(), freshName()];
+        const [one, two] = [createUniqueName(), createUniqueName()];
         const ids = tagged.map(() => randomUUID());
         for (const [index, tags] of tagged.entries()) {
-          const recorder = newRecorder({ type: 'receipt.validated', date: start + index, eventId: ids[index] ?? '' });
-          for (const tag of tags) recorder.tag(tag === 'one' ? one : two, '_P');
+          const recorder = createEventRecorder({
+            type: 'receipt.validated',
+            date: startDate + index,
+            eventId: ids[index] ?? '',
+          });
+          for (const tag of tags) recorder.addTag(tag === 'one' ? one : two, '_P');
           const { event } = recorder.finish({ request: {}, response: {}, outcome: { status: 200, ok: true } });
-          await events.record(app, event);
+          await events.save(app, event);
         }
-        const found = await events.latestWith(app, [one, two], limit);
+        const found = await events.listByTags(app, [one, two], limit);
         expect(found.map(({ eventId }) => eventId)).toEqual(ids.reverse().slice(0, limit));
       }),
       { numRuns: 12 },
@@ -103,17 +107,17 @@ describe('the latest events with a tag', () => {
   it.each(['__proto__', 'constructor', 'prototype', 'toString', '長'.repeat(300), 'x'.repeat(1_001)])(
     'are found by %s',
     async (user) => {
-      const app = freshName();
-      await events.record(app, eventAt(start, 'of-user', { user }));
-      expect(await events.latestWith(app, [user], 10)).toMatchObject([{ eventId: 'of-user' }]);
+      const app = createUniqueName();
+      await events.save(app, eventAt(startDate, 'of-user', { user }));
+      expect(await events.listByTags(app, [user], 10)).toMatchObject([{ eventId: 'of-user' }]);
     },
   );
 });
 
 describe('the latest events of a user', () => {
   const record = async (app: string, users: readonly (string | undefined)[], ok = false) => {
-    const all = users.map((user, index) => eventAt(start + index, randomUUID(), { ...(user && { user }), ok }));
-    await Promise.all(all.map((event) => events.record(app, event)));
+    const all = users.map((user, index) => eventAt(startDate + index, randomUUID(), { ...(user && { user }), ok }));
+    await Promise.all(all.map((event) => events.save(app, event)));
     return all.filter(({ applicationUsername }) => applicationUsername === 'error').map(({ eventId }) => eventId);
   };
   const idsOf = (found: readonly EventRecord[]) => found.map(({ eventId }) => eventId);
@@ -122,25 +126,25 @@ describe('the latest events of a user', () => {
     const anyUsers = fc.array(fc.constantFrom('error', 'ann', undefined), { maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(anyUsers, fc.integer({ min: 1, max: 12 }), async (users, limit) => {
-        const app = freshName();
+        const app = createUniqueName();
         const own = await record(app, users);
-        expect(idsOf(await events.latestOf(app, 'error', limit))).toEqual(own.reverse().slice(0, limit));
+        expect(idsOf(await events.listByUser(app, 'error', limit))).toEqual(own.reverse().slice(0, limit));
       }),
       { numRuns: 12 },
     );
   }, 60_000);
 
   it('are found behind hundreds of others', async () => {
-    const app = freshName();
+    const app = createUniqueName();
     const own = await record(app, [...Array<string>(12).fill('error'), ...Array<undefined>(650).fill(undefined)]);
-    expect(idsOf(await events.latestOf(app, 'error', 10))).toEqual(own.reverse().slice(0, 10));
+    expect(idsOf(await events.listByUser(app, 'error', 10))).toEqual(own.reverse().slice(0, 10));
   }, 60_000);
 
   it('are read without others where the name is only theirs', async () => {
-    const app = freshName();
+    const app = createUniqueName();
     await record(app, Array<string>(60).fill('ann'), true);
     const before = table.consumed.read;
-    expect(await events.latestOf(app, 'ann', 10)).toHaveLength(10);
+    expect(await events.listByUser(app, 'ann', 10)).toHaveLength(10);
     // Half a unit for each event, and one for the tags.
     expect(table.consumed.read - before).toBeLessThan(7);
   });
@@ -148,13 +152,13 @@ describe('the latest events of a user', () => {
 
 describe('an answer with rows too large for a function to give', () => {
   const row = (rows: number): EventSearchResult => {
-    const event = eventAt(start);
+    const event = eventAt(startDate);
     const transactions = Array.from({ length: rows }, (_, index) => ({ transactionId: `${index}`.padStart(400, 'x') }));
-    return searchResult('app', { ...event, content: { ...event.content, transactions } });
+    return toSearchResult('app', { ...event, content: { ...event.content, transactions } });
   };
 
   it('shortens their lists until they fit, and says by how many rows', () => {
-    const fitted = fittingRows(Array.from({ length: 1000 }, () => row(100)));
+    const fitted = fitRowsToResponse(Array.from({ length: 1000 }, () => row(100)));
     expect(fitted).toHaveLength(1000);
     expect(Buffer.byteLength(JSON.stringify(fitted))).toBeLessThan(5_000_001);
     const [first] = fitted;
@@ -165,6 +169,6 @@ describe('an answer with rows too large for a function to give', () => {
 
   it('leaves rows that fit as they are', () => {
     const rows = [row(3), row(100)];
-    expect(fittingRows(rows)).toEqual(rows);
+    expect(fitRowsToResponse(rows)).toEqual(rows);
   });
 });

@@ -1,29 +1,29 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { aggregate } from '../../../lib/counting/aggregate.ts';
-import { countersOf } from '../../../lib/db/counters.ts';
-import { customersOf } from '../../../lib/db/customers.ts';
+import { aggregateStreamRecords } from '../../../lib/counting/aggregate.ts';
+import { createCounterRepository } from '../../../lib/db/counters.ts';
+import { createCustomerRepository } from '../../../lib/db/customers.ts';
 import * as keys from '../../../lib/db/keys.ts';
-import { type Lists, listsOf } from '../../../lib/db/lists.ts';
+import { createPagedListRepository, type PagedListRepository } from '../../../lib/db/lists.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import type { Deps } from '../../../lib/deps.ts';
-import type { Collection } from '../../../lib/stats/tally.ts';
-import { day, freshName, paid, seenPurchase, start } from '../../support/given.ts';
-import { streamRecord } from '../../support/stream-records.ts';
-import { testTable } from '../../support/table.ts';
+import type { ListKind } from '../../../lib/stats/tally.ts';
+import { createObservation, createTransaction, createUniqueName, dayMs, startDate } from '../../support/given.ts';
+import { buildStreamRecord } from '../../support/stream-records.ts';
+import { createTestTable } from '../../support/table.ts';
 
 const hour = 60 * 60 * 1000;
 const minute = 60 * 1000;
 
 let table: Table;
-let lists: Lists;
+let lists: PagedListRepository;
 let deps: Deps;
 beforeAll(async () => {
-  table = await testTable();
-  const counters = countersOf(table);
-  lists = listsOf(table, counters);
+  table = await createTestTable();
+  const counters = createCounterRepository(table);
+  lists = createPagedListRepository(table, counters);
   const purchases = { ownedBy: async () => [] };
-  deps = { counters, customers: customersOf(table), purchases } as unknown as Deps;
+  deps = { counters, customers: createCustomerRepository(table), purchases } as unknown as Deps;
 });
 
 interface Row {
@@ -32,7 +32,7 @@ interface Row {
 }
 
 /** The item of a row, as far as lists and counters look at it. */
-function itemOf(app: string, collection: Collection, { id, date }: Row): Item {
+function itemOf(app: string, collection: ListKind, { id, date }: Row): Item {
   if (collection === 'C')
     return {
       ...keys.customerKey(app, id),
@@ -45,7 +45,9 @@ function itemOf(app: string, collection: Collection, { id, date }: Row): Item {
     const indexed = keys.purchaseIndexKeys(app, id, dates);
     return { ...keys.purchaseKey(app, id), ...indexed, ...dates, version: 1, entitledUsers: [] };
   }
-  const transaction = paid(seenPurchase({ purchaseId: id, transactionId: id }).purchase, { purchaseDate: date });
+  const transaction = createTransaction(createObservation({ purchaseId: id, transactionId: id }).purchase, {
+    purchaseDate: date,
+  });
   return { ...keys.transactionKey(app, id, id), ...keys.transactionIndexKeys(app, id, transaction), transaction };
 }
 
@@ -56,16 +58,16 @@ const idsOf = (rows: readonly Row[]): string[] => rows.map(({ id }) => id);
 const shards = ['shard-0', 'shard-1', 'shard-2'] as const;
 
 /** A list of its own application: rows are put into the table at once, and counted when the test says so. */
-function newList(collection: Collection) {
-  const app = freshName();
-  const waiting = shards.map((): { date: number; record: ReturnType<typeof streamRecord> }[] => []);
+function newList(collection: ListKind) {
+  const app = createUniqueName();
+  const waiting = shards.map((): { date: number; record: ReturnType<typeof buildStreamRecord> }[] => []);
   let position = 0;
   return {
     async put(rows: readonly Row[]) {
       const items = rows.map((row) => itemOf(app, collection, row));
       await table.batchPut(items);
       rows.forEach(({ date }, index) => {
-        const record = streamRecord({ after: items[index] as Item }, position);
+        const record = buildStreamRecord({ after: items[index] as Item }, position);
         waiting[position++ % shards.length]?.push({ date, record });
       });
     },
@@ -75,25 +77,25 @@ function newList(collection: Collection) {
         const records = waiting[index] ?? [];
         const due = records.findLastIndex(({ date }) => date < before) + 1;
         const taken = records.splice(0, Math.max(due, more[index] ?? 0));
-        await aggregate(
+        await aggregateStreamRecords(
           taken.map(({ record }) => record),
           shard,
           deps,
         );
       }
     },
-    async page(asked: Parameters<Lists['page']>[2]) {
-      const { items, total } = await lists.page(app, collection, asked);
+    async page(asked: Parameters<PagedListRepository['getPage']>[2]) {
+      const { items, total } = await lists.getPage(app, collection, asked);
       return { ids: items.map(idOf), total };
     },
   };
 }
 
-const collections = fc.constantFrom<Collection>('P', 'T', 'C');
+const collections = fc.constantFrom<ListKind>('P', 'T', 'C');
 /** Dates crowd around few hours and lie on their bounds. */
 const anyDate = fc
   .tuple(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 23 }), fc.constantFrom(0, 1, 1_800_000, hour - 1))
-  .map(([days, hours, rest]) => start + days * day + hours * hour + rest);
+  .map(([days, hours, rest]) => startDate + days * dayMs + hours * hour + rest);
 const anyRows = fc.array(fc.tuple(fc.nat(6), anyDate), { maxLength: 60 }).map((dates) => {
   const crowded = dates.map(([which, date]) => (which < 4 ? (dates[which]?.[1] ?? date) : date));
   return crowded.map((date, index): Row => ({ id: `store_a:${index}`, date }));
@@ -102,7 +104,7 @@ const anyPages = fc.array(fc.record({ skip: fc.nat(70), limit: fc.integer({ min:
   minLength: 1,
   maxLength: 5,
 });
-const anyNow = fc.oneof(fc.constant(start + 400 * day), anyDate);
+const anyNow = fc.oneof(fc.constant(startDate + 400 * dayMs), anyDate);
 
 describe('a page', () => {
   it('holds the rows that the whole list has there, and the exact total', async () => {
@@ -132,7 +134,7 @@ describe('a page', () => {
         );
         for (const { skip, limit } of pages) {
           const ids = idsOf(inRange).slice(skip, skip + limit);
-          const asked = { skip, limit, startdate, enddate, now: start + 400 * day };
+          const asked = { skip, limit, startdate, enddate, now: startDate + 400 * dayMs };
           expect(await list.page(asked)).toEqual({ ids, total: inRange.length });
         }
       }),
@@ -158,7 +160,7 @@ describe('a page', () => {
           const list = newList(collection);
           await list.put(past);
           await list.count();
-          let now = start + 102 * day;
+          let now = startDate + 102 * dayMs;
           const rows = [...past];
           for (const { passMs, arrive, counted, pages } of turns) {
             now += passMs;
@@ -200,7 +202,7 @@ describe('a page', () => {
           const list = newList(collection);
           await list.put(past);
           await list.count();
-          let now = start + 101 * day;
+          let now = startDate + 101 * dayMs;
           let last = now;
           const rows = [...past];
           const read: string[] = [];
@@ -235,9 +237,9 @@ describe('a page', () => {
 
   it('of a range that ends before it begins is empty', async () => {
     const list = newList('T');
-    await list.put([{ id: 'store_a:1', date: start }]);
+    await list.put([{ id: 'store_a:1', date: startDate }]);
     await list.count();
-    const asked = { skip: 0, limit: 10, now: start + day, startdate: start + hour, enddate: start };
+    const asked = { skip: 0, limit: 10, now: startDate + dayMs, startdate: startDate + hour, enddate: startDate };
     expect(await list.page(asked)).toEqual({ ids: [], total: 0 });
   });
 });

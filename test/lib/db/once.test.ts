@@ -1,19 +1,19 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { onceIn } from '../../../lib/db/once.ts';
+import { createRunOnce } from '../../../lib/db/once.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import { ServiceError } from '../../../lib/errors.ts';
-import { freshName, start } from '../../support/given.ts';
-import { testTable } from '../../support/table.ts';
+import { createUniqueName, startDate } from '../../support/given.ts';
+import { createTestTable } from '../../support/table.ts';
 
 let table: Table;
 beforeAll(async () => {
-  table = await testTable();
+  table = await createTestTable();
 });
 
 /** A till that counts its charges; `answers` tells what each of them does. */
 function till(...answers: ('charged' | 'timeout' | 'refused')[]) {
   const state = { charges: 0 };
-  const once = onceIn(table, { app: freshName(), platform: 'processor_b', now: () => start });
+  const once = createRunOnce(table, { app: createUniqueName(), platform: 'processor_b', now: () => startDate });
   const charge = async () => {
     const answer = answers.shift() ?? 'charged';
     if (answer !== 'refused') state.charges++;
@@ -56,9 +56,9 @@ describe('what runs once', () => {
   });
 
   it('waits for a run that was killed to be surely over, then recovers', async () => {
-    const app = freshName();
-    let now = start;
-    const once = onceIn(table, { app, platform: 'processor_b', now: () => now });
+    const app = createUniqueName();
+    let now = startDate;
+    const once = createRunOnce(table, { app, platform: 'processor_b', now: () => now });
     await new Promise<void>((running) => {
       const killed = async () => {
         running();

@@ -1,20 +1,20 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import * as keys from '../../../lib/db/keys.ts';
 import type { Table } from '../../../lib/db/table.ts';
-import { type Transactions, transactionsOf } from '../../../lib/db/transactions.ts';
+import { createTransactionRepository, type TransactionRepository } from '../../../lib/db/transactions.ts';
 import type { Transaction } from '../../../lib/transactions/transaction.ts';
-import { freshName, paid, seenPurchase, start } from '../../support/given.ts';
-import { testTable } from '../../support/table.ts';
+import { createObservation, createTransaction, createUniqueName, startDate } from '../../support/given.ts';
+import { createTestTable } from '../../support/table.ts';
 
 let table: Table;
-let transactions: Transactions;
+let transactions: TransactionRepository;
 beforeAll(async () => {
-  table = await testTable();
-  transactions = transactionsOf(table);
+  table = await createTestTable();
+  transactions = createTransactionRepository(table);
 });
 
 const payment = (purchaseId: string, transactionId: string): Transaction =>
-  paid(seenPurchase({ purchaseId, transactionId }).purchase);
+  createTransaction(createObservation({ purchaseId, transactionId }).purchase);
 
 const itemOf = (app: string, transaction: Transaction) => ({
   ...keys.transactionKey(app, transaction.purchaseId, transaction.transactionId),
@@ -23,7 +23,7 @@ const itemOf = (app: string, transaction: Transaction) => ({
 });
 
 async function stored(...given: readonly Transaction[]): Promise<string> {
-  const app = freshName();
+  const app = createUniqueName();
   await table.batchPut(given.map((transaction) => itemOf(app, transaction)));
   return app;
 }
@@ -34,13 +34,13 @@ it('finds the first payment and a renewal by their ids', async () => {
   expect(await transactions.find(app, 'store_a:1')).toEqual(first);
   expect(await transactions.find(app, 'store_a:2')).toEqual(renewal);
   expect(await transactions.find(app, 'store_a:3')).toBeUndefined();
-  expect(await transactions.find(freshName(), 'store_a:1')).toBeUndefined();
+  expect(await transactions.find(createUniqueName(), 'store_a:1')).toBeUndefined();
   expect(await transactions.find(app, 'x'.repeat(1500))).toBeUndefined();
 });
 
 it('writes no entry of an index for a transaction that has the id of its purchase', async () => {
   const index = (transactionId: string) =>
-    keys.transactionIndexKeys('app', 'store_a:1', { transactionId, purchaseDate: start });
+    keys.transactionIndexKeys('app', 'store_a:1', { transactionId, purchaseDate: startDate });
   expect(index('store_a:1')).not.toHaveProperty('keyPk');
   expect(index('store_a:2')).toHaveProperty('keyPk');
 });
@@ -48,15 +48,19 @@ it('writes no entry of an index for a transaction that has the id of its purchas
 it('names all transactions of one id, also that of the purchase of the same id', async () => {
   const bought = [payment('store_b:1', 'store_b:1'), payment('store_b:1:b', 'store_b:1')];
   const app = await stored(...bought);
-  expect(await transactions.named(app, 'store_b:1')).toEqual(bought);
+  expect(await transactions.listById(app, 'store_b:1')).toEqual(bought);
 });
 
 it('names a transaction once whose entry was written when the index held all of them', async () => {
   const first = payment('store_a:1', 'store_a:1');
-  const app = freshName();
+  const app = createUniqueName();
   await table.batchPut([
-    { ...itemOf(app, first), keyPk: keys.transactionIdPartition(app, 'store_a:1'), keySk: keys.momentKey(start) },
+    {
+      ...itemOf(app, first),
+      keyPk: keys.transactionIdPartition(app, 'store_a:1'),
+      keySk: keys.timestampKey(startDate),
+    },
   ]);
-  expect(await transactions.named(app, 'store_a:1')).toEqual([first]);
+  expect(await transactions.listById(app, 'store_a:1')).toEqual([first]);
   expect(await transactions.find(app, 'store_a:1')).toEqual(first);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { loggable } from '../../../lib/events/loggable.ts';
-import { newRecorder } from '../../../lib/events/recorder.ts';
+import { toLoggable } from '../../../lib/events/loggable.ts';
+import { createEventRecorder } from '../../../lib/events/recorder.ts';
 import { sanitize } from '../../../lib/events/sanitize.ts';
 
 const canary = 'CANARY-secret-value';
@@ -33,8 +33,8 @@ describe('an event', () => {
     })).node;
     fc.assert(
       fc.property(tree, (body) => {
-        const recorder = newRecorder({ type: 'receipt.validated', date: 0 });
-        recorder.note({ products: [body as object], transactions: [{ type: 'x', ...(body as object) }] });
+        const recorder = createEventRecorder({ type: 'receipt.validated', date: 0 });
+        recorder.addContent({ products: [body as object], transactions: [{ type: 'x', ...(body as object) }] });
         const end = { request: { method: 'POST', body }, response: body, outcome: { status: 200, ok: true } };
         expect(JSON.stringify(recorder.finish(end))).not.toContain(canary);
       }),
@@ -43,8 +43,8 @@ describe('an event', () => {
   });
 
   it('always has every list, and the tags of its user, its request and its error', () => {
-    const recorder = newRecorder({ type: 'receipt.validated', date: 0, reqId: 'req-1' });
-    recorder.user('ann');
+    const recorder = createEventRecorder({ type: 'receipt.validated', date: 0, reqId: 'req-1' });
+    recorder.setUser('ann');
     const { event } = recorder.finish({
       request: {},
       response: {},
@@ -63,9 +63,9 @@ describe('an event', () => {
   it.each(['error', 'req-1', 'store_a:1'])(
     'keeps the tag of its user when something else is called %s, too',
     (name) => {
-      const recorder = newRecorder({ type: 'receipt.validated', date: 0, reqId: 'req-1' });
-      recorder.user(name);
-      recorder.tag('store_a:1', '_P');
+      const recorder = createEventRecorder({ type: 'receipt.validated', date: 0, reqId: 'req-1' });
+      recorder.setUser(name);
+      recorder.addTag('store_a:1', '_P');
       const { event } = recorder.finish({ request: {}, response: {}, outcome: { status: 400, ok: false } });
       expect(event.content.tags).toEqual({ 'store_a:1': '_P', 'req-1': '_R', error: '_X', [name]: '_A' });
     },
@@ -73,10 +73,10 @@ describe('an event', () => {
 
   it('keeps no secret of the request in the words of a store that repeats it', () => {
     const [receipt, nonce] = ['MIIT-the-receipt', 'tokencc_the-nonce'];
-    const recorder = newRecorder({ type: 'receipt.validated', date: 0 });
-    recorder.note({ refreshFailures: [{ platform: 'store_a', reason: `cannot settle ${nonce}` }] });
+    const recorder = createEventRecorder({ type: 'receipt.validated', date: 0 });
+    recorder.addContent({ refreshFailures: [{ platform: 'store_a', reason: `cannot settle ${nonce}` }] });
     const timing = { startedAt: 0, endedAt: 1 };
-    recorder.externalCall({ type: 'x', url: `https://x/${encodeURIComponent(receipt)}`, method: 'GET', timing });
+    recorder.addExternalCall({ type: 'x', url: `https://x/${encodeURIComponent(receipt)}`, method: 'GET', timing });
     const message = `malformed: ${'x'.repeat(290)}${receipt} for key 0123-of-the-app`;
     const finished = recorder.finish({
       request: { body: { transaction: { appStoreReceipt: receipt, odd: [{ deep: nonce }] } } },
@@ -101,13 +101,13 @@ describe('an event', () => {
     ['a receipt', 'MIITpAYJKoZIhvcNAQcCo0IT'.repeat(20)],
   ])('keeps %s in no message, wherever it came from, and in no log line', (_what, secret) => {
     expect(JSON.stringify(sanitize({ message: `got ${secret}.` }))).not.toContain(secret.slice(0, 20));
-    expect(JSON.stringify(loggable(new Error(`got ${secret}.`)))).not.toContain(secret.slice(0, 20));
-    expect(JSON.stringify(loggable({ message: secret, config: { headers: [secret] } }))).not.toContain(secret);
+    expect(JSON.stringify(toLoggable(new Error(`got ${secret}.`)))).not.toContain(secret.slice(0, 20));
+    expect(JSON.stringify(toLoggable({ message: secret, config: { headers: [secret] } }))).not.toContain(secret);
   });
 
   it('counts the rows of a list that it leaves out', () => {
-    const recorder = newRecorder({ type: 'receipt.validated', date: 0 });
-    recorder.note({ purchases: Array.from({ length: 130 }, (_, index) => ({ purchaseId: `store_a:${index}` })) });
+    const recorder = createEventRecorder({ type: 'receipt.validated', date: 0 });
+    recorder.addContent({ purchases: Array.from({ length: 130 }, (_, index) => ({ purchaseId: `store_a:${index}` })) });
     const { content } = recorder.finish({ request: {}, response: {}, outcome: { status: 200, ok: true } }).event;
     expect([content.purchases.length, content.trimmed]).toEqual([100, { purchases: 30 }]);
   });

@@ -1,44 +1,44 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { movableClock } from '../../../emulator/clock.ts';
+import { createClock } from '../../../emulator/clock.ts';
 import { type RunningEmulator, startEmulator } from '../../../emulator/start-emulator.ts';
-import { type DayRatesHistory, dayRatesOf } from '../../../lib/db/day-rates.ts';
+import { createExchangeRateRepository, type ExchangeRateRepository } from '../../../lib/db/day-rates.ts';
 import type { Table } from '../../../lib/db/table.ts';
-import { cachedRates } from '../../../lib/exchange-rates/cached-rates.ts';
+import { createRateCache } from '../../../lib/exchange-rates/cached-rates.ts';
 import { loadRates } from '../../../lib/exchange-rates/load-rates.ts';
-import { pricedLook } from '../../../lib/exchange-rates/priced-look.ts';
-import { paid, seenPurchase } from '../../support/given.ts';
-import { testTable } from '../../support/table.ts';
+import { attachUsdRates } from '../../../lib/exchange-rates/priced-look.ts';
+import { createObservation, createTransaction } from '../../support/given.ts';
+import { createTestTable } from '../../support/table.ts';
 
 const hourMs = 60 * 60 * 1000;
 
 // The history is shared by all applications, so that each test has a year of its own.
 describe('loadRates', () => {
   let table: Table;
-  let dayRates: DayRatesHistory;
+  let dayRates: ExchangeRateRepository;
   let emulator: RunningEmulator;
   const load = async (now: string, url = emulator.url) => {
     emulator.clock.set(Date.parse(now));
-    await loadRates({ now: () => Date.parse(now), emulator: { url, roots: [] }, dayRates });
+    await loadRates({ now: () => Date.parse(now), emulator: { url, roots: [] }, dailyRates: dayRates });
   };
-  const ratesDay = async (date: string) => (await dayRates.before(Date.parse(date)))?.date;
+  const ratesDay = async (date: string) => (await dayRates.findForPurchaseDate(Date.parse(date)))?.date;
 
   beforeAll(async () => {
-    table = await testTable();
-    dayRates = dayRatesOf(table);
-    emulator = await startEmulator({ port: 0, clock: movableClock() });
+    table = await createTestTable();
+    dayRates = createExchangeRateRepository(table);
+    emulator = await startEmulator({ port: 0, clock: createClock() });
   });
   afterAll(async () => await emulator.close());
 
   it('keeps the last day and fills the days before it, once', async () => {
     await load('2031-06-13T16:00:00Z');
-    const days = await dayRates.daysBetween('2031-01-01', '2031-12-31');
+    const days = await dayRates.listStoredDays('2031-01-01', '2031-12-31');
     expect(days.at(-1)).toBe('2031-06-13');
     expect(days.length).toBeGreaterThan(55);
     expect(days).not.toContain('2031-06-08');
     await load('2031-06-13T16:00:00Z');
-    expect(await dayRates.daysBetween('2031-01-01', '2031-12-31')).toEqual(days);
+    expect(await dayRates.listStoredDays('2031-01-01', '2031-12-31')).toEqual(days);
   });
 
   it('converts purchases of a weekend and a holiday at the last rates before', async () => {
@@ -53,7 +53,7 @@ describe('loadRates', () => {
   it('heals days on which it did not run', async () => {
     await load('2033-06-10T16:00:00Z');
     await load('2033-06-20T16:00:00Z');
-    expect(await dayRates.daysBetween('2033-06-11', '2033-06-17')).toEqual(
+    expect(await dayRates.listStoredDays('2033-06-11', '2033-06-17')).toEqual(
       ['13', '14', '15', '16', '17'].map((day) => `2033-06-${day}`),
     );
   });
@@ -75,29 +75,30 @@ describe('loadRates', () => {
     const bank = await answering(status, bodies[body] ?? body);
     await expect(load('2034-03-15T16:00:00Z', urlOf(bank))).rejects.toMatchObject({ code: 'ConnectionFailed' });
     bank.close();
-    expect(await dayRates.daysBetween('2034-01-01', '2034-12-31')).toEqual([]);
+    expect(await dayRates.listStoredDays('2034-01-01', '2034-12-31')).toEqual([]);
   });
 
   it('prices a look with one read for a day, and dollars with none', async () => {
     await load('2035-03-16T16:00:00Z');
     const purchaseDate = Date.parse('2035-03-16T12:00:00Z');
-    const { purchase } = seenPurchase({ purchaseDate });
-    const look = (currency: string) => seenPurchase({}, { transactions: [paid(purchase, { currency })] });
-    const rates = cachedRates(dayRates, () => purchaseDate);
+    const { purchase } = createObservation({ purchaseDate });
+    const look = (currency: string) =>
+      createObservation({}, { transactions: [createTransaction(purchase, { currency })] });
+    const rates = createRateCache(dayRates, () => purchaseDate);
     const read = table.consumed.read;
     expect(
-      await pricedLook(
+      await attachUsdRates(
         look('USD'),
         [],
-        cachedRates({ before: () => Promise.reject() }, () => 0),
+        createRateCache({ findForPurchaseDate: () => Promise.reject() }, () => 0),
       ),
     ).toEqual(look('USD'));
     expect(table.consumed.read).toBe(read);
-    const [priced] = (await pricedLook(look('JPY'), [], rates)).transactions;
+    const [priced] = (await attachUsdRates(look('JPY'), [], rates)).transactions;
     expect(priced?.usdRateDate).toBe('2035-03-15');
     const readOnce = table.consumed.read;
     expect(readOnce).toBeGreaterThan(read);
-    expect((await pricedLook(look('COP'), [], rates)).transactions[0]?.usdRate).toBeUndefined();
+    expect((await attachUsdRates(look('COP'), [], rates)).transactions[0]?.usdRate).toBeUndefined();
     expect(table.consumed.read).toBe(readOnce);
   });
 
@@ -107,12 +108,12 @@ describe('loadRates', () => {
   ])('converts a day within the hour at the best rates where %s', async (_what, bought, early, late) => {
     const purchaseDate = Date.parse(bought);
     let now = purchaseDate;
-    const rates = cachedRates(dayRates, () => now);
-    await dayRates.keep([{ date: early, perEuro: { USD: '1.10' } }]);
-    expect((await rates.of(purchaseDate))?.date).toBe(early);
-    await dayRates.keep([{ date: late, perEuro: { USD: '1.30' } }]);
+    const rates = createRateCache(dayRates, () => now);
+    await dayRates.save([{ date: early, perEuro: { USD: '1.10' } }]);
+    expect((await rates.findForDate(purchaseDate))?.date).toBe(early);
+    await dayRates.save([{ date: late, perEuro: { USD: '1.30' } }]);
     now += hourMs;
-    expect((await rates.of(purchaseDate))?.date).toBe(late);
+    expect((await rates.findForDate(purchaseDate))?.date).toBe(late);
   });
 
   it.each([
@@ -124,22 +125,26 @@ describe('loadRates', () => {
     const purchaseDate = Date.parse(bought);
     let [now, reads] = [purchaseDate + daysLater * 24 * hourMs, 0];
     const before = async () => ({ date, perEuro: { USD: '1.10' }, read: ++reads });
-    const rates = cachedRates({ before }, () => now);
-    for (let hour = 0; hour < 3; hour++, now += hourMs) expect(await rates.of(purchaseDate)).toMatchObject({ date });
+    const rates = createRateCache({ findForPurchaseDate: before }, () => now);
+    for (let hour = 0; hour < 3; hour++, now += hourMs)
+      expect(await rates.findForDate(purchaseDate)).toMatchObject({ date });
     expect(reads).toBe(1);
   });
 
   it('estimates by the snapshot for three years around it, where the history has nothing', async () => {
-    const rates = cachedRates({ before: async () => undefined }, () => 0);
-    expect((await rates.of(Date.parse('2023-05-05')))?.date).toBe('2024-12-31');
-    expect(await rates.of(Date.parse('2021-05-05'))).toBeUndefined();
-    expect(await rates.of(Date.parse('2028-05-05'))).toBeUndefined();
+    const rates = createRateCache({ findForPurchaseDate: async () => undefined }, () => 0);
+    expect((await rates.findForDate(Date.parse('2023-05-05')))?.date).toBe('2024-12-31');
+    expect(await rates.findForDate(Date.parse('2021-05-05'))).toBeUndefined();
+    expect(await rates.findForDate(Date.parse('2028-05-05'))).toBeUndefined();
   });
 
   it('ends a look without rates rather than failing it', async () => {
-    const rates = cachedRates({ before: () => Promise.reject(new Error('no table')) }, () => 0);
-    const look = seenPurchase({}, { transactions: [paid(seenPurchase().purchase, { currency: 'JPY' })] });
-    expect(await pricedLook(look, [], rates)).toEqual(look);
+    const rates = createRateCache({ findForPurchaseDate: () => Promise.reject(new Error('no table')) }, () => 0);
+    const look = createObservation(
+      {},
+      { transactions: [createTransaction(createObservation().purchase, { currency: 'JPY' })] },
+    );
+    expect(await attachUsdRates(look, [], rates)).toEqual(look);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readReferenceRates } from '../../../lib/exchange-rates/reference-rates.ts';
+import { parseEcbRates } from '../../../lib/exchange-rates/reference-rates.ts';
 
 const sample = `<?xml version="1.0" encoding="UTF-8"?>
 <gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">
@@ -17,14 +17,14 @@ const sample = `<?xml version="1.0" encoding="UTF-8"?>
 
 describe('readReferenceRates', () => {
   it('reads the file of a day', () => {
-    expect(readReferenceRates(sample)).toEqual([{ date: '2024-12-31', perEuro: { USD: '1.0389', JPY: '163.06' } }]);
+    expect(parseEcbRates(sample)).toEqual([{ date: '2024-12-31', perEuro: { USD: '1.0389', JPY: '163.06' } }]);
   });
 
   it('reads several days on one line with the other quotes', () => {
     const days =
       '<Cube time="2024-12-30"><Cube currency="USD" rate="1.0444"/></Cube><Cube time="2024-12-27"><Cube currency="USD" rate="1.0435"/></Cube>';
     const xml = sample.replace(/<Cube>[\s\S]*<\/Cube>/, `<Cube>${days}</Cube>`);
-    expect(readReferenceRates(xml).map(({ date }) => date)).toEqual(['2024-12-30', '2024-12-27']);
+    expect(parseEcbRates(xml).map(({ date }) => date)).toEqual(['2024-12-30', '2024-12-27']);
   });
 
   it.each([
@@ -42,6 +42,6 @@ describe('readReferenceRates', () => {
     ['an element more', sample.replace("<Cube currency='JPY'", "<Note/><Cube currency='JPY'")],
     ['no days', sample.replace(/<Cube time[\s\S]*<\/Cube>\s*<\/Cube>/, '</Cube>')],
   ])('refuses %s', (_what, xml) => {
-    expect(() => readReferenceRates(xml)).toThrow('The exchange rates could not be read.');
+    expect(() => parseEcbRates(xml)).toThrow('The exchange rates could not be read.');
   });
 });

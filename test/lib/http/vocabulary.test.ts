@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  inTongue,
+  applyVocabulary,
   isBrandPath,
-  neutralId,
-  spokenTransaction,
-  validatorPlatform,
+  resolveTransactionType,
+  toNeutralId,
+  toValidatorPlatform,
 } from '../../../lib/http/vocabulary.ts';
 import { platforms } from '../../../lib/purchases/platform.ts';
 
@@ -20,7 +20,7 @@ describe('the vocabulary', () => {
     ['applesauce:1', 'applesauce:1'],
     ['apple', 'apple'],
   ])('reads the id %s as %s', (spoken, neutral) => {
-    expect(neutralId(spoken)).toBe(neutral);
+    expect(toNeutralId(spoken)).toBe(neutral);
   });
 
   it('writes ids, platforms and the keys of purchases in brand words, and nothing else', () => {
@@ -29,18 +29,18 @@ describe('the vocabulary', () => {
       purchases: { 'store_a:p': { productId: 'store_a:p', platform: 'store_a', discountId: 'store_a:x' } },
       rows: [{ purchaseId: 'processor_a:sub_1', offerId: null }],
     };
-    expect(inTongue(answer, 'brand')).toEqual({
+    expect(applyVocabulary(answer, 'brand')).toEqual({
       applicationUsername: 'store_a:bob',
       purchases: { 'apple:p': { productId: 'apple:p', platform: 'apple', discountId: 'store_a:x' } },
       rows: [{ purchaseId: 'stripe:sub_1', offerId: null }],
     });
-    expect(inTongue(answer, 'neutral')).toBe(answer);
+    expect(applyVocabulary(answer, 'neutral')).toBe(answer);
   });
 
   it('turns every brand id back into the neutral one', () => {
     for (const platform of platforms) {
-      const { productId } = inTongue({ productId: `${platform}:x` }, 'brand');
-      expect(neutralId(productId)).toBe(`${platform}:x`);
+      const { productId } = applyVocabulary({ productId: `${platform}:x` }, 'brand');
+      expect(toNeutralId(productId)).toBe(`${platform}:x`);
     }
   });
 
@@ -53,13 +53,13 @@ describe('the vocabulary', () => {
     ['braintree', 'processor_b', 'brand'],
     ['iaptic', 'processor_a', 'brand'],
   ])('knows whose a transaction of type %s is', (type, platform, tongue) => {
-    expect(spokenTransaction({ type })).toEqual({ platform, tongue });
+    expect(resolveTransactionType({ type })).toEqual({ platform, tongue });
   });
 
   it('takes a signed representation for store_a whatever its type says, and nothing unknown for anything', () => {
-    expect(spokenTransaction({ type: 'new-one', jwsRepresentation: 'eyJ' })?.platform).toBe('store_a');
-    expect(spokenTransaction({ type: 'constructor' })).toBeUndefined();
-    expect(spokenTransaction({ type: '__proto__' })).toBeUndefined();
+    expect(resolveTransactionType({ type: 'new-one', jwsRepresentation: 'eyJ' })?.platform).toBe('store_a');
+    expect(resolveTransactionType({ type: 'constructor' })).toBeUndefined();
+    expect(resolveTransactionType({ type: '__proto__' })).toBeUndefined();
   });
 
   it('knows brand paths by a whole segment', () => {
@@ -68,7 +68,7 @@ describe('the vocabulary', () => {
   });
 
   it('words the platform of a validation as its clients do', () => {
-    expect(validatorPlatform('store_a', 'brand')).toBe('ios-appstore');
-    expect(validatorPlatform('store_a', 'neutral')).toBe('store_a');
+    expect(toValidatorPlatform('store_a', 'brand')).toBe('ios-appstore');
+    expect(toValidatorPlatform('store_a', 'neutral')).toBe('store_a');
   });
 });

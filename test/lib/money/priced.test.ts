@@ -1,29 +1,29 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { keptRate, priced } from '../../../lib/money/priced.ts';
+import { chooseUsdRate, withUsdRate } from '../../../lib/money/priced.ts';
 import { merge } from '../../../lib/purchases/merge.ts';
-import { day, paid, seenPurchase, start } from '../../support/given.ts';
+import { createObservation, createTransaction, dayMs, startDate } from '../../support/given.ts';
 
 const rates = { date: '2025-12-31', perEuro: { USD: '1.1', JPY: '180' } };
-const yen = { purchaseDate: start, currency: 'JPY', amountMicros: 600_000_000 };
+const yen = { purchaseDate: startDate, currency: 'JPY', amountMicros: 600_000_000 };
 
 describe('priced', () => {
   it('keeps the fraction of the two rates and its day', () => {
-    expect(priced(yen, rates)).toEqual({ ...yen, usdRate: '1.1/180', usdRateDate: '2025-12-31' });
-    expect(priced({ ...yen, currency: 'EUR' }, rates)).toMatchObject({ usdRate: '1.1/1' });
+    expect(withUsdRate(yen, rates)).toEqual({ ...yen, usdRate: '1.1/180', usdRateDate: '2025-12-31' });
+    expect(withUsdRate({ ...yen, currency: 'EUR' }, rates)).toMatchObject({ usdRate: '1.1/1' });
   });
 
   it.each(['USD', 'COP', 'constructor'])('gives %s no rate', (currency) => {
-    expect(priced({ ...yen, currency }, rates)).toEqual({ ...yen, currency });
+    expect(withUsdRate({ ...yen, currency }, rates)).toEqual({ ...yen, currency });
   });
 
   it('does not change a rate that was in force', () => {
     const kept = { ...yen, usdRate: '1.2/170', usdRateDate: '2025-12-30' };
-    expect(priced(kept, rates)).toBe(kept);
+    expect(withUsdRate(kept, rates)).toBe(kept);
   });
 
   it('replaces an estimate', () => {
-    expect(priced({ ...yen, usdRate: '1.2/170', usdRateDate: '2024-12-31' }, rates).usdRate).toBe('1.1/180');
+    expect(withUsdRate({ ...yen, usdRate: '1.2/170', usdRateDate: '2024-12-31' }, rates).usdRate).toBe('1.1/180');
   });
 });
 
@@ -31,24 +31,26 @@ describe('keptRate', () => {
   const rated = { ...yen, usdRate: '1.1/180', usdRateDate: '2025-12-31' };
 
   it('takes over the rate for the same money', () => {
-    expect(keptRate(yen, [yen, rated])).toEqual({ usdRate: '1.1/180', usdRateDate: '2025-12-31' });
+    expect(chooseUsdRate(yen, [yen, rated])).toEqual({ usdRate: '1.1/180', usdRateDate: '2025-12-31' });
   });
 
   it('takes over no rate of another currency or day', () => {
-    expect(keptRate({ ...yen, currency: 'GBP' }, [rated])).toEqual({});
-    expect(keptRate({ ...yen, purchaseDate: start + 40 * day }, [rated])).toEqual({});
+    expect(chooseUsdRate({ ...yen, currency: 'GBP' }, [rated])).toEqual({});
+    expect(chooseUsdRate({ ...yen, purchaseDate: startDate + 40 * dayMs }, [rated])).toEqual({});
   });
 });
 
 describe('merge', () => {
-  const { purchase } = seenPurchase();
+  const { purchase } = createObservation();
   const look = fc
     .record({
       asOf: fc.integer({ min: 0, max: 3 }),
       currency: fc.constantFrom('JPY', 'USD', 'COP'),
       amountMicros: fc.constantFrom(1_000_000, 2_000_000),
     })
-    .map(({ asOf, ...amount }) => seenPurchase({}, { asOf, transactions: [priced(paid(purchase, amount), rates)] }));
+    .map(({ asOf, ...amount }) =>
+      createObservation({}, { asOf, transactions: [withUsdRate(createTransaction(purchase, amount), rates)] }),
+    );
 
   it('ends with the same rate in any order', () => {
     fc.assert(
@@ -60,12 +62,16 @@ describe('merge', () => {
   });
 
   it('gains a rate later, for the purchase too', () => {
-    const first = merge(undefined, seenPurchase({}, { transactions: [paid(purchase, yen)] }));
-    const known = merge(first, seenPurchase({}, { transactions: [priced(paid(purchase, yen), rates)] }));
+    const first = merge(undefined, createObservation({}, { transactions: [createTransaction(purchase, yen)] }));
+    const known = merge(
+      first,
+      createObservation({}, { transactions: [withUsdRate(createTransaction(purchase, yen), rates)] }),
+    );
     expect(known.transactions[0]?.transaction.usdRate).toBe('1.1/180');
     expect(known.purchase.usdRate).toBe('1.1/180');
     expect(
-      merge(known, seenPurchase({}, { asOf: start + 1, transactions: [paid(purchase, yen)] })).purchase.usdRate,
+      merge(known, createObservation({}, { asOf: startDate + 1, transactions: [createTransaction(purchase, yen)] }))
+        .purchase.usdRate,
     ).toBe('1.1/180');
   });
 });

@@ -1,13 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Claim, claimAgain, entitledUsers, type Strategy, strategies } from '../../../lib/purchases/claims.ts';
+import {
+  type Claim,
+  renewClaim,
+  resolveEntitledUsers,
+  type Strategy,
+  strategies,
+} from '../../../lib/purchases/claims.ts';
 
-type Act = { readonly username: string; readonly how: Claim['how'] };
+type Act = { readonly username: string; readonly how: Claim['source'] };
 
 const acts = fc.array(
   fc.record({
     username: fc.constantFrom('ann', 'bob', 'cy'),
-    how: fc.constantFrom<Claim['how']>('validation', 'validation', 'manual'),
+    how: fc.constantFrom<Claim['source']>('validation', 'validation', 'manual'),
   }),
   { minLength: 1, maxLength: 12 },
 );
@@ -16,12 +22,12 @@ const acts = fc.array(
 function claimsAfter(history: readonly Act[]): Claim[] {
   const claims = new Map<string, Claim>();
   history.forEach(({ username, how }, second) => {
-    claims.set(username, claimAgain(claims.get(username), username, how, second));
+    claims.set(username, renewClaim(claims.get(username), username, how, second));
   });
   return [...claims.values()];
 }
 
-const owners = (history: readonly Act[], strategy: Strategy) => entitledUsers(claimsAfter(history), strategy);
+const owners = (history: readonly Act[], strategy: Strategy) => resolveEntitledUsers(claimsAfter(history), strategy);
 
 describe('the owners of a purchase', () => {
   it('are the latest manual link alone, under every strategy', () => {
@@ -50,12 +56,12 @@ describe('the owners of a purchase', () => {
     fc.assert(
       fc.property(acts, fc.constantFrom(...strategies), (history, strategy) => {
         const claims = claimsAfter(history);
-        expect(entitledUsers([...claims].reverse(), strategy)).toEqual(entitledUsers(claims, strategy));
+        expect(resolveEntitledUsers([...claims].reverse(), strategy)).toEqual(resolveEntitledUsers(claims, strategy));
       }),
     );
   });
 
   it('are nobody while nobody claims', () => {
-    for (const strategy of strategies) expect(entitledUsers([], strategy)).toEqual([]);
+    for (const strategy of strategies) expect(resolveEntitledUsers([], strategy)).toEqual([]);
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { collectionOf, currentSubscription } from '../../../lib/purchases/collection.ts';
+import { findCurrentSubscription, toPurchaseCollection } from '../../../lib/purchases/collection.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
-import { day, seenPurchase, start } from '../../support/given.ts';
+import { createObservation, dayMs, startDate } from '../../support/given.ts';
 
-const now = start + 10 * day;
+const now = startDate + 10 * dayMs;
 
 /** A month from `start`, and what differs. */
 const monthly = (purchaseId: string, state: Partial<Purchase> = {}): Purchase =>
-  seenPurchase({ purchaseId, ...state }).purchase;
+  createObservation({ purchaseId, ...state }).purchase;
 
 function endless(purchaseId: string, state: Partial<Purchase> = {}): Purchase {
   const { expirationDate: _end, ...lasting } = monthly(purchaseId, state);
@@ -21,8 +21,8 @@ function counting(one: Purchase, other: Purchase): string[] {
     [other, one],
   ];
   return orders.flatMap((purchases) => [
-    ...Object.values(collectionOf(purchases, now)).map(({ purchaseId }) => purchaseId),
-    currentSubscription(purchases, now)?.purchaseId ?? 'none',
+    ...Object.values(toPurchaseCollection(purchases, now)).map(({ purchaseId }) => purchaseId),
+    findCurrentSubscription(purchases, now)?.purchaseId ?? 'none',
   ]);
 }
 
@@ -32,24 +32,26 @@ describe('of two purchases of one product', () => {
   const active = monthly('active');
 
   it('an active one counts before one that is over, however long that would have lasted', () => {
-    const refunded = monthly('refunded', { expirationDate: start + 365 * day, endedAt: start + day });
+    const refunded = monthly('refunded', { expirationDate: startDate + 365 * dayMs, endedAt: startDate + dayMs });
     expect(counting(active, refunded)).toEqual(always('active'));
     expect(counting(active, monthly('expired', { expirationDate: now }))).toEqual(always('active'));
     expect(counting(active, endless('pending', { isPending: true }))).toEqual(always('active'));
   });
 
   it('the one that lasts longer counts, and longest what has no end', () => {
-    expect(counting(active, monthly('longer', { expirationDate: start + 32 * day }))).toEqual(always('longer'));
+    expect(counting(active, monthly('longer', { expirationDate: startDate + 32 * dayMs }))).toEqual(always('longer'));
     expect(counting(active, endless('endless'))).toEqual(always('endless'));
   });
 
   it('the one that was over later counts, and not the one that was taken away early', () => {
-    const lapsed = monthly('lapsed', { expirationDate: start + 5 * day });
-    const refunded = monthly('refunded', { expirationDate: start + 31 * day, endedAt: start + day });
+    const lapsed = monthly('lapsed', { expirationDate: startDate + 5 * dayMs });
+    const refunded = monthly('refunded', { expirationDate: startDate + 31 * dayMs, endedAt: startDate + dayMs });
     expect(counting(lapsed, refunded)).toEqual(always('lapsed'));
   });
 
   it('the later one counts, of two without an end', () => {
-    expect(counting(endless('first'), endless('second', { purchaseDate: start + day }))).toEqual(always('second'));
+    expect(counting(endless('first'), endless('second', { purchaseDate: startDate + dayMs }))).toEqual(
+      always('second'),
+    );
   });
 });

@@ -1,50 +1,55 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { caughtUp } from '../../../lib/counting/caught-up.ts';
-import { correct, recount } from '../../../lib/counting/recount.ts';
-import { countersOf } from '../../../lib/db/counters.ts';
-import { dayRatesOf } from '../../../lib/db/day-rates.ts';
+import { waitForStream } from '../../../lib/counting/caught-up.ts';
+import { correctCounters, recount } from '../../../lib/counting/recount.ts';
+import { createCounterRepository } from '../../../lib/db/counters.ts';
+import { createExchangeRateRepository } from '../../../lib/db/day-rates.ts';
 import * as keys from '../../../lib/db/keys.ts';
-import { type Lists, listsOf } from '../../../lib/db/lists.ts';
-import { purchasesOf } from '../../../lib/db/purchases.ts';
+import { createPagedListRepository, type PagedListRepository } from '../../../lib/db/lists.ts';
+import { createPurchaseRepository } from '../../../lib/db/purchases.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import type { Deps } from '../../../lib/deps.ts';
-import { cachedRates } from '../../../lib/exchange-rates/cached-rates.ts';
-import { dayAfter, daysBetween } from '../../../lib/stats/calendar.ts';
-import { byPeriod, type Collection } from '../../../lib/stats/tally.ts';
+import { createRateCache } from '../../../lib/exchange-rates/cached-rates.ts';
+import { addDays, listDays } from '../../../lib/stats/calendar.ts';
+import { indexByPeriod, type ListKind } from '../../../lib/stats/tally.ts';
 import type { Transaction } from '../../../lib/transactions/transaction.ts';
-import { day, freshName, start, testCipher } from '../../support/given.ts';
-import { anyLives, livesOf } from '../../support/purchase-lives.ts';
-import { recordedTable } from '../../support/recorded-table.ts';
-import { consumerOf } from '../../support/shard-consumer.ts';
-import { testTable } from '../../support/table.ts';
+import { createUniqueName, dayMs, startDate, testCipher } from '../../support/given.ts';
+import { arbitraryHistories, createHistoryRunner } from '../../support/purchase-lives.ts';
+import { createRecordedTable } from '../../support/recorded-table.ts';
+import { createShardConsumer } from '../../support/shard-consumer.ts';
+import { createTestTable } from '../../support/table.ts';
 
 let table: Table;
-let lists: Lists;
+let lists: PagedListRepository;
 beforeAll(async () => {
-  table = await testTable();
-  lists = listsOf(table, countersOf(table));
+  table = await createTestTable();
+  lists = createPagedListRepository(table, createCounterRepository(table));
 });
 
 const whole = ['2026-01-01', '2026-03-31'] as const;
-const later = start + 400 * day;
-const collections: readonly Collection[] = ['P', 'T', 'C'];
+const later = startDate + 400 * dayMs;
+const collections: readonly ListKind[] = ['P', 'T', 'C'];
 
 /** An application whose purchases live while its stream is counted, or not. */
 function newWorld(strategy: 'all' | 'first' | 'last', sizes: readonly number[] = [100]) {
-  const app = freshName();
-  const recorded = recordedTable(table, 3);
-  const rates = cachedRates(dayRatesOf(table), () => later);
-  const live = livesOf(purchasesOf(recorded.table, testCipher, rates), app, { strategy, from: start });
-  const counters = countersOf(table);
+  const app = createUniqueName();
+  const recorded = createRecordedTable(table, 3);
+  const rates = createRateCache(createExchangeRateRepository(table), () => later);
+  const live = createHistoryRunner(createPurchaseRepository(recorded.table, testCipher, rates), app, {
+    strategy,
+    from: startDate,
+  });
+  const counters = createCounterRepository(table);
   const customers = { summarize: async () => undefined };
   const deps = { table, counters, customers, now: () => later } as unknown as Deps;
-  const consumers = recorded.shards.map((records, index) => consumerOf(records, { shard: `shard-${index}`, sizes }));
+  const consumers = recorded.shards.map((records, index) =>
+    createShardConsumer(records, { shard: `shard-${index}`, sizes }),
+  );
   return {
     ...{ app, recorded, live, counters, deps, consumers },
     /** Requests at these days, and one of long ago, so that none of them counts as half deleted. */
     async ask(days: readonly number[]) {
-      const dates = [start - 30 * day, ...days.map((each) => start + each * day + 1)];
+      const dates = [startDate - 30 * dayMs, ...days.map((each) => startDate + each * dayMs + 1)];
       await recorded.table.batchPut(
         dates.map((date, index) => ({
           ...keys.eventKey(app, `e${index}`),
@@ -60,7 +65,7 @@ function newWorld(strategy: 'all' | 'first' | 'last', sizes: readonly number[] =
 }
 type World = ReturnType<typeof newWorld>;
 
-async function rowsOf(app: string, collection: Collection): Promise<Item[]> {
+async function rowsOf(app: string, collection: ListKind): Promise<Item[]> {
   const entries = await table.query({ partition: keys.listPartition(app, collection), index: 'byCreated' });
   return await table.batchGet(entries.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
 }
@@ -97,7 +102,7 @@ async function plainSums(app: string): Promise<Record<string, Record<string, num
   const events = await Promise.all(
     keys.eventPartitions(app).map(async (partition) => await table.query({ partition, index: 'byCreated' })),
   );
-  for (const { createdSk } of events.flat()) add(keys.momentOf(String(createdSk)), 'requests');
+  for (const { createdSk } of events.flat()) add(keys.parseKeyTimestamp(String(createdSk)), 'requests');
   return sums;
 }
 
@@ -114,21 +119,21 @@ const present = (sums: Readonly<Record<string, Readonly<Record<string, number>>>
   );
 
 async function expectTruth({ app, counters }: World, skips: readonly number[] = []): Promise<void> {
-  const [days, months] = [await counters.days(app, ...whole), await counters.months(app)];
-  expect(present(Object.fromEntries(byPeriod([...days, ...months])))).toEqual(present(await plainSums(app)));
+  const [days, months] = [await counters.listDays(app, ...whole), await counters.listMonths(app)];
+  expect(present(Object.fromEntries(indexByPeriod([...days, ...months])))).toEqual(present(await plainSums(app)));
   for (const collection of collections) {
     const rows = await rowsOf(app, collection);
     for (const skip of skips) {
-      const page = await lists.page(app, collection, { skip, limit: 3, now: later });
+      const page = await lists.getPage(app, collection, { skip, limit: 3, now: later });
       expect(page).toEqual({ items: rows.slice(skip, skip + 3), total: rows.length });
     }
   }
 }
 
-const anyDay = fc.nat(daysBetween(...whole).length - 1).map((index) => dayAfter(whole[0], index));
+const anyDay = fc.nat(listDays(...whole).length - 1).map((index) => addDays(whole[0], index));
 const anyHarm = fc.record({
   period: fc.oneof(
-    fc.nat(30).map((index) => dayAfter(whole[0], index)),
+    fc.nat(30).map((index) => addDays(whole[0], index)),
     anyDay,
     fc.constantFrom('2026-01', '2026-02'),
   ),
@@ -154,7 +159,7 @@ describe('after any history, recounting', () => {
   it('mends counters that are wrong, missing or should not be', async () => {
     await fc.assert(
       fc.asyncProperty(
-        anyLives,
+        arbitraryHistories,
         anyRequests,
         fc.array(anyHarm, { minLength: 1, maxLength: 8 }),
         anySkips,
@@ -167,9 +172,9 @@ describe('after any history, recounting', () => {
           for (const { period, name, value } of harms) {
             const key = (period.length === 7 ? keys.monthKey : keys.dayKey)(app, period);
             if (value === undefined) await table.transact([{ Delete: { TableName: table.name, Key: key } }]);
-            else await counters.correct([{ key, change: (tally) => ({ ...tally, [name]: value }) }]);
+            else await counters.replaceTallies([{ key, change: (tally) => ({ ...tally, [name]: value }) }]);
           }
-          await correct(app, { days: whole, differences: await recount(app, whole, deps) }, deps);
+          await correctCounters(app, { days: whole, differences: await recount(app, whole, deps) }, deps);
           await expectTruth(world, skips);
         },
       ),
@@ -180,7 +185,7 @@ describe('after any history, recounting', () => {
   it('of days that are parts of months mends what was never counted, though it crashes between any two writes', async () => {
     await fc.assert(
       fc.asyncProperty(
-        anyLives,
+        arbitraryHistories,
         fc.integer({ min: 0, max: 40 }),
         fc.infiniteStream(fc.boolean()),
         async ({ strategy, deeds }, cut, chances) => {
@@ -203,12 +208,14 @@ describe('after any history, recounting', () => {
               if (stays++ % 3 === 2) throw new Error('crashed after the write');
             },
           };
-          const last = dayAfter(whole[0], cut);
-          for (const days of [[whole[0], last] as const, [dayAfter(last, 1), whole[1]] as const]) {
+          const last = addDays(whole[0], cut);
+          for (const days of [[whole[0], last] as const, [addDays(last, 1), whole[1]] as const]) {
             for (;;) {
               const differences = await recount(app, days, deps);
               if (differences.length === 0) break;
-              await correct(app, { days, differences }, { counters: countersOf(crashing) }).catch(() => undefined);
+              await correctCounters(app, { days, differences }, { counters: createCounterRepository(crashing) }).catch(
+                () => undefined,
+              );
             }
           }
           await expectTruth(world);
@@ -221,8 +228,8 @@ describe('after any history, recounting', () => {
   it('neither loses nor doubles what happens, and what is counted, while it works', async () => {
     await fc.assert(
       fc.asyncProperty(
-        anyLives,
-        anyLives,
+        arbitraryHistories,
+        arbitraryHistories,
         fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 8, maxLength: 16 }).map((sizes) => [...sizes, 400]),
         fc.infiniteStream(fc.nat(15)),
         async ({ strategy, deeds }, { deeds: meanwhile }, sizes, chances) => {
@@ -253,9 +260,9 @@ describe('after any history, recounting', () => {
               return items;
             },
           };
-          const counters = countersOf(moving);
+          const counters = createCounterRepository(moving);
           const differences = await recount(app, whole, { table: moving, counters });
-          await caughtUp(app, {
+          await waitForStream(app, {
             table: moving,
             now: () => later,
             wait: async () => {
@@ -264,7 +271,7 @@ describe('after any history, recounting', () => {
             },
           });
           await goOn();
-          await correct(app, { days: whole, differences }, { counters }).catch((thrown) =>
+          await correctCounters(app, { days: whole, differences }, { counters }).catch((thrown) =>
             expect(thrown).toMatchObject({ code: 'Conflict' }),
           );
           await world.countAll();
@@ -280,6 +287,8 @@ describe('after any history, recounting', () => {
     const wait = async (ms: number) => {
       time += 30 * ms;
     };
-    await expect(caughtUp(freshName(), { table, now: () => time, wait })).rejects.toMatchObject({ code: 'Conflict' });
+    await expect(waitForStream(createUniqueName(), { table, now: () => time, wait })).rejects.toMatchObject({
+      code: 'Conflict',
+    });
   });
 });

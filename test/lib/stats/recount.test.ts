@@ -1,18 +1,18 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { aggregate } from '../../../lib/counting/aggregate.ts';
-import { correct, recount } from '../../../lib/counting/recount.ts';
-import { countersOf } from '../../../lib/db/counters.ts';
-import { customersOf } from '../../../lib/db/customers.ts';
+import { aggregateStreamRecords } from '../../../lib/counting/aggregate.ts';
+import { correctCounters, recount } from '../../../lib/counting/recount.ts';
+import { createCounterRepository } from '../../../lib/db/counters.ts';
+import { createCustomerRepository } from '../../../lib/db/customers.ts';
 import * as keys from '../../../lib/db/keys.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import type { Deps } from '../../../lib/deps.ts';
-import { day, freshName, paid, seenPurchase, start } from '../../support/given.ts';
-import { streamRecord } from '../../support/stream-records.ts';
-import { testTable } from '../../support/table.ts';
+import { createObservation, createTransaction, createUniqueName, dayMs, startDate } from '../../support/given.ts';
+import { buildStreamRecord } from '../../support/stream-records.ts';
+import { createTestTable } from '../../support/table.ts';
 
 let table: Table;
 beforeAll(async () => {
-  table = await testTable();
+  table = await createTestTable();
 });
 
 const days = ['2026-01-01', '2026-02-15'] as const;
@@ -22,50 +22,56 @@ const february = ['2026-02-01', '2026-02-15'] as const;
 function itemsOf(app: string): Item[] {
   const purchases = [0, 1].map((index) => ({
     ...keys.purchaseKey(app, `store_a:${index}`),
-    ...keys.purchaseIndexKeys(app, `store_a:${index}`, { createdAt: start + index * day, updatedAt: start }),
-    createdAt: start + index * day,
+    ...keys.purchaseIndexKeys(app, `store_a:${index}`, { createdAt: startDate + index * dayMs, updatedAt: startDate }),
+    createdAt: startDate + index * dayMs,
     version: 1,
     entitledUsers: [],
   }));
   const payments = [0, 1, 2, 3].map((index) => {
     const purchaseId = `store_a:${index % 2}`;
     const transactionId = `store_a:${index}`;
-    const purchaseDate = start + index * 11 * day;
-    const refunded = index === 3 && { refundedAt: start + 40 * day };
+    const purchaseDate = startDate + index * 11 * dayMs;
+    const refunded = index === 3 && { refundedAt: startDate + 40 * dayMs };
     return {
       ...keys.transactionKey(app, purchaseId, transactionId),
       ...keys.transactionIndexKeys(app, purchaseId, { transactionId, purchaseDate }),
-      transaction: { ...paid(seenPurchase().purchase), purchaseId, transactionId, purchaseDate, ...refunded },
+      transaction: {
+        ...createTransaction(createObservation().purchase),
+        purchaseId,
+        transactionId,
+        purchaseDate,
+        ...refunded,
+      },
     };
   });
-  const date = start + 5 * day;
+  const date = startDate + 5 * dayMs;
   return [
     ...purchases,
     ...payments,
     { ...keys.notificationKey(app, 'store_a:0', date, 'n'), id: 'n', date, reason: 'RENEWED' },
     {
       ...keys.customerKey(app, 'ann'),
-      ...keys.customerIndexKeys(app, 'ann', start),
+      ...keys.customerIndexKeys(app, 'ann', startDate),
       username: 'ann',
-      createdAt: start,
+      createdAt: startDate,
     },
     ...[0, 30].map((index) => ({
       ...keys.eventKey(app, `e${index}`),
-      ...keys.eventIndexKeys(app, `e${index}`, start + index * day),
-      date: start + index * day,
+      ...keys.eventIndexKeys(app, `e${index}`, startDate + index * dayMs),
+      date: startDate + index * dayMs,
       type: 'customer.read',
     })),
   ];
 }
 
 async function givenCounted(counted: (items: readonly Item[]) => readonly Item[] = (items) => items) {
-  const app = freshName();
-  const counters = countersOf(table);
-  const deps = { table, counters, customers: customersOf(table) } as unknown as Deps;
+  const app = createUniqueName();
+  const counters = createCounterRepository(table);
+  const deps = { table, counters, customers: createCustomerRepository(table) } as unknown as Deps;
   const items = itemsOf(app);
   await table.batchPut(items);
-  const records = counted(items).map((after, index) => streamRecord({ after }, index));
-  await aggregate(records, 'shard', deps);
+  const records = counted(items).map((after, index) => buildStreamRecord({ after }, index));
+  await aggregateStreamRecords(records, 'shard', deps);
   return { app, deps, items };
 }
 
@@ -86,34 +92,36 @@ describe('recounting', () => {
 
   it('corrects days and the months around them, so that a second recount agrees', async () => {
     const { app, deps } = await givenCounted((items) => items.filter((item) => !isPayment(item)));
-    await correct(app, { days: february, differences: await recount(app, february, deps) }, deps);
+    await correctCounters(app, { days: february, differences: await recount(app, february, deps) }, deps);
     expect(await recount(app, ['2026-01-01', '2026-02-28'], deps)).toEqual([]);
   });
 
   it('corrects a month that lies in the range whole', async () => {
     const { app, deps } = await givenCounted();
-    await deps.counters.correct([
+    await deps.counters.replaceTallies([
       { key: keys.monthKey(app, '2026-01'), change: (tally) => ({ ...tally, transactions: 77 }) },
     ]);
     const whole = ['2026-01-01', '2026-01-31'] as const;
     const differences = await recount(app, whole, deps);
     expect(differences.map(({ period, change }) => [period, change])).toEqual([['2026-01', { transactions: -74 }]]);
-    await correct(app, { days: whole, differences }, deps);
+    await correctCounters(app, { days: whole, differences }, deps);
     expect(await recount(app, whole, deps)).toEqual([]);
   });
 
   it('corrects nothing that was counted since', async () => {
     const { app, deps, items } = await givenCounted((all) => all.filter((item) => !isPayment(item)));
     const differences = await recount(app, february, deps);
-    const late = items.filter(isPayment).map((after) => streamRecord({ after }, 1_000));
-    await aggregate(late, 'shard', deps);
-    await expect(correct(app, { days: february, differences }, deps)).rejects.toMatchObject({ code: 'Conflict' });
+    const late = items.filter(isPayment).map((after) => buildStreamRecord({ after }, 1_000));
+    await aggregateStreamRecords(late, 'shard', deps);
+    await expect(correctCounters(app, { days: february, differences }, deps)).rejects.toMatchObject({
+      code: 'Conflict',
+    });
     expect(await recount(app, ['2026-02-01', '2026-02-28'], deps)).toEqual([]);
   });
 
   it('keeps the requests of days whose events have ended', async () => {
     const { app, deps } = await givenCounted();
-    await deps.counters.correct([
+    await deps.counters.replaceTallies([
       { key: keys.dayKey(app, '2026-01-02'), change: (tally) => ({ ...tally, requests: 9 }) },
     ]);
     expect(await recount(app, ['2026-01-01', '2026-01-15'], deps)).toEqual([]);

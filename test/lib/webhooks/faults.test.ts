@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Happened } from '../../../lib/db/purchases.ts';
+import type { RecordPurchaseInput } from '../../../lib/db/purchases.ts';
 import { listDeliveries } from '../../../lib/webhooks/operator.ts';
 import { type ApplicationServer, startApplicationServer } from '../../support/application-server.ts';
-import { day, seenPurchase, start } from '../../support/given.ts';
-import { type Around, webhookWorld } from '../../support/webhook-world.ts';
+import { createObservation, dayMs, startDate } from '../../support/given.ts';
+import { createWebhookHarness, type WrapCall } from '../../support/webhook-world.ts';
 
 let server: ApplicationServer;
 // The workers log each of the hundreds of failures.
@@ -17,7 +17,7 @@ afterAll(async () => {
   await server.close();
 });
 beforeEach(() => {
-  server.taken.length = 0;
+  server.requests.length = 0;
 });
 
 const effects = new Set(['update', 'send', 'post']);
@@ -25,7 +25,7 @@ const effects = new Set(['update', 'send', 'post']);
 type When = 'before' | 'after';
 
 interface Failing {
-  readonly around: Around;
+  readonly around: WrapCall;
   /** The names of the calls while it is on. */
   readonly calls: string[];
   on: boolean;
@@ -48,12 +48,12 @@ function failingAt(numbers: ReadonlyMap<number, When>): Failing {
   return failing;
 }
 
-const claimed = (username: string): Happened => ({
-  cause: 'validation',
-  observed: seenPurchase(),
+const claimed = (username: string): RecordPurchaseInput => ({
+  trigger: 'validation',
+  observed: createObservation(),
   claim: { username, how: 'validation' },
   strategy: 'all',
-  now: start,
+  now: startDate,
 });
 
 /**
@@ -61,29 +61,29 @@ const claimed = (username: string): Happened => ({
  * each webhook once. Returns the names of the calls that were made.
  */
 async function runWith(faults: ReadonlyMap<number, When>): Promise<string[]> {
-  server.taken.length = 0;
+  server.requests.length = 0;
   const refused = new Set<unknown>();
-  server.answer(({ headers }) => {
+  server.respondWith(({ headers }) => {
     const again = refused.has(headers['webhook-id']);
     refused.add(headers['webhook-id']);
     return { status: again ? 200 : 500 };
   });
   const failing = failingAt(faults);
-  const world = await webhookWorld({ urls: [server.url], around: failing.around });
-  const first = await world.happens('store_a:1', claimed('ann'));
-  const second = await world.happens('store_a:1', claimed('bob'));
+  const world = await createWebhookHarness({ urls: [server.url], around: failing.around });
+  const first = await world.recordUpdate('store_a:1', claimed('ann'));
+  const second = await world.recordUpdate('store_a:1', claimed('bob'));
   failing.on = true;
   await world.fanOut([first, second]);
-  await world.workUntil(start + 4 * day);
+  await world.workUntil(startDate + 4 * dayMs);
   failing.on = false;
   await expectAllTold();
-  expect(await listDeliveries(world.keys.app, undefined, world.deps)).toEqual([]);
+  expect(await listDeliveries(world.keys.appName, undefined, world.deps)).toEqual([]);
   return failing.calls;
 }
 
 /** Each user was told of each thing, under one id each. */
 async function expectAllTold(): Promise<void> {
-  const told = server.taken.map(({ headers, body }) => {
+  const told = server.requests.map(({ headers, body }) => {
     const { applicationUsername, notification } = JSON.parse(body);
     return `${headers['webhook-id']} ${applicationUsername} ${notification.id} ${notification.reason}`;
   });

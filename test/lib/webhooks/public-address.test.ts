@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isPublicAddress } from '../../../lib/webhooks/public-address.ts';
-import { webhookUrl } from '../../../lib/webhooks/webhook-url.ts';
+import { parseWebhookUrl } from '../../../lib/webhooks/webhook-url.ts';
 
 const deployed = { allowsLoopback: false };
 const local = { allowsLoopback: true };
@@ -96,7 +96,7 @@ describe('the URL of an application’s server', () => {
   it.each(['https://example.com/hook', 'https://example.com:8443/?token=1', 'https://[2606:4700::6810:84e5]/'])(
     'may be %s',
     (url) => {
-      expect(webhookUrl(url, deployed).href).toContain('https://');
+      expect(parseWebhookUrl(url, deployed).href).toContain('https://');
     },
   );
 
@@ -115,11 +115,11 @@ describe('the URL of an application’s server', () => {
     ['example.com', /not a URL/],
     [`https://example.com/${'x'.repeat(2_000)}`, /not a URL/],
   ])('may not be %s', (url, why) => {
-    expect(() => webhookUrl(url, deployed)).toThrow(why);
+    expect(() => parseWebhookUrl(url, deployed)).toThrow(why);
   });
 
   it('may be http and on this machine while the stores are emulated', () => {
-    expect(webhookUrl('http://127.0.0.1:5000/hook', local).port).toBe('5000');
-    expect(() => webhookUrl('http://169.254.169.254/', local)).toThrow(/not public/);
+    expect(parseWebhookUrl('http://127.0.0.1:5000/hook', local).port).toBe('5000');
+    expect(() => parseWebhookUrl('http://169.254.169.254/', local)).toThrow(/not public/);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { guardedPost } from '../../../lib/webhooks/post.ts';
-import { resolverOf } from '../../../lib/webhooks/resolve-host.ts';
+import { createGuardedPost } from '../../../lib/webhooks/post.ts';
+import { createDnsResolver } from '../../../lib/webhooks/resolve-host.ts';
 import { type NameServer, startNameServer } from '../../support/name-server.ts';
 
 const v4 = '93.184.216.34';
@@ -21,10 +21,10 @@ beforeAll(async () => {
 afterAll(async () => await server.close());
 
 const resolve = async (host: string, timeoutMs = 200) =>
-  await resolverOf({ servers: [server.address], timeoutMs })(host);
+  await createDnsResolver({ servers: [server.address], timeoutMs })(host);
 
 const post = async (url: string) =>
-  await guardedPost({ allowsLoopback: false, resolve })({ url, headers: {}, body: '{}' });
+  await createGuardedPost({ allowsLoopback: false, resolve })({ url, headers: {}, body: '{}' });
 
 describe('the name of an application’s server', () => {
   it.each([

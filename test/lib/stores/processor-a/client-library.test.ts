@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { createCheckout, getProcessorPurchases } from '../../../../lib/api/processor-a.ts';
-import { basic, call } from '../../../support/call.ts';
+import { buildBasicAuth, callEndpoint } from '../../../support/call.ts';
 import { type SoldService, startSoldService } from './sold-service.ts';
 
 let service: SoldService;
@@ -16,15 +16,16 @@ describe('a client library', () => {
     platform: 'processor_a' | 'service_processor_a' = 'processor_a',
   ) => {
     const { validate } = await service.buy({ platform });
-    const { data } = await service.read(`prices?product=${validate.id}`, { app: own.app, platform });
+    const { data } = await service.read(`prices?product=${validate.id}`, { app: own.appName, platform });
     const body = {
       offerId: `stripe:${validate.id}#${data[0]?.id}`,
       applicationUsername,
       successUrl: 'https://a.example/',
       cancelUrl: 'https://a.example/',
     };
-    const answer = (await call(createCheckout, { headers: basic(own.app, own.publicKey), body })).body;
-    await service.control(`/checkouts/${answer.sessionId}/pay`, {});
+    const answer = (await callEndpoint(createCheckout, { headers: buildBasicAuth(own.appName, own.publicKey), body }))
+      .body;
+    await service.callControl(`/checkouts/${answer.sessionId}/pay`, {});
     return answer.accessToken as string;
   };
   const bodyOf = (accessToken: string, transaction: object) => ({
@@ -64,10 +65,13 @@ describe('a client library', () => {
   });
 
   it("sells through the deployment's account where the application is set so", async () => {
-    const own = await service.app(['service_processor_a']);
+    const own = await service.createApp(['service_processor_a']);
     const accessToken = await checkOut('service-user', own, 'service_processor_a');
     const { purchases } = (
-      await call(getProcessorPurchases, { headers: basic(own.app, own.publicKey), query: { accessToken } })
+      await callEndpoint(getProcessorPurchases, {
+        headers: buildBasicAuth(own.appName, own.publicKey),
+        query: { accessToken },
+      })
     ).body;
     expect(purchases).toMatchObject([
       {
@@ -81,7 +85,7 @@ describe('a client library', () => {
       { platform: 'service_processor_a' },
     ]);
     const elsewhere = { ...body, transaction: { type: 'processor_a-charge', id: purchases[0].purchaseId } };
-    const other = await service.app(['service_processor_a']);
+    const other = await service.createApp(['service_processor_a']);
     expect((await service.validate(other, elsewhere)).body).toMatchObject({
       ok: false,
       message: 'This was sold for another application.',

@@ -1,7 +1,7 @@
 import { expect, it, test } from '@jest/globals';
 import { ServiceError } from '../../../../lib/errors.ts';
-import { answered, clientOf } from '../../../../lib/stores/processor-a/client.ts';
-import type { StoreAnswer, StoreRequest } from '../../../../lib/stores/store.ts';
+import { callStripe, createStripeClient } from '../../../../lib/stores/processor-a/client.ts';
+import type { StoreRequest, StoreResponse } from '../../../../lib/stores/store.ts';
 
 const settings = { secretKey: 'sk_test_of_the_account' };
 
@@ -9,7 +9,7 @@ const settings = { secretKey: 'sk_test_of_the_account' };
 function clientWith(status: number, body: unknown, { callMs = 0 } = {}) {
   const calls: { url: string; init: StoreRequest }[] = [];
   let clock = 1_000_000;
-  const fetch = async (url: string, init: StoreRequest = {}): Promise<StoreAnswer> => {
+  const fetch = async (url: string, init: StoreRequest = {}): Promise<StoreResponse> => {
     calls.push({ url, init });
     clock += callMs;
     return {
@@ -18,7 +18,7 @@ function clientWith(status: number, body: unknown, { callMs = 0 } = {}) {
       text: typeof body === 'string' ? body : JSON.stringify(body),
     };
   };
-  return { stripe: clientOf({ settings, fetch, now: () => clock }), calls };
+  return { stripe: createStripeClient({ settings, fetch, now: () => clock }), calls };
 }
 
 it('asks the real host in form parameters, with the key and the version of the API', async () => {
@@ -92,7 +92,7 @@ test.each<[string, number, unknown, string]>([
   ['a page instead of an answer', 200, '<html>We will be back</html>', 'ConnectionFailed'],
 ])('%s is told as what it is', async (_what, status, body, code) => {
   const { stripe, calls } = clientWith(status, body);
-  const failure = await answered(() => stripe.prices.retrieve('price_1')).catch((thrown: unknown) => thrown);
+  const failure = await callStripe(() => stripe.prices.retrieve('price_1')).catch((thrown: unknown) => thrown);
   expect(failure).toBeInstanceOf(ServiceError);
   expect(failure).toMatchObject({ code });
   expect(String((failure as ServiceError).message)).not.toContain('sk_test');
@@ -101,5 +101,5 @@ test.each<[string, number, unknown, string]>([
 
 it('lets what is no answer of the processor pass as it is', async () => {
   const failure = new ServiceError('DatabaseError', 'The database could not be reached.');
-  await expect(answered(async () => await Promise.reject(failure))).rejects.toBe(failure);
+  await expect(callStripe(async () => await Promise.reject(failure))).rejects.toBe(failure);
 });

@@ -1,8 +1,8 @@
 import type * as v from 'valibot';
 import { parse } from '../../../../lib/parse.ts';
 import { Charge, Invoice, Session, Subscription } from '../../../../lib/stores/processor-a/objects.ts';
-import type { Origin } from '../../../../lib/stores/processor-a/origin.ts';
-import { day } from '../../../support/given.ts';
+import type { MappingContext } from '../../../../lib/stores/processor-a/origin.ts';
+import { dayMs } from '../../../support/given.ts';
 
 /** The moment of every look, in epoch milliseconds, and the first day of the subscription, in epoch seconds. */
 export const now = Date.parse('2027-03-10T12:00:00Z');
@@ -10,7 +10,7 @@ export const bought = Date.parse('2027-01-01T00:00:00Z') / 1000;
 export const periodStart = Date.parse('2027-03-01T00:00:00Z') / 1000;
 export const periodEnd = Date.parse('2027-04-01T00:00:00Z') / 1000;
 
-export const origin: Origin = { platform: 'processor_a', app: 'app', graceMs: 7 * day, now };
+export const origin: MappingContext = { platform: 'processor_a', app: 'app', graceMs: 7 * dayMs, now };
 
 const price = {
   id: 'price_month',

@@ -12,7 +12,7 @@ import {
   Session,
   Subscription,
 } from '../../../../lib/stores/processor-a/objects.ts';
-import { describeWithVectors, vector } from '../../../support/vectors.ts';
+import { describeWithVectors, readVector } from '../../../support/vectors.ts';
 
 const schemas = {
   subscription: Subscription,
@@ -47,7 +47,7 @@ it('asks for the version of the API that the types are of', () => {
 
 describeWithVectors('the official sample of each object', () => {
   test.each(names)('%s can be read', (name) => {
-    const sample = JSON.parse(vector('stripe', 'fixtures', `${name}.json`).toString('utf8'));
+    const sample = JSON.parse(readVector('stripe', 'fixtures', `${name}.json`).toString('utf8'));
     const result = v.safeParse<v.GenericSchema>(schemas[name], sample);
     expect(result.issues?.map((issue) => v.getDotPath(issue))).toBeUndefined();
     expect(result.output).toMatchObject(name === 'dispute' ? { status: sample.status } : { id: sample.id });

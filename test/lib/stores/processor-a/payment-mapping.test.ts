@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from '@jest/globals';
 import type * as v from 'valibot';
-import { microsOf } from '../../../../lib/stores/processor-a/money.ts';
+import { toMicros } from '../../../../lib/stores/processor-a/money.ts';
 import type { Charge, Dispute, Product, Session } from '../../../../lib/stores/processor-a/objects.ts';
-import { seenCharge, seenPayment } from '../../../../lib/stores/processor-a/payment.ts';
+import { toChargeObservation, toPaymentObservation } from '../../../../lib/stores/processor-a/payment.ts';
 import { bought, givenCharge, givenSession, origin } from './given-stripe.ts';
 
 const product = (product_type?: string): Product => ({
@@ -20,7 +20,7 @@ const sold = (type?: string, disputes: readonly Dispute[] = []) => ({
 });
 
 const look = (state: Partial<v.InferInput<typeof Session>> = {}, sale = sold()) =>
-  seenPayment(givenSession(state), sale);
+  toPaymentObservation(givenSession(state), sale);
 
 const intent = (charge: Partial<v.InferInput<typeof Charge>>) => {
   const { payment_intent } = givenSession();
@@ -110,7 +110,7 @@ describe('a payment', () => {
 describe('a charge without a session', () => {
   it('is for the product that its seller wrote down', () => {
     const charge = givenCharge({ metadata: { productId: 'prod_basic', applicationUsername: 'buyer' } });
-    expect(seenCharge(charge, sold())).toMatchObject({
+    expect(toChargeObservation(charge, sold())).toMatchObject({
       purchase: {
         purchaseId: 'processor_a:pi_3',
         transactionId: 'processor_a:ch_3',
@@ -122,11 +122,13 @@ describe('a charge without a session', () => {
   });
 
   it('is refused when nobody wrote one: the client could name any', () => {
-    expect(() => seenCharge(givenCharge(), sold())).toThrow('which product');
+    expect(() => toChargeObservation(givenCharge(), sold())).toThrow('which product');
   });
 
   it('is nothing when it failed', () => {
-    expect(seenCharge(givenCharge({ paid: false, metadata: { productId: 'prod_basic' } }), sold())).toBeUndefined();
+    expect(
+      toChargeObservation(givenCharge({ paid: false, metadata: { productId: 'prod_basic' } }), sold()),
+    ).toBeUndefined();
   });
 });
 
@@ -139,5 +141,5 @@ test.each([
   ['isk', 10_000, 100_000_000],
   ['ugx', 500, 5_000_000],
 ])('%s %d is %d micros', (currency, amount, micros) => {
-  expect(microsOf(amount, currency)).toBe(micros);
+  expect(toMicros(amount, currency)).toBe(micros);
 });

@@ -1,9 +1,9 @@
-import type { IssuedKeys } from '../../../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../../../lib/apps/operator.ts';
 import { deps } from '../../../../lib/deps.ts';
-import { newRecorder } from '../../../../lib/events/recorder.ts';
-import { askingOf } from '../../../../lib/http/asking.ts';
+import { createEventRecorder } from '../../../../lib/events/recorder.ts';
+import { createStoreContext } from '../../../../lib/http/asking.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
-import type { Asking } from '../../../../lib/stores/store.ts';
+import type { StoreContext } from '../../../../lib/stores/store.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 
 /** Through whose account an application sells. */
@@ -14,7 +14,7 @@ interface Account {
 
 /** The service with an application that sells through the emulated account, and that account's customers. */
 export interface SoldService extends TestService {
-  readonly keys: IssuedKeys;
+  readonly keys: IssuedApiKeys;
   /** Buys a monthly subscription, or what `order` says; gives what the control API shows. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
   buy(order?: object): Promise<any>;
@@ -24,7 +24,7 @@ export interface SoldService extends TestService {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
   again(id: string, form?: string): Promise<any>;
   stored(id: string): Promise<Purchase | undefined>;
-  asking(): Promise<Asking>;
+  asking(): Promise<StoreContext>;
   /** A read of the processor's API with the key of that application's account, or of the usual one's. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
   read(path: string, account?: Account): Promise<any>;
@@ -32,7 +32,7 @@ export interface SoldService extends TestService {
 
 export async function startSoldService(): Promise<SoldService> {
   const service = await startTestService();
-  const keys = await service.app(['processor_a']);
+  const keys = await service.createApp(['processor_a']);
   let users = 0;
   return {
     ...service,
@@ -40,20 +40,20 @@ export async function startSoldService(): Promise<SoldService> {
     buy: async (order = {}) => {
       const applicationUsername = `user-${++users}`;
       const plan = { platform: 'processor_a', productId: 'plan', type: 'paid subscription', applicationUsername };
-      return await service.control('/purchases', { ...plan, ...order });
+      return await service.callControl('/purchases', { ...plan, ...order });
     },
-    act: async (id, action, details = {}) => await service.control(`/purchases/${id}/${action}`, details),
+    act: async (id, action, details = {}) => await service.callControl(`/purchases/${id}/${action}`, details),
     again: async (id, form = 'purchase') => {
-      const { validate } = await service.control(`/purchases/${id}?form=${form}`);
+      const { validate } = await service.callControl(`/purchases/${id}?form=${form}`);
       return (await service.validate(keys, validate)).body;
     },
-    stored: async (id) => (await deps().purchases.find(keys.app, `processor_a:${id}`))?.purchase,
+    stored: async (id) => (await deps().purchases.find(keys.appName, `processor_a:${id}`))?.purchase,
     asking: async () => {
-      const event = newRecorder({ type: 'test', date: deps().now() });
-      return await askingOf(keys.app, 'processor_a', { event, deps: deps() });
+      const recorder = createEventRecorder({ type: 'test', date: deps().now() });
+      return await createStoreContext(keys.appName, 'processor_a', { recorder, deps: deps() });
     },
-    read: async (path, { app, platform } = { app: keys.app, platform: 'processor_a' }) => {
-      const { secretKey } = (await deps().apps.storeSettings(app, platform)) as { secretKey: string };
+    read: async (path, { app, platform } = { app: keys.appName, platform: 'processor_a' }) => {
+      const { secretKey } = (await deps().apps.findStoreSettings(app, platform)) as { secretKey: string };
       const headers = { authorization: `Bearer ${secretKey}` };
       return await (await fetch(`${service.emulatorUrl}/api.stripe.com/v1/${path}`, { headers })).json();
     },

@@ -2,9 +2,9 @@ import { expect, it, test } from '@jest/globals';
 import type * as v from 'valibot';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import type { Subscription } from '../../../../lib/stores/processor-a/objects.ts';
-import { seenSubscription } from '../../../../lib/stores/processor-a/subscription.ts';
-import { takebacksOf } from '../../../../lib/stores/processor-a/takebacks.ts';
-import { day } from '../../../support/given.ts';
+import { toSubscriptionObservation } from '../../../../lib/stores/processor-a/subscription.ts';
+import { indexReversals } from '../../../../lib/stores/processor-a/takebacks.ts';
+import { dayMs } from '../../../support/given.ts';
 import {
   bought,
   givenCharge,
@@ -25,7 +25,12 @@ const look = (
     charges = [givenCharge()],
     disputes = [] as { status: string; created: number; charge: string }[],
   } = {},
-) => seenSubscription(givenSubscription(state), { origin, invoices, takebacks: takebacksOf(charges, disputes) });
+) =>
+  toSubscriptionObservation(givenSubscription(state), {
+    origin,
+    invoices,
+    takebacks: indexReversals(charges, disputes),
+  });
 
 const active: Partial<Purchase> = {
   purchaseId: 'processor_a:sub_1',
@@ -78,7 +83,7 @@ test.each<[string, State, Partial<Purchase>, (keyof Purchase)[]]>([
   [
     'past due: the period that has begun is not paid',
     { status: 'past_due' },
-    { isBillingRetryPeriod: true, expirationDate: periodStart * 1000 + 7 * day, renewalIntent: 'Renew' },
+    { isBillingRetryPeriod: true, expirationDate: periodStart * 1000 + 7 * dayMs, renewalIntent: 'Renew' },
     ['cancelationReason'],
   ],
   [
@@ -94,7 +99,7 @@ test.each<[string, State, Partial<Purchase>, (keyof Purchase)[]]>([
     },
     {
       isBillingRetryPeriod: true,
-      expirationDate: (periodStart + 864_000) * 1000 + 7 * day,
+      expirationDate: (periodStart + 864_000) * 1000 + 7 * dayMs,
       transactionId: 'processor_a:in_3',
     },
     [],
@@ -189,7 +194,7 @@ it('is refused when it was sold for another application', () => {
 
 it('carries the platform of the account that sold it', () => {
   const service = { ...origin, platform: 'service_processor_a' as const };
-  const seen = seenSubscription(givenSubscription(), {
+  const seen = toSubscriptionObservation(givenSubscription(), {
     origin: service,
     invoices: [givenInvoice()],
     takebacks: new Map(),

@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from '@jest/globals';
 import type * as v from 'valibot';
 import type { Subscription } from '../../../../lib/stores/processor-a/objects.ts';
-import { seenSubscription } from '../../../../lib/stores/processor-a/subscription.ts';
-import { takebacksOf } from '../../../../lib/stores/processor-a/takebacks.ts';
+import { toSubscriptionObservation } from '../../../../lib/stores/processor-a/subscription.ts';
+import { indexReversals } from '../../../../lib/stores/processor-a/takebacks.ts';
 import {
   bought,
   givenCharge,
@@ -22,7 +22,12 @@ const look = (
     charges = [givenCharge()],
     disputes = [] as { status: string; created: number; charge: string }[],
   } = {},
-) => seenSubscription(givenSubscription(state), { origin, invoices, takebacks: takebacksOf(charges, disputes) });
+) =>
+  toSubscriptionObservation(givenSubscription(state), {
+    origin,
+    invoices,
+    takebacks: indexReversals(charges, disputes),
+  });
 
 describe('a subscription that was cancelled says why', () => {
   const canceled = (reason: string | null, feedback: string | null = null): State => ({

@@ -68,7 +68,7 @@ describe('a validation', () => {
       ok: true,
       data: { collection: [{ id: 'coins', purchaseId: id, quantity: 3, isExpired: false }] },
     });
-    const found = await deps().purchases.find(service.keys.app, `processor_a:${id}`);
+    const found = await deps().purchases.find(service.keys.appName, `processor_a:${id}`);
     expect(found?.purchase).toMatchObject({
       amountMicros: 6_000_000,
       currency: 'JPY',
@@ -118,7 +118,7 @@ describe('an outage', () => {
       const { id } = await service.buy();
       const fresh = await service.buy();
       await service.again(id);
-      await service.control('/faults', { platform: 'processor_a', fault, times: 20 });
+      await service.callControl('/faults', { platform: 'processor_a', fault, times: 20 });
       expect(await service.again(id)).toMatchObject({ ok: true, data: { warning: expect.any(String) } });
       expect((await service.validate(service.keys, fresh.validate)).body).toMatchObject({
         ok: false,
@@ -131,7 +131,7 @@ describe('an outage', () => {
 
 describe('settings', () => {
   it('are checked by their form and by a call', async () => {
-    const store = await deps().store('processor_a');
+    const store = await deps().loadStore('processor_a');
     const good = await service.asking();
     expect(await store.checkSettings(good, { askStore: false })).toMatch(/live key/);
     expect(await store.checkSettings(good, { askStore: true })).toMatch(/accepts/);

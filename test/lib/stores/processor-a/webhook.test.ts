@@ -1,23 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import Stripe from 'stripe';
-import { reasonOf } from '../../../../lib/stores/processor-a/event-reasons.ts';
+import { toNotificationReason } from '../../../../lib/stores/processor-a/event-reasons.ts';
 import { processorA } from '../../../../lib/stores/processor-a/processor-a.ts';
-import type { Asking, StoreAnswer } from '../../../../lib/stores/store.ts';
+import type { StoreContext, StoreResponse } from '../../../../lib/stores/store.ts';
 import { now } from './given-stripe.ts';
 
 const secret = 'whsec_of_the_endpoint';
 const settings = { secretKey: 'sk_test_of_the_account', webhookSecrets: ['whsec_of_another', secret] };
-const asking = (changed: object = {}): Asking => ({
-  app: 'app',
+const asking = (changed: object = {}): StoreContext => ({
+  appName: 'app',
   settings: { ...settings, ...changed },
   now: () => now,
-  fetch: async (): Promise<StoreAnswer> => ({
+  fetch: async (): Promise<StoreResponse> => ({
     status: 404,
     headers: new Headers(),
     text: '{"error":{"code":"resource_missing"}}',
   }),
-  once: async (_key, run) => await run(),
+  runOnce: async (_key, run) => await run(),
   extraRoots: [],
 });
 
@@ -106,19 +106,19 @@ describe('an event of processor_a', () => {
     'about an invoice %j of no subscription leads nowhere',
     async (invoice) => {
       const [message] =
-        (await receive(JSON.stringify(event('invoice.paid', { id: 'in_1', ...invoice }))))?.messages ?? [];
-      expect(message?.content).not.toHaveProperty('about');
+        (await receive(JSON.stringify(event('invoice.paid', { id: 'in_1', ...invoice }))))?.notifications ?? [];
+      expect(message?.payload).not.toHaveProperty('about');
     },
   );
 
   it('leads to no purchase when the processor does not know its object', async () => {
-    const [message] = (await receive(body))?.messages ?? [];
+    const [message] = (await receive(body))?.notifications ?? [];
     expect(message && (await processorA.observe?.(message, asking()))).toEqual({ reason: 'OTHER', observations: [] });
   });
 
   it('drops the price list when a price changed', async () => {
     const [message] =
-      (await receive(JSON.stringify(event('price.updated', { id: 'price_1', object: 'price' }))))?.messages ?? [];
+      (await receive(JSON.stringify(event('price.updated', { id: 'price_1', object: 'price' }))))?.notifications ?? [];
     expect(message && (await processorA.observe?.(message, asking()))).toEqual({
       reason: 'OTHER',
       observations: [],
@@ -177,5 +177,5 @@ it.each<[string, Record<string, unknown>, Record<string, unknown> | undefined, s
   ['constructor', {}, undefined, 'OTHER'],
   ['something.nobody.knows', {}, undefined, 'OTHER'],
 ])('%s of %j after %j is told as %s', (type, object, previous, reason) => {
-  expect(reasonOf(event(type, object, previous))).toBe(reason);
+  expect(toNotificationReason(event(type, object, previous))).toBe(reason);
 });

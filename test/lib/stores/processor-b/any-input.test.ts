@@ -2,8 +2,8 @@ import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ServiceError } from '../../../../lib/errors.ts';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
-import { xmlObject } from '../../../../lib/stores/processor-b/xml.ts';
-import type { Asking, ValidationRequest } from '../../../../lib/stores/store.ts';
+import { parseXml } from '../../../../lib/stores/processor-b/xml.ts';
+import type { StoreContext, ValidationRequest } from '../../../../lib/stores/store.ts';
 
 const settings = {
   merchantId: 'merchant',
@@ -13,12 +13,12 @@ const settings = {
   catalogue: { coin: { type: 'consumable', amount: '1.00', currency: 'USD' } },
 };
 
-const askingWith = (status: number, text: string): Asking => ({
-  app: 'app',
+const askingWith = (status: number, text: string): StoreContext => ({
+  appName: 'app',
   settings,
   fetch: async () => ({ status, headers: new Headers(), text }),
   now: () => 0,
-  once: (_key, charge) => charge(),
+  runOnce: (_key, charge) => charge(),
   extraRoots: [],
 });
 
@@ -27,7 +27,7 @@ const request = (transaction: ValidationRequest['transaction']): ValidationReque
   type: 'consumable',
   transaction,
 });
-const outcome = async (given: ValidationRequest, asking: Asking): Promise<unknown> =>
+const outcome = async (given: ValidationRequest, asking: StoreContext): Promise<unknown> =>
   await processorB.validate(given, asking).catch((thrown: unknown) => thrown);
 
 it('refuses any transaction that carries no nonce', async () => {
@@ -65,9 +65,9 @@ it.each([
   ['entities', '<a>&lt;b&gt; &amp;amp; &#233;&#xe9;</a>', { a: '<b> &amp; éé' }],
   ['comments and declarations', '<?xml version="1.0"?><!-- <x> --><a>1</a>', { a: '1' }],
 ])('reads XML with %s', (_what, text, expected) => {
-  expect(xmlObject(text)).toEqual(expected);
+  expect(parseXml(text)).toEqual(expected);
 });
 
 it.each(['', 'text', '<a>', '</a>', '<a></b>', '<a/><b/>', '<a><', `${'<a>'.repeat(200)}`])('throws on %s', (text) => {
-  expect(() => xmlObject(text)).toThrow();
+  expect(() => parseXml(text)).toThrow();
 });

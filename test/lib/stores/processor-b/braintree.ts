@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../../lib/errors.ts';
-import { recordedFetch } from '../../../../lib/http/recorded-fetch.ts';
+import { createRecordedFetch } from '../../../../lib/http/recorded-fetch.ts';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
-import type { Asking, StoreFetch, Validation, ValidationRequest } from '../../../../lib/stores/store.ts';
+import type { StoreContext, StoreFetch, StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { type EmulatorUser, stillClock, useEmulator } from '../../../emulator/emulator-user.ts';
 
 /** Paths of the calls that took a payment. */
@@ -11,9 +11,9 @@ const charges = /\/(?:transactions|subscriptions)$/;
 export interface Braintree extends EmulatorUser {
   /** How many payments the gateway was asked for. */
   readonly charged: () => number;
-  readonly asking: (changes?: Partial<Asking>, settings?: object) => Asking;
+  readonly asking: (changes?: Partial<StoreContext>, settings?: object) => StoreContext;
   readonly bought: (order?: object) => Promise<{ id: string; body: ValidationRequest }>;
-  readonly validate: (body: ValidationRequest, asking?: Asking) => Promise<Validation>;
+  readonly validate: (body: ValidationRequest, asking?: StoreContext) => Promise<StoreValidation>;
   /** Loses the answer of the next call whose path fits, after the gateway has acted. */
   readonly loseAnswer: (path: RegExp) => void;
 }
@@ -22,7 +22,7 @@ export interface Braintree extends EmulatorUser {
 export async function useBraintree(): Promise<Braintree> {
   const user = await useEmulator({ clock: stillClock() });
   const once = onceInMemory();
-  const through = recordedFetch({ record: () => undefined, now: user.clock.now, storesUrl: user.url });
+  const through = createRecordedFetch({ record: () => undefined, now: user.clock.now, storesUrl: user.url });
   let count = 0;
   let lost: RegExp | undefined;
   const fetch: StoreFetch = async (url, init = {}) => {
@@ -33,11 +33,11 @@ export async function useBraintree(): Promise<Braintree> {
     throw new ServiceError('ConnectionFailed', 'The store could not be reached.');
   };
   const asking: Braintree['asking'] = (changes = {}, settings = {}) => ({
-    app: 'app',
+    appName: 'app',
     settings: { ...user.settings('processor_b'), ...settings },
     fetch,
     now: user.clock.now,
-    once,
+    runOnce: once,
     extraRoots: [],
     ...changes,
   });
@@ -59,7 +59,7 @@ export async function useBraintree(): Promise<Braintree> {
 }
 
 /** Like the one on the table: one run at a time, the result kept as JSON, recovery before a second run. */
-function onceInMemory(): Asking['once'] {
+function onceInMemory(): StoreContext['runOnce'] {
   const runs = new Map<string, { result?: string; isRunning: boolean }>();
   return async (key, charge, recover) => {
     const present = runs.get(key);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { recordedFetch } from '../../../../lib/http/recorded-fetch.ts';
-import { inTime } from '../../../../lib/stores/processor-b/deadline.ts';
+import { createRecordedFetch } from '../../../../lib/http/recorded-fetch.ts';
+import { withRequestBudget } from '../../../../lib/stores/processor-b/deadline.ts';
 import type { StoreFetch } from '../../../../lib/stores/store.ts';
 import { type Braintree, useBraintree } from './braintree.ts';
 
@@ -22,7 +22,7 @@ const reads = [
 /** The time given to each of some calls, and the machine's clock moved on before them. */
 async function given(passedMs: number, calls: readonly (readonly ['GET' | 'POST', string])[]) {
   const times: (number | undefined)[] = [];
-  const fetch = inTime(async (_url, init) => {
+  const fetch = withRequestBudget(async (_url, init) => {
     times.push(init?.timeoutMs);
     return { status: 200, headers: new Headers(), text: '' };
   });
@@ -51,7 +51,7 @@ it('a payment is not begun when there is hardly time for it, but one can still b
 /** A fetch after which the given time of the deadline seems to have passed. */
 function slowly(paths: RegExp, ms: number): { fetch: StoreFetch; restore: () => void } {
   const { now } = performance;
-  const through = recordedFetch({ record: () => undefined, now: braintree.clock.now, storesUrl: braintree.url });
+  const through = createRecordedFetch({ record: () => undefined, now: braintree.clock.now, storesUrl: braintree.url });
   let passedMs = 0;
   performance.now = () => now.call(performance) + passedMs;
   return {

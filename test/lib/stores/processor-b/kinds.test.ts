@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { reasonOf } from '../../../../lib/stores/processor-b/kinds.ts';
+import { toNotificationReason } from '../../../../lib/stores/processor-b/kinds.ts';
 import { officialKinds } from './official-client.ts';
 
 const at = Date.parse('2027-02-10T12:00:00Z');
@@ -42,7 +42,7 @@ describe('the reason of a notification of processor_b', () => {
     ['a_kind_of_next_year', {}, 'OTHER'],
     ['constructor', {}, 'OTHER'],
   ])('%s with %j is %s', (kind, told, reason) => {
-    expect(reasonOf({ kind, at, ...told })).toBe(reason);
+    expect(toNotificationReason({ kind, at, ...told })).toBe(reason);
   });
 
   it('is OTHER for every kind of the official client that says nothing of a purchase', () => {
@@ -50,6 +50,6 @@ describe('the reason of a notification of processor_b', () => {
       (kind) => !/^(?:subscription|transaction|dispute|local|refund|check)/.test(kind),
     );
     expect(others.length).toBeGreaterThan(10);
-    for (const kind of others) expect(reasonOf({ kind, at })).toBe('OTHER');
+    for (const kind of others) expect(toNotificationReason({ kind, at })).toBe('OTHER');
   });
 });

@@ -1,23 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
 import type * as v from 'valibot';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
-import { PaidTransaction, readObject, Subscription } from '../../../../lib/stores/processor-b/objects.ts';
-import { day, type Origin } from '../../../../lib/stores/processor-b/origin.ts';
-import { subscriptionObservation } from '../../../../lib/stores/processor-b/subscription.ts';
-import { transactionObservation } from '../../../../lib/stores/processor-b/transaction.ts';
+import {
+  BraintreeTransaction,
+  parseBraintreeObject,
+  Subscription,
+} from '../../../../lib/stores/processor-b/objects.ts';
+import { dayMs, type MappingContext } from '../../../../lib/stores/processor-b/origin.ts';
+import { toSubscriptionObservation } from '../../../../lib/stores/processor-b/subscription.ts';
+import { toPaymentObservation } from '../../../../lib/stores/processor-b/transaction.ts';
 
 const now = Date.parse('2027-03-10T12:00:00Z');
-const origin: Origin = {
+const origin: MappingContext = {
   productId: 'monthly',
   productType: 'paid subscription',
   customerId: 'buyer',
   sandbox: false,
-  graceMs: 7 * day,
+  graceMs: 7 * dayMs,
   at: now,
 };
 
-const givenPayment = (state: Partial<v.InferInput<typeof PaidTransaction>> = {}): PaidTransaction =>
-  readObject(PaidTransaction, {
+const givenPayment = (state: Partial<v.InferInput<typeof BraintreeTransaction>> = {}): BraintreeTransaction =>
+  parseBraintreeObject(BraintreeTransaction, {
     id: 'pay1',
     type: 'sale',
     status: 'settled',
@@ -31,7 +35,7 @@ const givenPayment = (state: Partial<v.InferInput<typeof PaidTransaction>> = {})
 
 /** A monthly subscription in its third period; `state` says what differs. */
 const givenSubscription = (state: Partial<v.InferInput<typeof Subscription>> = {}): Subscription =>
-  readObject(Subscription, {
+  parseBraintreeObject(Subscription, {
     id: 'sub1',
     planId: 'monthly',
     status: 'Active',
@@ -86,18 +90,18 @@ describe('a subscription', () => {
     ['with a discount', { discounts: [{ id: 'summer' }] }, { discountId: 'summer' }],
     ['paid', {}, { transactionId: 'processor_b:pay1', currency: 'EUR', amountMicros: 9_990_000, sandbox: false }],
   ])('that is %s', (_state, given, expected) => {
-    expect(subscriptionObservation(givenSubscription(given), [], origin).purchase).toMatchObject(expected);
+    expect(toSubscriptionObservation(givenSubscription(given), [], origin).purchase).toMatchObject(expected);
   });
 
   it('has no state that it is not in', () => {
-    const { purchase } = subscriptionObservation(givenSubscription(), [], origin);
+    const { purchase } = toSubscriptionObservation(givenSubscription(), [], origin);
     for (const field of ['isPending', 'isTrialPeriod', 'isBillingRetryPeriod', 'cancelationReason', 'discountId'])
       expect(purchase).not.toHaveProperty(field);
   });
 
   it('does not count a payment that was declined', () => {
     const declined = givenPayment({ id: 'pay2', status: 'processor_declined', createdAt: '2027-03-05T08:00:00Z' });
-    const look = subscriptionObservation(givenSubscription({ transactions: [declined, givenPayment()] }), [], origin);
+    const look = toSubscriptionObservation(givenSubscription({ transactions: [declined, givenPayment()] }), [], origin);
     expect(look.transactions.map(({ transactionId }) => transactionId)).toEqual(['processor_b:pay1']);
   });
 });
@@ -106,7 +110,7 @@ describe('a payment', () => {
   it.each(['authorized', 'authorizing', 'submitted_for_settlement', 'settling', 'settled', 'settlement_confirmed'])(
     'that is %s is paid',
     (status) => {
-      const { purchase, transactions } = transactionObservation(givenPayment({ status }), [], origin);
+      const { purchase, transactions } = toPaymentObservation(givenPayment({ status }), [], origin);
       expect(transactions).toHaveLength(1);
       for (const field of ['endedAt', 'isPending', 'expirationDate']) expect(purchase).not.toHaveProperty(field);
     },
@@ -121,7 +125,7 @@ describe('a payment', () => {
     ['authorization_expired', { cancelationReason: 'System.BillingError' }],
     ['a_status_of_the_future', { endedAt: expect.any(Number) as unknown as number }],
   ])('that is %s', (status, expected) => {
-    expect(transactionObservation(givenPayment({ status }), [], origin).purchase).toMatchObject(expected);
+    expect(toPaymentObservation(givenPayment({ status }), [], origin).purchase).toMatchObject(expected);
   });
 
   it.each([
@@ -129,7 +133,7 @@ describe('a payment', () => {
     ['a part of the amount does not', '5.00', false],
   ])('refunded: %s', (_what, amount, ends) => {
     const refund = givenPayment({ id: 'ref1', type: 'credit', amount, createdAt: '2027-03-08T00:00:00Z' });
-    const { purchase } = transactionObservation(givenPayment({ refundIds: ['ref1'] }), [refund], origin);
+    const { purchase } = toPaymentObservation(givenPayment({ refundIds: ['ref1'] }), [refund], origin);
     expect(purchase.endedAt).toBe(ends ? Date.parse('2027-03-08') : undefined);
   });
 });

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { getPurchase } from '../../../../lib/api/purchases.ts';
 import { deps } from '../../../../lib/deps.ts';
 import { ServiceError } from '../../../../lib/errors.ts';
-import type { IncomingNotification } from '../../../../lib/incoming/incoming-notification.ts';
-import { reconcile } from '../../../../lib/incoming/reconcile.ts';
-import { basic, call } from '../../../support/call.ts';
+import type { QueuedNotification } from '../../../../lib/incoming/incoming-notification.ts';
+import { recoverUndelivered } from '../../../../lib/incoming/reconcile.ts';
+import { buildBasicAuth, callEndpoint } from '../../../support/call.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 import { startWorkQueues, type WorkQueues } from '../../../support/work-queues.ts';
 
@@ -23,45 +23,49 @@ it.each([
   ['subscription', { type: 'paid subscription', productId: 'monthly' }, true],
   ['consumable', { type: 'consumable', productId: 'coins' }, false],
 ])('a refund of a %s in the Control Panel is found and told of once', async (_what, order, isExpired) => {
-  const { id, validate } = await service.control('/purchases', {
+  const { id, validate } = await service.callControl('/purchases', {
     platform: 'processor_b',
     applicationUsername: 'ann',
     ...order,
   });
-  const { app, publicKey, secretKey } = await service.app(['processor_b']);
-  const { body } = await service.validate({ app, publicKey, secretKey }, validate);
+  const { appName: app, publicKey, secretKey } = await service.createApp(['processor_b']);
+  const { body } = await service.validate({ appName: app, publicKey, secretKey }, validate);
   expect(body).toMatchObject({ ok: true });
-  await service.control('/clock', { advance: 'P2D' });
-  await service.control(`/purchases/${id}/refund`, {});
+  await service.callControl('/clock', { advance: 'P2D' });
+  await service.callControl(`/purchases/${id}/refund`, {});
   const { apps } = deps();
   const list = async () => (await apps.list()).filter(({ name }) => name === app);
   for (let look = 0; look < 2; look++) {
-    await reconcile({ ...deps(), apps: { ...apps, list } }, () => 900_000);
+    await recoverUndelivered({ ...deps(), apps: { ...apps, list } }, () => 900_000);
     await queues.drain();
   }
   const params = { purchaseId: `processor_b:${body.data.collection[0].purchaseId}` };
   const query = { include_notifications: 'true' };
-  const { body: purchase } = await call(getPurchase, { headers: basic(app, secretKey), params, query });
+  const { body: purchase } = await callEndpoint(getPurchase, {
+    headers: buildBasicAuth(app, secretKey),
+    params,
+    query,
+  });
   expect(purchase.notifications.map(({ reason }: { reason: string }) => reason)).toEqual(['PURCHASED', 'REFUNDED']);
   expect(purchase).toMatchObject({ cancelationReason: 'Customer', ...(isExpired && { isExpired }) });
 });
 
 it('what a look has put on the queue is put there again by none for six hours, and then under the same event', async () => {
   const order = { platform: 'processor_b', productId: 'coins', type: 'consumable', applicationUsername: 'ann' };
-  const { id, validate } = await service.control('/purchases', order);
-  const keys = await service.app(['processor_b']);
+  const { id, validate } = await service.callControl('/purchases', order);
+  const keys = await service.createApp(['processor_b']);
   await service.validate(keys, validate);
-  await service.control(`/purchases/${id}/refund`, {});
+  await service.callControl(`/purchases/${id}/refund`, {});
   const { apps } = deps();
-  const list = async () => (await apps.list()).filter(({ name }) => name === keys.app);
-  const sent: IncomingNotification[] = [];
+  const list = async () => (await apps.list()).filter(({ name }) => name === keys.appName);
+  const sent: QueuedNotification[] = [];
   let isDown = true;
-  const send = async (messages: readonly IncomingNotification[]) => {
+  const send = async (messages: readonly QueuedNotification[]) => {
     if (isDown) throw new ServiceError('ConnectionFailed', 'The queue is away.');
     sent.push(...messages);
   };
   const look = async () =>
-    await reconcile({ ...deps(), apps: { ...apps, list }, notificationsQueue: { send } }, () => 900_000);
+    await recoverUndelivered({ ...deps(), apps: { ...apps, list }, notificationQueue: { send } }, () => 900_000);
   await look();
   isDown = false;
   await look();
@@ -71,11 +75,11 @@ it('what a look has put on the queue is put there again by none for six hours, a
   await look();
   expect(sent).toHaveLength(found);
   const reconciled = async () =>
-    (await deps().events.list(keys.app, { limit: 50, skip: 0 })).filter(
+    (await deps().events.list(keys.appName, { limit: 50, skip: 0 })).filter(
       ({ type, outcome }) => type === 'notifications.reconciled' && outcome.ok,
     );
   expect(await reconciled()).toHaveLength(1);
-  await service.control('/clock', { advance: 'PT7H' });
+  await service.callControl('/clock', { advance: 'PT7H' });
   await look();
   await look();
   expect(sent).toHaveLength(2 * found);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
-import type { Asking, StoreMessage } from '../../../../lib/stores/store.ts';
+import type { StoreContext, StoreNotification } from '../../../../lib/stores/store.ts';
 import { type Braintree, useBraintree } from './braintree.ts';
 
 let braintree: Braintree;
@@ -14,19 +14,24 @@ afterAll(() => braintree.close());
 async function known(order: object) {
   const { id, body } = await braintree.bought({ applicationUsername: 'Ann', ...order });
   const [first] = (await braintree.validate(body)).observations as [Observation];
-  const refreshTokenOf: Asking['refreshTokenOf'] = async (purchaseId) =>
+  const refreshTokenOf: StoreContext['findRefreshToken'] = async (purchaseId) =>
     purchaseId === first.purchase.purchaseId ? first.refreshToken : undefined;
   return {
     id,
     purchaseId: first.purchase.purchaseId.replace('processor_b:', ''),
     paymentId: first.purchase.transactionId.replace('processor_b:', ''),
-    asking: braintree.asking({ refreshTokenOf }),
+    asking: braintree.asking({ findRefreshToken: refreshTokenOf }),
   };
 }
 
-const message = (type: string, content: StoreMessage['content']): StoreMessage => ({ key: type, type, at: 0, content });
+const message = (type: string, content: StoreNotification['payload']): StoreNotification => ({
+  key: type,
+  type,
+  occurredAt: 0,
+  payload: content,
+});
 
-const observe = async (asking: Asking, content: StoreMessage['content']) =>
+const observe = async (asking: StoreContext, content: StoreNotification['payload']) =>
   await processorB.observe?.(message('a_kind', { reason: 'OTHER', ...content }), asking);
 
 const monthly = { productId: 'monthly', type: 'paid subscription' };
@@ -50,7 +55,7 @@ describe('what a webhook of processor_b is about', () => {
 
   it('is no purchase when a validation did not make it', async () => {
     const { purchaseId, paymentId } = await known(monthly);
-    const stranger = braintree.asking({ refreshTokenOf: async () => undefined });
+    const stranger = braintree.asking({ findRefreshToken: async () => undefined });
     for (const content of [
       { subscription: purchaseId },
       { transaction: paymentId },
@@ -68,7 +73,7 @@ describe('what a webhook of processor_b is about', () => {
       { subscription: 'gone', ...origin },
       { transaction: 'gone', ...origin },
     ]) {
-      const asking = braintree.asking({ refreshTokenOf: async () => token });
+      const asking = braintree.asking({ findRefreshToken: async () => token });
       expect(await observe(asking, { subscription: 'gone' })).toEqual({ reason: 'OTHER', observations: [] });
     }
   });
@@ -95,7 +100,8 @@ describe('what a webhook of processor_b is about', () => {
 });
 
 describe('what the processor tells nobody of', () => {
-  const missed = async (asking: Asking, since: number) => (await processorB.missed?.(since, asking)) ?? [];
+  const missed = async (asking: StoreContext, since: number) =>
+    (await processorB.listUndelivered?.(since, asking)) ?? [];
   const day = 86_400_000;
 
   it.each([
@@ -108,7 +114,7 @@ describe('what the processor tells nobody of', () => {
     await braintree.act(id, 'refund');
     const found = (await missed(asking, since)).filter((one) => one.type === type);
     expect(found).toMatchObject([{ key: expect.any(String), content: { reason: 'REFUNDED' } }]);
-    const [one] = found as [StoreMessage];
+    const [one] = found as [StoreNotification];
     expect(await processorB.observe?.(one, asking)).toMatchObject({
       reason: 'REFUNDED',
       observations: [
@@ -127,7 +133,7 @@ describe('what the processor tells nobody of', () => {
     const { id, purchaseId, asking } = await known(monthly);
     await braintree.advance('P2D');
     await braintree.act(id, 'refund');
-    const [one] = (await missed(asking, braintree.clock.now() - day)) as [StoreMessage];
+    const [one] = (await missed(asking, braintree.clock.now() - day)) as [StoreNotification];
     expect(await processorB.observe?.(one, asking)).toMatchObject({
       observations: [
         { purchase: { purchaseId: `processor_b:${purchaseId}` }, transactions: [{ refundedAt: expect.any(Number) }] },

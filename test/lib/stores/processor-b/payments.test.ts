@@ -12,7 +12,7 @@ afterAll(() => braintree.close());
 it('makes the payment and tells of it in the shape that clients read', async () => {
   const { body } = await braintree.bought({ applicationUsername: 'Ann' });
   const validation = await braintree.validate(body);
-  expect(validation.native).toMatchObject({
+  expect(validation.nativeTransaction).toMatchObject({
     data: { success: true, transaction: { status: 'submitted_for_settlement', customer: { id: expect.any(String) } } },
   });
   const [observation] = validation.observations;
@@ -67,7 +67,7 @@ it.each([
 it('keeps one customer for one user, and another for another', async () => {
   const customer = async (applicationUsername: string) => {
     const { body } = await braintree.bought({ applicationUsername });
-    return (await braintree.validate(body)).observations[0]?.userTokens[0];
+    return (await braintree.validate(body)).observations[0]?.userAliases[0];
   };
   expect(await customer('Dora')).toBe(await customer('Dora'));
   expect(await customer('Dora')).not.toBe(await customer('Emil'));

@@ -17,7 +17,7 @@ async function subscribed(order: object = {}) {
     applicationUsername: 'Ann',
     ...order,
   });
-  const { native, observations } = await braintree.validate(body);
+  const { nativeTransaction: native, observations } = await braintree.validate(body);
   const [first] = observations as [Observation];
   const seen = async () => {
     const [look] = (await processorB.refresh?.(first.refreshToken ?? {}, braintree.asking())) ?? [];

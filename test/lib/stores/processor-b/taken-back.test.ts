@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
 import * as v from 'valibot';
-import { PaidTransaction } from '../../../../lib/stores/processor-b/objects.ts';
-import { takenBackAt } from '../../../../lib/stores/processor-b/taken-back.ts';
-import { transactionObservation } from '../../../../lib/stores/processor-b/transaction.ts';
+import { BraintreeTransaction } from '../../../../lib/stores/processor-b/objects.ts';
+import { findReversalDate } from '../../../../lib/stores/processor-b/taken-back.ts';
+import { toPaymentObservation } from '../../../../lib/stores/processor-b/transaction.ts';
 
 const payment = (changes: object = {}) =>
-  v.parse(PaidTransaction, {
+  v.parse(BraintreeTransaction, {
     id: 'tx1',
     type: 'sale',
     status: 'settled',
@@ -45,19 +45,19 @@ it.each<[string, object, string | undefined]>([
   ['was declined when it was to be settled', { status: 'settlement_declined' }, '2027-01-05'],
   ['was voided', { status: 'voided' }, '2027-01-05'],
 ])('a payment that %s went back at %s', (_what, changes, at) => {
-  expect(takenBackAt(payment(changes), [])).toBe(at === undefined ? undefined : Date.parse(at));
+  expect(findReversalDate(payment(changes), [])).toBe(at === undefined ? undefined : Date.parse(at));
 });
 
 it('a part that was refunded and a part that was lost in a dispute are the whole', () => {
   const given = payment({ refundIds: ['rf1'], disputes: [dispute('lost', { amountDisputed: '4.00' })] });
-  expect(takenBackAt(given, [refund('5.99')])).toBeUndefined();
-  expect(takenBackAt(given, [refund('6.00')])).toBe(Date.parse('2027-01-07'));
+  expect(findReversalDate(given, [refund('5.99')])).toBeUndefined();
+  expect(findReversalDate(given, [refund('6.00')])).toBe(Date.parse('2027-01-07'));
 });
 
 it('a payment that is not settled ends its purchase for want of money', () => {
   const origin = { productId: 'coins', customerId: 'ann', sandbox: true, graceMs: 0, at: Date.parse('2027-02-01') };
   const endedAt = Date.parse('2027-01-05');
-  expect(transactionObservation(payment({ status: 'settlement_declined' }), [], origin)).toMatchObject({
+  expect(toPaymentObservation(payment({ status: 'settlement_declined' }), [], origin)).toMatchObject({
     purchase: { endedAt, cancelationReason: 'System.BillingError' },
     transactions: [{ refundedAt: endedAt }],
   });

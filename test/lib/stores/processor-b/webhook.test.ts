@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
-import { type Asking, StoreMessage } from '../../../../lib/stores/store.ts';
+import { type StoreContext, StoreNotification } from '../../../../lib/stores/store.ts';
 import { officialKinds, officialSample } from './official-client.ts';
 
 const settings = {
@@ -13,14 +13,14 @@ const settings = {
   catalogue: {},
 } as const;
 
-const asking: Asking = {
-  app: 'app',
+const asking: StoreContext = {
+  appName: 'app',
   settings,
   now: () => Date.parse('2027-02-10T12:00:00Z'),
   fetch: async () => {
     throw new Error('The processor must not be asked.');
   },
-  once: async (_key, run) => await run(),
+  runOnce: async (_key, run) => await run(),
   extraRoots: [],
 };
 
@@ -70,8 +70,8 @@ describe('a webhook of processor_b', () => {
     const sent = payloadOf(subscription);
     const signatures = [signatureOf(sent), `other_key|00&${signatureOf(sent)}`, signatureOf(`${sent}\n`)];
     const keys = [];
-    for (const signature of signatures) keys.push((await post(sent, signature))?.messages[0]?.key);
-    keys.push((await post(payloadOf(`\n${subscription}`)))?.messages[0]?.key);
+    for (const signature of signatures) keys.push((await post(sent, signature))?.notifications[0]?.key);
+    keys.push((await post(payloadOf(`\n${subscription}`)))?.notifications[0]?.key);
     expect(new Set(keys).size).toBe(1);
   });
 
@@ -81,7 +81,7 @@ describe('a webhook of processor_b', () => {
     ['another subscription', payloadOf(subscription.replace('sub1', 'sub2'))],
   ])('is another message for %s', async (_what, payload) => {
     const [one, other] = [await post(payloadOf(subscription)), await post(payload)];
-    expect(other?.messages[0]?.key).not.toBe(one?.messages[0]?.key);
+    expect(other?.notifications[0]?.key).not.toBe(one?.notifications[0]?.key);
   });
 
   it.each([
@@ -105,8 +105,8 @@ describe('a webhook of processor_b', () => {
       const form = await officialSample(settings, { kind, id: 'my_id' });
       const received = await post(form.bt_payload, form.bt_signature);
       expect(received).toMatchObject({ messages: [{ type: kind, at: expect.any(Number) }] });
-      const [message] = received?.messages ?? [];
-      expect(v.parse(StoreMessage, JSON.parse(JSON.stringify(message)))).toEqual(message);
+      const [message] = received?.notifications ?? [];
+      expect(v.parse(StoreNotification, JSON.parse(JSON.stringify(message)))).toEqual(message);
     }
   });
 

@@ -1,23 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import { explicit, octetString, sequence, setOf } from '../../../../emulator/crypto/der.ts';
 import { ServiceError } from '../../../../lib/errors.ts';
-import { verifiedReceipt } from '../../../../lib/stores/store-a/app-receipt.ts';
-import { bought, bundleId, day } from '../../../support/apple-payloads.ts';
-import { intermediateMark, leafMark, mintPki, mintUnder, type Pki } from '../../../support/apple-pki.ts';
-import { type ReceiptFields, receiptContent, signMessage } from '../../../support/apple-signatures.ts';
-import { trusting } from '../../../support/apple-verdicts.ts';
+import { verifyAppReceipt } from '../../../../lib/stores/store-a/app-receipt.ts';
+import { bundleId, dayMs, purchaseDate } from '../../../support/apple-payloads.ts';
+import { createCertificate, createPki, intermediateOid, leafOid, type Pki } from '../../../support/apple-pki.ts';
+import { encodeReceipt, type ReceiptFields, signMessage } from '../../../support/apple-signatures.ts';
+import { createVerificationContext } from '../../../support/apple-verdicts.ts';
 
-const apple = mintPki({ kind: 'rsa' });
-const trust = trusting({ root: apple.root.der });
+const apple = createPki({ kind: 'rsa' });
+const trust = createVerificationContext({ root: apple.root.der });
 
 const purchase: ReceiptFields = {
   1701: 2,
   1702: 'monthly',
   1703: '1002',
-  1704: new Date(bought + day),
+  1704: new Date(purchaseDate + dayMs),
   1705: '1001',
-  1706: new Date(bought),
-  1708: new Date(bought + 31 * day),
+  1706: new Date(purchaseDate),
+  1708: new Date(purchaseDate + 31 * dayMs),
   1711: 999_000_111,
   1712: '',
   1713: 1,
@@ -29,33 +29,33 @@ const fields: ReceiptFields = {
   0: 'Production',
   2: bundleId,
   3: '2.4',
-  12: new Date(bought + 2 * day),
+  12: new Date(purchaseDate + 2 * dayMs),
   17: [purchase],
-  18: new Date(bought - 90 * day),
+  18: new Date(purchaseDate - 90 * dayMs),
   19: '1.2',
 };
 
-type Details = Parameters<typeof mintPki>[0];
+type Details = Parameters<typeof createPki>[0];
 
 /** Another chain under the same root. */
 function under({ intermediate = {}, leaf = {} }: NonNullable<Details>): Pki {
-  const middle = mintUnder(apple.root, 'ec', {
+  const middle = createCertificate(apple.root, 'ec', {
     name: 'Middle',
     isAuthority: true,
-    marks: [intermediateMark],
+    marks: [intermediateOid],
     ...intermediate,
   });
   return {
     ...apple,
     intermediate: middle,
-    leaf: mintUnder(middle, 'ec', { name: 'Leaf', marks: [leafMark], ...leaf }),
+    leaf: createCertificate(middle, 'ec', { name: 'Leaf', marks: [leafOid], ...leaf }),
   };
 }
 
 const receipt = (pki: Pki = apple, changes: Parameters<typeof signMessage>[2] = {}, content: ReceiptFields = fields) =>
-  signMessage(receiptContent(content), pki, changes);
+  signMessage(encodeReceipt(content), pki, changes);
 
-const read = (message: Buffer, trusted = trust) => verifiedReceipt(message.toString('base64'), trusted);
+const read = (message: Buffer, trusted = trust) => verifyAppReceipt(message.toString('base64'), trusted);
 
 /** The same in BER: an octet string of indefinite length, cut into pieces. */
 function inPieces(content: Buffer): Buffer {
@@ -69,16 +69,16 @@ describe('a receipt file', () => {
     expect(read(receipt())).toEqual({
       bundleId,
       environment: 'Production',
-      createdAt: bought + 2 * day,
+      createdAt: purchaseDate + 2 * dayMs,
       record: {
         receipt_type: 'Production',
         bundle_id: bundleId,
         application_version: '2.4',
         original_application_version: '1.2',
         receipt_creation_date: '2026-03-03 10:00:00 Etc/GMT',
-        receipt_creation_date_ms: String(bought + 2 * day),
+        receipt_creation_date_ms: String(purchaseDate + 2 * dayMs),
         original_purchase_date: '2025-12-01 10:00:00 Etc/GMT',
-        original_purchase_date_ms: String(bought - 90 * day),
+        original_purchase_date_ms: String(purchaseDate - 90 * dayMs),
         in_app: [
           {
             quantity: '2',
@@ -86,11 +86,11 @@ describe('a receipt file', () => {
             transaction_id: '1002',
             original_transaction_id: '1001',
             purchase_date: '2026-03-02 10:00:00 Etc/GMT',
-            purchase_date_ms: String(bought + day),
+            purchase_date_ms: String(purchaseDate + dayMs),
             original_purchase_date: '2026-03-01 10:00:00 Etc/GMT',
-            original_purchase_date_ms: String(bought),
+            original_purchase_date_ms: String(purchaseDate),
             expires_date: '2026-04-01 10:00:00 Etc/GMT',
-            expires_date_ms: String(bought + 31 * day),
+            expires_date_ms: String(purchaseDate + 31 * dayMs),
             web_order_line_item_id: '999000111',
             is_trial_period: 'true',
             is_in_intro_offer_period: 'false',
@@ -109,7 +109,7 @@ describe('a receipt file', () => {
 
   it('may hold no purchases', () => {
     const { 17: _purchases, ...empty } = fields;
-    expect(read(receipt(apple, {}, empty)).record.in_app).toEqual([]);
+    expect(read(receipt(apple, {}, empty)).receipt.in_app).toEqual([]);
   });
 
   it.each([
@@ -123,7 +123,7 @@ describe('a receipt file', () => {
 
   it('of hundreds of purchases is read whole', () => {
     const many = Array.from({ length: 400 }, (_, index) => ({ ...purchase, 1703: String(index) }));
-    expect(read(receipt(apple, {}, { ...fields, 17: many })).record.in_app).toHaveLength(400);
+    expect(read(receipt(apple, {}, { ...fields, 17: many })).receipt.in_app).toHaveLength(400);
   });
 
   it.each<readonly [string, () => Buffer, string]>([
@@ -134,11 +134,11 @@ describe('a receipt file', () => {
     ['with signed attributes', () => receipt(apple, { attributes: setOf() }), 'not well-formed'],
     ['without certificates', () => receipt(apple, { certificates: [] }), 'certificates are missing'],
     ['without the intermediate', () => receipt(apple, { certificates: [apple.leaf.der] }), 'certificates are missing'],
-    ['of another root', () => receipt(mintPki()), 'no trusted root'],
+    ['of another root', () => receipt(createPki()), 'no trusted root'],
     ['of a leaf without its mark', () => receipt(under({ leaf: { marks: [] } })), 'not for signing receipts'],
     [
       'of an intermediate without its mark',
-      () => receipt(under({ intermediate: { marks: [leafMark] } })),
+      () => receipt(under({ intermediate: { marks: [leafOid] } })),
       'not for signing',
     ],
     [
@@ -181,7 +181,7 @@ describe('a receipt file', () => {
 
   it('whose leaf has expired since is as good as on the day that it was made', () => {
     const message = receipt(under({ leaf: { notAfter: new Date('2026-04-01') } }));
-    const trusted = trusting({ root: apple.root.der, now: Date.parse('2035-01-01') });
-    expect(read(message, trusted).createdAt).toBe(bought + 2 * day);
+    const trusted = createVerificationContext({ root: apple.root.der, now: Date.parse('2035-01-01') });
+    expect(read(message, trusted).createdAt).toBe(purchaseDate + 2 * dayMs);
   });
 });

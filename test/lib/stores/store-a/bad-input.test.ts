@@ -2,21 +2,21 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ServiceError } from '../../../../lib/errors.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
-import { bought, bundleId, transactionPayload } from '../../../support/apple-payloads.ts';
-import { mintPki } from '../../../support/apple-pki.ts';
-import { receiptContent, signJws, signMessage } from '../../../support/apple-signatures.ts';
-import { apple, asking } from '../../../support/fake-apple.ts';
+import { buildTransactionPayload, bundleId, purchaseDate } from '../../../support/apple-payloads.ts';
+import { createPki } from '../../../support/apple-pki.ts';
+import { encodeReceipt, signJws, signMessage } from '../../../support/apple-signatures.ts';
+import { applePki, createContext } from '../../../support/fake-apple.ts';
 
-const rsa = mintPki({ kind: 'rsa' });
-const receipt = signMessage(receiptContent({ 0: 'Production', 2: bundleId, 12: new Date(bought) }), rsa);
-const jws = signJws(transactionPayload(), apple);
+const rsa = createPki({ kind: 'rsa' });
+const receipt = signMessage(encodeReceipt({ 0: 'Production', 2: bundleId, 12: new Date(purchaseDate) }), rsa);
+const jws = signJws(buildTransactionPayload(), applePki);
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 const base64url = (text: string): string => Buffer.from(text).toString('base64url');
 
 /** What came of sending it: the code of the refusal, or that it was believed. Anything else fails the test. */
 async function sent(transaction: Record<string, unknown>): Promise<string> {
-  const trusted = asking({ settings: { bundleId }, extraRoots: [apple.root.der, rsa.root.der] });
+  const trusted = createContext({ settings: { bundleId }, extraRoots: [applePki.root.der, rsa.root.der] });
   try {
     await storeA.validate({ id: bundleId, type: 'application', transaction }, trusted);
     return 'believed';

@@ -3,13 +3,13 @@ import { describe, expect, it } from '@jest/globals';
 import type { StoreFetch } from '../../../../lib/stores/store.ts';
 import { checkSettings } from '../../../../lib/stores/store-a/check-settings.ts';
 import { bundleId } from '../../../support/apple-payloads.ts';
-import { answer, apiSettings, asking, json, unreachable } from '../../../support/fake-apple.ts';
+import { apiSettings, createContext, failFetch, jsonResponse, textResponse } from '../../../support/fake-apple.ts';
 
-const checked = async (settings: unknown, fetch: StoreFetch = unreachable, askStore = true) =>
-  await checkSettings(asking({ settings, fetch }), { askStore }).catch(({ code }) => code);
+const checked = async (settings: unknown, fetch: StoreFetch = failFetch, askStore = true) =>
+  await checkSettings(createContext({ settings, fetch }), { askStore }).catch(({ code }) => code);
 
-const accepted: StoreFetch = async () => json(404, { errorCode: 4040010 });
-const refused: StoreFetch = async () => answer(401, 'Unauthenticated');
+const accepted: StoreFetch = async () => jsonResponse(404, { errorCode: 4040010 });
+const refused: StoreFetch = async () => textResponse(401, 'Unauthenticated');
 const onlyInSandbox: StoreFetch = async (url) => (url.includes('sandbox') ? accepted(url) : refused(url));
 const { privateKey: rsaKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
@@ -25,7 +25,7 @@ describe('the settings of store_a', () => {
 
   it('cannot be checked while Apple cannot be reached, but their form can', async () => {
     expect(await checked(apiSettings)).toBe('ConnectionFailed');
-    expect(await checked(apiSettings, unreachable, false)).toBe('The form is right.');
+    expect(await checked(apiSettings, failFetch, false)).toBe('The form is right.');
   });
 
   it('may do without a key', async () => {

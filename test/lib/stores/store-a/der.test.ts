@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { integer, octetString, oid, sequence, utf8String } from '../../../../emulator/crypto/der.ts';
 import { ServiceError } from '../../../../lib/errors.ts';
-import { childrenOf, numberOf, octetsOf, oidOf, readDer } from '../../../../lib/stores/store-a/der.ts';
+import { parseChildren, parseDer, readInteger, readOctetString, readOid } from '../../../../lib/stores/store-a/der.ts';
 
 const indefinite = (tag: number, ...content: Buffer[]): Buffer =>
   Buffer.concat([Buffer.from([tag, 0x80]), ...content, Buffer.from([0, 0])]);
@@ -11,8 +11,8 @@ describe('the DER reader', () => {
   it('reads what was written', () => {
     fc.assert(
       fc.property(fc.nat(2 ** 31 - 1), fc.uint8Array({ maxLength: 400 }), (count, bytes) => {
-        const [number, octets] = childrenOf(readDer(sequence(integer(count), octetString(bytes))));
-        expect([numberOf(number), octetsOf(octets)]).toEqual([count, Buffer.from(bytes)]);
+        const [number, octets] = parseChildren(parseDer(sequence(integer(count), octetString(bytes))));
+        expect([readInteger(number), readOctetString(octets)]).toEqual([count, Buffer.from(bytes)]);
       }),
     );
   });
@@ -20,14 +20,14 @@ describe('the DER reader', () => {
   it.each(['1.2.840.113635.100.6.11.1', '2.5.29.19', '2.16.840.1.101.3.4.2.1', '1.3.14.3.2.26', '2.999.3'])(
     'reads the object identifier %s',
     (dotted) => {
-      expect(oidOf(readDer(dotted === '2.999.3' ? Buffer.from('0603883703', 'hex') : oid(dotted)))).toBe(dotted);
+      expect(readOid(parseDer(dotted === '2.999.3' ? Buffer.from('0603883703', 'hex') : oid(dotted)))).toBe(dotted);
     },
   );
 
   it('reads indefinite lengths inside one another, and octet strings in pieces', () => {
     const pieces = indefinite(0x24, octetString(Buffer.from('ab')), indefinite(0x24, octetString(Buffer.from('cd'))));
-    const [first, second] = childrenOf(readDer(indefinite(0x30, pieces, utf8String('end'))));
-    expect(octetsOf(first).toString()).toBe('abcd');
+    const [first, second] = parseChildren(parseDer(indefinite(0x30, pieces, utf8String('end'))));
+    expect(readOctetString(first).toString()).toBe('abcd');
     expect(second?.content.toString()).toBe('end');
   });
 
@@ -41,18 +41,18 @@ describe('the DER reader', () => {
     ['an indefinite length of something that is not constructed', '04800000'],
     ['a tag of several bytes', '3f810100'],
   ])('refuses %s', (_title, hex) => {
-    expect(() => readDer(Buffer.from(hex, 'hex'))).toThrow(ServiceError);
+    expect(() => parseDer(Buffer.from(hex, 'hex'))).toThrow(ServiceError);
   });
 
   it('refuses what nests without end before it exhausts the stack', () => {
     const deep = Buffer.alloc(200_000, Buffer.from([0x30, 0x80]));
-    expect(() => readDer(deep)).toThrow(ServiceError);
+    expect(() => parseDer(deep)).toThrow(ServiceError);
     const pieces = Buffer.alloc(200_000, Buffer.from([0x24, 0x80]));
-    expect(() => octetsOf(readDer(pieces))).toThrow(ServiceError);
+    expect(() => readOctetString(parseDer(pieces))).toThrow(ServiceError);
   });
 
   it('refuses a value of a million parts before it exhausts the memory', () => {
     const crowd = sequence(Buffer.alloc(2_000_000, Buffer.from([0x05, 0x00])));
-    expect(() => childrenOf(readDer(crowd))).toThrow(ServiceError);
+    expect(() => parseChildren(parseDer(crowd))).toThrow(ServiceError);
   });
 });

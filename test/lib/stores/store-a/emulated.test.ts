@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { recordedFetch } from '../../../../lib/http/recorded-fetch.ts';
+import { createRecordedFetch } from '../../../../lib/http/recorded-fetch.ts';
 import { isActive, type Purchase } from '../../../../lib/purchases/purchase.ts';
-import type { Asking, Validation, ValidationRequest } from '../../../../lib/stores/store.ts';
+import type { StoreContext, StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
 import { type EmulatorUser, start, useEmulator } from '../../../emulator/emulator-user.ts';
-import { asking } from '../../../support/fake-apple.ts';
+import { createContext } from '../../../support/fake-apple.ts';
 
 let user: EmulatorUser;
 
@@ -15,16 +15,16 @@ beforeEach(() => user.clock.set(start));
 afterAll(() => user.close());
 
 /** What an application may ask with: all the settings of the emulated store, or only some. */
-const use = (...names: readonly string[]): Asking => {
+const use = (...names: readonly string[]): StoreContext => {
   const { now } = user.clock;
   const settings = Object.entries(user.settings('store_a')).filter(
     ([name]) => names.length === 0 || names.includes(name),
   );
-  return asking({
+  return createContext({
     now,
     settings: Object.fromEntries(settings),
     extraRoots: [user.rootCertificate],
-    fetch: recordedFetch({ record: () => {}, now, storesUrl: user.url }),
+    fetch: createRecordedFetch({ record: () => {}, now, storesUrl: user.url }),
   });
 };
 
@@ -39,10 +39,10 @@ const bodyOf = async (id: string, form: string): Promise<ValidationRequest> =>
 const buy = async (order: object = {}): Promise<string> =>
   (await user.buy({ applicationUsername: `${Math.random()}`, ...order })).body.id;
 
-const purchaseIn = ({ observations, purchaseId }: Validation): Purchase | undefined =>
+const purchaseIn = ({ observations, purchaseId }: StoreValidation): Purchase | undefined =>
   observations.find(({ purchase }) => purchase.purchaseId === purchaseId)?.purchase;
 
-const look = async (id: string, form: string, with_: Asking) =>
+const look = async (id: string, form: string, with_: StoreContext) =>
   purchaseIn(await storeA.validate(await bodyOf(id, form), with_));
 
 /** What each way of asking sees: the same, as far as Apple tells it in that way. */
@@ -140,7 +140,7 @@ describe.each(ways)('by %s', (_title, form, asker) => {
     const id = await buy({ applicationUsername });
     await buy({ applicationUsername, productId: 'coins', type: 'consumable', quantity: 3 });
     await buy({ applicationUsername, productId: 'hat', type: 'non consumable' });
-    const { observations, native } = await storeA.validate(await bodyOf(id, form), asker());
+    const { observations, nativeTransaction: native } = await storeA.validate(await bodyOf(id, form), asker());
     expect(observations.map(({ purchase }) => purchase.productId).sort()).toEqual([
       'store_a:coins',
       'store_a:hat',

@@ -1,25 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { transactionPayload } from '../../../support/apple-payloads.ts';
-import { intermediateMark, leafMark, mintPki, mintUnder, type Pki } from '../../../support/apple-pki.ts';
-import { signJws, x5cOf } from '../../../support/apple-signatures.ts';
-import { appleBelieves, weBelieve } from '../../../support/apple-verdicts.ts';
+import { buildTransactionPayload } from '../../../support/apple-payloads.ts';
+import { createCertificate, createPki, intermediateOid, leafOid, type Pki } from '../../../support/apple-pki.ts';
+import { signJws, toX5c } from '../../../support/apple-signatures.ts';
+import { isAcceptedByApple, isAcceptedByUs } from '../../../support/apple-verdicts.ts';
 
-const apple = mintPki();
+const apple = createPki();
 const root = apple.root.der;
 const { intermediate } = apple;
 const issue = (details: object): Pki => ({
   ...apple,
-  leaf: mintUnder(intermediate, 'ec', { name: 'Leaf', ...details }),
+  leaf: createCertificate(intermediate, 'ec', { name: 'Leaf', ...details }),
 });
 const lineage = (details: object): Pki => {
-  const other = mintUnder(apple.root, 'ec', {
+  const other = createCertificate(apple.root, 'ec', {
     name: 'Intermediate',
     isAuthority: true,
-    marks: [intermediateMark],
+    marks: [intermediateOid],
     ...details,
   });
-  return { ...apple, intermediate: other, leaf: mintUnder(other, 'ec', { name: 'Leaf', marks: [leafMark] }) };
+  return { ...apple, intermediate: other, leaf: createCertificate(other, 'ec', { name: 'Leaf', marks: [leafOid] }) };
 };
 
 const notBefore = new Date('2026-01-01');
@@ -28,18 +28,21 @@ const notAfter = new Date('2026-02-01');
 /** Chains under the trusted root, and some that only look like it. */
 const chains: Readonly<Record<string, Pki>> = {
   apple,
-  'another root of the same name': mintPki(),
+  'another root of the same name': createPki(),
   'leaf without its mark': issue({}),
-  'leaf with the mark of the intermediate': issue({ marks: [intermediateMark] }),
+  'leaf with the mark of the intermediate': issue({ marks: [intermediateOid] }),
   'intermediate without its mark': lineage({ marks: [] }),
-  'intermediate with the mark of the leaf': lineage({ marks: [leafMark] }),
+  'intermediate with the mark of the leaf': lineage({ marks: [leafOid] }),
   'intermediate that is no authority': lineage({ isAuthority: false }),
-  'leaf of a month': issue({ marks: [leafMark], notBefore, notAfter }),
+  'leaf of a month': issue({ marks: [leafOid], notBefore, notAfter }),
   'intermediate of a month': lineage({ notBefore, notAfter }),
-  'leaf of the root itself': { ...apple, leaf: mintUnder(apple.root, 'ec', { name: 'Leaf', marks: [leafMark] }) },
-  'leaf of another issuer': { ...apple, leaf: mintPki().leaf },
-  'leaf with a longer key': issue({ marks: [leafMark], curve: 'P-384' }),
-  'leaf with a key of another curve': issue({ marks: [leafMark], curve: 'secp256k1' }),
+  'leaf of the root itself': {
+    ...apple,
+    leaf: createCertificate(apple.root, 'ec', { name: 'Leaf', marks: [leafOid] }),
+  },
+  'leaf of another issuer': { ...apple, leaf: createPki().leaf },
+  'leaf with a longer key': issue({ marks: [leafOid], curve: 'P-384' }),
+  'leaf with a key of another curve': issue({ marks: [leafOid], curve: 'secp256k1' }),
 };
 
 const sometimes = <T>(usual: T, ...others: readonly T[]) =>
@@ -83,11 +86,11 @@ const signed = fc
   })
   .map(({ chain, payload, order, alg, encoding, key }) => {
     const pki = chains[chain] ?? apple;
-    const x5c = orders[order]?.(x5cOf(pki));
-    return signJws(transactionPayload(payload), pki, { header: { alg, x5c }, key: pki[key].privateKey, encoding });
+    const x5c = orders[order]?.(toX5c(pki));
+    return signJws(buildTransactionPayload(payload), pki, { header: { alg, x5c }, key: pki[key].privateKey, encoding });
   });
 
-const good = signJws(transactionPayload(), apple);
+const good = signJws(buildTransactionPayload(), apple);
 const alphabet = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ '];
 
 /** A good token with some characters replaced, left out or put in. */
@@ -102,11 +105,11 @@ const damaged = fc
 const withFlippedCertificate = fc
   .record({ which: fc.constantFrom(0, 1), at: fc.nat(), bit: fc.nat(7) })
   .map(({ which, at, bit }) => {
-    const x5c = x5cOf(apple);
+    const x5c = toX5c(apple);
     const der = Buffer.from(x5c[which] ?? '', 'base64');
     der[at % der.length] = (der[at % der.length] ?? 0) ^ (1 << bit);
     x5c[which] = der.toString('base64');
-    return signJws(transactionPayload(), apple, { header: { x5c } });
+    return signJws(buildTransactionPayload(), apple, { header: { x5c } });
   });
 
 // A busy machine takes its time over thousands of chains.
@@ -141,20 +144,20 @@ describe("our verifier and Apple's own", () => {
 
   it.each(Object.keys(chains))('believe the same of each chain: %s', async (name) => {
     const inTime = { signedDate: Date.parse('2026-01-15') };
-    await agreeOnOne(signJws(transactionPayload(inTime), chains[name] ?? apple));
+    await agreeOnOne(signJws(buildTransactionPayload(inTime), chains[name] ?? apple));
   });
 
   it.each(edges.map((edge) => new Date(edge).toISOString()))(
     'believe the same at %s, near the end of a certificate',
     async (date) => {
       for (const chain of [chains['leaf of a month'], chains['intermediate of a month']]) {
-        await agreeOnOne(signJws(transactionPayload({ signedDate: Date.parse(date) }), chain ?? apple));
+        await agreeOnOne(signJws(buildTransactionPayload({ signedDate: Date.parse(date) }), chain ?? apple));
       }
     },
   );
 
   it('both believe the token that was damaged', async () => {
-    expect([weBelieve(good, { root }), await appleBelieves(good, { root })]).toEqual([true, true]);
+    expect([isAcceptedByUs(good, { root }), await isAcceptedByApple(good, { root })]).toEqual([true, true]);
   });
 });
 
@@ -168,7 +171,7 @@ async function agreeOn(tokens: fc.Arbitrary<string>, numRuns: number, verdicts =
 }
 
 async function agreeOnOne(jws: string): Promise<boolean> {
-  const ours = weBelieve(jws, { root });
-  expect(ours).toBe(await appleBelieves(jws, { root }));
+  const ours = isAcceptedByUs(jws, { root });
+  expect(ours).toBe(await isAcceptedByApple(jws, { root }));
   return ours;
 }

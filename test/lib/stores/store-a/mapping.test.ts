@@ -1,24 +1,28 @@
 import { describe, expect, it, test } from '@jest/globals';
 import { isExpired } from '../../../../lib/purchases/purchase.ts';
-import { bought, day, oneTimePayload, transactionPayload } from '../../../support/apple-payloads.ts';
-import { type Customer, subscriber, validated } from '../../../support/fake-apple.ts';
+import { buildOneTimePayload, buildTransactionPayload, dayMs, purchaseDate } from '../../../support/apple-payloads.ts';
+import { type Customer, createSubscriber, validateSignedTransaction } from '../../../support/fake-apple.ts';
 
-const monthEnd = bought + 31 * day;
-const later = { signedDate: monthEnd + 10 * day };
+const monthEnd = purchaseDate + 31 * dayMs;
+const later = { signedDate: monthEnd + 10 * dayMs };
 const afterTheEnd = { asking: { now: () => later.signedDate } };
 
-const purchaseOf = async (customer: Customer, payload?: object, changes: Parameters<typeof validated>[2] = {}) => {
-  const { observations } = await validated(customer, payload, changes);
+const purchaseOf = async (
+  customer: Customer,
+  payload?: object,
+  changes: Parameters<typeof validateSignedTransaction>[2] = {},
+) => {
+  const { observations } = await validateSignedTransaction(customer, payload, changes);
   return observations[0]?.purchase;
 };
 
 describe('a subscription of store_a', () => {
   it('carries what the signed transaction and the renewal say', async () => {
     const transaction = { appAccountToken: 'f6a3bd0e-0f5c-4f1c-9c3f-2f2b8b3f4a11', quantity: 1 };
-    const { observations } = await validated(subscriber(1, transaction));
+    const { observations } = await validateSignedTransaction(createSubscriber(1, transaction));
     expect(observations).toEqual([
       {
-        asOf: bought + 60_000,
+        asOf: purchaseDate + 60_000,
         purchase: {
           purchaseId: 'store_a:1001',
           transactionId: 'store_a:1001',
@@ -26,7 +30,7 @@ describe('a subscription of store_a', () => {
           platform: 'store_a',
           productType: 'paid subscription',
           sandbox: false,
-          purchaseDate: bought,
+          purchaseDate,
           expirationDate: monthEnd,
           renewalIntent: 'Renew',
           isBillingRetryPeriod: false,
@@ -42,7 +46,7 @@ describe('a subscription of store_a', () => {
             productId: 'store_a:monthly',
             platform: 'store_a',
             sandbox: false,
-            purchaseDate: bought,
+            purchaseDate,
             expirationDate: monthEnd,
             quantity: 1,
             currency: 'USD',
@@ -100,10 +104,10 @@ describe('a subscription of store_a', () => {
       { amountMicros: 1_990_000, currency: 'EUR' },
     ],
   ])('in its first period: %s', async (_title, status, transaction, renewal, expected) => {
-    const purchase = await purchaseOf(subscriber(status, transaction, renewal));
+    const purchase = await purchaseOf(createSubscriber(status, transaction, renewal));
     expect(purchase).toMatchObject(expected);
     expect(purchase).not.toHaveProperty('cancelationReason');
-    expect(purchase && isExpired(purchase, bought + 60_000)).toBe(false);
+    expect(purchase && isExpired(purchase, purchaseDate + 60_000)).toBe(false);
   });
 
   it.each([
@@ -121,23 +125,27 @@ describe('a subscription of store_a', () => {
       { cancelationReason: 'System.BillingError', isBillingRetryPeriod: true, renewalIntent: 'Renew' },
     ],
   ])('after its end: %s', async (_title, status, renewal, expected) => {
-    const purchase = await purchaseOf(subscriber(status, later, { ...later, ...renewal }), undefined, afterTheEnd);
+    const purchase = await purchaseOf(
+      createSubscriber(status, later, { ...later, ...renewal }),
+      undefined,
+      afterTheEnd,
+    );
     expect(purchase).toMatchObject({ expirationDate: monthEnd, ...expected });
     expect(purchase && isExpired(purchase, later.signedDate)).toBe(true);
   });
 
   it('lapses once it has expired, whatever the renewal still says', async () => {
-    expect(await purchaseOf(subscriber(2, later, later), undefined, afterTheEnd)).toMatchObject({
+    expect(await purchaseOf(createSubscriber(2, later, later), undefined, afterTheEnd)).toMatchObject({
       renewalIntent: 'Lapse',
     });
   });
 
   it('is open until the end of its grace period, although Apple may not call that a billing retry', async () => {
-    const grace = { gracePeriodExpiresDate: monthEnd + 16 * day, isInBillingRetryPeriod: false };
-    const customer = subscriber(4, later, { ...later, ...grace });
-    const { observations } = await validated(customer, undefined, afterTheEnd);
+    const grace = { gracePeriodExpiresDate: monthEnd + 16 * dayMs, isInBillingRetryPeriod: false };
+    const customer = createSubscriber(4, later, { ...later, ...grace });
+    const { observations } = await validateSignedTransaction(customer, undefined, afterTheEnd);
     expect(observations[0]?.purchase).toMatchObject({
-      expirationDate: monthEnd + 16 * day,
+      expirationDate: monthEnd + 16 * dayMs,
       isBillingRetryPeriod: true,
     });
     expect(observations[0]?.transactions).toHaveLength(1);
@@ -145,7 +153,7 @@ describe('a subscription of store_a', () => {
 
   it('that Apple calls active a moment after its date stays open until Apple is asked again', async () => {
     const justAfter = monthEnd + 30_000;
-    const purchase = await purchaseOf(subscriber(1, { signedDate: justAfter }), undefined, {
+    const purchase = await purchaseOf(createSubscriber(1, { signedDate: justAfter }), undefined, {
       asking: { now: () => justAfter },
     });
     expect(purchase && isExpired(purchase, justAfter)).toBe(false);
@@ -153,8 +161,8 @@ describe('a subscription of store_a', () => {
   });
 
   it('that Apple calls expired is so, even before the date of its transaction', async () => {
-    const purchase = await purchaseOf(subscriber(2));
-    expect(purchase && isExpired(purchase, bought + 60_000)).toBe(true);
+    const purchase = await purchaseOf(createSubscriber(2));
+    expect(purchase && isExpired(purchase, purchaseDate + 60_000)).toBe(true);
   });
 
   it.each([
@@ -163,9 +171,12 @@ describe('a subscription of store_a', () => {
     ['refunded for a reason of the future', { revocationReason: 9 }, 'Unknown'],
     ['taken from a family member', { revocationType: 'FAMILY_REVOKE' }, 'Customer.OtherReason'],
   ])('%s has ended at that moment', async (_title, revocation, cancelationReason) => {
-    const revocationDate = bought + 3 * day;
+    const revocationDate = purchaseDate + 3 * dayMs;
     const state = { revocationDate, signedDate: revocationDate, ...revocation };
-    const { observations } = await validated(subscriber(5, state, { autoRenewStatus: 0 }), transactionPayload(state));
+    const { observations } = await validateSignedTransaction(
+      createSubscriber(5, state, { autoRenewStatus: 0 }),
+      buildTransactionPayload(state),
+    );
     expect(observations[0]?.purchase).toMatchObject({
       endedAt: revocationDate,
       expirationDate: revocationDate,
@@ -175,39 +186,39 @@ describe('a subscription of store_a', () => {
   });
 
   it('goes on when an old period of it is refunded', async () => {
-    const old = transactionPayload({ revocationDate: bought + 40 * day, revocationReason: 0 });
-    const renewed = transactionPayload({
+    const old = buildTransactionPayload({ revocationDate: purchaseDate + 40 * dayMs, revocationReason: 0 });
+    const renewed = buildTransactionPayload({
       transactionId: '1002',
       purchaseDate: monthEnd,
-      expiresDate: monthEnd + 30 * day,
-      signedDate: monthEnd + 10 * day,
+      expiresDate: monthEnd + 30 * dayMs,
+      signedDate: monthEnd + 10 * dayMs,
     });
-    const customer = { ...subscriber(1, renewed), transactions: [renewed, old] };
-    const { observations } = await validated(customer, undefined, afterTheEnd);
+    const customer = { ...createSubscriber(1, renewed), transactions: [renewed, old] };
+    const { observations } = await validateSignedTransaction(customer, undefined, afterTheEnd);
     const [{ purchase, transactions } = { purchase: undefined, transactions: [] }] = observations;
     expect(purchase).toMatchObject({
       transactionId: 'store_a:1002',
-      expirationDate: monthEnd + 30 * day,
+      expirationDate: monthEnd + 30 * dayMs,
       lastRenewalDate: monthEnd,
-      purchaseDate: bought,
+      purchaseDate,
     });
     expect(purchase).not.toHaveProperty('endedAt');
     expect(transactions.map(({ transactionId, refundedAt }) => [transactionId, refundedAt])).toEqual([
       ['store_a:1002', undefined],
-      ['store_a:1001', bought + 40 * day],
+      ['store_a:1001', purchaseDate + 40 * dayMs],
     ]);
   });
 
   it('whose latest period is refunded ends, and keeps the transaction before as its last one', async () => {
-    const revocationDate = monthEnd + day;
-    const renewed = transactionPayload({
+    const revocationDate = monthEnd + dayMs;
+    const renewed = buildTransactionPayload({
       transactionId: '1002',
       purchaseDate: monthEnd,
-      expiresDate: monthEnd + 30 * day,
+      expiresDate: monthEnd + 30 * dayMs,
       revocationDate,
       revocationReason: 0,
     });
-    const customer = { ...subscriber(5, renewed), transactions: [transactionPayload(), renewed] };
+    const customer = { ...createSubscriber(5, renewed), transactions: [buildTransactionPayload(), renewed] };
     const purchase = await purchaseOf(customer, undefined, afterTheEnd);
     expect(purchase).toMatchObject({
       transactionId: 'store_a:1001',
@@ -217,17 +228,20 @@ describe('a subscription of store_a', () => {
   });
 
   it('follows the product that the customer changed to, and is one purchase still', async () => {
-    const upgradedAt = bought + 5 * day;
-    const basic = transactionPayload({ isUpgraded: true, expiresDate: upgradedAt, signedDate: upgradedAt });
-    const premium = transactionPayload({
+    const upgradedAt = purchaseDate + 5 * dayMs;
+    const basic = buildTransactionPayload({ isUpgraded: true, expiresDate: upgradedAt, signedDate: upgradedAt });
+    const premium = buildTransactionPayload({
       transactionId: '1002',
       productId: 'premium',
       purchaseDate: upgradedAt,
-      expiresDate: upgradedAt + 30 * day,
+      expiresDate: upgradedAt + 30 * dayMs,
       signedDate: upgradedAt,
     });
-    const customer = { ...subscriber(1, premium, { autoRenewProductId: 'cheaper' }), transactions: [basic, premium] };
-    const { observations } = await validated(customer);
+    const customer = {
+      ...createSubscriber(1, premium, { autoRenewProductId: 'cheaper' }),
+      transactions: [basic, premium],
+    };
+    const { observations } = await validateSignedTransaction(customer);
     expect(observations).toMatchObject([
       { purchase: { purchaseId: 'store_a:1001', productId: 'store_a:premium', transactionId: 'store_a:1002' } },
     ]);
@@ -239,13 +253,13 @@ describe('a subscription of store_a', () => {
   });
 
   test('a replaced transaction of which nothing newer is known has ended as replaced', async () => {
-    const replaced = transactionPayload({ isUpgraded: true });
+    const replaced = buildTransactionPayload({ isUpgraded: true });
     const purchase = await purchaseOf({ transactions: [replaced] }, replaced);
-    expect(purchase).toMatchObject({ cancelationReason: 'System.Replaced', endedAt: bought + 60_000 });
+    expect(purchase).toMatchObject({ cancelationReason: 'System.Replaced', endedAt: purchaseDate + 60_000 });
   });
 
   it('of which Apple tells a status of the future is judged by its dates', async () => {
-    expect(await purchaseOf(subscriber(9))).toMatchObject({ expirationDate: monthEnd });
+    expect(await purchaseOf(createSubscriber(9))).toMatchObject({ expirationDate: monthEnd });
   });
 });
 
@@ -255,7 +269,7 @@ describe('other products of store_a', () => {
     ['Non-Consumable', 'non consumable'],
     ['Non-Renewing Subscription', 'non renewing subscription'],
   ] as const)('a %s is a purchase of its own', async (type, productType) => {
-    const payload = oneTimePayload(type, { quantity: 3, price: 14_970 });
+    const payload = buildOneTimePayload(type, { quantity: 3, price: 14_970 });
     const purchase = await purchaseOf({ transactions: [payload] }, payload);
     expect(purchase).toMatchObject({
       productType,
@@ -270,9 +284,12 @@ describe('other products of store_a', () => {
   });
 
   it('end when they are refunded', async () => {
-    const payload = oneTimePayload('Non-Consumable', { revocationDate: bought + day, revocationReason: 1 });
+    const payload = buildOneTimePayload('Non-Consumable', {
+      revocationDate: purchaseDate + dayMs,
+      revocationReason: 1,
+    });
     const purchase = await purchaseOf({ transactions: [payload] }, payload);
-    expect(purchase).toMatchObject({ endedAt: bought + day, cancelationReason: 'Customer.TechnicalIssues' });
+    expect(purchase).toMatchObject({ endedAt: purchaseDate + dayMs, cancelationReason: 'Customer.TechnicalIssues' });
     expect(purchase).not.toHaveProperty('expirationDate');
   });
 
@@ -284,36 +301,40 @@ describe('other products of store_a', () => {
   ] as const)(
     'a non-renewing subscription lasts the %d %s of the request',
     async (billingPeriod, billingPeriodUnit, end) => {
-      const payload = oneTimePayload('Non-Renewing Subscription');
+      const payload = buildOneTimePayload('Non-Renewing Subscription');
       const request = {
         id: payload.productId,
         type: 'non renewing subscription',
         billingPeriod,
         billingPeriodUnit,
       } as const;
-      const { observations } = await validated({ transactions: [payload] }, payload, { request });
+      const { observations } = await validateSignedTransaction({ transactions: [payload] }, payload, { request });
       expect(observations[0]?.purchase.expirationDate).toBe(Date.parse(end));
       expect(observations[0]?.refreshToken).toHaveProperty('period');
     },
   );
 
   it('do not last the billing period that a client sends along with a consumable', async () => {
-    const payload = oneTimePayload('Consumable');
+    const payload = buildOneTimePayload('Consumable');
     const request = { id: 'consumable', type: 'consumable', billingPeriod: 1, billingPeriodUnit: 'Month' } as const;
-    const { observations } = await validated({ transactions: [payload] }, payload, { request });
+    const { observations } = await validateSignedTransaction({ transactions: [payload] }, payload, { request });
     expect(observations[0]?.purchase).not.toHaveProperty('expirationDate');
   });
 
   it('are sandbox purchases when they were made there', async () => {
-    const payload = oneTimePayload('Consumable', { environment: 'Sandbox' });
-    const { observations } = await validated({}, payload, { asking: { settings: { bundleId: payload.bundleId } } });
+    const payload = buildOneTimePayload('Consumable', { environment: 'Sandbox' });
+    const { observations } = await validateSignedTransaction({}, payload, {
+      asking: { settings: { bundleId: payload.bundleId } },
+    });
     expect(observations).toMatchObject([{ purchase: { sandbox: true }, transactions: [{ sandbox: true }] }]);
   });
 
   it('are counted once each, at the price that the store tells', async () => {
-    const payload = oneTimePayload('Consumable');
+    const payload = buildOneTimePayload('Consumable');
     const request = { id: 'consumable', type: 'consumable', priceMicros: 1, currency: 'EUR' } as const;
-    const { observations } = await validated({ transactions: [payload, payload] }, payload, { request });
+    const { observations } = await validateSignedTransaction({ transactions: [payload, payload] }, payload, {
+      request,
+    });
     expect(observations.flatMap(({ transactions }) => transactions)).toMatchObject([
       { amountMicros: 4_990_000, currency: 'USD' },
     ]);
@@ -323,21 +344,21 @@ describe('other products of store_a', () => {
 
 describe('the introductory price', () => {
   it('is used up for every product of the group that was ever bought', async () => {
-    const trial = transactionPayload({ offerType: 1, offerDiscountType: 'FREE_TRIAL' });
-    const other = transactionPayload({ transactionId: '1002', productId: 'yearly', purchaseDate: monthEnd });
-    const foreign = transactionPayload({
+    const trial = buildTransactionPayload({ offerType: 1, offerDiscountType: 'FREE_TRIAL' });
+    const other = buildTransactionPayload({ transactionId: '1002', productId: 'yearly', purchaseDate: monthEnd });
+    const foreign = buildTransactionPayload({
       transactionId: '2001',
       originalTransactionId: '2001',
       productId: 'news',
       subscriptionGroupIdentifier: 'group-2',
     });
-    const { ineligibleForIntroPrice } = await validated({ transactions: [trial, other, foreign] });
+    const { ineligibleForIntroPrice } = await validateSignedTransaction({ transactions: [trial, other, foreign] });
     expect([...ineligibleForIntroPrice].sort()).toEqual(['monthly', 'yearly']);
   });
 
   it('is not used up by an offer code or by buying at the full price', async () => {
-    const { ineligibleForIntroPrice } = await validated(
-      subscriber(1, { offerType: 3, offerDiscountType: 'FREE_TRIAL' }),
+    const { ineligibleForIntroPrice } = await validateSignedTransaction(
+      createSubscriber(1, { offerType: 3, offerDiscountType: 'FREE_TRIAL' }),
     );
     expect(ineligibleForIntroPrice).toEqual([]);
   });

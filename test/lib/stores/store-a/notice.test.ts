@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { bought, day, oneTimePayload, transactionPayload } from '../../../support/apple-payloads.ts';
-import { appStore, asking, subscriber, unreachable } from '../../../support/fake-apple.ts';
+import { buildOneTimePayload, buildTransactionPayload, dayMs, purchaseDate } from '../../../support/apple-payloads.ts';
+import { createAppStore, createContext, createSubscriber, failFetch } from '../../../support/fake-apple.ts';
 import { noticed, type Told } from './notified.ts';
 
-const month = 31 * day;
-const at = bought + 10 * day;
+const month = 31 * dayMs;
+const at = purchaseDate + 10 * dayMs;
 const second = {
   transactionId: '1002',
-  purchaseDate: bought + month,
-  originalPurchaseDate: bought,
-  expiresDate: bought + 2 * month,
+  purchaseDate: purchaseDate + month,
+  originalPurchaseDate: purchaseDate,
+  expiresDate: purchaseDate + 2 * month,
 };
 const refund = { revocationDate: at, revocationReason: 0 };
 
@@ -18,7 +18,7 @@ const purchaseOf = async (told: Told) => (await noticed({ at, ...told })).observ
 
 describe('a notification of store_a that Apple cannot be asked about', () => {
   it.each<[string, Omit<Told, 'type'>, object]>([
-    ['SUBSCRIBED.INITIAL_BUY', { status: 1 }, { expirationDate: bought + month, renewalIntent: 'Renew' }],
+    ['SUBSCRIBED.INITIAL_BUY', { status: 1 }, { expirationDate: purchaseDate + month, renewalIntent: 'Renew' }],
     [
       'SUBSCRIBED.RESUBSCRIBE',
       { status: 1, transaction: second },
@@ -27,7 +27,7 @@ describe('a notification of store_a that Apple cannot be asked about', () => {
     [
       'DID_RENEW',
       { status: 1, transaction: second },
-      { transactionId: 'store_a:1002', expirationDate: bought + 2 * month },
+      { transactionId: 'store_a:1002', expirationDate: purchaseDate + 2 * month },
     ],
     ['DID_RENEW.BILLING_RECOVERY', { status: 1, transaction: second }, { isBillingRetryPeriod: false }],
     [
@@ -52,41 +52,41 @@ describe('a notification of store_a that Apple cannot be asked about', () => {
     ],
     [
       'DID_FAIL_TO_RENEW.GRACE_PERIOD',
-      { status: 4, renewal: { gracePeriodExpiresDate: bought + 40 * day, isInBillingRetryPeriod: false } },
-      { isBillingRetryPeriod: true, expirationDate: bought + 40 * day },
+      { status: 4, renewal: { gracePeriodExpiresDate: purchaseDate + 40 * dayMs, isInBillingRetryPeriod: false } },
+      { isBillingRetryPeriod: true, expirationDate: purchaseDate + 40 * dayMs },
     ],
     [
       'DID_FAIL_TO_RENEW',
-      { status: 3, at: bought + month, renewal: { isInBillingRetryPeriod: true } },
-      { isBillingRetryPeriod: true, expirationDate: bought + month, cancelationReason: 'System.BillingError' },
+      { status: 3, at: purchaseDate + month, renewal: { isInBillingRetryPeriod: true } },
+      { isBillingRetryPeriod: true, expirationDate: purchaseDate + month, cancelationReason: 'System.BillingError' },
     ],
-    ['GRACE_PERIOD_EXPIRED', { status: 3, at: bought + 40 * day }, { expirationDate: bought + month }],
+    ['GRACE_PERIOD_EXPIRED', { status: 3, at: purchaseDate + 40 * dayMs }, { expirationDate: purchaseDate + month }],
     [
       'EXPIRED.VOLUNTARY',
-      { status: 2, at: bought + month, renewal: { expirationIntent: 1, autoRenewStatus: 0 } },
-      { cancelationReason: 'Customer', renewalIntent: 'Lapse', expirationDate: bought + month },
+      { status: 2, at: purchaseDate + month, renewal: { expirationIntent: 1, autoRenewStatus: 0 } },
+      { cancelationReason: 'Customer', renewalIntent: 'Lapse', expirationDate: purchaseDate + month },
     ],
     [
       'EXPIRED.BILLING_RETRY',
-      { status: 2, at: bought + month, renewal: { expirationIntent: 2 } },
+      { status: 2, at: purchaseDate + month, renewal: { expirationIntent: 2 } },
       { cancelationReason: 'System.BillingError' },
     ],
     [
       'EXPIRED.PRICE_INCREASE',
-      { status: 2, at: bought + month, renewal: { expirationIntent: 3 } },
+      { status: 2, at: purchaseDate + month, renewal: { expirationIntent: 3 } },
       { cancelationReason: 'Customer.PriceIncrease' },
     ],
     [
       'EXPIRED.PRODUCT_NOT_FOR_SALE',
-      { status: 2, at: bought + month, renewal: { expirationIntent: 4 } },
+      { status: 2, at: purchaseDate + month, renewal: { expirationIntent: 4 } },
       { cancelationReason: 'System.ProductUnavailable' },
     ],
     ['PRICE_INCREASE.PENDING', { status: 1, renewal: { priceIncreaseStatus: 0 } }, { priceConsentStatus: 'Notified' }],
     ['PRICE_INCREASE.ACCEPTED', { status: 1, renewal: { priceIncreaseStatus: 1 } }, { priceConsentStatus: 'Agreed' }],
     [
       'RENEWAL_EXTENDED',
-      { status: 1, transaction: { expiresDate: bought + 45 * day } },
-      { transactionId: 'store_a:1001', expirationDate: bought + 45 * day },
+      { status: 1, transaction: { expiresDate: purchaseDate + 45 * dayMs } },
+      { transactionId: 'store_a:1001', expirationDate: purchaseDate + 45 * dayMs },
     ],
     ['REFUND', { status: 5, transaction: refund }, { endedAt: at, cancelationReason: 'Customer.OtherReason' }],
     [
@@ -94,8 +94,8 @@ describe('a notification of store_a that Apple cannot be asked about', () => {
       { status: 5, transaction: { ...refund, inAppOwnershipType: 'FAMILY_SHARED', revocationType: 'FAMILY_REVOKE' } },
       { endedAt: at, isSharedPurchase: true, amountMicros: 0 },
     ],
-    ['REFUND_REVERSED', { status: 1 }, { expirationDate: bought + month, renewalIntent: 'Renew' }],
-    ['OFFER_REDEEMED', { status: 1 }, { expirationDate: bought + month }],
+    ['REFUND_REVERSED', { status: 1 }, { expirationDate: purchaseDate + month, renewalIntent: 'Renew' }],
+    ['OFFER_REDEEMED', { status: 1 }, { expirationDate: purchaseDate + month }],
   ])('tells the state of the purchase: %s', async (type, told, state) => {
     const { observations } = await noticed({ at, type, transaction: {}, renewal: {}, ...told });
     expect(observations).toMatchObject([{ asOf: told.at ?? at, purchase: state }]);
@@ -118,7 +118,7 @@ describe('a notification of store_a that Apple cannot be asked about', () => {
   });
 
   it.each(['Consumable', 'Non-Consumable', 'Non-Renewing Subscription'] as const)('tells of a %s', async (type) => {
-    const transaction = { ...oneTimePayload(type), expiresDate: undefined };
+    const transaction = { ...buildOneTimePayload(type), expiresDate: undefined };
     const purchase = await purchaseOf({ type: 'ONE_TIME_CHARGE', transaction });
     expect(purchase).toMatchObject({ transactionId: 'store_a:1001', amountMicros: 4_990_000 });
     const taken = await purchaseOf({ type: 'REFUND', transaction: { ...transaction, ...refund } });
@@ -135,29 +135,33 @@ describe('a notification of store_a that Apple cannot be asked about', () => {
   });
 
   it.each([1, 3, 4])('adds the refund of a past period to whatever the state is, at status %i', async (status) => {
-    const told = { type: 'REFUND', at: bought + 40 * day, status, transaction: refund, renewal: {} };
+    const told = { type: 'REFUND', at: purchaseDate + 40 * dayMs, status, transaction: refund, renewal: {} };
     const { reason, observations } = await noticed(told);
     expect(reason).toBe('REFUNDED');
     expect(observations).toMatchObject([
       {
-        asOf: bought,
-        transactionsAsOf: bought + 40 * day,
+        asOf: purchaseDate,
+        transactionsAsOf: purchaseDate + 40 * dayMs,
         transactions: [{ transactionId: 'store_a:1001', refundedAt: at }],
       },
     ]);
   });
 
   it('takes no state from a refusal to refund a past period', async () => {
-    const told = { type: 'REFUND_DECLINED', at: bought + 40 * day, status: 1, transaction: {}, renewal: {} };
-    expect((await noticed(told)).observations).toMatchObject([{ asOf: bought, transactionsAsOf: bought + 40 * day }]);
+    const told = { type: 'REFUND_DECLINED', at: purchaseDate + 40 * dayMs, status: 1, transaction: {}, renewal: {} };
+    expect((await noticed(told)).observations).toMatchObject([
+      { asOf: purchaseDate, transactionsAsOf: purchaseDate + 40 * dayMs },
+    ]);
   });
 });
 
 describe('a notification of store_a with an API key', () => {
-  const now = transactionPayload({ ...second, signedDate: bought + 50 * day });
+  const now = buildTransactionPayload({ ...second, signedDate: purchaseDate + 50 * dayMs });
   const store = (status = 1, renewal: object = {}) =>
-    appStore({ Production: subscriber(status, now, { signedDate: bought + 50 * day, ...renewal }) });
-  const keyed = (fetch = store().fetch) => ({ settings: asking().settings, fetch });
+    createAppStore({
+      Production: createSubscriber(status, now, { signedDate: purchaseDate + 50 * dayMs, ...renewal }),
+    });
+  const keyed = (fetch = store().fetch) => ({ settings: createContext().settings, fetch });
 
   it('is answered with the present state', async () => {
     const told = { type: 'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_ENABLED', at, status: 1, transaction: {}, renewal: {} };
@@ -166,7 +170,7 @@ describe('a notification of store_a with an API key', () => {
       reason: 'WILL_AUTO_RENEW',
       observations: [
         {
-          asOf: bought + 50 * day,
+          asOf: purchaseDate + 50 * dayMs,
           purchase: { transactionId: 'store_a:1002', renewalIntent: 'Lapse' },
           refreshToken: { originalTransactionId: '1001', environment: 'Production' },
         },
@@ -180,8 +184,8 @@ describe('a notification of store_a with an API key', () => {
 
   it('shows the payment that it names as it is now: a late one may have been refunded since', async () => {
     const told = { type: 'DID_RENEW', at, status: 1, transaction: {}, renewal: {} };
-    const refunded = transactionPayload({ ...refund, signedDate: bought + 50 * day });
-    const { fetch } = appStore({ Production: { ...subscriber(1, now), transactions: [refunded] } });
+    const refunded = buildTransactionPayload({ ...refund, signedDate: purchaseDate + 50 * dayMs });
+    const { fetch } = createAppStore({ Production: { ...createSubscriber(1, now), transactions: [refunded] } });
     const { observations } = await noticed(told, keyed(fetch));
     expect(observations[0]?.transactions).toMatchObject([
       { transactionId: 'store_a:1001', refundedAt: at },
@@ -190,10 +194,10 @@ describe('a notification of store_a with an API key', () => {
   });
 
   it('adds the refund of a past period to the present one', async () => {
-    const told = { type: 'REFUND', at: bought + 40 * day, status: 1, transaction: refund, renewal: {} };
+    const told = { type: 'REFUND', at: purchaseDate + 40 * dayMs, status: 1, transaction: refund, renewal: {} };
     const { observations } = await noticed(told, keyed());
     expect(observations).toMatchObject([
-      { purchase: { transactionId: 'store_a:1002', expirationDate: bought + 2 * month } },
+      { purchase: { transactionId: 'store_a:1002', expirationDate: purchaseDate + 2 * month } },
     ]);
     expect(observations[0]?.purchase.endedAt).toBeUndefined();
     expect(observations[0]?.transactions).toMatchObject([
@@ -203,38 +207,42 @@ describe('a notification of store_a with an API key', () => {
   });
 
   it('asks for a one-time purchase by itself', async () => {
-    const payload = oneTimePayload('Non-Consumable', { ...refund, signedDate: bought + 50 * day });
-    const { fetch, calls } = appStore({ Production: { transactions: [payload] } });
-    const transaction = { ...oneTimePayload('Non-Consumable'), expiresDate: undefined };
+    const payload = buildOneTimePayload('Non-Consumable', { ...refund, signedDate: purchaseDate + 50 * dayMs });
+    const { fetch, calls } = createAppStore({ Production: { transactions: [payload] } });
+    const transaction = { ...buildOneTimePayload('Non-Consumable'), expiresDate: undefined };
     const { observations } = await noticed({ type: 'ONE_TIME_CHARGE', at, transaction }, keyed(fetch));
-    expect(observations).toMatchObject([{ asOf: bought + 50 * day, purchase: { endedAt: at } }]);
+    expect(observations).toMatchObject([{ asOf: purchaseDate + 50 * dayMs, purchase: { endedAt: at } }]);
     expect(calls).toEqual(['api.storekit.apple.com/inApps/v1/transactions/1001']);
   });
 
   it.each([
-    ['cannot be reached', unreachable],
-    ['does not know the purchase', appStore({}).fetch],
+    ['cannot be reached', failFetch],
+    ['does not know the purchase', createAppStore({}).fetch],
     ['refuses the key', async () => ({ status: 401, text: 'Unauthenticated', headers: new Headers() })],
     ['talks nonsense', async () => ({ status: 200, text: '<html>', headers: new Headers() })],
     [
       'tells of another time before',
-      appStore({ Production: subscriber(2, { signedDate: bought + 1 }, { signedDate: bought + 1 }) }).fetch,
+      createAppStore({
+        Production: createSubscriber(2, { signedDate: purchaseDate + 1 }, { signedDate: purchaseDate + 1 }),
+      }).fetch,
     ],
     [
       'tells of another purchase',
-      appStore({ Production: subscriber(2, { originalTransactionId: '9', transactionId: '9' }) }).fetch,
+      createAppStore({ Production: createSubscriber(2, { originalTransactionId: '9', transactionId: '9' }) }).fetch,
     ],
   ])('is not lost when Apple %s', async (_what, fetch) => {
-    const told = { type: 'DID_RENEW', at: bought + month, status: 1, transaction: second, renewal: {} };
+    const told = { type: 'DID_RENEW', at: purchaseDate + month, status: 1, transaction: second, renewal: {} };
     expect(await noticed(told, keyed(fetch))).toMatchObject({
       reason: 'RENEWED',
-      observations: [{ asOf: bought + month, purchase: { transactionId: 'store_a:1002', renewalIntent: 'Renew' } }],
+      observations: [
+        { asOf: purchaseDate + month, purchase: { transactionId: 'store_a:1002', renewalIntent: 'Renew' } },
+      ],
     });
   });
 
   it('leaves the refresh of a non-renewing subscription to whoever knows its length', async () => {
-    const transaction = { ...oneTimePayload('Non-Renewing Subscription'), expiresDate: undefined };
-    const { observations } = await noticed({ type: 'ONE_TIME_CHARGE', at, transaction }, keyed(unreachable));
+    const transaction = { ...buildOneTimePayload('Non-Renewing Subscription'), expiresDate: undefined };
+    const { observations } = await noticed({ type: 'ONE_TIME_CHARGE', at, transaction }, keyed(failFetch));
     expect(observations[0]?.refreshToken).toBeUndefined();
   });
 });

@@ -1,11 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { type Asking, type Noticed, type RawNotification, StoreMessage } from '../../../../lib/stores/store.ts';
+import {
+  type ObservedNotification,
+  type RawNotification,
+  type StoreContext,
+  StoreNotification,
+} from '../../../../lib/stores/store.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
-import { appAppleId, bought, bundleId, renewalPayload, transactionPayload } from '../../../support/apple-payloads.ts';
+import {
+  appAppleId,
+  buildRenewalPayload,
+  buildTransactionPayload,
+  bundleId,
+  purchaseDate,
+} from '../../../support/apple-payloads.ts';
 import type { Pki } from '../../../support/apple-pki.ts';
 import { signJws } from '../../../support/apple-signatures.ts';
-import { apple, asking } from '../../../support/fake-apple.ts';
+import { applePki, createContext } from '../../../support/fake-apple.ts';
 
 /** What a notification of a test says of a purchase. */
 export interface Told {
@@ -29,28 +40,28 @@ export function payloadOf(type: string, changes: object = {}) {
     ...(subtype && { subtype }),
     notificationUUID: randomUUID(),
     version: '2.0',
-    signedDate: bought + 60_000,
+    signedDate: purchaseDate + 60_000,
     data: about,
     ...changes,
   };
 }
 
 /** A notification with its parts signed. */
-export const notificationOf = ({ type, at = bought + 60_000, status, transaction, renewal }: Told) =>
+export const notificationOf = ({ type, at = purchaseDate + 60_000, status, transaction, renewal }: Told) =>
   payloadOf(type, {
     signedDate: at,
     data: {
       ...about,
       ...(status !== undefined && { status }),
       ...(transaction && {
-        signedTransactionInfo: signJws(transactionPayload({ signedDate: at, ...transaction }), apple),
+        signedTransactionInfo: signJws(buildTransactionPayload({ signedDate: at, ...transaction }), applePki),
       }),
-      ...(renewal && { signedRenewalInfo: signJws(renewalPayload({ signedDate: at, ...renewal }), apple) }),
+      ...(renewal && { signedRenewalInfo: signJws(buildRenewalPayload({ signedDate: at, ...renewal }), applePki) }),
     },
   });
 
 /** The notification as Apple sends it. */
-export const sent = (payload: object, pki: Pki = apple): RawNotification =>
+export const sent = (payload: object, pki: Pki = applePki): RawNotification =>
   posted({ signedPayload: signJws(payload, pki) });
 
 export const posted = (body: object | string): RawNotification => ({
@@ -60,14 +71,17 @@ export const posted = (body: object | string): RawNotification => ({
   query: {},
 });
 
-export const received = async (raw: RawNotification, changes: Partial<Asking> = {}) =>
-  (await storeA.receive?.(raw, asking(changes)))?.messages ?? [];
+export const received = async (raw: RawNotification, changes: Partial<StoreContext> = {}) =>
+  (await storeA.receive?.(raw, createContext(changes)))?.notifications ?? [];
 
 /** What comes of a notification on its way through a queue. */
-export async function noticed(told: Told, changes: Partial<Asking> = signatureOnly): Promise<Noticed> {
+export async function noticed(
+  told: Told,
+  changes: Partial<StoreContext> = signatureOnly,
+): Promise<ObservedNotification> {
   const [message] = await received(sent(notificationOf(told)), changes);
-  const queued = v.parse(StoreMessage, JSON.parse(JSON.stringify(message)));
-  const noticed = await storeA.observe?.(queued, asking(changes));
+  const queued = v.parse(StoreNotification, JSON.parse(JSON.stringify(message)));
+  const noticed = await storeA.observe?.(queued, createContext(changes));
   if (!noticed) throw new Error('store_a observes nothing');
   return noticed;
 }

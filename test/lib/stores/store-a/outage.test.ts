@@ -1,23 +1,29 @@
 import { describe, expect, it } from '@jest/globals';
 import { ServiceError } from '../../../../lib/errors.ts';
-import type { Asking, StoreFetch } from '../../../../lib/stores/store.ts';
+import type { StoreContext, StoreFetch } from '../../../../lib/stores/store.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
 import {
-  appTransactionPayload,
-  bought,
+  buildAppTransactionPayload,
+  buildOneTimePayload,
+  buildTransactionPayload,
   bundleId,
-  day,
-  oneTimePayload,
-  transactionPayload,
+  dayMs,
+  purchaseDate,
 } from '../../../support/apple-payloads.ts';
-import { mintPki } from '../../../support/apple-pki.ts';
-import { type ReceiptFields, receiptContent, signMessage } from '../../../support/apple-signatures.ts';
-import { apiSettings, asking, json, signedRequest, unreachable } from '../../../support/fake-apple.ts';
+import { createPki } from '../../../support/apple-pki.ts';
+import { encodeReceipt, type ReceiptFields, signMessage } from '../../../support/apple-signatures.ts';
+import {
+  apiSettings,
+  createContext,
+  createSignedRequest,
+  failFetch,
+  jsonResponse,
+} from '../../../support/fake-apple.ts';
 
-const monthEnd = bought + 31 * day;
+const monthEnd = purchaseDate + 31 * dayMs;
 
 const outcomeOf = async (payload: object, now: number) =>
-  await storeA.validate(signedRequest(payload), asking({ now: () => now })).then(
+  await storeA.validate(createSignedRequest(payload), createContext({ now: () => now })).then(
     ({ observations, warning }) => ({
       expirationDate: observations[0]?.purchase.expirationDate,
       warned: warning !== undefined,
@@ -27,57 +33,63 @@ const outcomeOf = async (payload: object, now: number) =>
 
 describe('while Apple cannot be reached, a signed transaction', () => {
   it('of a running subscription is enough, with a warning', async () => {
-    expect(await outcomeOf(transactionPayload(), monthEnd - 1)).toEqual({ expirationDate: monthEnd, warned: true });
+    expect(await outcomeOf(buildTransactionPayload(), monthEnd - 1)).toEqual({
+      expirationDate: monthEnd,
+      warned: true,
+    });
   });
 
   it('of something bought once is enough, with a warning', async () => {
-    const payload = oneTimePayload('Non-Consumable');
-    expect(await outcomeOf(payload, bought + 900 * day)).toEqual({ expirationDate: undefined, warned: true });
+    const payload = buildOneTimePayload('Non-Consumable');
+    expect(await outcomeOf(payload, purchaseDate + 900 * dayMs)).toEqual({ expirationDate: undefined, warned: true });
   });
 
   it('of a subscription that may have been renewed since cannot tell', async () => {
-    expect(await outcomeOf(transactionPayload(), monthEnd)).toBe('ConnectionFailed');
-    expect(await outcomeOf(transactionPayload(), monthEnd + 60 * day - 1)).toBe('ConnectionFailed');
+    expect(await outcomeOf(buildTransactionPayload(), monthEnd)).toBe('ConnectionFailed');
+    expect(await outcomeOf(buildTransactionPayload(), monthEnd + 60 * dayMs - 1)).toBe('ConnectionFailed');
   });
 
   it('of a subscription that ended longer ago than Apple retries a payment is enough', async () => {
-    expect(await outcomeOf(transactionPayload(), monthEnd + 60 * day)).toEqual({
+    expect(await outcomeOf(buildTransactionPayload(), monthEnd + 60 * dayMs)).toEqual({
       expirationDate: monthEnd,
       warned: true,
     });
   });
 
   it('of a subscription that was refunded or replaced lately cannot tell what came after', async () => {
-    const refunded = transactionPayload({ revocationDate: bought + day, signedDate: bought + day });
-    expect(await outcomeOf(refunded, bought + 2 * day)).toBe('ConnectionFailed');
-    const replaced = transactionPayload({ isUpgraded: true, signedDate: bought + day });
-    expect(await outcomeOf(replaced, bought + 2 * day)).toBe('ConnectionFailed');
+    const refunded = buildTransactionPayload({
+      revocationDate: purchaseDate + dayMs,
+      signedDate: purchaseDate + dayMs,
+    });
+    expect(await outcomeOf(refunded, purchaseDate + 2 * dayMs)).toBe('ConnectionFailed');
+    const replaced = buildTransactionPayload({ isUpgraded: true, signedDate: purchaseDate + dayMs });
+    expect(await outcomeOf(replaced, purchaseDate + 2 * dayMs)).toBe('ConnectionFailed');
   });
 });
 
 describe('while Apple cannot be reached, a signed download', () => {
   it('cannot tell what the customer bought', async () => {
-    expect(await outcomeOf(appTransactionPayload(), bought)).toBe('ConnectionFailed');
+    expect(await outcomeOf(buildAppTransactionPayload(), purchaseDate)).toBe('ConnectionFailed');
   });
 });
 
-const rsa = mintPki({ kind: 'rsa' });
+const rsa = createPki({ kind: 'rsa' });
 
 const purchase = (id: string, product: string, days: number): ReceiptFields => ({
   1701: 1,
   1702: product,
   1703: id,
-  1704: new Date(bought),
+  1704: new Date(purchaseDate),
   1705: id,
-  1706: new Date(bought),
-  1708: days > 0 ? new Date(bought + days * day) : '',
+  1706: new Date(purchaseDate),
+  1708: days > 0 ? new Date(purchaseDate + days * dayMs) : '',
 });
 
 const receipt = signMessage(
-  receiptContent({
+  encodeReceipt({
     0: 'Production',
     2: bundleId,
-    12: new Date(bought),
+    12: new Date(purchaseDate),
     17: [purchase('1', 'monthly', 31), purchase('2', 'yearly', 365), purchase('3', 'hat', 0)],
   }),
   rsa,
@@ -89,9 +101,12 @@ const receiptRequest = (id: string) => ({
   transaction: { type: 'store_a', appStoreReceipt: receipt },
 });
 
-const withReceipt = async (id: string, changes: Partial<Asking> = {}) =>
+const withReceipt = async (id: string, changes: Partial<StoreContext> = {}) =>
   await storeA
-    .validate(receiptRequest(id), asking({ now: () => monthEnd + day, extraRoots: [rsa.root.der], ...changes }))
+    .validate(
+      receiptRequest(id),
+      createContext({ now: () => monthEnd + dayMs, extraRoots: [rsa.root.der], ...changes }),
+    )
     .then(
       ({ observations, purchaseId, warning }) => ({ purchases: observations.length, purchaseId, warning }),
       ({ code }) => code,
@@ -116,8 +131,8 @@ describe('while Apple cannot be reached, a receipt', () => {
   it('is judged by verifyReceipt, with a warning, when only the newer API is down', async () => {
     const fetch: StoreFetch = async (url, init) =>
       url.includes('verifyReceipt')
-        ? json(200, { status: 0, environment: 'Production', receipt: { bundle_id: bundleId, in_app: [] } })
-        : await unreachable(url, init);
+        ? jsonResponse(200, { status: 0, environment: 'Production', receipt: { bundle_id: bundleId, in_app: [] } })
+        : await failFetch(url, init);
     const settings = { ...apiSettings, sharedSecret: 'secret' };
     const answered = await withReceipt('yearly', { fetch, settings });
     expect(answered).toMatchObject({ warning: expect.stringContaining('verifyReceipt') });
@@ -132,10 +147,16 @@ describe('the time of a validation', () => {
     const calls: string[] = [];
     const slowly: StoreFetch = async (url, { timeoutMs = 60_000 } = {}) => {
       calls.push(url);
-      if (url.includes('subscriptions')) return json(404, { errorCode: 4040010 });
+      if (url.includes('subscriptions')) return jsonResponse(404, { errorCode: 4040010 });
       spent += Math.min(timeoutMs, 3000);
       if (timeoutMs < 3000) throw new ServiceError('ConnectionFailed', 'slow');
-      return json(200, { environment: 'Production', bundleId, signedTransactions: [], hasMore: true, revision: '1' });
+      return jsonResponse(200, {
+        environment: 'Production',
+        bundleId,
+        signedTransactions: [],
+        hasMore: true,
+        revision: '1',
+      });
     };
     try {
       const settings = { ...apiSettings, sharedSecret: 'secret' };

@@ -1,6 +1,6 @@
 import { NotificationTypeV2, Subtype } from '@apple/app-store-server-library';
 import { describe, expect, it } from '@jest/globals';
-import { reasonOf } from '../../../../lib/stores/store-a/reason-of.ts';
+import { toNotificationReason } from '../../../../lib/stores/store-a/reason-of.ts';
 
 const types = `
   SUBSCRIBED.INITIAL_BUY PURCHASED
@@ -53,11 +53,11 @@ const rows = types
 
 describe('the reason of a type of store_a', () => {
   it.each(rows)('is, for %s, %s', (type, reason) => {
-    expect(reasonOf(type)).toBe(reason);
+    expect(toNotificationReason(type)).toBe(reason);
   });
 
   it.each(['', 'SOMETHING_NEW', 'DID_RENEW.SOMETHING_NEW', 'constructor', 'toString'])('is OTHER for %j', (type) => {
-    expect(reasonOf(type)).toBe('OTHER');
+    expect(toNotificationReason(type)).toBe('OTHER');
   });
 
   it("is decided here for every type and subtype of Apple's own list", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { bought, renewalPayload, transactionPayload } from '../../../support/apple-payloads.ts';
-import { mintPki } from '../../../support/apple-pki.ts';
+import { buildRenewalPayload, buildTransactionPayload, purchaseDate } from '../../../support/apple-payloads.ts';
+import { createPki } from '../../../support/apple-pki.ts';
 import { signJws } from '../../../support/apple-signatures.ts';
-import { apple, asking } from '../../../support/fake-apple.ts';
+import { applePki, createContext } from '../../../support/fake-apple.ts';
 import { about, notificationOf, payloadOf, posted, received, sent } from './notified.ts';
 
 const renewed = { type: 'DID_RENEW.BILLING_RECOVERY', status: 1, transaction: {}, renewal: {} };
@@ -24,13 +24,15 @@ describe('a notification of store_a', () => {
 
   it('leaves the application out of its message, and fits a queue', async () => {
     const [message] = await received(sent(notificationOf(renewed)));
-    expect(Object.keys(message?.content ?? {}).sort()).toEqual(['renewal', 'status', 'transaction']);
+    expect(Object.keys(message?.payload ?? {}).sort()).toEqual(['renewal', 'status', 'transaction']);
     expect(JSON.stringify(message).length).toBeLessThan(20_000);
   });
 
   it('is received without a call to Apple', async () => {
     // The fetch of `asking` reaches nobody.
-    await expect(received(sent(notificationOf(renewed)), { settings: asking().settings })).resolves.toHaveLength(1);
+    await expect(received(sent(notificationOf(renewed)), { settings: createContext().settings })).resolves.toHaveLength(
+      1,
+    );
   });
 
   it.each([
@@ -53,8 +55,8 @@ describe('a notification of store_a', () => {
     ['no signedPayload', posted({ unified_receipt: {}, notification_type: 'DID_RENEW' })],
     ['a payload that is no text', posted({ signedPayload: payloadOf('TEST') })],
     ['no JWS', posted({ signedPayload: 'eyJhbGciOiJub25lIn0.e30.' })],
-    ['the signature of another', sent(payloadOf('TEST'), mintPki())],
-    ['a changed content', posted({ signedPayload: forged(signJws(payloadOf('TEST'), apple)) })],
+    ['the signature of another', sent(payloadOf('TEST'), createPki())],
+    ['a changed content', posted({ signedPayload: forged(signJws(payloadOf('TEST'), applePki)) })],
     ['another bundle', sent(foreign({ bundleId: 'com.example.other' }))],
     ['another number in the App Store', sent(foreign({ appAppleId: 5 }))],
     ['the environment of a developer', sent(foreign({ environment: 'Xcode' }))],
@@ -72,10 +74,10 @@ describe('a notification of store_a', () => {
     ['without a number', payloadOf('TEST', { notificationUUID: undefined })],
     ['without a type', payloadOf('TEST', { notificationType: undefined })],
     ['without a date', payloadOf('TEST', { signedDate: undefined })],
-    ['that is a transaction', transactionPayload()],
+    ['that is a transaction', buildTransactionPayload()],
     [
       'with a transaction that Apple did not sign',
-      payloadOf('REFUND', data({ signedTransactionInfo: signJws(transactionPayload(), mintPki()) })),
+      payloadOf('REFUND', data({ signedTransactionInfo: signJws(buildTransactionPayload(), createPki()) })),
     ],
     [
       'with a transaction of another application',
@@ -88,7 +90,7 @@ describe('a notification of store_a', () => {
     ['with a renewal of another environment', notificationOf({ ...renewed, renewal: { environment: 'Sandbox' } })],
     [
       'with a renewal for a transaction',
-      payloadOf('REFUND', data({ signedTransactionInfo: signJws(renewalPayload(), apple) })),
+      payloadOf('REFUND', data({ signedTransactionInfo: signJws(buildRenewalPayload(), applePki) })),
     ],
   ])('that Apple signed can never be understood %s', async (_what, payload) => {
     await expect(received(sent(payload))).rejects.toMatchObject({ code: 'InvalidPayload' });
@@ -101,7 +103,7 @@ describe('a notification of store_a', () => {
   });
 
   it('may be signed long before it is delivered, by a leaf that has expired since', async () => {
-    const late = { now: () => bought + 20 * 365 * 86_400_000 };
+    const late = { now: () => purchaseDate + 20 * 365 * 86_400_000 };
     await expect(received(sent(notificationOf(renewed)), late)).resolves.toHaveLength(1);
   });
 });

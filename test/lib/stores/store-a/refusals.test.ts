@@ -1,25 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
 import type { StoreFetch } from '../../../../lib/stores/store.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
-import { bundleId, transactionPayload } from '../../../support/apple-payloads.ts';
-import { mintPki } from '../../../support/apple-pki.ts';
+import { buildTransactionPayload, bundleId } from '../../../support/apple-payloads.ts';
+import { createPki } from '../../../support/apple-pki.ts';
 import { signJws } from '../../../support/apple-signatures.ts';
 import {
-  answer,
   apiSettings,
-  apple,
-  appStore,
-  asking,
-  json,
-  signedRequest,
-  subscriber,
+  applePki,
+  createAppStore,
+  createContext,
+  createSignedRequest,
+  createSubscriber,
+  jsonResponse,
+  textResponse,
 } from '../../../support/fake-apple.ts';
 
 /** A subscription that has ended lately: only Apple can tell how it stands. */
-const ended = transactionPayload({ expiresDate: transactionPayload().purchaseDate + 30_000 });
+const ended = buildTransactionPayload({ expiresDate: buildTransactionPayload().purchaseDate + 30_000 });
 
 const outcome = async (fetch: StoreFetch, settings: unknown = apiSettings) =>
-  await storeA.validate(signedRequest(ended), asking({ fetch, settings })).then(
+  await storeA.validate(createSignedRequest(ended), createContext({ fetch, settings })).then(
     ({ observations, warning }) => ({ observations: observations.length, warning }),
     ({ code, message, cause }) => ({ code, message, cause }),
   );
@@ -27,18 +27,18 @@ const outcome = async (fetch: StoreFetch, settings: unknown = apiSettings) =>
 const always =
   (status: number, text: string): StoreFetch =>
   async () =>
-    answer(status, text);
+    textResponse(status, text);
 const inProduction =
   (production: StoreFetch, sandbox: StoreFetch): StoreFetch =>
   async (url, init) =>
     await (url.includes('sandbox') ? sandbox(url, init) : production(url, init));
 
 const unauthenticated = always(401, 'Unauthenticated\n');
-const notFound: StoreFetch = async () => json(404, { errorCode: 4040010 });
+const notFound: StoreFetch = async () => jsonResponse(404, { errorCode: 4040010 });
 const signedAnswer =
   (signed: string): StoreFetch =>
   async (url) =>
-    json(200, {
+    jsonResponse(200, {
       environment: 'Production',
       bundleId,
       ...(url.includes('history') ? { signedTransactions: [signed], hasMore: false } : { data: [] }),
@@ -52,18 +52,18 @@ describe('Apple does not answer', () => {
     ['with half an answer', always(200, '{"environment":"Production","bun')],
     ['with null', always(200, 'null')],
     ['for an outage', always(503, 'Service Unavailable')],
-    ['for an internal error', async () => json(500, { errorCode: 5000000 })],
-    ['for an internal error that passes', async () => json(500, { errorCode: 5000001 })],
-    ['for the rate limit', async () => json(429, { errorCode: 4290000 })],
-    ['for an account that is not found for now', async () => json(404, { errorCode: 4040002 })],
-    ['for an application that is not found for now', async () => json(404, { errorCode: 4040004 })],
-    ['for a transaction that is not found for now', async () => json(404, { errorCode: 4040006 })],
+    ['for an internal error', async () => jsonResponse(500, { errorCode: 5000000 })],
+    ['for an internal error that passes', async () => jsonResponse(500, { errorCode: 5000001 })],
+    ['for the rate limit', async () => jsonResponse(429, { errorCode: 4290000 })],
+    ['for an account that is not found for now', async () => jsonResponse(404, { errorCode: 4040002 })],
+    ['for an application that is not found for now', async () => jsonResponse(404, { errorCode: 4040004 })],
+    ['for a transaction that is not found for now', async () => jsonResponse(404, { errorCode: 4040006 })],
     ['with a page for 404', always(404, '<html>Not Found</html>')],
-    ['with an error of the future', async () => json(400, { errorCode: 4999999 })],
+    ['with an error of the future', async () => jsonResponse(400, { errorCode: 4999999 })],
     [
       'for another application',
       async () =>
-        json(200, {
+        jsonResponse(200, {
           environment: 'Production',
           bundleId: 'com.example.other',
           data: [],
@@ -73,16 +73,17 @@ describe('Apple does not answer', () => {
     ],
     [
       'for another environment',
-      async () => json(200, { environment: 'Sandbox', bundleId, data: [], signedTransactions: [], hasMore: false }),
+      async () =>
+        jsonResponse(200, { environment: 'Sandbox', bundleId, data: [], signedTransactions: [], hasMore: false }),
     ],
-    ['with a transaction that it did not sign', signedAnswer(signJws(transactionPayload(), mintPki()))],
+    ['with a transaction that it did not sign', signedAnswer(signJws(buildTransactionPayload(), createPki()))],
     [
       'with a transaction of another application',
-      signedAnswer(signJws(transactionPayload({ bundleId: 'com.example.other' }), apple)),
+      signedAnswer(signJws(buildTransactionPayload({ bundleId: 'com.example.other' }), applePki)),
     ],
     [
       'with a transaction of another environment',
-      signedAnswer(signJws(transactionPayload({ environment: 'Sandbox' }), apple)),
+      signedAnswer(signJws(buildTransactionPayload({ environment: 'Sandbox' }), applePki)),
     ],
     ['with a transaction that is none', signedAnswer('garbage')],
   ])('%s: the connection failed', async (_title, fetch) => {
@@ -100,8 +101,8 @@ describe('Apple refuses our key', () => {
   });
 
   it('in production, while the sandbox knows the transaction: that is the answer', async () => {
-    const sandboxed = transactionPayload({ environment: 'Sandbox' });
-    const sandbox = appStore({ Sandbox: { transactions: [sandboxed] } }).fetch;
+    const sandboxed = buildTransactionPayload({ environment: 'Sandbox' });
+    const sandbox = createAppStore({ Sandbox: { transactions: [sandboxed] } }).fetch;
     expect(await outcome(inProduction(unauthenticated, sandbox))).toEqual({ observations: 1, warning: undefined });
   });
 
@@ -110,11 +111,13 @@ describe('Apple refuses our key', () => {
   });
 
   it('because it does not know the application', async () => {
-    expect(await outcome(async () => json(404, { errorCode: 4040003 }))).toMatchObject({ code: 'InternalError' });
+    expect(await outcome(async () => jsonResponse(404, { errorCode: 4040003 }))).toMatchObject({
+      code: 'InternalError',
+    });
   });
 
   it('because the number of the application is another one', async () => {
-    const { fetch } = appStore({ Production: subscriber(1) });
+    const { fetch } = createAppStore({ Production: createSubscriber(1) });
     expect(await outcome(fetch, { ...apiSettings, appAppleId: 5 })).toMatchObject({ code: 'InternalError' });
   });
 });
@@ -123,30 +126,30 @@ describe('Apple does not know the transaction', () => {
   it.each([4040010, 4040005, 4040001, 4000006])(
     'with error %d in both environments: it is invalid',
     async (errorCode) => {
-      expect(await outcome(async () => json(404, { errorCode }))).toMatchObject({ code: 'InvalidPayload' });
+      expect(await outcome(async () => jsonResponse(404, { errorCode }))).toMatchObject({ code: 'InvalidPayload' });
     },
   );
 
   it('in production but in the sandbox: that is the answer', async () => {
-    const sandboxed = transactionPayload({ environment: 'Sandbox' });
-    expect(await outcome(appStore({ Sandbox: { transactions: [sandboxed] } }).fetch)).toMatchObject({
+    const sandboxed = buildTransactionPayload({ environment: 'Sandbox' });
+    expect(await outcome(createAppStore({ Sandbox: { transactions: [sandboxed] } }).fetch)).toMatchObject({
       observations: 1,
     });
   });
 
   it('among the subscriptions, but in the history', async () => {
-    const { fetch } = appStore({ Production: subscriber(1) });
+    const { fetch } = createAppStore({ Production: createSubscriber(1) });
     const oneSided: StoreFetch = async (url) => (url.includes('subscriptions') ? notFound(url) : fetch(url));
     expect(await outcome(oneSided)).toEqual({ observations: 1, warning: undefined });
   });
 });
 
 describe('a client sends', () => {
-  const sent = async (transaction: Record<string, unknown>, { settings }: { settings: unknown } = asking()) =>
+  const sent = async (transaction: Record<string, unknown>, { settings }: { settings: unknown } = createContext()) =>
     await storeA
-      .validate({ id: bundleId, type: 'application', transaction }, asking({ settings }))
+      .validate({ id: bundleId, type: 'application', transaction }, createContext({ settings }))
       .catch(({ code, message }) => ({ code, message }));
-  const jws = (payload: object, changes: object = {}) => ({ jwsRepresentation: signJws(payload, apple, changes) });
+  const jws = (payload: object, changes: object = {}) => ({ jwsRepresentation: signJws(payload, applePki, changes) });
 
   it.each<readonly [string, Record<string, unknown>]>([
     ['no evidence', {}],
@@ -154,11 +157,11 @@ describe('a client sends', () => {
     ['a number', { appStoreReceipt: 5 }],
     ['an object', { jwsRepresentation: { a: 1 } }],
     ['words', { appStoreReceipt: 'not a receipt' }],
-    ['a JWS of another application', jws(transactionPayload({ bundleId: 'com.example.other' }))],
-    ['a JWS of Xcode', jws(transactionPayload({ environment: 'Xcode' }))],
-    ['a JWS of local testing', jws(transactionPayload({ environment: 'LocalTesting' }))],
-    ['a JWS with its signature in DER', jws(transactionPayload(), { encoding: 'der' })],
-    ['a JWS of another algorithm', jws(transactionPayload(), { header: { alg: 'none' } })],
+    ['a JWS of another application', jws(buildTransactionPayload({ bundleId: 'com.example.other' }))],
+    ['a JWS of Xcode', jws(buildTransactionPayload({ environment: 'Xcode' }))],
+    ['a JWS of local testing', jws(buildTransactionPayload({ environment: 'LocalTesting' }))],
+    ['a JWS with its signature in DER', jws(buildTransactionPayload(), { encoding: 'der' })],
+    ['a JWS of another algorithm', jws(buildTransactionPayload(), { header: { alg: 'none' } })],
     [
       'a renewal instead of a transaction',
       jws({ originalTransactionId: '1001', environment: 'Production', signedDate: 1 }),
@@ -179,7 +182,7 @@ describe('a client sends', () => {
 
   it('anything to an application without settings', async () => {
     for (const settings of [undefined, null]) {
-      expect(await sent(jws(transactionPayload()), { settings })).toMatchObject({
+      expect(await sent(jws(buildTransactionPayload()), { settings })).toMatchObject({
         code: 'InvalidPayload',
         message: expect.stringContaining('no store_a settings'),
       });
@@ -188,7 +191,7 @@ describe('a client sends', () => {
 
   it('anything to an application whose settings are unusable', async () => {
     for (const settings of [{}, { bundleId, keyId: 'alone' }, { ...apiSettings, privateKey: brokenKey }]) {
-      expect(await sent(jws(transactionPayload()), { settings })).toMatchObject({ code: 'InternalError' });
+      expect(await sent(jws(buildTransactionPayload()), { settings })).toMatchObject({ code: 'InternalError' });
     }
   });
 });

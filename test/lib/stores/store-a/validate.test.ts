@@ -1,35 +1,38 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Known, merge } from '../../../../lib/purchases/merge.ts';
+import { merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
 import {
-  appTransactionPayload,
-  bought,
+  buildAppTransactionPayload,
+  buildOneTimePayload,
+  buildTransactionPayload,
   bundleId,
-  day,
-  oneTimePayload,
-  transactionPayload,
+  dayMs,
+  purchaseDate,
 } from '../../../support/apple-payloads.ts';
-import { mintPki } from '../../../support/apple-pki.ts';
-import { receiptContent, signJws, signMessage } from '../../../support/apple-signatures.ts';
+import { createPki } from '../../../support/apple-pki.ts';
+import { encodeReceipt, signJws, signMessage } from '../../../support/apple-signatures.ts';
 import {
-  apple,
-  appStore,
-  asking,
-  signedRequest,
-  subscriber,
-  unreachable,
-  validated,
+  applePki,
+  createAppStore,
+  createContext,
+  createSignedRequest,
+  createSubscriber,
+  failFetch,
+  validateSignedTransaction,
 } from '../../../support/fake-apple.ts';
 
 const coin = (id: string, changes: object = {}) =>
-  oneTimePayload('Consumable', { transactionId: id, originalTransactionId: id, ...changes });
+  buildOneTimePayload('Consumable', { transactionId: id, originalTransactionId: id, ...changes });
 
 const onlySettings = { settings: { bundleId } };
 
 describe('what a request to store_a is about', () => {
-  const owned = { transactions: [transactionPayload(), coin('2001')], statuses: subscriber(1).statuses ?? [] };
-  const about = async (request: object, payload: object = transactionPayload()) => {
-    const { id, about, purchaseId } = await validated(owned, payload, { request });
+  const owned = {
+    transactions: [buildTransactionPayload(), coin('2001')],
+    statuses: createSubscriber(1).statuses ?? [],
+  };
+  const about = async (request: object, payload: object = buildTransactionPayload()) => {
+    const { id, scope: about, purchaseId } = await validateSignedTransaction(owned, payload, { request });
     return { id, about, purchaseId };
   };
 
@@ -60,8 +63,12 @@ describe('what a request to store_a is about', () => {
   });
 
   it('is not the product that the customer has changed from', async () => {
-    const yearly = transactionPayload({ transactionId: '1002', productId: 'yearly', purchaseDate: bought + day });
-    const { purchaseId } = await validated(subscriber(1, yearly), transactionPayload(), {
+    const yearly = buildTransactionPayload({
+      transactionId: '1002',
+      productId: 'yearly',
+      purchaseDate: purchaseDate + dayMs,
+    });
+    const { purchaseId } = await validateSignedTransaction(createSubscriber(1, yearly), buildTransactionPayload(), {
       request: { id: 'monthly', type: 'paid subscription' },
     });
     expect(purchaseId).toBeUndefined();
@@ -71,24 +78,33 @@ describe('what a request to store_a is about', () => {
     const coins = {
       transactions: [
         coin('2001'),
-        coin('2002', { purchaseDate: bought + day, originalPurchaseDate: bought + day }),
+        coin('2002', { purchaseDate: purchaseDate + dayMs, originalPurchaseDate: purchaseDate + dayMs }),
         coin('2003'),
       ],
     };
     const request = { id: 'consumable', type: 'consumable' } as const;
-    expect((await validated(coins, coin('2003'), { request })).purchaseId).toBe('store_a:2003');
-    const named = { ...request, transaction: { jwsRepresentation: signJws(transactionPayload(), apple), id: '2001' } };
-    expect((await validated(coins, transactionPayload(), { request: named })).purchaseId).toBe('store_a:2001');
+    expect((await validateSignedTransaction(coins, coin('2003'), { request })).purchaseId).toBe('store_a:2003');
+    const named = {
+      ...request,
+      transaction: { jwsRepresentation: signJws(buildTransactionPayload(), applePki), id: '2001' },
+    };
+    expect((await validateSignedTransaction(coins, buildTransactionPayload(), { request: named })).purchaseId).toBe(
+      'store_a:2001',
+    );
     const unnamed = { ...named, transaction: { ...named.transaction, id: 'consumable' } };
-    expect((await validated(coins, transactionPayload(), { request: unnamed })).purchaseId).toBe('store_a:2002');
+    expect((await validateSignedTransaction(coins, buildTransactionPayload(), { request: unnamed })).purchaseId).toBe(
+      'store_a:2002',
+    );
   });
 });
 
 describe('a validation of store_a', () => {
   it('shows everything that the account owns, and asks twice for it in the common case', async () => {
-    const { fetch, calls } = appStore({ Production: { transactions: [transactionPayload(), coin('2001')] } });
-    const request = signedRequest(transactionPayload(), { id: 'monthly', type: 'paid subscription' });
-    const { observations } = await storeA.validate(request, asking({ fetch }));
+    const { fetch, calls } = createAppStore({
+      Production: { transactions: [buildTransactionPayload(), coin('2001')] },
+    });
+    const request = createSignedRequest(buildTransactionPayload(), { id: 'monthly', type: 'paid subscription' });
+    const { observations } = await storeA.validate(request, createContext({ fetch }));
     expect(observations.map(({ purchase }) => purchase.purchaseId)).toEqual(['store_a:1001', 'store_a:2001']);
     expect(calls).toEqual([
       'api.storekit.apple.com/inApps/v1/subscriptions/1001',
@@ -98,48 +114,50 @@ describe('a validation of store_a', () => {
 
   it('follows a long history page by page', async () => {
     const transactions = Array.from({ length: 45 }, (_, index) => coin(String(3000 + index)));
-    const { observations, warning } = await validated({ transactions });
+    const { observations, warning } = await validateSignedTransaction({ transactions });
     expect(observations).toHaveLength(46);
     expect(warning).toBeUndefined();
   });
 
   it('ends a history without end, and says so', async () => {
     const transactions = Array.from({ length: 1100 }, (_, index) => coin(String(3000 + index)));
-    const { observations, warning } = await validated({ transactions });
+    const { observations, warning } = await validateSignedTransaction({ transactions });
     expect(observations).toHaveLength(1001);
     expect(warning).toContain('too long');
   });
 
   it('asks the environment that Apple signed', async () => {
-    const payload = transactionPayload({ environment: 'Sandbox' });
-    const { fetch, calls } = appStore({ Sandbox: { transactions: [payload] } });
-    const { observations } = await storeA.validate(signedRequest(payload), asking({ fetch }));
+    const payload = buildTransactionPayload({ environment: 'Sandbox' });
+    const { fetch, calls } = createAppStore({ Sandbox: { transactions: [payload] } });
+    const { observations } = await storeA.validate(createSignedRequest(payload), createContext({ fetch }));
     expect(observations[0]?.refreshToken).toMatchObject({ environment: 'Sandbox' });
     expect(new Set(calls.map((call) => call.split('/')[0]))).toEqual(new Set(['api.storekit-sandbox.apple.com']));
   });
 
   it('counts a signed transaction that the history does not show yet', async () => {
-    const renewed = transactionPayload({
+    const renewed = buildTransactionPayload({
       transactionId: '1002',
-      purchaseDate: bought + 31 * day,
-      expiresDate: bought + 61 * day,
-      signedDate: bought + 31 * day,
+      purchaseDate: purchaseDate + 31 * dayMs,
+      expiresDate: purchaseDate + 61 * dayMs,
+      signedDate: purchaseDate + 31 * dayMs,
     });
-    const { observations } = await validated(subscriber(2), renewed, { asking: { now: () => bought + 31 * day } });
+    const { observations } = await validateSignedTransaction(createSubscriber(2), renewed, {
+      asking: { now: () => purchaseDate + 31 * dayMs },
+    });
     expect(observations).toMatchObject([
-      { purchase: { transactionId: 'store_a:1002', expirationDate: bought + 61 * day } },
+      { purchase: { transactionId: 'store_a:1002', expirationDate: purchaseDate + 61 * dayMs } },
     ]);
     expect(observations[0]?.purchase).not.toHaveProperty('cancelationReason');
   });
 
   it('takes a JWS in place of the receipt, and a receipt in the deprecated field', async () => {
-    const jws = signJws(transactionPayload(), apple);
-    const rsa = mintPki({ kind: 'rsa' });
-    const content = receiptContent({ 0: 'Production', 2: bundleId, 12: new Date(bought) });
+    const jws = signJws(buildTransactionPayload(), applePki);
+    const rsa = createPki({ kind: 'rsa' });
+    const content = encodeReceipt({ 0: 'Production', 2: bundleId, 12: new Date(purchaseDate) });
     const receipt = signMessage(content, rsa).toString('base64');
-    const settings = { ...onlySettings, extraRoots: [apple.root.der, rsa.root.der] };
+    const settings = { ...onlySettings, extraRoots: [applePki.root.der, rsa.root.der] };
     const validate = async (transaction: Record<string, unknown>) =>
-      await storeA.validate({ id: bundleId, type: 'application', transaction }, asking(settings));
+      await storeA.validate({ id: bundleId, type: 'application', transaction }, createContext(settings));
     expect((await validate({ appStoreReceipt: jws })).observations).toHaveLength(1);
     expect((await validate({ transactionReceipt: ` ${receipt}\n` })).observations).toHaveLength(0);
     expect((await validate({ jwsRepresentation: null, appStoreReceipt: jws })).observations).toHaveLength(1);
@@ -148,26 +166,32 @@ describe('a validation of store_a', () => {
 
 describe('the native detail of a validation', () => {
   it('is the latest signed transaction of the purchase, with the download in the words of receipts', async () => {
-    const renewed = transactionPayload({ transactionId: '1002', purchaseDate: bought + 31 * day });
-    const customer = { ...subscriber(1, renewed), download: appTransactionPayload() };
-    const { native, appDownload } = await validated(customer);
+    const renewed = buildTransactionPayload({ transactionId: '1002', purchaseDate: purchaseDate + 31 * dayMs });
+    const customer = { ...createSubscriber(1, renewed), download: buildAppTransactionPayload() };
+    const { nativeTransaction: native, appDownload } = await validateSignedTransaction(customer);
     expect(native).toMatchObject({
       transactionId: '1002',
       originalTransactionId: '1001',
       original_application_version: '1.2',
-      original_purchase_date_ms: String(bought - 90 * day),
+      original_purchase_date_ms: String(purchaseDate - 90 * dayMs),
     });
     expect(appDownload).toEqual({ currentVersion: '2.4', originalVersion: '1.2' });
   });
 
   it('does without the download when Apple does not tell it', async () => {
-    const { native, appDownload, warning } = await validated(subscriber(1));
+    const { nativeTransaction: native, appDownload, warning } = await validateSignedTransaction(createSubscriber(1));
     expect(native).not.toHaveProperty('original_application_version');
     expect({ appDownload, warning }).toEqual({});
   });
 
   it('is the download that the client sent, without what identifies the device', async () => {
-    const { native, appDownload, id, about, observations } = await validated({}, appTransactionPayload());
+    const {
+      nativeTransaction: native,
+      appDownload,
+      id,
+      scope: about,
+      observations,
+    } = await validateSignedTransaction({}, buildAppTransactionPayload());
     expect(native).toMatchObject({ bundleId, original_application_version: '1.2' });
     expect(JSON.stringify(native)).not.toContain('deviceVerification');
     expect({ appDownload, id, about, observations }).toEqual({
@@ -179,45 +203,62 @@ describe('the native detail of a validation', () => {
   });
 
   it('lets a signed download find all that the customer bought', async () => {
-    const { observations } = await validated({ transactions: [coin('2001')] }, appTransactionPayload());
+    const { observations } = await validateSignedTransaction(
+      { transactions: [coin('2001')] },
+      buildAppTransactionPayload(),
+    );
     expect(observations).toMatchObject([{ purchase: { purchaseId: 'store_a:2001' } }]);
   });
 });
 
 describe('the moment that an observation speaks of', () => {
   it('is the latest signature of what Apple answers', async () => {
-    const { observations } = await validated(subscriber(1, {}, { signedDate: bought + 5000 }));
-    expect(observations[0]?.asOf).toBe(bought + 60_000);
-    const later = await validated(subscriber(1, {}, { signedDate: bought + 90_000 }));
-    expect(later.observations[0]?.asOf).toBe(bought + 90_000);
+    const { observations } = await validateSignedTransaction(
+      createSubscriber(1, {}, { signedDate: purchaseDate + 5000 }),
+    );
+    expect(observations[0]?.asOf).toBe(purchaseDate + 60_000);
+    const later = await validateSignedTransaction(createSubscriber(1, {}, { signedDate: purchaseDate + 90_000 }));
+    expect(later.observations[0]?.asOf).toBe(purchaseDate + 90_000);
   });
 
   it.each([
-    ['the date of the purchase', {}, bought],
-    ['the refund', { revocationDate: bought + day, signedDate: bought + 2 * day }, bought + day],
-    ['the signature of a renewal that begins later', { purchaseDate: bought + day, signedDate: bought }, bought],
+    ['the date of the purchase', {}, purchaseDate],
+    [
+      'the refund',
+      { revocationDate: purchaseDate + dayMs, signedDate: purchaseDate + 2 * dayMs },
+      purchaseDate + dayMs,
+    ],
+    [
+      'the signature of a renewal that begins later',
+      { purchaseDate: purchaseDate + dayMs, signedDate: purchaseDate },
+      purchaseDate,
+    ],
   ])('is %s for evidence alone', async (_title, changes, asOf) => {
-    const { observations } = await validated({}, transactionPayload(changes), { asking: onlySettings });
+    const { observations } = await validateSignedTransaction({}, buildTransactionPayload(changes), {
+      asking: onlySettings,
+    });
     expect(observations[0]?.asOf).toBe(asOf);
   });
 
   it('makes evidence of the past, however often it is signed again, yield to what Apple answered since', async () => {
-    const lapsing = await validated(subscriber(1, {}, { autoRenewStatus: 0 }));
-    const signedAgain = transactionPayload({ signedDate: bought + 20 * day });
-    const alone = await validated({}, signedAgain, { asking: { ...onlySettings, now: () => bought + 20 * day } });
+    const lapsing = await validateSignedTransaction(createSubscriber(1, {}, { autoRenewStatus: 0 }));
+    const signedAgain = buildTransactionPayload({ signedDate: purchaseDate + 20 * dayMs });
+    const alone = await validateSignedTransaction({}, signedAgain, {
+      asking: { ...onlySettings, now: () => purchaseDate + 20 * dayMs },
+    });
     const looks = [...lapsing.observations, ...alone.observations].map(({ refreshToken: _token, ...look }) => look);
-    const known = looks.reduce<Known | undefined>(merge, undefined);
+    const known = looks.reduce<PurchaseState | undefined>(merge, undefined);
     expect([looks.length, known?.purchase.renewalIntent]).toEqual([2, 'Lapse']);
   });
 });
 
 describe('evidence alone', () => {
   it('is enough, with a warning, for an application without an API key', async () => {
-    const { warning, observations } = await validated({}, transactionPayload(), {
-      asking: { ...onlySettings, fetch: unreachable },
+    const { warning, observations } = await validateSignedTransaction({}, buildTransactionPayload(), {
+      asking: { ...onlySettings, fetch: failFetch },
     });
     expect(warning).toContain('No App Store Server API key');
-    expect(observations).toMatchObject([{ purchase: { expirationDate: bought + 31 * day } }]);
+    expect(observations).toMatchObject([{ purchase: { expirationDate: purchaseDate + 31 * dayMs } }]);
     expect(observations[0]).not.toHaveProperty('refreshToken');
   });
 });

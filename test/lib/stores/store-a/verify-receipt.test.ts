@@ -1,31 +1,31 @@
 import { describe, expect, it } from '@jest/globals';
 import type { StoreFetch, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
-import { bought, bundleId, day } from '../../../support/apple-payloads.ts';
-import { mintPki } from '../../../support/apple-pki.ts';
-import { receiptContent, signMessage } from '../../../support/apple-signatures.ts';
-import { answer, asking, json } from '../../../support/fake-apple.ts';
+import { bundleId, dayMs, purchaseDate } from '../../../support/apple-payloads.ts';
+import { createPki } from '../../../support/apple-pki.ts';
+import { encodeReceipt, signMessage } from '../../../support/apple-signatures.ts';
+import { createContext, jsonResponse, textResponse } from '../../../support/fake-apple.ts';
 
-const rsa = mintPki({ kind: 'rsa' });
+const rsa = createPki({ kind: 'rsa' });
 const appStoreReceipt = signMessage(
-  receiptContent({ 0: 'Production', 2: bundleId, 12: new Date(bought) }),
+  encodeReceipt({ 0: 'Production', 2: bundleId, 12: new Date(purchaseDate) }),
   rsa,
 ).toString('base64');
 /** What iOS 6 called a receipt; only Apple can verify it. */
 const transactionReceipt = Buffer.from('{\n"purchase-info" = "e30=";\n}').toString('base64');
 
-const monthEnd = bought + 31 * day;
-const now = bought + day;
+const monthEnd = purchaseDate + 31 * dayMs;
+const now = purchaseDate + dayMs;
 
 const bothHosts =
   (body: object): StoreFetch =>
   async () =>
-    json(200, body);
+    jsonResponse(200, body);
 
 const asked = async (fetch: StoreFetch, changes: Partial<ValidationRequest> = {}, at = now) =>
   await storeA.validate(
     { id: bundleId, type: 'application', transaction: { appStoreReceipt }, ...changes },
-    asking({ fetch, settings: { bundleId, sharedSecret: 'secret' }, extraRoots: [rsa.root.der], now: () => at }),
+    createContext({ fetch, settings: { bundleId, sharedSecret: 'secret' }, extraRoots: [rsa.root.der], now: () => at }),
   );
 
 const record = (changes: object = {}) => ({
@@ -33,8 +33,8 @@ const record = (changes: object = {}) => ({
   product_id: 'monthly',
   transaction_id: '1001',
   original_transaction_id: '1001',
-  purchase_date_ms: String(bought),
-  original_purchase_date_ms: String(bought),
+  purchase_date_ms: String(purchaseDate),
+  original_purchase_date_ms: String(purchaseDate),
   expires_date_ms: String(monthEnd),
   is_trial_period: 'false',
   is_in_intro_offer_period: 'false',
@@ -59,7 +59,7 @@ const told = (changes: object = {}) => ({
     bundle_id: bundleId,
     application_version: '2.4',
     original_application_version: '1.2',
-    original_purchase_date_ms: String(bought - day),
+    original_purchase_date_ms: String(purchaseDate - dayMs),
     request_date_ms: String(now),
     in_app: [record()],
   },
@@ -76,7 +76,7 @@ describe('verifyReceipt', () => {
     const calls: { url: string; body: unknown }[] = [];
     await asked(async (url, init) => {
       calls.push({ url, body: JSON.parse(init?.body ?? '') });
-      return json(200, told());
+      return jsonResponse(200, told());
     });
     expect(calls).toEqual([
       {
@@ -88,12 +88,12 @@ describe('verifyReceipt', () => {
 
   it('is asked in the sandbox when production says that the receipt is from there', async () => {
     const fetch: StoreFetch = async (url) =>
-      json(200, url.includes('sandbox') ? told({ environment: 'Sandbox' }) : { status: 21007 });
+      jsonResponse(200, url.includes('sandbox') ? told({ environment: 'Sandbox' }) : { status: 21007 });
     expect((await asked(fetch)).observations).toMatchObject([{ purchase: { sandbox: true } }]);
   });
 
   it('shows a subscription with its outlook', async () => {
-    const { observations, warning, appDownload, native } = await asked(bothHosts(told()));
+    const { observations, warning, appDownload, nativeTransaction: native } = await asked(bothHosts(told()));
     expect(observations).toMatchObject([
       {
         asOf: now,
@@ -131,21 +131,21 @@ describe('verifyReceipt', () => {
     ['an accepted price', now, {}, { price_consent_status: '1' }, { priceConsentStatus: 'Agreed' }],
     [
       'a grace period',
-      monthEnd + day,
+      monthEnd + dayMs,
       {},
-      { grace_period_expires_date_ms: String(monthEnd + 16 * day) },
-      { isBillingRetryPeriod: true, expirationDate: monthEnd + 16 * day },
+      { grace_period_expires_date_ms: String(monthEnd + 16 * dayMs) },
+      { isBillingRetryPeriod: true, expirationDate: monthEnd + 16 * dayMs },
     ],
     [
       'a billing retry',
-      monthEnd + day,
+      monthEnd + dayMs,
       {},
       { is_in_billing_retry_period: '1' },
       { isBillingRetryPeriod: true, expirationDate: monthEnd, cancelationReason: 'System.BillingError' },
     ],
     [
       'an expiry',
-      monthEnd + day,
+      monthEnd + dayMs,
       {},
       { expiration_intent: '3', auto_renew_status: '0' },
       { cancelationReason: 'Customer.PriceIncrease', renewalIntent: 'Lapse' },
@@ -193,7 +193,7 @@ describe('verifyReceipt', () => {
     const renewed = record({
       transaction_id: '1002',
       purchase_date_ms: String(monthEnd),
-      expires_date_ms: String(monthEnd + 30 * day),
+      expires_date_ms: String(monthEnd + 30 * dayMs),
     });
     const body = told({ latest_receipt_info: [renewed, record({ offer_code_ref_name: 'code' })] });
     const { observations } = await asked(bothHosts(body));
@@ -261,7 +261,7 @@ describe('verifyReceipt', () => {
     const { expires_date_ms: _unknown, ...receipt } = flat;
     const body = { status: 21006, receipt, latest_expired_receipt_info: receipt };
     const request = { transaction: { transactionReceipt } };
-    const { observations } = await asked(bothHosts(body), request, monthEnd + day);
+    const { observations } = await asked(bothHosts(body), request, monthEnd + dayMs);
     expect(observations).toMatchObject([{ purchase: { purchaseId: 'store_a:1001', expirationDate: monthEnd } }]);
   });
 });
@@ -288,8 +288,8 @@ describe('verifyReceipt refuses', () => {
   });
 
   it.each([
-    ['a page', answer(200, '<html></html>')],
-    ['an outage', answer(503, 'down')],
+    ['a page', textResponse(200, '<html></html>')],
+    ['an outage', textResponse(503, 'down')],
   ])('nothing, but gives %s', async (_title, given) => {
     await expect(asked(async () => given, onlyApple)).rejects.toMatchObject({ code: 'ConnectionFailed' });
   });

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { androidpublisher_v3 } from '@googleapis/androidpublisher';
-import type { Asking } from '../../../../lib/stores/store.ts';
+import type { StoreContext } from '../../../../lib/stores/store.ts';
 
 export type SubscriptionAnswer = androidpublisher_v3.Schema$SubscriptionPurchaseV2;
 export type ProductAnswer = androidpublisher_v3.Schema$ProductPurchaseV2;
@@ -28,7 +28,10 @@ interface Google {
 }
 
 /** A Google that knows one purchase, in the official types; what it does not know is 404. */
-export function askingGoogle({ subscription, product, order, garbage }: Google, changes: Partial<Asking> = {}): Asking {
+export function askingGoogle(
+  { subscription, product, order, garbage }: Google,
+  changes: Partial<StoreContext> = {},
+): StoreContext {
   const answers: readonly [RegExp, object | undefined][] = [
     [/oauth2/, { access_token: 'token', expires_in: 3600 }],
     [/subscriptionsv2/, subscription],
@@ -36,11 +39,11 @@ export function askingGoogle({ subscription, product, order, garbage }: Google, 
     [/orders/, order],
   ];
   return {
-    app: 'app',
+    appName: 'app',
     settings,
     now: () => now,
     extraRoots: [],
-    once: async (_key, run) => await run(),
+    runOnce: async (_key, run) => await run(),
     fetch: async (url) => {
       if (garbage && !url.includes('oauth2')) return { ...garbage, headers: new Headers() };
       const found = answers.find(([path]) => path.test(url))?.[1];

@@ -165,12 +165,12 @@ describe('a subscription of store_b', () => {
       externalAccountIdentifiers: { obfuscatedExternalAccountId: 'a' },
       outOfAppPurchaseContext: { expiredExternalAccountIdentifiers: { obfuscatedExternalAccountId: 'b' } },
     };
-    expect((await observed(named))[0]?.userTokens).toEqual(['a', 'b']);
+    expect((await observed(named))[0]?.userAliases).toEqual(['a', 'b']);
   });
 
   it('shows nothing of the person who subscribed', async () => {
     const subscription = { ...running, subscribeWithGoogleInfo: { emailAddress: 'ann@example.com' } };
-    const { native } = await storeB.validate(request(), askingGoogle({ subscription }));
+    const { nativeTransaction: native } = await storeB.validate(request(), askingGoogle({ subscription }));
     expect(native).toMatchObject({ kind: 'androidpublisher#subscriptionPurchaseV2', startTime: running.startTime });
     expect(JSON.stringify(native)).not.toContain('ann@example.com');
   });

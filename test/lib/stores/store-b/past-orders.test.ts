@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { earlierOrderIds } from '../../../../lib/stores/store-b/past-orders.ts';
+import { listEarlierOrderIds } from '../../../../lib/stores/store-b/past-orders.ts';
 import { storeB } from '../../../../lib/stores/store-b/store-b.ts';
 import { askingGoogle, later, request } from './google.ts';
 
@@ -23,10 +23,10 @@ const renewed = {
 };
 
 it('the orders of a subscription before one are known by their numbers', () => {
-  expect(earlierOrderIds('GPA.1')).toEqual([]);
-  expect(earlierOrderIds('GPA.1..0')).toEqual(['GPA.1']);
-  expect(earlierOrderIds('GPA.1..2')).toEqual(['GPA.1', 'GPA.1..0', 'GPA.1..1']);
-  expect(earlierOrderIds('GPA.1..100')).toHaveLength(24);
+  expect(listEarlierOrderIds('GPA.1')).toEqual([]);
+  expect(listEarlierOrderIds('GPA.1..0')).toEqual(['GPA.1']);
+  expect(listEarlierOrderIds('GPA.1..2')).toEqual(['GPA.1', 'GPA.1..0', 'GPA.1..1']);
+  expect(listEarlierOrderIds('GPA.1..100')).toHaveLength(24);
 });
 
 it('a renewed subscription shows the payments of its earlier periods, and none that was never made', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { ServiceError } from '../../../../lib/errors.ts';
-import type { Asking } from '../../../../lib/stores/store.ts';
+import type { StoreContext } from '../../../../lib/stores/store.ts';
 import { receive } from '../../../../lib/stores/store-b/receive.ts';
 
 export const packageName = 'com.example.app';
@@ -42,7 +42,7 @@ export function pushingGoogle(...keys: readonly SigningKey[]) {
     /** What it answers instead of its keys. */
     answer: {},
   };
-  const fetch: Asking['fetch'] = async () => {
+  const fetch: StoreContext['fetch'] = async () => {
     google.reads += 1;
     if (!google.isReachable) throw new ServiceError('ConnectionFailed', 'The store does not answer.');
     const text = JSON.stringify({ keys: google.keys.map(({ jwk }) => jwk) });
@@ -59,8 +59,8 @@ export function pushingGoogle(...keys: readonly SigningKey[]) {
   };
   const push = async (bearer?: string, { body = pushBody(), settings = pushSettings }: Pushed = {}) => {
     const headers = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
-    const asking = { app: 'app', settings, now: () => google.now, extraRoots: [], fetch, once };
-    return (await receive({ method: 'POST', body, headers, query: {} }, asking)).messages;
+    const asking = { appName: 'app', settings, now: () => google.now, extraRoots: [], fetch, runOnce: once };
+    return (await receive({ method: 'POST', body, headers, query: {} }, asking)).notifications;
   };
   return { google, seconds, token, push };
 }
@@ -70,4 +70,4 @@ interface Pushed {
   readonly settings?: object | null;
 }
 
-const once: Asking['once'] = async (_key, run) => await run();
+const once: StoreContext['runOnce'] = async (_key, run) => await run();

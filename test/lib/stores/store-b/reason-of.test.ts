@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { messageOf } from '../../../../lib/stores/store-b/developer-notification.ts';
-import { reasonOf, type Seen } from '../../../../lib/stores/store-b/reason-of.ts';
+import { parseNotification } from '../../../../lib/stores/store-b/developer-notification.ts';
+import { type ObservedFacts, toNotificationReason } from '../../../../lib/stores/store-b/reason-of.ts';
 import { packageName, pushBody } from './pushing-google.ts';
 
-const reasonOfPush = (content: object, seen?: Seen): string =>
-  reasonOf(messageOf(pushBody(content), packageName).type, seen);
+const reasonOfPush = (content: object, seen?: ObservedFacts): string =>
+  toNotificationReason(parseNotification(pushBody(content), packageName).type, seen);
 
 const subscription = (notificationType: number) => ({
   subscriptionNotification: { version: '1.0', notificationType, purchaseToken: 'token-1' },
@@ -17,7 +17,7 @@ const voided = (refundType: number) => ({
 });
 
 describe('the reason of a notification of store_b', () => {
-  it.each<[number, string, Seen?]>([
+  it.each<[number, string, ObservedFacts?]>([
     [1, 'RENEWED'],
     [2, 'RENEWED'],
     [3, 'WILL_LAPSE'],
@@ -51,7 +51,7 @@ describe('the reason of a notification of store_b', () => {
     expect(reasonOfPush(subscription(number), seen)).toBe(reason);
   });
 
-  it.each<[number, string, Seen?]>([
+  it.each<[number, string, ObservedFacts?]>([
     [1, 'PURCHASED'],
     [2, 'OTHER'],
     [2, 'REVOKED', { isPaid: true }],
@@ -73,6 +73,6 @@ describe('the reason of a notification of store_b', () => {
   });
 
   it.each(['', 'constructor', 'toString', '__proto__'])('is OTHER for the type %j', (type) => {
-    expect(reasonOf(type)).toBe('OTHER');
+    expect(toNotificationReason(type)).toBe('OTHER');
   });
 });

@@ -119,7 +119,7 @@ it('a product whose payment was given up was never paid', async () => {
 describe('an acknowledgement that Google refuses', () => {
   const settle = async (answers: Readonly<Record<string, Answer>>, after = answers) => {
     const validation = await storeB.validate(request(), withSetting(answers));
-    return await storeB.afterStored?.(validation, withSetting(after));
+    return await storeB.fulfill?.(validation, withSetting(after));
   };
   const refused: Answer = problem(400, 'invalid');
   const open: Answer = [200, subscription('premium')];

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomerPurchases, getCustomerTransactions } from '../../../../lib/api/customers.ts';
-import type { IssuedKeys } from '../../../../lib/apps/operator.ts';
-import { basic, call } from '../../../support/call.ts';
+import type { IssuedApiKeys } from '../../../../lib/apps/operator.ts';
+import { buildBasicAuth, callEndpoint } from '../../../support/call.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 
 let service: TestService;
-let keys: IssuedKeys;
+let keys: IssuedApiKeys;
 beforeAll(async () => {
   service = await startTestService();
-  keys = await service.app(['store_b']);
+  keys = await service.createApp(['store_b']);
 });
 afterEach(async () => {
   await service.clearFaults();
@@ -21,7 +21,7 @@ let users = 0;
 let user = '';
 const buy = async (order: object = {}) => {
   user = `user-${++users}`;
-  return await service.control('/purchases', {
+  return await service.callControl('/purchases', {
     platform: 'store_b',
     productId: `premium-${users}`,
     type: 'paid subscription',
@@ -30,11 +30,14 @@ const buy = async (order: object = {}) => {
   });
 };
 const act = async (id: string, action: string, body: object = {}) =>
-  await service.control(`/purchases/${id}/${action}`, body);
+  await service.callControl(`/purchases/${id}/${action}`, body);
 const validate = async (body: object) => (await service.validate(keys, body)).body;
 const owned = async (owner = keys) => {
   const params = { applicationUsername: user };
-  const { body } = await call(getCustomerPurchases, { headers: basic(owner.app, owner.secretKey), params });
+  const { body } = await callEndpoint(getCustomerPurchases, {
+    headers: buildBasicAuth(owner.appName, owner.secretKey),
+    params,
+  });
   return Object.values<Record<string, unknown>>(body.purchases);
 };
 /** The purchase after an action, as the customer's server reads it. */
@@ -91,8 +94,8 @@ describe('a subscription of store_b', () => {
     await validate(body);
     const transactions = async () =>
       (
-        await call(getCustomerTransactions, {
-          headers: basic(keys.app, keys.secretKey),
+        await callEndpoint(getCustomerTransactions, {
+          headers: buildBasicAuth(keys.appName, keys.secretKey),
           params: { applicationUsername: user },
         })
       ).body.transactions;
@@ -129,7 +132,7 @@ describe('a subscription of store_b', () => {
   });
 
   it('is acknowledged once it is stored, where the settings say so', async () => {
-    const acknowledging = await service.app(['store_b'], { acknowledge: true });
+    const acknowledging = await service.createApp(['store_b'], { acknowledge: true });
     const { validate: body } = await buy();
     const { body: answer } = await service.validate(acknowledging, body);
     expect(answer).toMatchObject({ ok: true, data: { collection: [{ isAcknowledged: true }] } });
@@ -153,7 +156,7 @@ describe('a product of store_b', () => {
   });
 
   it('is consumed once it is stored, where the settings say so, and counts once', async () => {
-    const consuming = await service.app(['store_b'], { acknowledge: true });
+    const consuming = await service.createApp(['store_b'], { acknowledge: true });
     const { validate: body } = await buy({ type: 'consumable' });
     expect((await service.validate(consuming, body)).body).toMatchObject({
       ok: true,
@@ -168,7 +171,7 @@ describe('store_b', () => {
     const { validate: known } = await buy();
     await validate(known);
     const { validate: unknown } = await buy();
-    await service.control('/faults', { platform: 'store_b', fault, times: 30 });
+    await service.callControl('/faults', { platform: 'store_b', fault, times: 30 });
     expect(await validate(unknown)).toMatchObject({ ok: false, code: 6778002 });
     expect(await validate({ ...known })).toMatchObject({ ok: true, data: { warning: expect.any(String) } });
     await service.clearFaults();
@@ -193,14 +196,16 @@ describe('store_b', () => {
   });
 
   it('with a service account that it does not know is a matter of configuration', async () => {
-    const { serviceAccount } = await service.control('/settings/store_b');
+    const { serviceAccount } = await service.callControl('/settings/store_b');
     const wrong = { serviceAccount: { ...serviceAccount, client_email: 'other@example.com' } };
     const { validate: body } = await buy();
-    expect((await service.validate(await service.app(['store_b'], wrong), body)).body).toMatchObject({ code: 6778005 });
+    expect((await service.validate(await service.createApp(['store_b'], wrong), body)).body).toMatchObject({
+      code: 6778005,
+    });
   });
 
   it('without a service account believes the signed receipt, with a warning', async () => {
-    const signed = await service.app(['store_b'], { serviceAccount: undefined });
+    const signed = await service.createApp(['store_b'], { serviceAccount: undefined });
     const { validate: body } = await buy();
     const { body: answer } = await service.validate(signed, body);
     expect(answer).toMatchObject({

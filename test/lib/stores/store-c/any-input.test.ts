@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { ServiceError } from '../../../../lib/errors.ts';
 import { Purchase } from '../../../../lib/purchases/purchase.ts';
-import type { StoreFetch, Validation, ValidationRequest } from '../../../../lib/stores/store.ts';
+import type { StoreFetch, StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
 import { Transaction } from '../../../../lib/transactions/transaction.ts';
 import { claim } from '../../../emulator/store-c-user.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => microsoft.close());
 
 /** What came of it: a validation whose records fit their schemas, or an error that callers know. */
-async function outcome(validating: Promise<Validation>): Promise<string> {
+async function outcome(validating: Promise<StoreValidation>): Promise<string> {
   try {
     const { observations } = await validating;
     for (const { purchase, transactions } of observations) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
-import type { Asking } from '../../../../lib/stores/store.ts';
-import { clawbackReason } from '../../../../lib/stores/store-c/clawback-event.ts';
+import type { StoreContext } from '../../../../lib/stores/store.ts';
+import { toNotificationReason } from '../../../../lib/stores/store-c/clawback-event.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
 import type { Transaction } from '../../../../lib/transactions/transaction.ts';
 import { type Microsoft, start, useMicrosoft } from './microsoft.ts';
@@ -20,7 +20,7 @@ it.each([
   ['A state of next year', 'OTHER'],
   ['constructor', 'OTHER'],
 ])('a clawback that is %s is told as %s', (state, reason) => {
-  expect(clawbackReason(state)).toBe(reason);
+  expect(toNotificationReason(state)).toBe(reason);
 });
 
 /** A purchase that the table knows as it was validated, with changes since, and an event about it an hour later. */
@@ -33,11 +33,11 @@ async function clawedBack(
   const [seen] = (await microsoft.validate(body)).observations as [Observation];
   const purchase = { ...seen.purchase, ...known };
   const [payment] = seen.transactions.map((transaction) => ({ ...transaction, ...paid })) as [Transaction];
-  const asking: Asking = {
+  const asking: StoreContext = {
     ...microsoft.asking(),
-    purchaseOf: async (id) => (id === purchase.purchaseId ? purchase : undefined),
-    refreshTokenOf: async (id) => (id === purchase.purchaseId ? seen.refreshToken : undefined),
-    transactionsOf: async (id) => (id === purchase.purchaseId ? [payment] : []),
+    findPurchase: async (id) => (id === purchase.purchaseId ? purchase : undefined),
+    findRefreshToken: async (id) => (id === purchase.purchaseId ? seen.refreshToken : undefined),
+    listTransactions: async (id) => (id === purchase.purchaseId ? [payment] : []),
   };
   const eventDate = start + 3_600_000;
   const { purchaseId, transactionId } = purchase;

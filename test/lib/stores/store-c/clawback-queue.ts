@@ -1,4 +1,4 @@
-import type { StoreAnswer, StoreFetch } from '../../../../lib/stores/store.ts';
+import type { StoreFetch, StoreResponse } from '../../../../lib/stores/store.ts';
 import { answered } from './microsoft.ts';
 
 const signature =
@@ -60,12 +60,12 @@ export function clawbackQueue(
     if (!given.startsWith(`${address}/messages`) || !given.includes(`?${signature}`)) return refused(403);
     return method === 'DELETE' ? remove(url) : next(Number(url.searchParams.get('numofmessages') ?? 1));
   };
-  const next = (count: number): StoreAnswer => {
+  const next = (count: number): StoreResponse => {
     const batch = [...messages].filter(([, { isVisible }]) => isVisible).slice(0, count);
     for (const [, message] of batch) Object.assign(message, { isVisible: false, receipt: message.receipt + 1 });
     return answered({ text: listOf(batch.map(([id, { text, receipt }]) => ({ id, text, receipt }))) });
   };
-  const remove = ({ pathname, searchParams }: URL): StoreAnswer => {
+  const remove = ({ pathname, searchParams }: URL): StoreResponse => {
     const id = decodeURIComponent(pathname.split('/').at(-1) ?? '');
     const message = messages.get(id);
     if (!message) return refused(404);
@@ -88,7 +88,7 @@ export const textOf = (event: object): string => Buffer.from(JSON.stringify(even
 
 const accessText = JSON.stringify({ uri: `${address}?${signature}`, expiresOn: '2023-01-21T04:59:25Z' });
 const token = answered({ text: JSON.stringify({ expires_in: '3599', access_token: 'token' }) });
-const refused = (status: number): StoreAnswer => answered({ status, text: '<?xml version="1.0"?><Error/>' });
+const refused = (status: number): StoreResponse => answered({ status, text: '<?xml version="1.0"?><Error/>' });
 
 /** Receipts hold characters that an address must not. */
 const receiptOf = (count: number): string => `AgAAAAMAAAAAAAAA/+4YHSMt${count}=`;

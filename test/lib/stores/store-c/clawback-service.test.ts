@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { getPurchase } from '../../../../lib/api/purchases.ts';
-import type { IssuedKeys } from '../../../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../../../lib/apps/operator.ts';
 import { deps } from '../../../../lib/deps.ts';
-import { collect } from '../../../../lib/incoming/reconcile.ts';
-import { basic, call } from '../../../support/call.ts';
+import { pollNotifications } from '../../../../lib/incoming/reconcile.ts';
+import { buildBasicAuth, callEndpoint } from '../../../support/call.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 import { startWorkQueues, type WorkQueues } from '../../../support/work-queues.ts';
 
@@ -19,16 +19,20 @@ afterAll(async () => {
 });
 
 /** Looks for what the stores hold ready for one application, and takes it in. */
-async function lookFor({ app }: IssuedKeys): Promise<void> {
+async function lookFor({ appName: app }: IssuedApiKeys): Promise<void> {
   const { apps } = deps();
   const list = async () => (await apps.list()).filter(({ name }) => name === app);
-  await collect({ ...deps(), apps: { ...apps, list } }, () => 280_000);
+  await pollNotifications({ ...deps(), apps: { ...apps, list } }, () => 280_000);
   await queues.drain();
 }
 
-async function stored({ app, secretKey }: IssuedKeys, purchaseId: string) {
+async function stored({ appName: app, secretKey }: IssuedApiKeys, purchaseId: string) {
   const query = { include_notifications: 'true', include_transactions: 'true' };
-  const { body } = await call(getPurchase, { headers: basic(app, secretKey), params: { purchaseId }, query });
+  const { body } = await callEndpoint(getPurchase, {
+    headers: buildBasicAuth(app, secretKey),
+    params: { purchaseId },
+    query,
+  });
   return body;
 }
 
@@ -36,13 +40,13 @@ let count = 0;
 
 /** A validated purchase of an application of its own. */
 async function validated(order: object, settings: object = {}) {
-  const keys = await service.app(['store_c'], settings);
+  const keys = await service.createApp(['store_c'], settings);
   count += 1;
   const productId = `9NBLGGH${String(count).padStart(5, '0')}`;
-  const { id, validate } = await service.control('/purchases', { platform: 'store_c', productId, ...order });
+  const { id, validate } = await service.callControl('/purchases', { platform: 'store_c', productId, ...order });
   const again = async () => await service.validate(keys, validate);
   expect((await again()).body).toMatchObject({ ok: true });
-  const act = async (action: string) => await service.control(`/purchases/${encodeURIComponent(id)}/${action}`, {});
+  const act = async (action: string) => await service.callControl(`/purchases/${encodeURIComponent(id)}/${action}`, {});
   return { keys, id: `store_c:${id}`, again, act, state: async () => await stored(keys, `store_c:${id}`) };
 }
 
@@ -72,13 +76,13 @@ it.each([
     period: 'P1W',
     autoRenew: true,
   });
-  await service.control('/clock', { advance: 'P8D' });
+  await service.callControl('/clock', { advance: 'P8D' });
   if (isSeen) await again();
   await act('refund');
   await lookFor(keys);
   const purchase = await state();
   expect(reasonsOf(purchase).sort()).toEqual(['PURCHASED', 'REFUNDED', 'RENEWED']);
-  const payments = await deps().purchases.transactionsOf(keys.app, [id]);
+  const payments = await deps().purchases.listTransactions(keys.appName, [id]);
   expect(payments.map(({ refundedAt }) => refundedAt !== undefined)).toEqual([true, false]);
 });
 
@@ -93,21 +97,21 @@ it('a refund of what was consumed stays, although the store shows nothing of it 
 });
 
 it('a refund before the purchase is validated waits in the queue for that', async () => {
-  const keys = await service.app(['store_c']);
+  const keys = await service.createApp(['store_c']);
   const order = { platform: 'store_c', productId: '9NBLGGHWAITS', type: 'paid subscription' };
-  const { id, validate } = await service.control('/purchases', order);
-  await service.control(`/purchases/${encodeURIComponent(id)}/refund`, {});
+  const { id, validate } = await service.callControl('/purchases', order);
+  await service.callControl(`/purchases/${encodeURIComponent(id)}/refund`, {});
   await lookFor(keys);
   expect((await stored(keys, `store_c:${id}`)).status).not.toBe(200);
   await service.validate(keys, validate);
-  await service.control('/clock', { advance: 'PT1H' });
+  await service.callControl('/clock', { advance: 'PT1H' });
   await lookFor(keys);
   const purchase = await stored(keys, `store_c:${id}`);
   expect(purchase).toMatchObject({ transactionId: expect.any(String), cancelationReason: expect.any(String) });
 });
 
 it('a refund reaches its application, although others of the publisher read the same queue before', async () => {
-  const [first, second] = [await service.app(['store_c']), await service.app(['store_c'])];
+  const [first, second] = [await service.createApp(['store_c']), await service.createApp(['store_c'])];
   const { keys, act, state } = await validated({ type: 'non consumable' });
   await act('refund');
   for (const each of [first, second, keys]) await lookFor(each);

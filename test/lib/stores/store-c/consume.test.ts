@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Validation, ValidationRequest } from '../../../../lib/stores/store.ts';
+import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
 import { type Microsoft, useMicrosoft } from './microsoft.ts';
 
@@ -11,10 +11,10 @@ afterAll(() => microsoft.close());
 
 const consumes = () => microsoft.calls.filter(({ url }) => url.endsWith('/collections/consume'));
 
-const afterStored = async (validation: Validation, settings: object = { consume: true }) =>
-  (await storeC.afterStored?.(validation, microsoft.asking(settings))) ?? [];
+const afterStored = async (validation: StoreValidation, settings: object = { consume: true }) =>
+  (await storeC.fulfill?.(validation, microsoft.asking(settings))) ?? [];
 
-async function validated(order: object): Promise<{ id: string; body: ValidationRequest; validation: Validation }> {
+async function validated(order: object): Promise<{ id: string; body: ValidationRequest; validation: StoreValidation }> {
   const { id, body } = await microsoft.bought({ type: 'consumable', ...order });
   return { id, body, validation: await microsoft.validate(body) };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from '@jest/globals';
 import { isExpired } from '../../../../lib/purchases/purchase.ts';
-import { itemObservation } from '../../../../lib/stores/store-c/item-observation.ts';
-import type { Looking } from '../../../../lib/stores/store-c/looking.ts';
+import { toItemObservation } from '../../../../lib/stores/store-c/item-observation.ts';
+import type { MappingContext } from '../../../../lib/stores/store-c/looking.ts';
 
 const asOf = Date.parse('2027-02-15T00:00:00Z');
 const at = (text: string): number => Date.parse(text);
@@ -22,8 +22,8 @@ const item = {
   trialData: { isInTrialPeriod: false, isTrial: false, trialTimeRemaining: '00:00:00' },
 };
 
-const observe = (changes: object = {}, looking: Partial<Looking> = {}) =>
-  itemObservation(
+const observe = (changes: object = {}, looking: Partial<MappingContext> = {}) =>
+  toItemObservation(
     { ...item, ...changes },
     { asOf, sandbox: false, refreshToken: { productId: 'asked', collectionsKey: 'key' }, ...looking },
   );

@@ -1,11 +1,11 @@
-import { recordedFetch } from '../../../../lib/http/recorded-fetch.ts';
+import { createRecordedFetch } from '../../../../lib/http/recorded-fetch.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import type {
-  Asking,
-  StoreAnswer,
+  StoreContext,
   StoreFetch,
   StoreRequest,
-  Validation,
+  StoreResponse,
+  StoreValidation,
   ValidationRequest,
 } from '../../../../lib/stores/store.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
@@ -23,11 +23,11 @@ interface Made {
 export interface Microsoft extends EmulatorUser {
   /** Every call of the adapter, oldest first. */
   readonly calls: Made[];
-  readonly asking: (changes?: object, app?: string) => Asking;
+  readonly asking: (changes?: object, app?: string) => StoreContext;
   /** Buys, and gives the purchase's id with the body that a client would post. */
   readonly bought: (order?: object) => Promise<{ id: string; body: ValidationRequest }>;
   readonly bodyOf: (id: string, form?: string) => Promise<ValidationRequest>;
-  readonly validate: (body: ValidationRequest, settings?: object) => Promise<Validation>;
+  readonly validate: (body: ValidationRequest, settings?: object) => Promise<StoreValidation>;
   /** The one purchase that a validation of it now shows. */
   readonly seen: (id: string) => Promise<Observation>;
   readonly refresh: (token: Observation['refreshToken']) => Promise<readonly Observation[]>;
@@ -37,14 +37,14 @@ export interface Microsoft extends EmulatorUser {
 export async function useMicrosoft(): Promise<Microsoft> {
   const user = await useEmulator({ clock: stillClock() });
   const calls: Made[] = [];
-  const through = recordedFetch({ record: () => undefined, now: user.clock.now, storesUrl: user.url });
+  const through = createRecordedFetch({ record: () => undefined, now: user.clock.now, storesUrl: user.url });
   const fetch: StoreFetch = async (url, init = {}) => {
     calls.push({ url, init });
     return await through(url, init);
   };
   const asking: Microsoft['asking'] = (changes = {}, app = 'app') => ({
     ...askingWith(fetch, { ...user.settings('store_c'), ...changes }),
-    app,
+    appName: app,
     now: user.clock.now,
   });
   const bodyOf: Microsoft['bodyOf'] = async (id, form = 'keys') =>
@@ -71,12 +71,12 @@ export async function useMicrosoft(): Promise<Microsoft> {
 }
 
 /** What an adapter may use, with this fetch and these settings. */
-export const askingWith = (fetch: StoreFetch, settings: unknown): Asking => ({
-  app: 'app',
+export const askingWith = (fetch: StoreFetch, settings: unknown): StoreContext => ({
+  appName: 'app',
   settings,
   fetch,
   now: () => start,
-  once: (_key, charge) => charge(),
+  runOnce: (_key, charge) => charge(),
   extraRoots: [],
 });
 
@@ -86,7 +86,7 @@ export const answering =
   async (url, init = {}) =>
     url.startsWith('https://login.') ? answered({ text: tokenText }) : answered(answer(url, init));
 
-export const answered = ({ status = 200, text }: { status?: number; text: string }): StoreAnswer => ({
+export const answered = ({ status = 200, text }: { status?: number; text: string }): StoreResponse => ({
   status,
   headers: new Headers(),
   text,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
-import { type Asking, StoreMessage } from '../../../../lib/stores/store.ts';
+import { type StoreContext, StoreNotification } from '../../../../lib/stores/store.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
 import type { Transaction } from '../../../../lib/transactions/transaction.ts';
 import { clawbackQueue, eventOf, textOf } from './clawback-queue.ts';
@@ -18,15 +18,15 @@ const payment: Transaction = {
 };
 
 /** Asking with a table that knows the payment of the example, and another one of the same order. */
-const asking = (fetch: Asking['fetch'], changes: object = {}): Asking => ({
+const asking = (fetch: StoreContext['fetch'], changes: object = {}): StoreContext => ({
   ...askingWith(fetch, { ...settings, ...changes }),
-  transactionsNamed: async (id) =>
+  listTransactionsById: async (id) =>
     id === payment.transactionId
       ? [{ ...payment, purchaseId: 'store_c:other', productId: 'store_c:9NBLGGH00001' }, payment]
       : [],
 });
 
-const missed = async (given: Asking) => (await storeC.missed?.(0, given)) ?? [];
+const missed = async (given: StoreContext) => (await storeC.listUndelivered?.(0, given)) ?? [];
 
 describe('the clawback queue', () => {
   it('gives an event about a known purchase as a message that survives a queue of ours', async () => {
@@ -47,7 +47,7 @@ describe('the clawback queue', () => {
         },
       },
     ]);
-    expect(v.parse(v.array(StoreMessage), JSON.parse(JSON.stringify(messages)))).toEqual(messages);
+    expect(v.parse(v.array(StoreNotification), JSON.parse(JSON.stringify(messages)))).toEqual(messages);
   });
 
   it('keeps its messages until they are taken, and hides them for longer than that needs', async () => {
@@ -56,7 +56,7 @@ describe('the clawback queue', () => {
     const [first = ''] = queue.calls;
     expect(Number(new URL(first.replace('GET ', '')).searchParams.get('visibilitytimeout'))).toBeGreaterThan(300);
     expect(queue.left()).toHaveLength(2);
-    await storeC.taken?.(messages.slice(0, 1), asking(queue.fetch));
+    await storeC.confirmEnqueued?.(messages.slice(0, 1), asking(queue.fetch));
     expect(queue.left()).toEqual(['message-1']);
   });
 
@@ -65,10 +65,10 @@ describe('the clawback queue', () => {
     const messages = await missed(asking(queue.fetch));
     queue.showAll();
     const again = await missed(asking(queue.fetch));
-    await storeC.taken?.(messages, asking(queue.fetch));
+    await storeC.confirmEnqueued?.(messages, asking(queue.fetch));
     expect(queue.left()).toEqual(['message-0']);
-    await storeC.taken?.(again, asking(queue.fetch));
-    await storeC.taken?.(again, asking(queue.fetch));
+    await storeC.confirmEnqueued?.(again, asking(queue.fetch));
+    await storeC.confirmEnqueued?.(again, asking(queue.fetch));
     expect(queue.left()).toEqual([]);
   });
 
@@ -86,7 +86,7 @@ describe('the clawback queue', () => {
     const queue = clawbackQueue([textOf(eventOf('not ours', data)), textOf(eventOf('ours'))]);
     const messages = await missed(asking(queue.fetch));
     expect(messages.map(({ key }) => key)).toEqual(['ours']);
-    await storeC.taken?.(messages, asking(queue.fetch));
+    await storeC.confirmEnqueued?.(messages, asking(queue.fetch));
     expect(queue.left()).toEqual(['message-0']);
   });
 

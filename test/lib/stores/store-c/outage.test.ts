@@ -79,7 +79,7 @@ describe('a Microsoft that cannot be asked', () => {
     const slow: StoreFetch = async () => {
       throw new Error('not called any more');
     };
-    const { promptly } = await import('../../../../lib/stores/store-c/deadline.ts');
+    const { withRequestBudget: promptly } = await import('../../../../lib/stores/store-c/deadline.ts');
     const real = performance.now;
     const late = promptly(slow);
     try {

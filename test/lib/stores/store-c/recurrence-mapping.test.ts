@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from '@jest/globals';
 import { isExpired } from '../../../../lib/purchases/purchase.ts';
-import type { Looking } from '../../../../lib/stores/store-c/looking.ts';
-import { recurrenceObservation } from '../../../../lib/stores/store-c/recurrence-observation.ts';
+import type { MappingContext } from '../../../../lib/stores/store-c/looking.ts';
+import { toRecurrenceObservation } from '../../../../lib/stores/store-c/recurrence-observation.ts';
 
 const asOf = Date.parse('2027-02-15T00:00:00Z');
 const at = (text: string): number => Date.parse(text);
@@ -21,13 +21,13 @@ const item = {
   recurrenceState: 'Active',
 };
 
-const observe = (changes: object = {}, looking: Partial<Looking> = {}) =>
-  recurrenceObservation(
+const observe = (changes: object = {}, looking: Partial<MappingContext> = {}) =>
+  toRecurrenceObservation(
     { ...item, ...changes },
     { asOf, sandbox: false, refreshToken: { productId: item.productId, purchaseKey: 'key' }, ...looking },
   );
 
-const seen = (changes: object = {}, looking: Partial<Looking> = {}) => {
+const seen = (changes: object = {}, looking: Partial<MappingContext> = {}) => {
   const { purchase } = observe(changes, looking);
   return { ...purchase, expired: isExpired(purchase, looking.asOf ?? asOf) };
 };
@@ -37,7 +37,7 @@ const graceEnd = at('2027-03-14T10:00:00Z');
 
 describe('each state of a subscription', () => {
   const past = { asOf: at('2027-03-01T00:00:00Z') };
-  test.each<[string, object, Partial<Looking>, object]>([
+  test.each<[string, object, Partial<MappingContext>, object]>([
     ['Active', {}, {}, { expired: false, renewalIntent: 'Renew', isBillingRetryPeriod: false, expirationDate }],
     ['Active without renewal', { autoRenew: false }, {}, { expired: false, renewalIntent: 'Lapse', expirationDate }],
     ['Active, but late', {}, past, { expired: false, expirationDate: graceEnd, isBillingRetryPeriod: true }],
@@ -172,8 +172,8 @@ describe('each field of a subscription', () => {
   });
 
   it('keeps both names of the user, the one in the key and the one in the item', () => {
-    expect(observe({}, { userId: 'user-2' }).userTokens).toEqual(['user-2', 'user-1']);
-    expect(observe({ beneficiary: null }).userTokens).toEqual([]);
+    expect(observe({}, { userId: 'user-2' }).userAliases).toEqual(['user-2', 'user-1']);
+    expect(observe({ beneficiary: null }).userAliases).toEqual([]);
   });
 
   it('has the price that the client told, and none in a trial', () => {

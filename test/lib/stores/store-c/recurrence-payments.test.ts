@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from '@jest/globals';
-import type { Looking } from '../../../../lib/stores/store-c/looking.ts';
-import { recurrenceObservation } from '../../../../lib/stores/store-c/recurrence-observation.ts';
+import type { MappingContext } from '../../../../lib/stores/store-c/looking.ts';
+import { toRecurrenceObservation } from '../../../../lib/stores/store-c/recurrence-observation.ts';
 
 const asOf = Date.parse('2027-02-15T00:00:00Z');
 const at = (text: string): number => Date.parse(text);
@@ -15,15 +15,15 @@ const item = {
   recurrenceState: 'Active',
 };
 
-const observe = (changes: object = {}, looking: Partial<Looking> = {}) =>
-  recurrenceObservation(
+const observe = (changes: object = {}, looking: Partial<MappingContext> = {}) =>
+  toRecurrenceObservation(
     { ...item, ...changes },
     { asOf, sandbox: false, refreshToken: { productId: item.productId, purchaseKey: 'key' }, ...looking },
   );
 
 describe('the payments of a subscription', () => {
   const told = (period: string) => ({ refreshToken: { productId: item.productId, period } });
-  test.each<[string, object, Partial<Looking>, string | undefined, string]>([
+  test.each<[string, object, Partial<MappingContext>, string | undefined, string]>([
     ['the first month', {}, {}, undefined, ''],
     ['the first month, told', {}, told('P1M'), undefined, ''],
     ['the second month, told', { expirationTime: '2027-03-31T10:00:00Z' }, told('P1M'), '2027-02-28T10', ':2027-03-31'],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { merge } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
-import { renewedKeys } from '../../../../lib/stores/store-c/key-renewal.ts';
+import { renewKeys } from '../../../../lib/stores/store-c/key-renewal.ts';
 import { payloadOf } from '../../../emulator/emulator-user.ts';
 import { type Microsoft, start, useMicrosoft } from './microsoft.ts';
 
@@ -68,7 +68,7 @@ describe('a refresh', () => {
     const { body } = await microsoft.bought({ productId: 'fulfilled', type: 'consumable' });
     const validation = await microsoft.validate(body);
     const { storeC } = await import('../../../../lib/stores/store-c/store-c.ts');
-    await storeC.afterStored?.(validation, microsoft.asking({ consume: true }));
+    await storeC.fulfill?.(validation, microsoft.asking({ consume: true }));
     expect(await microsoft.refresh(validation.observations[0]?.refreshToken)).toEqual([]);
   });
 
@@ -92,9 +92,9 @@ describe('a StoreID key', () => {
     const [validated] = (await microsoft.validate(await microsoft.bodyOf(id, 'both'))).observations;
     const token = validated?.refreshToken ?? {};
     await microsoft.advance('P13D');
-    expect(await renewedKeys(token, microsoft.asking())).toEqual(token);
+    expect(await renewKeys(token, microsoft.asking())).toEqual(token);
     await microsoft.advance('P2D');
-    const renewed = await renewedKeys(token, microsoft.asking());
+    const renewed = await renewKeys(token, microsoft.asking());
     expect(renewed).toMatchObject({ productId: 'two keys', period: 'P1M' });
     for (const key of [renewed.collectionsKey, renewed.purchaseKey]) expect(expiryOf(key)).toBe(start + 45 * day);
   });
