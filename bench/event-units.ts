@@ -1,10 +1,10 @@
-import type { IssuedApiKeys } from '../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 
 type Measure = (operation: string, run: () => Promise<unknown>) => Promise<void>;
 
 /** Capacity units of the events endpoints, with 1,500 validations of one purchase each in the table. */
 export async function measureEventUnits(keys: IssuedApiKeys, measure: Measure): Promise<void> {
-  const { buildBasicAuth: basic, callEndpoint: call } = await import('../test/support/call.ts');
+  const { buildBasicAuth: basic, callEndpoint: call } = await import('../testing/call.ts');
   const api = await import('../lib/api/events.ts');
   const headers = basic(keys.appName, keys.secretKey);
   const id = await recordEvents(keys.appName);
@@ -23,7 +23,7 @@ export async function measureEventUnits(keys: IssuedApiKeys, measure: Measure): 
 
 async function recordEvents(app: string): Promise<string> {
   const { deps } = await import('../lib/deps.ts');
-  const { createEventRecorder: newRecorder } = await import('../lib/events/recorder.ts');
+  const { createEventRecorder: newRecorder } = await import('../lib/events/event-recorder.ts');
   const start = Date.now() - 10_000;
   let last = '';
   for (let number = 0; number < 1500; number++) {

@@ -1,5 +1,5 @@
-import type { IssuedApiKeys } from '../lib/apps/operator.ts';
-import type { BenchResult } from './bench-table.ts';
+import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
+import type { BenchResult } from './bench-result.ts';
 import type { MeteredService } from './metered-service.ts';
 import type { MeteredCall } from './units/meter.ts';
 import { invokeStreamWorker, type Sharding } from './units/stream.ts';
@@ -44,8 +44,8 @@ export async function measureFlowUnits(metered: MeteredService): Promise<BenchRe
 }
 
 async function run(metered: MeteredService): Promise<Flow[]> {
-  const { startApplicationServer } = await import('../test/support/application-server.ts');
-  const { startNotificationServer: startHooksServer } = await import('../test/support/hooks-server.ts');
+  const { startApplicationServer } = await import('../testing/application-server.ts');
+  const { startNotificationServer: startHooksServer } = await import('../testing/notification-server.ts');
   const [application, hooks] = await Promise.all([startApplicationServer(), startHooksServer()]);
   try {
     const keys = await createAppWithWebhook(metered, { webhook: application.url, notifications: hooks.url });
@@ -57,7 +57,7 @@ async function run(metered: MeteredService): Promise<Flow[]> {
 
 /** An application that hears of its purchases, and whose counters of the day are there. */
 async function createAppWithWebhook(metered: MeteredService, urls: { webhook: string; notifications: string }) {
-  const { setWebhook } = await import('../lib/webhooks/operator.ts');
+  const { setWebhook } = await import('../lib/webhooks/manage-webhooks.ts');
   const { deps } = await import('../lib/deps.ts');
   const { service } = metered;
   const keys = await service.createApp(['store_a'], {}, 'com.example.listening');
@@ -120,7 +120,7 @@ async function runStreamWorkers(metered: MeteredService, first: Step, sharding: 
   const steps = [first];
   for (let shown: readonly MeteredCall[] = first.calls; shown.some(({ writes }) => writes.length > 0); ) {
     const next: Step[] = [];
-    for (const step of ['fan-out', 'aggregate']) {
+    for (const step of ['fan-out-webhooks', 'aggregate-statistics']) {
       await invokeStreamWorker(step, shown, sharding);
       next.push({ step, calls: metered.meter.takeCalls() });
     }

@@ -11,8 +11,8 @@ const batchSize = 1_000;
 /** Writes 20,000 customers with 50,000 purchases and their 200,000 transactions, and lets the aggregator count them. */
 export async function loadLists(app: string): Promise<void> {
   const { deps } = await import('../lib/deps.ts');
-  const { aggregateStreamRecords: aggregate } = await import('../lib/counting/aggregate.ts');
-  const { buildStreamRecord: streamRecord } = await import('../test/support/stream-records.ts');
+  const { aggregateStreamRecords: aggregate } = await import('../lib/statistics/aggregate-stream.ts');
+  const { buildStreamRecord: streamRecord } = await import('../testing/stream-records.ts');
   const items = await buildItems(app);
   const { table } = deps();
   for (let start = 0; start < items.length; start += batchSize) {

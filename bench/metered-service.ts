@@ -1,8 +1,8 @@
 import { startDynamoDbLocal } from '../local/dynamodb-local.ts';
 import { type Meter, startMeter } from './units/meter.ts';
 
-type Service = Awaited<ReturnType<typeof import('../test/support/service.ts').startTestService>>;
-type Queues = Awaited<ReturnType<typeof import('../test/support/work-queues.ts').startWorkQueues>>;
+type Service = Awaited<ReturnType<typeof import('../testing/service.ts').startTestService>>;
+type Queues = Awaited<ReturnType<typeof import('../testing/work-queues.ts').startWorkQueues>>;
 
 /** The real handlers and workers on the real table engine behind a meter, asking the emulated stores. */
 export interface MeteredService {
@@ -16,8 +16,8 @@ export async function withMeteredService<T>(use: (metered: MeteredService) => Pr
   const engine = await startDynamoDbLocal();
   const meter = await startMeter(engine.endpoint);
   process.env.DYNAMODB_ENDPOINT = meter.endpoint;
-  const { startTestService } = await import('../test/support/service.ts');
-  const { startWorkQueues } = await import('../test/support/work-queues.ts');
+  const { startTestService } = await import('../testing/service.ts');
+  const { startWorkQueues } = await import('../testing/work-queues.ts');
   const service = await startTestService();
   const queues = await startWorkQueues();
   try {

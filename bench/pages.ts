@@ -1,5 +1,5 @@
 import { startDynamoDbLocal } from '../local/dynamodb-local.ts';
-import type { BenchResult } from './bench-table.ts';
+import type { BenchResult } from './bench-result.ts';
 import { loadLists } from './load-lists.ts';
 
 const runs = 7;
@@ -11,7 +11,7 @@ const runs = 7;
 export async function benchPages(): Promise<BenchResult> {
   const engine = await startDynamoDbLocal();
   process.env.DYNAMODB_ENDPOINT = engine.endpoint;
-  const { startTestService } = await import('../test/support/service.ts');
+  const { startTestService } = await import('../testing/service.ts');
   const service = await startTestService();
   try {
     const keys = await service.createApp([]);
@@ -29,7 +29,7 @@ export async function benchPages(): Promise<BenchResult> {
 }
 
 async function measurePages({ appName, secretKey }: { readonly appName: string; readonly secretKey: string }) {
-  const { buildBasicAuth: basic, callEndpoint: call } = await import('../test/support/call.ts');
+  const { buildBasicAuth: basic, callEndpoint: call } = await import('../testing/call.ts');
   const { listCustomers } = await import('../lib/api/customers.ts');
   const { listPurchases } = await import('../lib/api/purchases.ts');
   const { listTransactions } = await import('../lib/api/transactions.ts');

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { BenchResult } from './bench-table.ts';
+import type { BenchResult } from './bench-result.ts';
 import { benchPages } from './pages.ts';
 import { benchStartTimes } from './start-times.ts';
 import { benchTableUnits } from './table-units.ts';

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Metafile } from 'esbuild';
 import { buildFunctions, bundleEntryPoints } from '../infra/build-functions.ts';
-import type { BenchResult } from './bench-table.ts';
+import type { BenchResult } from './bench-result.ts';
 
 const run = promisify(execFile);
 const rounds = 21;

@@ -1,4 +1,4 @@
-import type { BenchResult } from './bench-table.ts';
+import type { BenchResult } from './bench-result.ts';
 import { measureEventUnits } from './event-units.ts';
 import { measureFlowUnits } from './flow-units.ts';
 import { type MeteredService, withMeteredService } from './metered-service.ts';
@@ -20,7 +20,7 @@ export async function benchTableUnits(): Promise<BenchResult[]> {
 }
 
 async function measureOperations({ service, meter }: MeteredService) {
-  const { buildBasicAuth: basic, callEndpoint: call } = await import('../test/support/call.ts');
+  const { buildBasicAuth: basic, callEndpoint: call } = await import('../testing/call.ts');
   const api = await import('../lib/api/customers.ts');
   const { getPurchase } = await import('../lib/api/purchases.ts');
   const keys = await service.createApp(['store_a'], {}, 'com.example.app');

@@ -1,10 +1,10 @@
 import { Environment, SignedDataVerifier } from '@apple/app-store-server-library';
-import { verifyTransaction } from '../lib/stores/store-a/trust.ts';
+import { verifyTransaction } from '../lib/stores/store-a/verification.ts';
 import { getReceiptRoots, getSignedDataRoots } from '../lib/stores/store-a/trusted-roots.ts';
-import { buildTransactionPayload, bundleId } from '../test/support/apple-payloads.ts';
-import { createCertificate, createPki, leafOid, type Pki } from '../test/support/apple-pki.ts';
-import { signJws } from '../test/support/apple-signatures.ts';
-import type { BenchResult } from './bench-table.ts';
+import { buildTransactionPayload, bundleId } from '../testing/apple-payloads.ts';
+import { createCertificate, createPki, leafOid, type Pki } from '../testing/apple-pki.ts';
+import { signJws } from '../testing/apple-signatures.ts';
+import type { BenchResult } from './bench-result.ts';
 
 const sampleCount = 200;
 const measuredMs = 1_500;

@@ -1,6 +1,6 @@
 import { type LocalService, startLocal } from '../local/start-local.ts';
-import type { BenchResult } from './bench-table.ts';
-import { type RecordedWebhook, startWebhookRecorder } from './webhook-catcher.ts';
+import type { BenchResult } from './bench-result.ts';
+import { type RecordedWebhook, startWebhookRecorder } from './webhook-recorder.ts';
 
 /** What must have happened before. */
 const precedingActions: Readonly<Record<string, string>> = {
@@ -62,7 +62,7 @@ export async function benchWebhooks(): Promise<BenchResult> {
 async function listen({ environment, appName: app }: LocalService, { url, trust }: Catcher): Promise<void> {
   Object.assign(process.env, environment);
   const { deps } = await import('../lib/deps.ts');
-  const { setWebhook } = await import('../lib/webhooks/operator.ts');
+  const { setWebhook } = await import('../lib/webhooks/manage-webhooks.ts');
   const settings = { urls: [url], sandboxUrls: [], includesPassword: false };
   trust((await setWebhook(app, settings, { newSecret: true, deps: deps() })) ?? '');
   // Running functions know the old settings for this long.

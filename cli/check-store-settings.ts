@@ -1,6 +1,6 @@
-import { createRunOnce } from '../lib/db/once.ts';
+import { createRunOnce } from '../lib/db/idempotency.ts';
 import { deps } from '../lib/deps.ts';
-import { createRecordedFetch } from '../lib/http/recorded-fetch.ts';
+import { createRecordedFetch } from '../lib/stores/recorded-fetch.ts';
 import type { Platform } from '../lib/purchases/platform.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { ServiceError } from '../lib/errors.ts';
-import { parseJson } from '../lib/parse.ts';
-import { overrideDate } from '../local/move-date.ts';
+import { ServiceError } from '../lib/shared/errors.ts';
+import { parseJson } from '../lib/shared/parse.ts';
+import { overrideDate } from '../local/override-date.ts';
 
 interface Connection {
   readonly local?: true;
@@ -33,7 +33,7 @@ export async function connectToService({ local, folder, table, masterKey, webhoo
       'Say which service: --local, or --table and --master-key of a deployment.',
     );
   }
-  if (process.env.STORES_URL) await adoptEmulatorTime(process.env.STORES_URL);
+  if (process.env.STORE_EMULATOR_URL) await adoptEmulatorTime(process.env.STORE_EMULATOR_URL);
 }
 
 const EmulatorTime = v.object({ now: v.pipe(v.string(), v.transform(Date.parse), v.number()) });

@@ -2,11 +2,11 @@ import { Command, Option } from 'commander';
 import * as v from 'valibot';
 import { DateOrDateTime } from '../lib/api/paging.ts';
 import { deps } from '../lib/deps.ts';
-import { ServiceError } from '../lib/errors.ts';
-import { parse } from '../lib/parse.ts';
-import { backfillDeliveries } from '../lib/webhooks/announce.ts';
+import { ServiceError } from '../lib/shared/errors.ts';
+import { parse } from '../lib/shared/parse.ts';
+import { backfillDeliveries } from '../lib/webhooks/backfill-deliveries.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
-import { listDeliveries, replayDeliveries } from '../lib/webhooks/operator.ts';
+import { listDeliveries, replayDeliveries } from '../lib/webhooks/manage-webhooks.ts';
 
 /** `deliveries list|replay|announce`. */
 export function createDeliveryCommands(): Command {

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { ServiceError } from '../lib/errors.ts';
+import { ServiceError } from '../lib/shared/errors.ts';
 import { createAppCommands } from './app-commands.ts';
 import { connectToService } from './connect.ts';
-import { createCustomerCommands } from './customers-commands.ts';
+import { createCustomerCommands } from './customer-commands.ts';
 import { createDeliveryCommands } from './delivery-commands.ts';
 import { createSecretCommands } from './secret-commands.ts';
 import { createStatsCommands } from './stats-commands.ts';

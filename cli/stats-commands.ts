@@ -1,13 +1,13 @@
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { QueryDay } from '../lib/api/paging.ts';
-import { getApp } from '../lib/apps/operator.ts';
-import { waitForStream } from '../lib/counting/caught-up.ts';
-import { type CounterDifference, correctCounters, recount } from '../lib/counting/recount.ts';
+import { getApp } from '../lib/apps/manage-apps.ts';
+import { waitForStream } from '../lib/statistics/wait-for-stream.ts';
+import { type CounterDifference, correctCounters, recount } from '../lib/statistics/recount.ts';
 import { deps } from '../lib/deps.ts';
-import { ServiceError } from '../lib/errors.ts';
-import { parse } from '../lib/parse.ts';
-import { toUtcDay } from '../lib/stats/contributions.ts';
+import { ServiceError } from '../lib/shared/errors.ts';
+import { parse } from '../lib/shared/parse.ts';
+import { toUtcDay } from '../lib/statistics/tally-item.ts';
 
 /** Longer than an index takes to show what was written to the table. */
 const indexLagMs = 5_000;

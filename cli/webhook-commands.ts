@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { deps } from '../lib/deps.ts';
-import { ServiceError } from '../lib/errors.ts';
-import { parseUrls, sendTestWebhook, setWebhook } from '../lib/webhooks/operator.ts';
+import { ServiceError } from '../lib/shared/errors.ts';
+import { parseUrls, sendTestWebhook, setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 
 interface SetOptions {
   readonly url?: string;

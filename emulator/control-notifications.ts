@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { DeliveryRule } from './delivery-orders.ts';
+import { DeliveryRule } from './delivery-rules.ts';
 import { type Emulator, getStore } from './emulator.ts';
 import type { HttpRequest } from './http-messages.ts';
-import { parseBody } from './parsed-body.ts';
-import { toDeliveryView } from './posting.ts';
-import { controlError } from './refusal.ts';
+import { parseBody } from './parse-body.ts';
+import { toDeliveryView } from './notification-delivery.ts';
+import { controlError } from './control-error.ts';
 import { ReleaseOrder } from './release-order.ts';
 
 /** `GET /control/notifications`: where notifications go, how the next ones are delivered, and how the others fare. */

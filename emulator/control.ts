@@ -11,9 +11,9 @@ import { applyAction, createPurchase, payCheckoutSession, showPurchase } from '.
 import { type Emulator, getStore } from './emulator.ts';
 import { Fault } from './faults.ts';
 import type { HttpRequest } from './http-messages.ts';
-import { toLogView } from './journal.ts';
-import { parseBody } from './parsed-body.ts';
-import { controlError } from './refusal.ts';
+import { toLogView } from './notification-log.ts';
+import { parseBody } from './parse-body.ts';
+import { controlError } from './control-error.ts';
 
 /** Answers one call of the control API; `parameters` are the decoded `*` of its path. */
 type ControlHandler = (emulator: Emulator, call: HttpRequest, parameters: readonly string[]) => object;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { addPeriod } from './calendar.ts';
 import type { Clock } from './clock.ts';
-import { createDeliveryRules, type DeliveryRules } from './delivery-orders.ts';
+import { createDeliveryRules, type DeliveryRules } from './delivery-rules.ts';
 import type { StoreNotification } from './emulated-store.ts';
 import type { OutgoingNotification } from './outgoing-notification.ts';
-import type { NotificationDelivery, SavedOutbox } from './posting.ts';
+import type { NotificationDelivery, SavedOutbox } from './notification-delivery.ts';
 import { type ReleaseOrder, sortForRelease } from './release-order.ts';
-import { createNotificationSender, type PendingDelivery } from './sender.ts';
+import { createNotificationSender, type PendingDelivery } from './notification-sender.ts';
 
 /** Where the notifications of all stores wait, leave and are remembered. */
 export interface Outbox {

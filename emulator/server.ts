@@ -4,7 +4,7 @@ import { handleControlCall } from './control.ts';
 import { advanceStores, type Emulator } from './emulator.ts';
 import { respondWithFault } from './faults.ts';
 import { type HttpRequest, type HttpResponse, jsonResponse } from './http-messages.ts';
-import { controlError, isControlError } from './refusal.ts';
+import { controlError, isControlError } from './control-error.ts';
 
 const maxBodyBytes = 8_000_000;
 

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as v from 'valibot';
-import { SavedOutbox } from './posting.ts';
+import { SavedOutbox } from './notification-delivery.ts';
 
 const EmulatorState = v.object({
   version: v.literal(1),

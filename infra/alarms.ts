@@ -64,10 +64,10 @@ const workerAlarmTexts = {
 
 /** Who is hurt when a worker that runs by the clock fails. */
 const scheduleAlarmTexts = {
-  sweep: 'Applications are hurt: nothing is refreshed, no expiry is told, and webhooks are not sent again.',
-  reconcile: 'Applications are hurt: what stores failed to deliver is not found.',
-  collect: 'Applications are hurt: money that store_c gave back is not noticed.',
-  'exchange-rates': 'Owners are hurt: amounts in US dollars are worked out with old rates, or not at all.',
+  'enqueue-due-items': 'Applications are hurt: nothing is refreshed, no expiry is told, and webhooks are not sent again.',
+  'recover-notifications': 'Applications are hurt: what stores failed to deliver is not found.',
+  'poll-notifications': 'Applications are hurt: money that store_c gave back is not noticed.',
+  'load-exchange-rates': 'Owners are hurt: amounts in US dollars are worked out with old rates, or not at all.',
 } as const;
 
 const period = Duration.minutes(5);
@@ -148,7 +148,7 @@ export class Alarms extends Construct {
       const { delayed: late, deadLettered: died } = queueAlarmTexts[name as QueueName];
       const age = queue.metricApproximateAgeOfOldestMessage({ period, statistic: 'Maximum' });
       // A webhook or a store may be waited for; what has waited longer than the longest wait stands still.
-      this.addAlarm(`${name}-late`, age, 1_800, late);
+      this.addAlarm(`${name}-delayed`, age, 1_800, late);
       this.addAlarm(
         `${name}-dead`,
         dead.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' }),
@@ -170,11 +170,11 @@ export class Alarms extends Construct {
       const refused = 'Applications are hurt: notifications of a store are not taken in, and come late. Look at';
       this.addAlarm(`${id}-errors`, createFailureMetric(receiver, period), 3, `${refused} ${id}.`);
     }
-    for (const name of ['fan-out', 'aggregate']) {
+    for (const name of ['fan-out-webhooks', 'aggregate-statistics']) {
       const age = workers.get(name)?.metric('IteratorAge', { period, statistic: 'Maximum' });
       const late =
         'Applications are hurt: what changed in the table is announced or counted late. Look at the errors of';
-      if (age) this.addAlarm(`${name}-late`, age, 900_000, `${late} ${name}.`);
+      if (age) this.addAlarm(`${name}-delayed`, age, 900_000, `${late} ${name}.`);
     }
     for (const [id, { queue, hurt: impact }] of Object.entries(workerAlarmTexts)) {
       const worker = workers.get(id);
@@ -195,7 +195,7 @@ export class Alarms extends Construct {
     if (processing) {
       const late = createLogMetric(processing, 'NotificationDelayed', period);
       this.addAlarm(
-        'notifications-put-off',
+        'notifications-retrying',
         late,
         1,
         'Applications are hurt: a store has told of purchases and cannot be asked about them for half an hour. Look at its events.',
@@ -204,7 +204,7 @@ export class Alarms extends Construct {
     const refreshing = workers.get('refresh-purchase');
     if (refreshing) {
       this.addAlarm(
-        'refreshes-refused',
+        'refreshes-failing',
         createFailureMetric(refreshing, period),
         10,
         'Applications are hurt: purchases cannot be refreshed for a fault of ours or for settings that a store refuses.',
@@ -219,10 +219,10 @@ export class Alarms extends Construct {
       if (worker)
         this.addAlarm(`${name}-errors`, worker.metricErrors(sumOptions), 1, `${impact} Look at the log of ${name}.`);
     }
-    const sweep = workers.get('sweep');
+    const sweep = workers.get('enqueue-due-items');
     if (!sweep) return;
     const runs = sweep.metricInvocations({ period: Duration.minutes(15), statistic: 'Sum' });
-    this.addAlarm('sweep-silent', runs, 1, `${scheduleAlarmTexts.sweep} Its schedule does not call it.`, {
+    this.addAlarm('enqueue-due-items-not-running', runs, 1, `${scheduleAlarmTexts['enqueue-due-items']} Its schedule does not call it.`, {
       comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
       treatMissingData: TreatMissingData.BREACHING,
     });
@@ -235,7 +235,7 @@ export class Alarms extends Construct {
     alarmDescription: string,
     options: Partial<AlarmProps> = {},
   ): void {
-    const addAlarm = new Alarm(this, id, {
+    const alarm = new Alarm(this, id, {
       metric,
       threshold,
       alarmDescription,
@@ -244,16 +244,16 @@ export class Alarms extends Construct {
       treatMissingData: TreatMissingData.NOT_BREACHING,
       ...options,
     });
-    addAlarm.addAlarmAction(new SnsAction(this.topic));
+    alarm.addAlarmAction(new SnsAction(this.topic));
   }
 
   private addDashboard(
     metrics: Readonly<Record<'serverErrors' | 'tableThrottles' | 'requests' | 'latency', IMetric>>,
     validate: LambdaFunction | undefined,
   ): void {
-    const addDashboard = new Dashboard(this, 'Dashboard');
-    addDashboard.applyRemovalPolicy(RemovalPolicy.DESTROY);
-    addDashboard.addWidgets(
+    const dashboard = new Dashboard(this, 'Dashboard');
+    dashboard.applyRemovalPolicy(RemovalPolicy.DESTROY);
+    dashboard.addWidgets(
       new GraphWidget({ title: 'Requests and server errors', left: [metrics.requests], right: [metrics.serverErrors] }),
       new GraphWidget({ title: 'Latency, 95th percentile', left: [metrics.latency] }),
       new GraphWidget({ title: 'Table throttles', left: [metrics.tableThrottles] }),

@@ -12,7 +12,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Contract } from '../lib/api/contract.ts';
-import type { NotificationEndpoint } from '../lib/api/notifications.ts';
+import type { NotificationEndpoint } from '../lib/store-notifications/notification-endpoints.ts';
 import { buildGatewayDocument } from './gateway-document.ts';
 
 interface ApiProps {

@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
-import { omitStreamingPlugin } from './without-streaming.ts';
+import { omitStreamingPlugin } from './omit-streaming-plugin.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 

@@ -1,8 +1,8 @@
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { Contract } from '../lib/api/contract.ts';
-import { buildEnvironment, grantPermissions, type SharedResources } from './access.ts';
-import { ServiceFunction } from './house-function.ts';
+import { buildEnvironment, grantPermissions, type SharedResources } from './permissions.ts';
+import { ServiceFunction } from './service-function.ts';
 
 /** One function a contract, with the permissions that the contract needs and no others. */
 export class Endpoints extends Construct {

@@ -1,6 +1,6 @@
 import type { Contract } from '../lib/api/contract.ts';
-import type { NotificationEndpoint } from '../lib/api/notifications.ts';
-import type { ErrorCode } from '../lib/errors.ts';
+import type { NotificationEndpoint } from '../lib/store-notifications/notification-endpoints.ts';
+import type { ErrorCode } from '../lib/shared/errors.ts';
 
 interface GatewayDocumentOptions {
   readonly title: string;

@@ -5,8 +5,8 @@ import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets
 import { FilterCriteria, type Function as LambdaFunction, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Construct } from 'constructs';
-import { buildEnvironment, grantPermissions, type Permission, type SharedResources } from './access.ts';
-import { ServiceFunction } from './house-function.ts';
+import { buildEnvironment, grantPermissions, type Permission, type SharedResources } from './permissions.ts';
+import { ServiceFunction } from './service-function.ts';
 import type { QueueName } from './queues.ts';
 
 /** What makes a worker work. */
@@ -49,7 +49,7 @@ export const workers: readonly WorkerDefinition[] = [
     memoryMb: 1024,
   },
   {
-    id: 'fan-out',
+    id: 'fan-out-webhooks',
     summary: 'Prepares the webhooks of what purchases announce',
     source: { streamPatterns: [{ eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { sk: { S: ['P'] } } } }] },
     permissions: ['write', 'webhooks'],
@@ -65,7 +65,7 @@ export const workers: readonly WorkerDefinition[] = [
     memoryMb: 512,
   },
   {
-    id: 'sweep',
+    id: 'enqueue-due-items',
     summary: 'Sends on what is due',
     source: { schedule: Duration.minutes(1) },
     permissions: ['write', 'due', 'refreshes', 'webhooks'],
@@ -73,7 +73,7 @@ export const workers: readonly WorkerDefinition[] = [
     memoryMb: 512,
   },
   {
-    id: 'reconcile',
+    id: 'recover-notifications',
     summary: 'Asks the stores what they could not deliver',
     source: { schedule: Duration.hours(1) },
     permissions: ['write', 'stores', 'indexes', 'notifications'],
@@ -81,7 +81,7 @@ export const workers: readonly WorkerDefinition[] = [
     memoryMb: 1024,
   },
   {
-    id: 'collect',
+    id: 'poll-notifications',
     summary: 'Takes what stores hold ready instead of sending it',
     source: { schedule: Duration.minutes(5) },
     permissions: ['write', 'stores', 'indexes', 'notifications'],
@@ -89,7 +89,7 @@ export const workers: readonly WorkerDefinition[] = [
     memoryMb: 512,
   },
   {
-    id: 'aggregate',
+    id: 'aggregate-statistics',
     summary: 'Counts what changes: statistics, lengths of lists, summaries of customers',
     source: {
       streamPatterns: [
@@ -105,7 +105,7 @@ export const workers: readonly WorkerDefinition[] = [
     memoryMb: 512,
   },
   {
-    id: 'exchange-rates',
+    id: 'load-exchange-rates',
     summary: "Keeps the central bank's daily reference rates",
     source: { schedule: Duration.hours(6) },
     permissions: ['write', 'stores'],

@@ -1,31 +1,31 @@
-import { type AppCache, createAppCache } from './apps/cached-apps.ts';
-import { createCipher } from './apps/cipher.ts';
-import { type AccessTokenRepository, createAccessTokenRepository } from './db/access-tokens.ts';
-import { createUserAliasRepository, type UserAliasRepository } from './db/aliases.ts';
-import { type AppRepository, createAppRepository } from './db/apps.ts';
-import { type CounterRepository, createCounterRepository } from './db/counters.ts';
-import { type CustomerRepository, createCustomerRepository } from './db/customers.ts';
-import { createExchangeRateRepository, type ExchangeRateRepository } from './db/day-rates.ts';
-import { createDeliveryRepository, type DeliveryRepository } from './db/deliveries.ts';
-import { createDueItemRepository, type DueItemRepository } from './db/due.ts';
-import { createEventRepository, type EventRepository } from './db/events.ts';
-import { createPagedListRepository, type PagedListRepository } from './db/lists.ts';
-import { createHandledNotificationRepository, type HandledNotificationRepository } from './db/messages.ts';
-import { createPriceListRepository, type PriceListRepository } from './db/price-lists.ts';
-import { createPurchaseRepository, type PurchaseRepository } from './db/purchases.ts';
+import { type AppCache, createAppCache } from './apps/app-cache.ts';
+import { createCipher } from './shared/cipher.ts';
+import { type AccessTokenRepository, createAccessTokenRepository } from './db/access-token-repository.ts';
+import { createUserAliasRepository, type UserAliasRepository } from './db/user-alias-repository.ts';
+import { type AppRepository, createAppRepository } from './db/app-repository.ts';
+import { type CounterRepository, createCounterRepository } from './db/counter-repository.ts';
+import { type CustomerRepository, createCustomerRepository } from './db/customer-repository.ts';
+import { createExchangeRateRepository, type ExchangeRateRepository } from './db/exchange-rate-repository.ts';
+import { createDeliveryRepository, type DeliveryRepository } from './db/delivery-repository.ts';
+import { createDueItemRepository, type DueItemRepository } from './db/due-item-repository.ts';
+import { createEventRepository, type EventRepository } from './db/event-repository.ts';
+import { createPagedListRepository, type PagedListRepository } from './db/paged-list-repository.ts';
+import { createHandledNotificationRepository, type HandledNotificationRepository } from './db/handled-notification-repository.ts';
+import { createPriceListRepository, type PriceListRepository } from './db/price-list-repository.ts';
+import { createPurchaseRepository, type PurchaseRepository } from './db/purchase-repository.ts';
 import { createTableClient, type Table } from './db/table.ts';
-import { createTransactionRepository, type TransactionRepository } from './db/transactions.ts';
-import { ServiceError } from './errors.ts';
-import { createRateCache, type ExchangeRates } from './exchange-rates/cached-rates.ts';
-import type { QueuedNotification } from './incoming/incoming-notification.ts';
+import { createTransactionRepository, type TransactionRepository } from './db/transaction-repository.ts';
+import { ServiceError } from './shared/errors.ts';
+import { createRateCache, type ExchangeRates } from './money/exchange-rates/rate-cache.ts';
+import type { QueuedNotification } from './store-notifications/queued-notification.ts';
 import type { Platform } from './purchases/platform.ts';
 import type { Millis } from './purchases/purchase.ts';
-import { createMessageQueue, type MessageQueue } from './queue/queue.ts';
-import type { RefreshMessage } from './refresh/refresh.ts';
+import { createMessageQueue, type MessageQueue } from './queue/message-queue.ts';
+import type { RefreshMessage } from './refresh/refresh-purchase.ts';
 import { stores } from './stores/index.ts';
 import type { Store } from './stores/store.ts';
 import type { WebhookMessage } from './webhooks/delivery.ts';
-import type { PostWebhook } from './webhooks/post.ts';
+import type { PostWebhook } from './webhooks/guarded-post.ts';
 
 /** What handlers work with. Built once per container, at the first request. */
 export interface Deps {
@@ -72,7 +72,7 @@ function createDeps(environment: NodeJS.ProcessEnv): Deps {
   const cipher = createCipher(() => fetchMasterSecret(requireVariable(environment, 'MASTER_KEY_ID')), now);
   const apps = createAppRepository(table, cipher);
   const dayRates = createExchangeRateRepository(table);
-  const { STORES_URL: url, STORES_ROOT: root } = environment;
+  const { STORE_EMULATOR_URL: url, STORE_EMULATOR_ROOT: root } = environment;
   const rates = createRateCache(dayRates, now);
   const counters = createCounterRepository(table);
   return {
@@ -121,7 +121,7 @@ async function loadStore(platform: Platform): Promise<Store> {
 function createLazyPostWebhook(rule: { readonly allowsLoopback: boolean }): PostWebhook {
   let loaded: Promise<PostWebhook> | undefined;
   return async (message) => {
-    loaded ??= import('./webhooks/post.ts').then(({ createGuardedPost: guardedPost }) => guardedPost(rule));
+    loaded ??= import('./webhooks/guarded-post.ts').then(({ createGuardedPost: guardedPost }) => guardedPost(rule));
     return await (await loaded)(message);
   };
 }

@@ -7,7 +7,7 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import * as v from 'valibot';
-import { startupError } from './cannot-start.ts';
+import { startupError } from './startup-error.ts';
 import type { TemplateNames } from './intrinsics.ts';
 import { listResources, type Template } from './template.ts';
 

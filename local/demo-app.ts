@@ -1,15 +1,15 @@
 import type { RunningEmulator } from '../emulator/start-emulator.ts';
 import { storeDefinitions } from '../emulator/stores.ts';
 import type { App } from '../lib/apps/app.ts';
-import { createCipher } from '../lib/apps/cipher.ts';
-import { generateApiKey, hashApiKey } from '../lib/apps/keys.ts';
-import { createApp, getApp, type IssuedApiKeys } from '../lib/apps/operator.ts';
-import { type AppRepository, createAppRepository } from '../lib/db/apps.ts';
-import { createDeliveryRepository } from '../lib/db/deliveries.ts';
+import { createCipher } from '../lib/shared/cipher.ts';
+import { generateApiKey, hashApiKey } from '../lib/apps/api-keys.ts';
+import { createApp, getApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
+import { type AppRepository, createAppRepository } from '../lib/db/app-repository.ts';
+import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
 import { createTableClient } from '../lib/db/table.ts';
-import { parse } from '../lib/parse.ts';
+import { parse } from '../lib/shared/parse.ts';
 import { Platform } from '../lib/purchases/platform.ts';
-import { setWebhook } from '../lib/webhooks/operator.ts';
+import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { receiverPath } from './webhook-receiver.ts';
 
 interface DemoOptions {

@@ -5,8 +5,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startupError } from './cannot-start.ts';
-import { killWithParent } from './end-with-this-process.ts';
+import { startupError } from './startup-error.ts';
+import { killWithParent } from './tie-to-parent.ts';
 import { assertPortFree, findFreePort } from './free-port.ts';
 
 /** Amazon's DynamoDB Local, running; `pid` is absent when `DYNAMODB_ENDPOINT` names one that runs already. */

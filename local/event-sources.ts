@@ -2,9 +2,9 @@ import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynam
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
-import { matchesPattern } from './filter.ts';
+import { matchesPattern } from './event-filter.ts';
 import type { TemplateNames } from './intrinsics.ts';
-import type { Closable } from './lifetimes.ts';
+import type { Closable } from './shutdown.ts';
 import type { LocalFunctions } from './local-functions.ts';
 import { region } from './local-names.ts';
 import { pollQueue } from './queue-source.ts';

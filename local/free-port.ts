@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { startupError } from './cannot-start.ts';
+import { startupError } from './startup-error.ts';
 
 /** A port of this machine that nothing listens on at the moment. */
 export async function findFreePort(): Promise<number> {

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { overrideDate } from './move-date.ts';
+import { overrideDate } from './override-date.ts';
 
 /** What a worker thread is given at its start. */
 export interface WorkerData {

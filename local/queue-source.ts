@@ -8,7 +8,7 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
-import type { Closable } from './lifetimes.ts';
+import type { Closable } from './shutdown.ts';
 import type { LocalFunction } from './local-function.ts';
 import { region } from './local-names.ts';
 import type { SharedClock } from './shared-clock.ts';

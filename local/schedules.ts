@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { startupError } from './cannot-start.ts';
+import { startupError } from './startup-error.ts';
 import type { TemplateNames } from './intrinsics.ts';
-import type { Closable } from './lifetimes.ts';
+import type { Closable } from './shutdown.ts';
 import type { LocalFunction } from './local-function.ts';
 import type { LocalFunctions } from './local-functions.ts';
 import type { SharedClock } from './shared-clock.ts';

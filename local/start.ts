@@ -1,11 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { buildStartupMessage } from './announcement.ts';
-import { isStartupError, startupError } from './cannot-start.ts';
+import { buildStartupMessage } from './startup-message.ts';
+import { isStartupError, startupError } from './startup-error.ts';
 import { assertPortFree } from './free-port.ts';
-import { findLockOwner, lockFolder } from './hold-folder.ts';
-import { createShutdownStack } from './lifetimes.ts';
-import type { MessageCounts } from './queues.ts';
+import { findLockOwner, lockFolder } from './lock-folder.ts';
+import { createShutdownStack } from './shutdown.ts';
+import type { MessageCounts } from './queue-server.ts';
 import { type LocalService, startLocal } from './start-local.ts';
 
 const dataFolder = resolve('.local');

@@ -1,5 +1,5 @@
 import { DescribeStreamCommand, type Shard } from '@aws-sdk/client-dynamodb-streams';
-import type { Closable } from './lifetimes.ts';
+import type { Closable } from './shutdown.ts';
 import { sleep } from './sleep.ts';
 import { readShard, type ShardReaderOptions } from './stream-shard.ts';
 

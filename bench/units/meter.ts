@@ -11,7 +11,7 @@ import {
   getReportedUnits,
   listWrittenItems,
   type WrittenItem,
-} from './request.ts';
+} from './dynamodb-request.ts';
 
 /** What a call did to one item, and the units of that. */
 export interface MeteredWrite {

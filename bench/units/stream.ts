@@ -1,6 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { workers } from '../../infra/workers.ts';
-import { matchesPattern } from '../../local/filter.ts';
+import { matchesPattern } from '../../local/event-filter.ts';
 import type { MeteredCall, MeteredWrite } from './meter.ts';
 
 type Handler = (event: {

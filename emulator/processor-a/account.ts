@@ -1,6 +1,6 @@
 import type { HttpResponse, StoreHttpRequest } from '../http-messages.ts';
 import { apiError } from './api-error.ts';
-import type { AccountState } from './shop.ts';
+import type { AccountState } from './account-state.ts';
 
 /** The account whose API is called. */
 export interface Account {

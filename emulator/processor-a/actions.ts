@@ -7,11 +7,11 @@ import {
   renew,
   resumeRenewal,
   type SubscriptionTransition,
-} from './life.ts';
-import { loseDispute, refundPurchase } from './money-back.ts';
+} from './subscription-transitions.ts';
+import { loseDispute, refundPurchase } from './payment-reversals.ts';
 import { pauseCollection, resumeCollection } from './pausing.ts';
 import { changePlan } from './plan-change.ts';
-import { type AccountState, requireSubscription } from './shop.ts';
+import { type AccountState, requireSubscription } from './account-state.ts';
 
 const steps: Readonly<Record<string, SubscriptionTransition>> = {
   renew,

@@ -1,6 +1,6 @@
 import { type HttpResponse, jsonResponse } from '../http-messages.ts';
-import { isControlError } from '../refusal.ts';
-import { generateId } from './books.ts';
+import { isControlError } from '../control-error.ts';
+import { generateId } from './account-objects.ts';
 
 /** An error of the processor's API. */
 export interface ApiError extends Error {

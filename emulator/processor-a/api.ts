@@ -8,13 +8,13 @@ import {
   resumeSubscription,
   updateSubscription,
 } from './billing-api.ts';
-import { type AccountObjects, generateId, type ObjectType } from './books.ts';
+import { type AccountObjects, generateId, type ObjectType } from './account-objects.ts';
 import { createPrice, createProduct, updatePrice, updateProduct } from './catalogue-api.ts';
 import { expandObject } from './expand.ts';
 import { type Form, parseForm, readTexts, rejectUnknownParams } from './form.ts';
 import { buildListPage } from './lists.ts';
-import { type ApiWrite, createCustomer, createPortalSession, createSession, expireSession } from './sales-api.ts';
-import type { AccountState } from './shop.ts';
+import { type ApiWrite, createCustomer, createPortalSession, createSession, expireSession } from './checkout-api.ts';
+import type { AccountState } from './account-state.ts';
 
 type Create = (shop: AccountState, change: ApiWrite) => object;
 

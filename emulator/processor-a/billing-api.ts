@@ -1,13 +1,13 @@
 import type Stripe from 'stripe';
 import { apiError, notFoundError } from './api-error.ts';
-import { getId, saveObject } from './books.ts';
+import { getId, saveObject } from './account-objects.ts';
 import { type Form, readForm, readMetadata, readText, rejectUnknownParams, requireText } from './form.ts';
-import { cancelAtPeriodEnd, endSubscription, resumeRenewal } from './life.ts';
-import { refundCharge } from './money-back.ts';
+import { cancelAtPeriodEnd, endSubscription, resumeRenewal } from './subscription-transitions.ts';
+import { refundCharge } from './payment-reversals.ts';
 import { applyPause, applyResume } from './pausing.ts';
 import { switchPrice } from './plan-change.ts';
-import type { ApiWrite } from './sales-api.ts';
-import { type AccountState, saveSubscription } from './shop.ts';
+import type { ApiWrite } from './checkout-api.ts';
+import { type AccountState, saveSubscription } from './account-state.ts';
 import { getItem } from './subscription-objects.ts';
 
 function requireApiSubscription({ books }: AccountState, id: string): Stripe.Subscription {

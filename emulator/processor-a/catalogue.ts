@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type { Period } from '../calendar.ts';
-import { generateId } from './books.ts';
+import { generateId } from './account-objects.ts';
 
 /** When something is made, and whether for real money. */
 export interface CreationInfo {

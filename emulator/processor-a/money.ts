@@ -1,4 +1,4 @@
-import { controlError } from '../refusal.ts';
+import { controlError } from '../control-error.ts';
 
 const decimals: Readonly<Record<string, number>> = Object.fromEntries([
   ...['BIF', 'CLP', 'DJF', 'GNF', 'JPY', 'KMF', 'KRW', 'MGA', 'PYG', 'RWF', 'VND', 'VUV', 'XAF', 'XOF', 'XPF'].map(

@@ -2,8 +2,8 @@ import type Stripe from 'stripe';
 import { addPeriod } from '../calendar.ts';
 import { billSubscription, buildPeriodLine } from './billing.ts';
 import { getPeriod, toSeconds } from './catalogue.ts';
-import { isRunning, type SubscriptionTransition } from './life.ts';
-import { type AccountState, requirePossible, saveSubscription, saveSubscriptionAs } from './shop.ts';
+import { isRunning, type SubscriptionTransition } from './subscription-transitions.ts';
+import { type AccountState, requirePossible, saveSubscription, saveSubscriptionAs } from './account-state.ts';
 import { getItem, withItem } from './subscription-objects.ts';
 
 /** Payments are not collected, until the end of `period` when there is one. */

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import { generateId } from './books.ts';
+import { generateId } from './account-objects.ts';
 import { toSeconds } from './catalogue.ts';
 
 /** Money that is asked of a customer. */

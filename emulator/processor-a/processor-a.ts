@@ -6,13 +6,13 @@ import { type Account, getApiKey } from './account.ts';
 import { createActions } from './actions.ts';
 import { handleApiCall } from './api.ts';
 import { rateLimitedResponse, unavailableResponse } from './api-error.ts';
-import { createObjects, type SavedObjects, toSavedObjects } from './books.ts';
+import { createObjects, type SavedObjects, toSavedObjects } from './account-objects.ts';
 import { payCheckout } from './checkout.ts';
-import { advanceTo } from './due.ts';
+import { advanceTo } from './run-due.ts';
 
-import { renderCheckoutPage, renderPortalPage } from './pages.ts';
+import { renderCheckoutPage, renderPortalPage } from './hosted-pages.ts';
 import { buildValidateBody, listPurchaseIds, placeOrder, toPurchaseSummary } from './purchases.ts';
-import type { AccountState } from './shop.ts';
+import type { AccountState } from './account-state.ts';
 import { toOutgoingNotification } from './webhook.ts';
 
 const Rows = v.array(v.tuple([v.string(), v.unknown()]));

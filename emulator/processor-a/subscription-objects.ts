@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import { generateId, getId, toApiList } from './books.ts';
+import { generateId, getId, toApiList } from './account-objects.ts';
 import { toSeconds } from './catalogue.ts';
 
 interface Start {

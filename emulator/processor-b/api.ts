@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { isValiError } from 'valibot';
 import type { HttpResponse, StoreHttpRequest } from '../http-messages.ts';
-import { emptyResponse, validationErrorResponse, xmlResponse } from './answers.ts';
-import { formatAmount, generateId, type ResponseContext } from './books.ts';
-import { cancelSubscription } from './life.ts';
-import { createTransaction, findPayment, reversePayment } from './sales.ts';
+import { emptyResponse, validationErrorResponse, xmlResponse } from './responses.ts';
+import { formatAmount, generateId, type ResponseContext } from './merchant-state.ts';
+import { cancelSubscription } from './actions.ts';
+import { createTransaction, findPayment, reversePayment } from './transactions.ts';
 import { searchIds } from './search.ts';
 import {
   createCustomer,

@@ -1,5 +1,5 @@
-import { generateId, type ResponseContext } from './books.ts';
-import { emitSubscriptionWebhook } from './news.ts';
+import { generateId, type ResponseContext } from './merchant-state.ts';
+import { emitSubscriptionWebhook } from './emit-webhooks.ts';
 import type { Payment, Subscription } from './records.ts';
 import { getNextBillingTime } from './views.ts';
 

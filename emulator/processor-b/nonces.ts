@@ -1,4 +1,4 @@
-import type { MerchantState } from './books.ts';
+import type { MerchantState } from './merchant-state.ts';
 
 /** What paying with a nonce comes to: the gateway's validation error, a decline, a rejection, or nothing of these. */
 export interface NonceVerdict {

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import type { EmulatedStore, EmulatedStoreContext, PurchaseSummary, StoreDefinition } from '../emulated-store.ts';
-import { runDue } from '../play-due.ts';
-import { controlError } from '../refusal.ts';
-import { emptyResponse } from './answers.ts';
+import { runDue } from '../run-due.ts';
+import { controlError } from '../control-error.ts';
+import { emptyResponse } from './responses.ts';
 import { handleCall } from './api.ts';
 import { billSubscription, getNextDueTime } from './billing.ts';
-import { createState, formatAmount, type MerchantState, type ResponseContext, toSavedState } from './books.ts';
-import { paymentActions, subscriptionActions } from './life.ts';
+import { createState, formatAmount, type MerchantState, type ResponseContext, toSavedState } from './merchant-state.ts';
+import { paymentActions, subscriptionActions } from './actions.ts';
 import { type PendingOrder, SavedState } from './records.ts';
 import { toOutgoingNotification } from './webhook.ts';
 import {
@@ -15,7 +15,7 @@ import {
   findPurchaseOfNonce,
   requirePendingOrder,
   toPurchaseSummary,
-} from './wishes.ts';
+} from './pending-orders.ts';
 
 /** Braintree: the gateway's API, its webhook kinds, and nonces as a client's form makes them. */
 export const processorB: StoreDefinition = {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { PurchaseOrder } from '../orders.ts';
+import { PurchaseOrder } from '../purchase-order.ts';
 
 const History = v.array(v.object({ status: v.string(), timestamp: v.number() }));
 

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { addPeriod, countDays } from '../calendar.ts';
 import type { HttpResponse } from '../http-messages.ts';
-import { declinedResponse, emptyResponse, validationErrorResponse, xmlResponse } from './answers.ts';
+import { declinedResponse, emptyResponse, validationErrorResponse, xmlResponse } from './responses.ts';
 import { billSubscription } from './billing.ts';
-import { formatAmount, generateId, type ResponseContext } from './books.ts';
+import { formatAmount, generateId, type ResponseContext } from './merchant-state.ts';
 import { checkNonce, consumeNonce } from './nonces.ts';
 import type { Subscription } from './records.ts';
 import { dayMs, toSubscriptionView } from './views.ts';

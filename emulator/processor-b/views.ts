@@ -1,5 +1,5 @@
 import { addPeriod } from '../calendar.ts';
-import type { MerchantState } from './books.ts';
+import type { MerchantState } from './merchant-state.ts';
 import type { Payment, Subscription } from './records.ts';
 import type { XmlValue } from './xml.ts';
 

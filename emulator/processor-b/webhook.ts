@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { StoreNotification } from '../emulated-store.ts';
 import type { OutgoingNotification } from '../outgoing-notification.ts';
-import type { MerchantState } from './books.ts';
+import type { MerchantState } from './merchant-state.ts';
 import { toXmlDocument, type XmlValue } from './xml.ts';
 
 const hourMs = 3_600_000;

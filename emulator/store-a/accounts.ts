@@ -1,5 +1,5 @@
 import { floorToSecond } from '../calendar.ts';
-import { nextId, type StoreState } from './books.ts';
+import { nextId, type StoreState } from './store-state.ts';
 import type { Account, Environment } from './records.ts';
 
 interface Customer {

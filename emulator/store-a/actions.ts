@@ -1,15 +1,15 @@
-import type { ActionBody } from '../orders.ts';
-import { controlError } from '../refusal.ts';
+import type { ActionBody } from '../purchase-order.ts';
+import { controlError } from '../control-error.ts';
 import { expire, failPayment, getDueTransition } from './billing.ts';
-import type { StoreState } from './books.ts';
+import type { StoreState } from './store-state.ts';
 import { addProduct, buildProduct } from './catalogue.ts';
-import { requireSubscription, type Transition, type TransitionContext } from './change.ts';
-import { declineRefund, extendRenewalDate, redeemOffer, requestRefund, reverseRefund } from './favours.ts';
+import { requireSubscription, type Transition, type TransitionContext } from './purchase-transition.ts';
+import { declineRefund, extendRenewalDate, redeemOffer, requestRefund, reverseRefund } from './extensions-and-refund-requests.ts';
 import { changePlan } from './plan-change.ts';
 import { getLatestTransaction, type Product, type Purchase } from './records.ts';
 import { recover, renew } from './renewal.ts';
 import { refund, revoke } from './revocation.ts';
-import { acceptPriceIncrease, cancelRenewal, increasePrice, resumeRenewal } from './wishes.ts';
+import { acceptPriceIncrease, cancelRenewal, increasePrice, resumeRenewal } from './renewal-settings.ts';
 
 /** Something that happens to a purchase, and to the shares of it that families have. */
 export interface Action {

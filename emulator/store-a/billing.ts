@@ -9,7 +9,7 @@ import {
   type TransitionContext,
   withEndAt,
   withSubscriptionState,
-} from './change.ts';
+} from './purchase-transition.ts';
 import type { Purchase, Subscription } from './records.ts';
 import { renew } from './renewal.ts';
 

@@ -1,6 +1,6 @@
-import type { PurchaseOrder } from '../orders.ts';
-import { controlError } from '../refusal.ts';
-import { getProduct, listPurchases, type StoreState } from './books.ts';
+import type { PurchaseOrder } from '../purchase-order.ts';
+import { controlError } from '../control-error.ts';
+import { getProduct, listPurchases, type StoreState } from './store-state.ts';
 import { type Account, getLatestTransaction, type Product } from './records.ts';
 
 const defaultPriceMicros = 4_990_000;

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import type { StoreHttpRequest } from '../http-messages.ts';
-import type { DeliveryAttempt, NotificationDelivery } from '../posting.ts';
+import type { DeliveryAttempt, NotificationDelivery } from '../notification-delivery.ts';
 import { apiError } from './api-error.ts';
 import type { Environment } from './records.ts';
-import type { ResponseContext } from './source.ts';
+import type { ResponseContext } from './response-context.ts';
 
 const pageSize = 20;
 const dayMs = 86_400_000;

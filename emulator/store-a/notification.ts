@@ -3,10 +3,10 @@ import * as v from 'valibot';
 import type { StoreNotification } from '../emulated-store.ts';
 import type { OutgoingNotification } from '../outgoing-notification.ts';
 import { app } from './app.ts';
-import { getAccount } from './books.ts';
+import { getAccount } from './store-state.ts';
 import { Environment, getLatestTransaction } from './records.ts';
 import { signJws } from './signed-data.ts';
-import { type ResponseContext, signRenewal, signTransaction } from './source.ts';
+import { type ResponseContext, signRenewal, signTransaction } from './response-context.ts';
 import { statusCodes } from './statuses.ts';
 
 const hourMs = 3_600_000;

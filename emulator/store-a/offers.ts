@@ -1,8 +1,8 @@
-import type { PurchaseOrder } from '../orders.ts';
-import { controlError } from '../refusal.ts';
-import { getProduct, listPurchases, type StoreState } from './books.ts';
-import { getPeriod } from './change.ts';
-import type { AppliedOffer } from './period.ts';
+import type { PurchaseOrder } from '../purchase-order.ts';
+import { controlError } from '../control-error.ts';
+import { getProduct, listPurchases, type StoreState } from './store-state.ts';
+import { getPeriod } from './purchase-transition.ts';
+import type { AppliedOffer } from './billing-period.ts';
 import type { Account, Product } from './records.ts';
 
 /** The introductory offer that the order asks for; refuses a customer who had one in the group before. */

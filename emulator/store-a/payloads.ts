@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { toUserUuid } from '../user-token.ts';
+import { toUserUuid } from '../user-uuid.ts';
 import { app, getStorefront, sandboxDownloadDate } from './app.ts';
-import { type FoundTransaction, getProduct, type StoreState } from './books.ts';
-import { getPaidUntil, requireSubscription } from './change.ts';
+import { type FoundTransaction, getProduct, type StoreState } from './store-state.ts';
+import { getPaidUntil, requireSubscription } from './purchase-transition.ts';
 import { type Account, getLatestTransaction, type Transaction } from './records.ts';
 
 const types = {

@@ -10,8 +10,8 @@ import {
   withLatestTransaction,
   withSubscription,
   withTransaction,
-} from './change.ts';
-import { buildPeriodTransaction, createAnchor } from './period.ts';
+} from './purchase-transition.ts';
+import { buildPeriodTransaction, createAnchor } from './billing-period.ts';
 import { getLatestTransaction, type Product, type Purchase } from './records.ts';
 
 /**

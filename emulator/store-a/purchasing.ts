@@ -1,16 +1,16 @@
 import { floorToSecond } from '../calendar.ts';
-import type { PurchaseOrder } from '../orders.ts';
-import { controlError } from '../refusal.ts';
-import { listPurchases, type StoreState } from './books.ts';
+import type { PurchaseOrder } from '../purchase-order.ts';
+import { controlError } from '../control-error.ts';
+import { listPurchases, type StoreState } from './store-state.ts';
 import {
   buildNotificationType,
   getPeriod,
   type NotificationType,
   type Transition,
   type TransitionContext,
-} from './change.ts';
+} from './purchase-transition.ts';
 import { buildIntroductoryOffer } from './offers.ts';
-import { type AppliedOffer, buildPeriodTransaction, createAnchor } from './period.ts';
+import { type AppliedOffer, buildPeriodTransaction, createAnchor } from './billing-period.ts';
 import { type Account, getLatestTransaction, type Product, type Purchase, type Transaction } from './records.ts';
 import { resubscribe } from './renewal.ts';
 

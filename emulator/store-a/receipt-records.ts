@@ -1,6 +1,6 @@
 import { app, sandboxDownloadDate } from './app.ts';
-import { type FoundTransaction, getProduct, type StoreState } from './books.ts';
-import { requireSubscription } from './change.ts';
+import { type FoundTransaction, getProduct, type StoreState } from './store-state.ts';
+import { requireSubscription } from './purchase-transition.ts';
 import { getAppAccountToken } from './payloads.ts';
 import { type Account, getLatestTransaction, type Purchase } from './records.ts';
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { ia5String, integer, octetString, sequence, setOf, utf8String } from '../crypto/der.ts';
-import { parseDerElements } from '../crypto/der-reader.ts';
-import { signMessage, verifyMessage } from '../crypto/signed-message.ts';
+import { parseDerElements } from '../crypto/parse-der.ts';
+import { signMessage, verifyMessage } from '../crypto/pkcs7-message.ts';
 import { app, sandboxDownloadDate } from './app.ts';
-import type { FoundTransaction, StoreState } from './books.ts';
-import { listTransactions } from './history.ts';
+import type { FoundTransaction, StoreState } from './store-state.ts';
+import { listTransactions } from './transaction-history.ts';
 import type { Signer } from './keys.ts';
 import type { Account, Environment } from './records.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { Period } from '../calendar.ts';
-import { ProductType } from '../orders.ts';
+import { ProductType } from '../purchase-order.ts';
 
 /** Which of the two worlds a purchase lives in; neither knows the other's transactions. */
 export const Environment = v.picklist(['Production', 'Sandbox']);

@@ -8,8 +8,8 @@ import {
   type Transition,
   type TransitionContext,
   withTransaction,
-} from './change.ts';
-import { type AppliedOffer, advanceAnchor, buildPeriodTransaction, type PaidPeriod } from './period.ts';
+} from './purchase-transition.ts';
+import { type AppliedOffer, advanceAnchor, buildPeriodTransaction, type PaidPeriod } from './billing-period.ts';
 import { getLatestTransaction, type Purchase, type Subscription } from './records.ts';
 
 const dayMs = 86_400_000;

@@ -6,7 +6,7 @@ import {
   type Transition,
   type TransitionContext,
   withSubscriptionState,
-} from './change.ts';
+} from './purchase-transition.ts';
 import { getLatestTransaction, type Purchase, type Transaction } from './records.ts';
 
 /** The store pays back a transaction, the latest unless another is named; only the latest ends a subscription. */

@@ -2,12 +2,12 @@ import type { EmulatedStoreContext } from '../emulated-store.ts';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
 import { apiError, toErrorResponse } from './api-error.ts';
 import { app } from './app.ts';
-import { isAuthorized } from './bearer.ts';
-import { type FoundTransaction, findByAppTransaction, findTransaction, type StoreState } from './books.ts';
-import { filterTransactions, type HistoryPage, listTransactions, toPage } from './history.ts';
+import { isAuthorized } from './authorize.ts';
+import { type FoundTransaction, findByAppTransaction, findTransaction, type StoreState } from './store-state.ts';
+import { filterTransactions, type HistoryPage, listTransactions, toPage } from './transaction-history.ts';
 import { queryNotificationHistory } from './notification-history.ts';
 import type { Environment } from './records.ts';
-import { type ResponseContext, signAppTransaction, signTransaction } from './source.ts';
+import { type ResponseContext, signAppTransaction, signTransaction } from './response-context.ts';
 import { buildSubscriptionStatuses } from './statuses.ts';
 import { getTestNotificationStatus, requestTestNotification } from './test-notification.ts';
 

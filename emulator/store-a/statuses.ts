@@ -1,7 +1,7 @@
 import { apiError } from './api-error.ts';
-import { getProduct, listPurchases } from './books.ts';
+import { getProduct, listPurchases } from './store-state.ts';
 import { type Account, getLatestTransaction, type Purchase, type Subscription } from './records.ts';
-import { type ResponseContext, signRenewal, signTransaction } from './source.ts';
+import { type ResponseContext, signRenewal, signTransaction } from './response-context.ts';
 
 /** The numbers of the states. */
 export const statusCodes: Readonly<Record<Subscription['state'], number>> = {

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
-import { runDue } from '../play-due.ts';
-import { controlError } from '../refusal.ts';
+import { runDue } from '../run-due.ts';
+import { controlError } from '../control-error.ts';
 import { createActions, getDueAction } from './actions.ts';
 import { app } from './app.ts';
 import { getNextDueTime } from './billing.ts';
-import { createState, getAccount, SavedState, toSavedState } from './books.ts';
+import { createState, getAccount, SavedState, toSavedState } from './store-state.ts';
 import { createKeys, Keys } from './keys.ts';
 import { toOutgoingNotification } from './notification.ts';
 import { getLatestTransaction, type Purchase } from './records.ts';
@@ -15,10 +15,10 @@ import {
   requireOwnPurchase,
   type StoreOperations,
   shareWithMember,
-} from './shop.ts';
-import type { ResponseContext } from './source.ts';
+} from './store-operations.ts';
+import type { ResponseContext } from './response-context.ts';
 import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
-import { toPurchaseSummary } from './summary.ts';
+import { toPurchaseSummary } from './purchase-summary.ts';
 import { buildValidateBody } from './validate-body.ts';
 
 const SavedStore = v.object({ keys: Keys, books: SavedState });

@@ -4,7 +4,7 @@ import { apiError } from './api-error.ts';
 import { app } from './app.ts';
 import { listSentNotifications, toHistoryItem } from './notification-history.ts';
 import type { Environment } from './records.ts';
-import type { ResponseContext } from './source.ts';
+import type { ResponseContext } from './response-context.ts';
 
 /** `POST /inApps/v1/notifications/test`: has a notification sent that is about nothing. */
 export function requestTestNotification(

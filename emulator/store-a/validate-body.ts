@@ -1,9 +1,9 @@
-import { controlError } from '../refusal.ts';
-import { toUserUuid } from '../user-token.ts';
+import { controlError } from '../control-error.ts';
+import { toUserUuid } from '../user-uuid.ts';
 import { app } from './app.ts';
-import { type FoundTransaction, getProduct } from './books.ts';
+import { type FoundTransaction, getProduct } from './store-state.ts';
 import { createReceipt } from './receipt.ts';
-import { type ResponseContext, signAppTransaction, signTransaction } from './source.ts';
+import { type ResponseContext, signAppTransaction, signTransaction } from './response-context.ts';
 
 /**
  * What a client can send: the signed transaction or the receipt, for the application or for the product; or the signed

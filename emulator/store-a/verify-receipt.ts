@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
-import { type FoundTransaction, findTransaction, listPurchases, type StoreState } from './books.ts';
-import { listTransactions } from './history.ts';
+import { type FoundTransaction, findTransaction, listPurchases, type StoreState } from './store-state.ts';
+import { listTransactions } from './transaction-history.ts';
 import { createReceipt, type ParsedReceipt, parseReceipt } from './receipt.ts';
 import { buildInAppRecord, buildPendingRenewal, buildReceiptRecord } from './receipt-records.ts';
 import { type Account, type Environment, getLatestTransaction } from './records.ts';
-import type { ResponseContext } from './source.ts';
+import type { ResponseContext } from './response-context.ts';
 
 const Body = v.object({
   'receipt-data': v.pipe(v.string(), v.minLength(1), v.base64()),

@@ -1,6 +1,6 @@
-import type { ActionBody } from '../orders.ts';
-import { controlError } from '../refusal.ts';
-import type { StoreState } from './books.ts';
+import type { ActionBody } from '../purchase-order.ts';
+import { controlError } from '../control-error.ts';
+import type { StoreState } from './store-state.ts';
 import { getOrCreateProduct } from './catalogue.ts';
 import {
   buildSubscriptionNotification,
@@ -8,13 +8,13 @@ import {
   type Transition,
   type TransitionContext,
   testNotification,
-} from './change.ts';
-import { endSubscription, expire, lapse, refund, revoke } from './ending.ts';
-import { failPayment, startAccountHold } from './failing.ts';
+} from './purchase-transition.ts';
+import { endSubscription, expire, lapse, refund, revoke } from './end-subscription.ts';
+import { failPayment, startAccountHold } from './payment-failure.ts';
 import { changePlan } from './plan-change.ts';
 import type { Product, Purchase } from './records.ts';
-import { needsPriceConsent, recover, renew, resume } from './renewing.ts';
-import { acceptPriceIncrease, cancelRenewal, increasePrice, pauseSubscription, resumeRenewal } from './wishes.ts';
+import { needsPriceConsent, recover, renew, resume } from './renewal.ts';
+import { acceptPriceIncrease, cancelRenewal, increasePrice, pauseSubscription, resumeRenewal } from './renewal-settings.ts';
 
 type Step = (purchase: Purchase, moment: TransitionContext, details: ActionBody) => Transition;
 

@@ -1,7 +1,7 @@
 import type { Period } from '../calendar.ts';
-import type { PurchaseOrder } from '../orders.ts';
-import { controlError } from '../refusal.ts';
-import type { StoreState } from './books.ts';
+import type { PurchaseOrder } from '../purchase-order.ts';
+import { controlError } from '../control-error.ts';
+import type { StoreState } from './store-state.ts';
 import type { Product } from './records.ts';
 
 const usualPriceMicros = 4_990_000;

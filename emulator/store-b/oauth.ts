@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
 import { apiError } from './api-error.ts';
 import { clientEmail, type Keys, tokenUri } from './keys.ts';
-import type { ResponseContext } from './source.ts';
+import type { ResponseContext } from './response-context.ts';
 
 const scope = 'https://www.googleapis.com/auth/androidpublisher';
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';

@@ -1,5 +1,5 @@
 import { floorToSecond } from '../calendar.ts';
-import { controlError } from '../refusal.ts';
+import { controlError } from '../control-error.ts';
 import { getPeriod } from './catalogue.ts';
 import {
   buildSubscriptionNotification,
@@ -8,10 +8,10 @@ import {
   type Transition,
   type TransitionContext,
   withSubscription,
-} from './change.ts';
-import { endSubscription } from './ending.ts';
+} from './purchase-transition.ts';
+import { endSubscription } from './end-subscription.ts';
 import type { Product, Purchase } from './records.ts';
-import { createSubscription } from './selling.ts';
+import { createSubscription } from './purchasing.ts';
 
 /** The customer moves to another product at once, which is another purchase; the old one ends by that. */
 export function changePlan(purchase: Purchase, next: Product, { at, product }: TransitionContext): Transition {

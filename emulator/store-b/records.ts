@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { Period } from '../calendar.ts';
-import { ProductType } from '../orders.ts';
+import { ProductType } from '../purchase-order.ts';
 
 /** Something for sale; a subscription has one base plan, named for its period. */
 export const Product = v.object({

@@ -1,18 +1,18 @@
 import * as v from 'valibot';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
-import { runDue as playAllDue } from '../play-due.ts';
-import { controlError } from '../refusal.ts';
+import { runDue as playAllDue } from '../run-due.ts';
+import { controlError } from '../control-error.ts';
 import { createActions, getNextDueTime, runDueTransition } from './actions.ts';
 import { rateLimitedResponse, unavailableResponse } from './api-error.ts';
-import { createState, getProduct, SavedState, toSavedState } from './books.ts';
-import type { DeveloperNotification, Transition, TransitionContext } from './change.ts';
+import { createState, getProduct, SavedState, toSavedState } from './store-state.ts';
+import type { DeveloperNotification, Transition, TransitionContext } from './purchase-transition.ts';
 import { createKeys, Keys, packageName, toSettings } from './keys.ts';
-import { toOutgoingNotification } from './push.ts';
+import { toOutgoingNotification } from './pubsub-push.ts';
 import type { Purchase } from './records.ts';
-import { purchaseProduct } from './selling.ts';
-import type { ResponseContext } from './source.ts';
+import { purchaseProduct } from './purchasing.ts';
+import type { ResponseContext } from './response-context.ts';
 import { handleCall, hostNames } from './store-calls.ts';
-import { toPurchaseSummary } from './summary.ts';
+import { toPurchaseSummary } from './purchase-summary.ts';
 import { buildValidateBody } from './validate-body.ts';
 
 const SavedStore = v.object({ keys: Keys, books: SavedState });

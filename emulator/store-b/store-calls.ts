@@ -1,14 +1,14 @@
 import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
 import { apiError, toErrorResponse } from './api-error.ts';
-import { requireProduct, requirePurchase } from './asked.ts';
-import { findOrder, getProduct } from './books.ts';
+import { requireProduct, requirePurchase } from './require-purchase.ts';
+import { findOrder, getProduct } from './store-state.ts';
 import { packageName } from './keys.ts';
 import { authorize, handleTokenRequest } from './oauth.ts';
 import { toOrderView } from './order-view.ts';
 import { toLegacyProductView, toProductView } from './product-view.ts';
-import { handleCertsRequest } from './push.ts';
+import { handleCertsRequest } from './pubsub-push.ts';
 import type { Purchase } from './records.ts';
-import type { ResponseContext } from './source.ts';
+import type { ResponseContext } from './response-context.ts';
 import { toSubscriptionView } from './subscription-view.ts';
 import { listVoidedPurchases } from './voided-list.ts';
 

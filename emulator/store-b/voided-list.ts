@@ -2,7 +2,7 @@ import type { androidpublisher_v3 } from '@googleapis/androidpublisher';
 import * as v from 'valibot';
 import { apiError } from './api-error.ts';
 import { toVoidedView } from './order-view.ts';
-import type { ResponseContext } from './source.ts';
+import type { ResponseContext } from './response-context.ts';
 
 const retentionMs = 30 * 86_400_000;
 const maxPageSize = 1000;

@@ -1,8 +1,8 @@
-import type { ActionBody } from '../orders.ts';
-import { controlError } from '../refusal.ts';
+import type { ActionBody } from '../purchase-order.ts';
+import { controlError } from '../control-error.ts';
 import { refundLatestPayment } from './payments.ts';
 import type { Product, Purchase } from './records.ts';
-import { cancelRenewal, expire, failPayment, recover, renew, resumeRenewal, terminate } from './recurrence-life.ts';
+import { cancelRenewal, expire, failPayment, recover, renew, resumeRenewal, terminate } from './recurrence-transitions.ts';
 
 /** When something happens, with what it needs. */
 export interface TransitionContext {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { StoreState } from './books.ts';
+import type { StoreState } from './store-state.ts';
 import type { ClawbackMessage, Payment, Purchase } from './records.ts';
 import { toTimestamp } from './service-request.ts';
 

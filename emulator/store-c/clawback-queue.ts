@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
 import { listQueuedMessages, messageTtlMs } from './clawback-events.ts';
-import { queueErrorResponse, xmlResponse } from './queue-answer.ts';
+import { queueErrorResponse, xmlResponse } from './queue-response.ts';
 import type { ClawbackMessage } from './records.ts';
 import { requireClientId } from './service-request.ts';
-import type { ResponseContext } from './source.ts';
+import type { ResponseContext } from './response-context.ts';
 
 /** The host of the storage account whose queue has the publisher's clawback events. */
 export const queueHost = 'storeclawback.queue.core.windows.net';

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
-import { listPurchases } from './books.ts';
+import { listPurchases } from './store-state.ts';
 import { getStatus, type ItemAudience, toItemV6, toItemV8, toItemV9 } from './collection-item.ts';
 import type { Purchase } from './records.ts';
 import { badRequestError } from './service-error.ts';
 import { parseRequest, requireKeyHolder, Sandbox, toPage } from './service-request.ts';
-import type { ResponseContext } from './source.ts';
+import type { ResponseContext } from './response-context.ts';
 
 const b2b = v.pipe(v.string(), v.toLowerCase(), v.literal('b2b'));
 

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
-import { listPurchases } from './books.ts';
+import { listPurchases } from './store-state.ts';
 import { getLatestPayment } from './collection-item.ts';
 import { Beneficiary } from './collections.ts';
 import type { Purchase } from './records.ts';
 import { badRequestError, notFoundError } from './service-error.ts';
 import { parseRequest, requireKeyHolder, Sandbox } from './service-request.ts';
-import type { ResponseContext } from './source.ts';
+import type { ResponseContext } from './response-context.ts';
 
 const Consume = v.object({
   beneficiary: Beneficiary,

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
 import { signToken, verifyToken } from './jwt.ts';
 import type { Keys } from './keys.ts';
-import type { ResponseContext } from './source.ts';
+import type { ResponseContext } from './response-context.ts';
 
 /** What a token can be for: calls of the services, or the making of a key on a customer's device. */
 const audiences = {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { controlError } from '../refusal.ts';
+import { controlError } from '../control-error.ts';
 import { getLatestPayment } from './collection-item.ts';
 import type { Payment, Purchase } from './records.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { Period } from '../calendar.ts';
-import { ProductType } from '../orders.ts';
+import { ProductType } from '../purchase-order.ts';
 
 /** Something for sale, under its Store ID. */
 export const Product = v.object({

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
-import { listPurchases } from './books.ts';
+import { listPurchases } from './store-state.ts';
 import type { Purchase } from './records.ts';
-import { extend, terminate } from './recurrence-life.ts';
+import { extend, terminate } from './recurrence-transitions.ts';
 import { badRequestError, notFoundError } from './service-error.ts';
 import { parseRequest, requireKeyHolder, Sandbox, toPage, toTimestamp } from './service-request.ts';
-import type { ResponseContext } from './source.ts';
+import type { ResponseContext } from './response-context.ts';
 
 const pageSize = 100;
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { StoreHttpRequest } from '../http-messages.ts';
 import { findClientId } from './entra.ts';
 import { badRequestError, unauthorizedError } from './service-error.ts';
-import type { ResponseContext } from './source.ts';
+import type { ResponseContext } from './response-context.ts';
 import { type KeyHolder, type StoreService, verifyStoreIdKey } from './store-id-keys.ts';
 
 /** The JSON body of a call as the schema's type. */

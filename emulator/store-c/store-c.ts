@@ -1,16 +1,16 @@
 import * as v from 'valibot';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
-import { runDue as playAllDue } from '../play-due.ts';
-import { controlError } from '../refusal.ts';
+import { runDue as playAllDue } from '../run-due.ts';
+import { controlError } from '../control-error.ts';
 import { actions } from './actions.ts';
-import { createState, getProduct, SavedState, toSavedState } from './books.ts';
+import { createState, getProduct, SavedState, toSavedState } from './store-state.ts';
 import { createKeys, Keys } from './keys.ts';
 import type { Purchase } from './records.ts';
-import { getNextDueTime, runDueTransition } from './recurrence-life.ts';
-import { purchaseProduct, sandboxId } from './selling.ts';
-import type { ResponseContext } from './source.ts';
+import { getNextDueTime, runDueTransition } from './recurrence-transitions.ts';
+import { purchaseProduct, sandboxId } from './purchasing.ts';
+import type { ResponseContext } from './response-context.ts';
 import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
-import { toPurchaseSummary } from './summary.ts';
+import { toPurchaseSummary } from './purchase-summary.ts';
 import { buildValidateBody } from './validate-body.ts';
 
 const SavedStore = v.object({ keys: Keys, books: SavedState });

@@ -1,13 +1,13 @@
 import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
-import { queryOrders } from './clawback.ts';
+import { queryOrders } from './query-orders.ts';
 import { handleQueueCall, handleSasTokenRequest, queueHost } from './clawback-queue.ts';
 import { queryCollectionV6, queryCollectionV8, queryCollectionV9 } from './collections.ts';
 import { consumeV6, consumeV8 } from './consume.ts';
 import { handleTokenRequest } from './entra.ts';
-import { createKey, renewKey } from './key-making.ts';
+import { createKey, renewKey } from './create-store-id-key.ts';
 import { changeRecurrence, queryRecurrences } from './recurrences.ts';
 import { toErrorResponse } from './service-error.ts';
-import type { ResponseContext } from './source.ts';
+import type { ResponseContext } from './response-context.ts';
 
 type Respond = (source: ResponseContext, call: StoreHttpRequest) => HttpResponse;
 

@@ -1,8 +1,8 @@
-import { controlError } from '../refusal.ts';
-import { toUserUuid } from '../user-token.ts';
-import { getAccount, getProduct } from './books.ts';
+import { controlError } from '../control-error.ts';
+import { toUserUuid } from '../user-uuid.ts';
+import { getAccount, getProduct } from './store-state.ts';
 import type { Product, Purchase } from './records.ts';
-import type { ResponseContext } from './source.ts';
+import type { ResponseContext } from './response-context.ts';
 import { type StoreService, signStoreIdKey } from './store-id-keys.ts';
 
 /**

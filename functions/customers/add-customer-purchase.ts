@@ -1,8 +1,8 @@
 import { addCustomerPurchase } from '../../lib/api/customers.ts';
-import { ServiceError } from '../../lib/errors.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { toNeutralId } from '../../lib/http/vocabulary.ts';
-import { toPurchaseCollection } from '../../lib/purchases/collection.ts';
+import { toNeutralId } from '../../lib/shared/vocabulary.ts';
+import { toPurchaseCollection } from '../../lib/purchases/purchase-collection.ts';
 
 export const handler = createHandler(addCustomerPurchase)(
   async ({ app, params, body, recorder: event }, { now, purchases, userAliases: aliases }) => {

@@ -1,6 +1,6 @@
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { toPurchaseCollection } from '../../lib/purchases/collection.ts';
+import { toPurchaseCollection } from '../../lib/purchases/purchase-collection.ts';
 
 export const handler = createHandler(getCustomerPurchases)(async ({ app, params }, { now, purchases }) => {
   const { applicationUsername } = params;

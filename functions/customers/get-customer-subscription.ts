@@ -1,7 +1,7 @@
 import { getCustomerSubscription } from '../../lib/api/customers.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { findCurrentSubscription } from '../../lib/purchases/collection.ts';
-import { toPurchaseRecord } from '../../lib/purchases/records.ts';
+import { findCurrentSubscription } from '../../lib/purchases/purchase-collection.ts';
+import { toPurchaseRecord } from '../../lib/purchases/to-records.ts';
 
 export const handler = createHandler(getCustomerSubscription)(async ({ app, params }, { now, purchases }) => {
   const { applicationUsername } = params;

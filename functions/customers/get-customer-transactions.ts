@@ -1,6 +1,6 @@
 import { getCustomerTransactions } from '../../lib/api/customers.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { toTransactionRecord } from '../../lib/purchases/records.ts';
+import { toTransactionRecord } from '../../lib/purchases/to-records.ts';
 
 export const handler = createHandler(getCustomerTransactions)(async ({ app, params }, { purchases }) => {
   const { applicationUsername } = params;

@@ -1,9 +1,9 @@
 import { getCustomer } from '../../lib/api/customers.ts';
-import { buildCustomerInfo } from '../../lib/customers/info.ts';
-import { toEventInfo } from '../../lib/events/event-info.ts';
+import { buildCustomerInfo } from '../../lib/customers/customer-info.ts';
+import { toEventInfo } from '../../lib/events/to-event-info.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { toPurchaseCollection } from '../../lib/purchases/collection.ts';
-import { toTransactionRecord } from '../../lib/purchases/records.ts';
+import { toPurchaseCollection } from '../../lib/purchases/purchase-collection.ts';
+import { toTransactionRecord } from '../../lib/purchases/to-records.ts';
 
 const maxEvents = 10;
 

@@ -1,6 +1,6 @@
 import { getEventAnalysis } from '../../lib/api/events.ts';
-import { ServiceError } from '../../lib/errors.ts';
-import { toAnalysisResult } from '../../lib/events/analysis.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
+import { toAnalysisResult } from '../../lib/events/to-event-results.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(getEventAnalysis)(async ({ app, params, query }, { events }) => {

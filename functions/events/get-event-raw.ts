@@ -1,6 +1,6 @@
 import { getEventRaw } from '../../lib/api/events.ts';
-import { ServiceError } from '../../lib/errors.ts';
-import { toRawResult } from '../../lib/events/raw-result.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
+import { toRawResult } from '../../lib/events/to-raw-result.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(getEventRaw)(async ({ app, params }, { events }) => {

@@ -1,7 +1,7 @@
 import { getEvent } from '../../lib/api/events.ts';
-import { ServiceError } from '../../lib/errors.ts';
-import { toAnalysisResult } from '../../lib/events/analysis.ts';
-import { toRawResult } from '../../lib/events/raw-result.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
+import { toAnalysisResult } from '../../lib/events/to-event-results.ts';
+import { toRawResult } from '../../lib/events/to-raw-result.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(getEvent)(async ({ app, params, query }, { events }) => {

@@ -1,9 +1,9 @@
 import { searchEvents } from '../../lib/api/events.ts';
-import { toSearchResult } from '../../lib/events/analysis.ts';
+import { toSearchResult } from '../../lib/events/to-event-results.ts';
 import type { EventRecord } from '../../lib/events/event.ts';
-import { fitRowsToResponse } from '../../lib/events/fitting.ts';
+import { fitRowsToResponse } from '../../lib/events/fit-rows.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { toNeutralId } from '../../lib/http/vocabulary.ts';
+import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
 const maxEvents = 100;
 

@@ -1,6 +1,6 @@
 import { repeatWebhook } from '../../lib/api/notifier.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { repeatWebhooks } from '../../lib/webhooks/repeat.ts';
+import { repeatWebhooks } from '../../lib/webhooks/repeat-webhooks.ts';
 
 export const handler = createHandler(repeatWebhook)(async ({ app, body, recorder: event }, deps) => {
   const deliveries = await repeatWebhooks(app, body.reqId, deps);

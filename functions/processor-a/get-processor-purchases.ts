@@ -1,8 +1,8 @@
 import { getProcessorPurchases } from '../../lib/api/processor-a.ts';
-import { isValidApiKey } from '../../lib/apps/keys.ts';
-import { ServiceError } from '../../lib/errors.ts';
+import { isValidApiKey } from '../../lib/apps/api-keys.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { listPurchasesByAccessToken, listPurchasesByUser } from '../../lib/processor-a/buyer-purchases.ts';
+import { listPurchasesByAccessToken, listPurchasesByUser } from '../../lib/checkout/list-checkout-purchases.ts';
 
 export const handler = createHandler(getProcessorPurchases)(async ({ app, apiKey, query, recorder: event }, deps) => {
   const { accessToken, applicationUsername } = query;

@@ -1,5 +1,5 @@
 import { createClientToken } from '../../lib/api/processor-b.ts';
-import { createStoreContext } from '../../lib/http/asking.ts';
+import { createStoreContext } from '../../lib/stores/create-store-context.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { generateClientToken } from '../../lib/stores/processor-b/client-token.ts';
 

@@ -1,8 +1,8 @@
 import { getPurchase } from '../../lib/api/purchases.ts';
-import { ServiceError } from '../../lib/errors.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { toNeutralId } from '../../lib/http/vocabulary.ts';
-import { toPurchaseDetails } from '../../lib/purchases/records.ts';
+import { toNeutralId } from '../../lib/shared/vocabulary.ts';
+import { toPurchaseDetails } from '../../lib/purchases/to-records.ts';
 
 export const handler = createHandler(getPurchase)(
   async ({ app, params, query, recorder: event }, { now, purchases }) => {

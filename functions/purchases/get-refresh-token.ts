@@ -1,7 +1,7 @@
 import { getRefreshToken } from '../../lib/api/purchases.ts';
-import { ServiceError } from '../../lib/errors.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { toNeutralId } from '../../lib/http/vocabulary.ts';
+import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
 export const handler = createHandler(getRefreshToken)(async ({ app, params, recorder: event }, { purchases }) => {
   const purchaseId = toNeutralId(params.purchaseId);

@@ -1,12 +1,12 @@
-import { collectRowsThatFit } from '../../lib/api/answer-size.ts';
+import { collectRowsThatFit } from '../../lib/http/response-size.ts';
 import { toPage } from '../../lib/api/paging.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
-import { parsePurchaseItem } from '../../lib/db/purchases.ts';
+import { parsePurchaseItem } from '../../lib/db/purchase-repository.ts';
 import type { Item } from '../../lib/db/table.ts';
 import type { Deps } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { listNotificationsByPurchase } from '../../lib/notifications/of-each.ts';
-import { toPurchaseDetails } from '../../lib/purchases/records.ts';
+import { listNotificationsByPurchase } from '../../lib/purchases/list-notifications.ts';
+import { toPurchaseDetails } from '../../lib/purchases/to-records.ts';
 
 export const handler = createHandler(listPurchases)(async ({ app, query }, deps) => {
   const { startdate, enddate } = query;

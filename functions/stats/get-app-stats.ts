@@ -1,9 +1,9 @@
 import { getAppStats } from '../../lib/api/stats.ts';
-import { ServiceError } from '../../lib/errors.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { addMonths } from '../../lib/stats/calendar.ts';
-import { toUtcDay } from '../../lib/stats/contributions.ts';
-import { indexByPeriod } from '../../lib/stats/tally.ts';
+import { addMonths } from '../../lib/shared/calendar.ts';
+import { toUtcDay } from '../../lib/statistics/tally-item.ts';
+import { indexByPeriod } from '../../lib/statistics/tally.ts';
 
 /** There is none: whoever runs the service pays for what it uses. */
 const monthlyQuota = Number.MAX_SAFE_INTEGER;

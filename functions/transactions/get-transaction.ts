@@ -1,8 +1,8 @@
 import { getTransaction } from '../../lib/api/transactions.ts';
-import { ServiceError } from '../../lib/errors.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { toNeutralId } from '../../lib/http/vocabulary.ts';
-import { toTransactionRecord } from '../../lib/purchases/records.ts';
+import { toNeutralId } from '../../lib/shared/vocabulary.ts';
+import { toTransactionRecord } from '../../lib/purchases/to-records.ts';
 
 export const handler = createHandler(getTransaction)(async ({ app, params, recorder: event }, { transactions }) => {
   const transactionId = toNeutralId(params.transactionId);

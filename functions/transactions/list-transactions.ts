@@ -1,9 +1,9 @@
 import { toPage } from '../../lib/api/paging.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
-import { parseTransactionItem } from '../../lib/db/transactions.ts';
+import { parseTransactionItem } from '../../lib/db/transaction-repository.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { listNotificationsByPurchase } from '../../lib/notifications/of-each.ts';
-import { toNotificationRecord, toTransactionRecord } from '../../lib/purchases/records.ts';
+import { listNotificationsByPurchase } from '../../lib/purchases/list-notifications.ts';
+import { toNotificationRecord, toTransactionRecord } from '../../lib/purchases/to-records.ts';
 
 export const handler = createHandler(listTransactions)(
   async ({ app, query }, { now, pagedLists: lists, purchases }) => {

@@ -1,14 +1,14 @@
 import { validateReceipt } from '../../lib/api/validation.ts';
 import type { Deps } from '../../lib/deps.ts';
-import { ServiceError } from '../../lib/errors.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { resolveTransactionType } from '../../lib/http/vocabulary.ts';
-import { listCheckoutPlatforms } from '../../lib/processor-a/selling-platform.ts';
+import { resolveTransactionType } from '../../lib/shared/vocabulary.ts';
+import { listCheckoutPlatforms } from '../../lib/checkout/checkout-platform.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
-import { toValidationResponse } from '../../lib/validation/answer.ts';
-import { describeProduct } from '../../lib/validation/product-of.ts';
-import { toValidationRequest } from '../../lib/validation/request.ts';
-import { processValidation } from '../../lib/validation/validate.ts';
+import { toValidationResponse } from '../../lib/validation/to-validation-response.ts';
+import { describeProduct } from '../../lib/validation/describe-product.ts';
+import { toValidationRequest } from '../../lib/validation/to-validation-request.ts';
+import { processValidation } from '../../lib/validation/process-validation.ts';
 
 export const handler = createHandler(validateReceipt)(async ({ app, body, recorder: event }, deps) => {
   const request = toValidationRequest(body);

@@ -1,6 +1,6 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { deps } from '../../lib/deps.ts';
-import { handleBatch } from '../../lib/queue/batch.ts';
+import { handleBatch } from '../../lib/queue/handle-batch.ts';
 import { WebhookMessage } from '../../lib/webhooks/delivery.ts';
 import { sendWebhook } from '../../lib/webhooks/send-webhook.ts';
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { defineContract } from './contract.ts';
 import { EventAnalysisResult, EventRawResult, EventSearchResult } from './event-records.ts';
 import { DateOrDateTime, emptyAsAbsent, integerParam } from './paging.ts';
-import { Id } from './username.ts';
+import { Id } from './identifiers.ts';
 
 /** Every event that is skipped costs a read; further back, `enddate` leads there for nothing. */
 const maxSkip = 10_000;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
-import { Id } from './username.ts';
+import { Id } from './identifiers.ts';
 
 export const repeatWebhook = defineContract({
   id: 'repeat-webhook',

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
-import { Username } from './username.ts';
+import { Username } from './identifiers.ts';
 
 /** Clients send what they have not got as null or as an empty text. */
 const nullableOptional = <const S extends v.GenericSchema>(schema: S) =>

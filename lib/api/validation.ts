@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { CancelationReason, PriceConsentStatus, RenewalIntent } from '../purchases/purchase.ts';
 import { defineContract } from './contract.ts';
-import { ValidateReceiptBody } from './validate-body.ts';
+import { ValidateReceiptBody } from './validate-receipt-body.ts';
 
 const OptionalBoolean = v.exactOptional(v.boolean());
 const OptionalEpochMs = v.exactOptional(v.number());

@@ -1,8 +1,8 @@
-import { buildAnnouncement } from '../notifications/announcement.ts';
-import type { NotificationReason } from '../notifications/reasons.ts';
-import type { PurchaseChange } from '../purchases/change.ts';
-import type { ObservedTransaction } from '../purchases/known-transactions.ts';
-import { normalizeAlias } from './aliases.ts';
+import { buildAnnouncement } from '../purchases/announcement.ts';
+import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import type { PurchaseChange } from '../purchases/purchase-change.ts';
+import type { ObservedTransaction } from '../purchases/merge-transactions.ts';
+import { normalizeAlias } from './user-alias-repository.ts';
 import * as keys from './keys.ts';
 import type { Write } from './table.ts';
 

@@ -15,7 +15,7 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../shared/errors.ts';
 import { indexes, type Key, tableKey } from './keys.ts';
 
 export type Item = Record<string, unknown>;

@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { KeyLevel } from '../api/contract.ts';
 import type { App } from '../apps/app.ts';
-import { isValidApiKey } from '../apps/keys.ts';
-import { ServiceError } from '../errors.ts';
+import { isValidApiKey } from '../apps/api-keys.ts';
+import { ServiceError } from '../shared/errors.ts';
 import type { Millis } from '../purchases/purchase.ts';
 
 export interface Credentials {

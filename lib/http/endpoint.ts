@@ -4,14 +4,14 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { Contract, ContractBody, ContractParams, ContractQuery, ContractResponse } from '../api/contract.ts';
 import type { App } from '../apps/app.ts';
 import { type Deps, deps } from '../deps.ts';
-import { ServiceError } from '../errors.ts';
-import type { EventRecorder } from '../events/recorder.ts';
-import { parse } from '../parse.ts';
+import { ServiceError } from '../shared/errors.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
+import { parse } from '../shared/parse.ts';
 import { authenticate, extractCredentials } from './authenticate.ts';
 import { checkBodyDepth, checkBodySize } from './body-limits.ts';
-import { type ApiCall, getApiCall, matchRoute, respondWithBody, respondWithError } from './call.ts';
-import { matchPath } from './path.ts';
-import { applyVocabulary, isBrandPath, type Vocabulary } from './vocabulary.ts';
+import { type ApiCall, getApiCall, matchRoute, respondWithBody, respondWithError } from './api-call.ts';
+import { matchPath } from './match-path.ts';
+import { applyVocabulary, isBrandPath, type Vocabulary } from '../shared/vocabulary.ts';
 
 /** A request whose credentials, parameters and body have been checked. */
 export interface ApiRequest<C extends Contract> {

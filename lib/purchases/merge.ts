@@ -1,7 +1,7 @@
-import { omitUsdRate, pickUsdRate } from '../money/priced.ts';
-import type { Transaction } from '../transactions/transaction.ts';
-import { toCanonicalJson } from './canonical.ts';
-import { mergeTransactions, type ObservedTransaction, toObservedTransaction } from './known-transactions.ts';
+import { omitUsdRate, pickUsdRate } from '../money/usd-conversion.ts';
+import type { Transaction } from './transaction.ts';
+import { toCanonicalJson } from './canonical-json.ts';
+import { mergeTransactions, type ObservedTransaction, toObservedTransaction } from './merge-transactions.ts';
 import type { Observation } from './observation.ts';
 import type { Millis, Purchase } from './purchase.ts';
 

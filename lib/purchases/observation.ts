@@ -1,4 +1,4 @@
-import type { Transaction } from '../transactions/transaction.ts';
+import type { Transaction } from './transaction.ts';
 import type { Millis, Purchase } from './purchase.ts';
 
 /** One look at a purchase: what a store, or evidence that it signed, says of it. */

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import type { NotificationReason } from '../notifications/reasons.ts';
+import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Platform } from '../purchases/platform.ts';
 import type { Millis, Purchase } from '../purchases/purchase.ts';
-import type { Transaction } from '../transactions/transaction.ts';
+import type { Transaction } from '../purchases/transaction.ts';
 
 const Text = v.exactOptional(v.string());
 

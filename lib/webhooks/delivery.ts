@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { NotificationReason } from '../notifications/reasons.ts';
+import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 
 /** What a webhook tells of, as the body names it; dates are epoch milliseconds. */
 export const WebhookNotification = v.object({

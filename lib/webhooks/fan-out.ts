@@ -1,10 +1,10 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
-import { ServiceError } from '../errors.ts';
-import { logError } from '../events/log-failure.ts';
-import type { Announcement } from '../notifications/announcement.ts';
-import { type PurchaseAnnouncements, readStreamRecord } from './announced.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { logError } from '../shared/log.ts';
+import type { Announcement } from '../purchases/announcement.ts';
+import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announcements.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 
 /**
@@ -68,7 +68,7 @@ async function tryWork(work: () => Promise<void>): Promise<ServiceError | undefi
     return undefined;
   } catch (thrown) {
     const failure = ServiceError.fromUnknown(thrown);
-    logError({ worker: 'fan-out' }, failure);
+    logError({ worker: 'fan-out-webhooks' }, failure);
     return failure;
   }
 }

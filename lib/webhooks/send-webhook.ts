@@ -1,15 +1,15 @@
-import type { WebhookSender } from '../db/apps.ts';
+import type { WebhookSender } from '../db/app-repository.ts';
 import type { Deps } from '../deps.ts';
-import { ServiceError } from '../errors.ts';
-import { logError } from '../events/log-failure.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { logError } from '../shared/log.ts';
 import type { Millis } from '../purchases/purchase.ts';
-import { attemptDelivery } from './attempt.ts';
+import { attemptDelivery } from './attempt-delivery.ts';
 import type { WebhookDelivery, WebhookMessage } from './delivery.ts';
-import { computeUrlBackoffMs, type WebhookUrlHealth } from './endpoint-state.ts';
-import { applyAttempt, computeQueueDelaySeconds, isGoneResponse, markDead, postpone } from './outcome.ts';
-import type { PostOutcome } from './post.ts';
-import { getCurrentUrls, redirectDelivery } from './redirect.ts';
-import { maxRetryDurationMs } from './schedule.ts';
+import { computeUrlBackoffMs, type WebhookUrlHealth } from './endpoint-health.ts';
+import { applyAttempt, computeQueueDelaySeconds, isGoneResponse, markDead, postpone } from './delivery-transitions.ts';
+import type { PostOutcome } from './guarded-post.ts';
+import { getCurrentUrls, redirectDelivery } from './redirect-delivery.ts';
+import { maxRetryDurationMs } from './retry-schedule.ts';
 
 /** Clocks of two machines differ by less. */
 const clockSkewMs = 2_000;

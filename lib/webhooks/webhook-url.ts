@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../shared/errors.ts';
 import { type AddressPolicy, isPublicAddress } from './public-address.ts';
 
 const maxUrlLength = 2_000;

@@ -6,7 +6,7 @@ import type { LocalFunction } from '../local-function.ts';
 import type { GatewayDocument, Integration } from './document.ts';
 import { type HttpRequest, toProxyEvent } from './proxy-event.ts';
 import { createRouteMatcher, type MatchRoute } from './routes.ts';
-import { type HttpResponse, toGatewayResponse, toMockResponse, toProxyResponse } from './wire-answer.ts';
+import { type HttpResponse, toGatewayResponse, toMockResponse, toProxyResponse } from './http-response.ts';
 
 interface Options {
   /** 0 takes any free port. */

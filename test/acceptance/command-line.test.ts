@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startLocal } from '../../local/start-local.ts';
-import { buildBasicAuth } from '../support/call.ts';
-import { createUniqueName } from '../support/given.ts';
+import { buildBasicAuth } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
 
 let service: Awaited<ReturnType<typeof startLocal>>;
 beforeAll(async () => {

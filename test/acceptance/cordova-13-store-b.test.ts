@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
-import { createEmulatorClient } from '../support/emulator-owner.ts';
-import { openPlayPage, type PlayBody, type PlayPage, productDetails } from '../support/store-b-device.ts';
+import { createEmulatorClient } from '../../testing/emulator-client.ts';
+import { openPlayPage, type PlayBody, type PlayPage, productDetails } from '../../testing/store-b-device.ts';
 
 let service: LocalService;
 let owner: ReturnType<typeof createEmulatorClient>;

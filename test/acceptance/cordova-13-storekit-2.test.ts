@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
-import type { CordovaPage } from '../support/cordova-page.ts';
-import { createEmulatorClient } from '../support/emulator-owner.ts';
-import { openStoreKit2Page, type SignedBody } from '../support/storekit-2-device.ts';
+import type { CordovaPage } from '../../testing/cordova-page.ts';
+import { createEmulatorClient } from '../../testing/emulator-client.ts';
+import { openStoreKit2Page, type SignedBody } from '../../testing/storekit-2-device.ts';
 
 let service: LocalService;
 let owner: ReturnType<typeof createEmulatorClient>;

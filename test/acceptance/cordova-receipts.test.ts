@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
-import { type CordovaPage, openCordovaPage } from '../support/cordova-page.ts';
-import { createEmulatorClient } from '../support/emulator-owner.ts';
-import { enforcePreflight } from '../support/preflighted-json.ts';
-import { createAppStoreDevice, premiumProduct, type ReceiptBody } from '../support/store-a-device.ts';
+import { type CordovaPage, openCordovaPage } from '../../testing/cordova-page.ts';
+import { createEmulatorClient } from '../../testing/emulator-client.ts';
+import { enforcePreflight } from '../../testing/enforce-preflight.ts';
+import { createAppStoreDevice, premiumProduct, type ReceiptBody } from '../../testing/store-a-device.ts';
 
 let service: LocalService;
 let owner: ReturnType<typeof createEmulatorClient>;

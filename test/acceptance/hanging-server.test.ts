@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createApp, type IssuedApiKeys } from '../../lib/apps/operator.ts';
+import { createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
-import { setWebhook } from '../../lib/webhooks/operator.ts';
+import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
-import { until } from '../emulator/receiver.ts';
-import { type ApplicationServer, startApplicationServer } from '../support/application-server.ts';
-import { buildBasicAuth } from '../support/call.ts';
+import { until } from '../emulator/notification-receiver.ts';
+import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
+import { buildBasicAuth } from '../../testing/call.ts';
 
 let service: LocalService;
 let hanging: ApplicationServer;

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
-import { refreshPurchase } from '../../lib/refresh/refresh.ts';
-import { loadPurchases } from '../support/app-items.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { loadPurchases } from '../../testing/load-purchases.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 import {
   arbitraryStoreHistories,
   historyPlatforms,
   type StoreHistories,
   startHistory,
-} from '../support/store-lives.ts';
-import { expectAnnouncedOnce } from '../support/told-once.ts';
-import { type NotificationRouter, startNotificationRouter } from '../support/two-tellings.ts';
+} from '../../testing/random-store-histories.ts';
+import { expectAnnouncedOnce } from '../../testing/expect-announced-once.ts';
+import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
 
 let service: TestService;
 let tellings: NotificationRouter;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contracts } from '../../lib/api/index.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
-import { buildBasicAuth } from '../support/call.ts';
+import { buildBasicAuth } from '../../testing/call.ts';
 
 let service: LocalService;
 beforeAll(async () => {

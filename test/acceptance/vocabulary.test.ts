@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
-import { buildBasicAuth, callEndpoint } from '../support/call.ts';
-import { createUniqueName } from '../support/given.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;
 beforeAll(async () => {

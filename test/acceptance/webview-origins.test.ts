@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
-import { type CordovaPage, openCordovaPage } from '../support/cordova-page.ts';
-import { createEmulatorClient } from '../support/emulator-owner.ts';
-import { enforcePreflight } from '../support/preflighted-json.ts';
+import { type CordovaPage, openCordovaPage } from '../../testing/cordova-page.ts';
+import { createEmulatorClient } from '../../testing/emulator-client.ts';
+import { enforcePreflight } from '../../testing/enforce-preflight.ts';
 
 let service: LocalService;
 let page: CordovaPage | undefined;

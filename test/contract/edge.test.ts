@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { contracts } from '../../lib/api/index.ts';
-import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
-import { errorCodes } from '../../lib/errors.ts';
-import { buildBasicAuth, type CallResult, callEndpoint } from '../support/call.ts';
-import { givenApp } from '../support/given.ts';
-import { createTestTable } from '../support/table.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { errorCodes } from '../../lib/shared/errors.ts';
+import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
+import { givenApp } from '../../testing/given.ts';
+import { createTestTable } from '../../testing/table.ts';
 
 let keys: IssuedApiKeys;
 beforeAll(async () => {

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { contracts } from '../../lib/api/index.ts';
-import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { eventKey } from '../../lib/db/keys.ts';
 import { deps } from '../../lib/deps.ts';
-import { createEventRecorder } from '../../lib/events/recorder.ts';
+import { createEventRecorder } from '../../lib/events/event-recorder.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
-import { buildBasicAuth, type CallResult, callEndpoint } from '../support/call.ts';
-import { createObservation, createTransaction, createUniqueName, dayMs } from '../support/given.ts';
-import { aggregatePartitions, givenPurchase } from '../support/given-purchase.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
+import { createObservation, createTransaction, createUniqueName, dayMs } from '../../testing/given.ts';
+import { aggregatePartitions, givenPurchase } from '../../testing/given-purchase.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 
 /** An application, and what it has that the other has not. */
 interface Side {
@@ -56,7 +56,7 @@ async function fill(side: Side): Promise<void> {
   await givenEvent(side, shared.id);
   await givenEvent(side, `event-${canary}`);
   const list = [{ type: 'consumable', id: 'coins', title: canary, platform: 'processor_a', offers: [] }];
-  await deps().priceLists.save({ app: keys.appName, platform: 'processor_a', askedAt: now }, list);
+  await deps().priceLists.save({ app: keys.appName, platform: 'processor_a', fetchedAt: now }, list);
 }
 
 function subscription({ canary, dollars, payments }: Side, state: Partial<Purchase> = {}) {

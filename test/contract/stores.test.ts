@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { SQSEvent } from 'aws-lambda';
 import { handler as refresh } from '../../functions/workers/refresh-purchase.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
-import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
-import { buildBasicAuth, callEndpoint } from '../support/call.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 
 interface Promised {
   readonly platform: Platform;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type EmulatorUser, payloadOf, useEmulator } from './emulator-user.ts';
+import { type EmulatorUser, payloadOf, useEmulator } from './emulator-client.ts';
 
 let user: EmulatorUser;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from '@jest/globals';
 import fc from 'fast-check';
 import { certificateTime, integer, octetString, oid, sequence, setOf } from '../../emulator/crypto/der.ts';
-import { findDerElement, parseDerElements } from '../../emulator/crypto/der-reader.ts';
+import { findDerElement, parseDerElements } from '../../emulator/crypto/parse-der.ts';
 
 describe('DER', () => {
   it('writes integers as short as they are, never as negative ones', () => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type EmulatorUser, type Got, start, useEmulator } from './emulator-user.ts';
+import { type EmulatorUser, type Got, start, useEmulator } from './emulator-client.ts';
 
 let user: EmulatorUser;
 let path: string;

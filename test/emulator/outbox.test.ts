@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { createClock } from '../../emulator/clock.ts';
-import { type EmulatorUser, payloadOf, start, useEmulator } from './emulator-user.ts';
-import { named } from './lives.ts';
-import { type Receiver, status, until, useReceiver } from './receiver.ts';
+import { type EmulatorUser, payloadOf, start, useEmulator } from './emulator-client.ts';
+import { named } from './random-histories.ts';
+import { type Receiver, status, until, useReceiver } from './notification-receiver.ts';
 
 let user: EmulatorUser;
 let receiver: Receiver;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, test } from '@jest/globals';
 import type Stripe from 'stripe';
-import { type EmulatorUser, start, useEmulator } from './emulator-user.ts';
-import { monthEnd, nextMonthEnd, type Step } from './lives.ts';
-import { boughtFrom, ownerOf } from './stripe-owner.ts';
+import { type EmulatorUser, start, useEmulator } from './emulator-client.ts';
+import { monthEnd, nextMonthEnd, type Step } from './random-histories.ts';
+import { boughtFrom, ownerOf } from './stripe-client.ts';
 
 let user: EmulatorUser;
 let stripe: Stripe;

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it, test } from '@jest/globals';
 import Stripe from 'stripe';
 import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
 import { processorA } from '../../emulator/processor-a/processor-a.ts';
-import { day, monthEnd, nextMonthEnd, type Step } from './lives.ts';
-import { type PostingStore, postingStore } from './posting-store.ts';
+import { day, monthEnd, nextMonthEnd, type Step } from './random-histories.ts';
+import { type PostingStore, postingStore } from './notifying-store.ts';
 
 let store: PostingStore;
 beforeEach(async () => {

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it, test } from '@jest/globals';
 import braintree from 'braintree';
 import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
 import { processorB } from '../../emulator/processor-b/processor-b.ts';
-import { start } from './emulator-user.ts';
-import type { Step } from './lives.ts';
-import { type PostingStore, postingStore } from './posting-store.ts';
+import { start } from './emulator-client.ts';
+import type { Step } from './random-histories.ts';
+import { type PostingStore, postingStore } from './notifying-store.ts';
 
 let store: PostingStore;
 beforeEach(async () => {

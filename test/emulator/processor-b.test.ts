@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type EmulatorUser, useEmulator } from './emulator-user.ts';
+import { type EmulatorUser, useEmulator } from './emulator-client.ts';
 
 const host = 'api.sandbox.braintreegateway.com';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
-import { type EmulatorUser, useEmulator } from './emulator-user.ts';
-import { boughtFrom, ownerOf } from './stripe-owner.ts';
+import { type EmulatorUser, useEmulator } from './emulator-client.ts';
+import { boughtFrom, ownerOf } from './stripe-client.ts';
 
 let user: EmulatorUser;
 let own: Stripe;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClock } from '../../emulator/clock.ts';
 import { startEmulator } from '../../emulator/start-emulator.ts';
-import { type EmulatorUser, type Got, useEmulator } from './emulator-user.ts';
+import { type EmulatorUser, type Got, useEmulator } from './emulator-client.ts';
 
 let folder: string;
 let path: string;

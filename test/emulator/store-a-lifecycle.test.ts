@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type EmulatorUser, payloadOf, start, useEmulator } from './emulator-user.ts';
-import { day, live, look, monthEnd, nextMonthEnd, type Step } from './lives.ts';
+import { type EmulatorUser, payloadOf, start, useEmulator } from './emulator-client.ts';
+import { day, live, look, monthEnd, nextMonthEnd, type Step } from './random-histories.ts';
 
 let user: EmulatorUser;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { AppStoreServerAPIClient, Environment, SignedDataVerifier } from '@apple/app-store-server-library';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { createClock } from '../../emulator/clock.ts';
-import { type EmulatorUser, useEmulator } from './emulator-user.ts';
-import { type Receiver, status, until, useReceiver } from './receiver.ts';
+import { type EmulatorUser, useEmulator } from './emulator-client.ts';
+import { type Receiver, status, until, useReceiver } from './notification-receiver.ts';
 
 let user: EmulatorUser;
 let receiver: Receiver;

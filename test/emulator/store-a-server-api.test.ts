@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { developerToken, type EmulatorUser, type Got, payloadOf, useEmulator } from './emulator-user.ts';
+import { developerToken, type EmulatorUser, type Got, payloadOf, useEmulator } from './emulator-client.ts';
 
 const productionHost = 'api.storekit.apple.com';
 const sandboxHost = 'api.storekit-sandbox.apple.com';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { AppStoreServerAPIClient, Environment, SignedDataVerifier } from '@apple/app-store-server-library';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { createClock } from '../../emulator/clock.ts';
-import { type EmulatorUser, type Got, useEmulator } from './emulator-user.ts';
+import { type EmulatorUser, type Got, useEmulator } from './emulator-client.ts';
 
 let user: EmulatorUser;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type EmulatorUser, type Got, start, useEmulator } from './emulator-user.ts';
+import { type EmulatorUser, type Got, start, useEmulator } from './emulator-client.ts';
 
 const hosts = { production: 'buy.itunes.apple.com', sandbox: 'sandbox.itunes.apple.com' } as const;
 

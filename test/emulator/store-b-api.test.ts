@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type StoreBUser, scope, start, useStoreB } from './store-b-user.ts';
+import { type StoreBUser, scope, start, useStoreB } from './store-b-client-app.ts';
 
 let user: StoreBUser;
 beforeAll(async () => {

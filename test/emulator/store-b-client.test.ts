@@ -1,6 +1,6 @@
 import { androidpublisher } from '@googleapis/androidpublisher';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type StoreBUser, useStoreB } from './store-b-user.ts';
+import { type StoreBUser, useStoreB } from './store-b-client-app.ts';
 
 let user: StoreBUser;
 beforeAll(async () => {

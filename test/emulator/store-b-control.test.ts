@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type StoreBUser, start, useStoreB } from './store-b-user.ts';
+import { type StoreBUser, start, useStoreB } from './store-b-client-app.ts';
 
 let user: StoreBUser;
 beforeAll(async () => {

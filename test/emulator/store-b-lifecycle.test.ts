@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type Step, walk } from './lives.ts';
-import { type StoreBUser, start, useStoreB } from './store-b-user.ts';
+import { type Step, walk } from './random-histories.ts';
+import { type StoreBUser, start, useStoreB } from './store-b-client-app.ts';
 
 let user: StoreBUser;
 beforeAll(async () => {

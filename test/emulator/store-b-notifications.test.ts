@@ -2,8 +2,8 @@ import { beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
 import { storeB } from '../../emulator/store-b/store-b.ts';
-import { day, type Step } from './lives.ts';
-import { type PostingStore, postingStore } from './posting-store.ts';
+import { day, type Step } from './random-histories.ts';
+import { type PostingStore, postingStore } from './notifying-store.ts';
 
 let unsold: unknown;
 let store: PostingStore;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type StoreBUser, start, useStoreB } from './store-b-user.ts';
+import { type StoreBUser, start, useStoreB } from './store-b-client-app.ts';
 
 let user: StoreBUser;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, test } from '@jest/globals';
-import type { Got } from './emulator-user.ts';
-import { purchases, type StoreCUser, start, useStoreC } from './store-c-user.ts';
+import type { Got } from './emulator-client.ts';
+import { purchases, type StoreCUser, start, useStoreC } from './store-c-client-app.ts';
 
 let user: StoreCUser;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { beneficiary, collections, purchases, type StoreCUser, useStoreC } from './store-c-user.ts';
+import { beneficiary, collections, purchases, type StoreCUser, useStoreC } from './store-c-client-app.ts';
 
 let user: StoreCUser;
 beforeAll(async () => {

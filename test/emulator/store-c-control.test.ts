@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { useEmulator } from './emulator-user.ts';
-import { purchases, type StoreCUser, useStoreC } from './store-c-user.ts';
+import { useEmulator } from './emulator-client.ts';
+import { purchases, type StoreCUser, useStoreC } from './store-c-client-app.ts';
 
 let user: StoreCUser;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import {
   type StoreCUser,
   start,
   useStoreC,
-} from './store-c-user.ts';
+} from './store-c-client-app.ts';
 
 let user: StoreCUser;
 let tenantId: string;

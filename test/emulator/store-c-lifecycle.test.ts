@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { purchases, type StoreCUser, start, useStoreC } from './store-c-user.ts';
+import { purchases, type StoreCUser, start, useStoreC } from './store-c-client-app.ts';
 
 let user: StoreCUser;
 beforeAll(async () => {

@@ -3,9 +3,9 @@ import { listCustomers } from '../../lib/api/customers.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
-import { buildBasicAuth, callEndpoint } from '../support/call.ts';
-import { createUniqueName } from '../support/given.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;
 beforeAll(async () => {

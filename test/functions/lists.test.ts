@@ -3,12 +3,12 @@ import { listCustomers } from '../../lib/api/customers.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import { getAppStats, getStats, getStatsV2 } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
-import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import type { Table } from '../../lib/db/table.ts';
-import { buildBasicAuth, callEndpoint } from '../support/call.ts';
-import { createObservation, createTransaction, dayMs, givenApp } from '../support/given.ts';
-import { givenPurchase } from '../support/given-purchase.ts';
-import { createTestTable } from '../support/table.ts';
+import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
+import { createObservation, createTransaction, dayMs, givenApp } from '../../testing/given.ts';
+import { givenPurchase } from '../../testing/given-purchase.ts';
+import { createTestTable } from '../../testing/table.ts';
 
 let table: Table;
 beforeAll(async () => {

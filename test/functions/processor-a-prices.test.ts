@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../lib/deps.ts';
-import { openTestShop, type TestShop } from './processor-a-shop.ts';
+import { openTestShop, type TestShop } from './checkout-fixture.ts';
 
 let shop: TestShop;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
-import { buildBasicAuth, callEndpoint } from '../support/call.ts';
-import { openTestShop, type TestShop, urls } from './processor-a-shop.ts';
+import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
+import { openTestShop, type TestShop, urls } from './checkout-fixture.ts';
 
 let shop: TestShop;
 beforeAll(async () => {

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getAppStats, getStats, getStatsV2 } from '../../lib/api/stats.ts';
-import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
-import { aggregateStreamRecords } from '../../lib/counting/aggregate.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
 import { eventKey, notificationKey, transactionKey } from '../../lib/db/keys.ts';
 import { deps } from '../../lib/deps.ts';
-import type { Transaction } from '../../lib/transactions/transaction.ts';
-import { buildBasicAuth, callEndpoint } from '../support/call.ts';
-import { createObservation, createTransaction, givenApp } from '../support/given.ts';
-import { buildStreamRecord } from '../support/stream-records.ts';
-import { createTestTable } from '../support/table.ts';
+import type { Transaction } from '../../lib/purchases/transaction.ts';
+import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
+import { createObservation, createTransaction, givenApp } from '../../testing/given.ts';
+import { buildStreamRecord } from '../../testing/stream-records.ts';
+import { createTestTable } from '../../testing/table.ts';
 
 const at = (date: string): number => Date.parse(`${date}T10:00:00Z`);
 

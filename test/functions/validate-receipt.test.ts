@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomer, getCustomerPurchases, getCustomerTransactions } from '../../lib/api/customers.ts';
-import type { IssuedApiKeys } from '../../lib/apps/operator.ts';
-import { buildBasicAuth, callEndpoint } from '../support/call.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;
 let keys: IssuedApiKeys;

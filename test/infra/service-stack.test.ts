@@ -7,7 +7,7 @@ import { bundlesFolder } from '../../infra/build-functions.ts';
 import { ServiceStack } from '../../infra/service-stack.ts';
 import { workers } from '../../infra/workers.ts';
 import { contracts } from '../../lib/api/index.ts';
-import { notificationEndpoints } from '../../lib/api/notifications.ts';
+import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
 import { indexes } from '../../lib/db/keys.ts';
 
 // The stack names the folder of the bundles; what is in it is not looked at here.

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createTables } from '../../local/create-tables.ts';
 import { createLocalNames } from '../../local/local-names.ts';
 import type { Template } from '../../local/template.ts';
-import { createTestTable } from '../support/table.ts';
+import { createTestTable } from '../../testing/table.ts';
 
 beforeAll(async () => {
   await createTestTable();

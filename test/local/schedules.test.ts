@@ -4,7 +4,7 @@ import type { LocalFunctions } from '../../local/local-functions.ts';
 import { createLocalNames } from '../../local/local-names.ts';
 import { startSchedules } from '../../local/schedules.ts';
 import { createSharedClock } from '../../local/shared-clock.ts';
-import { until } from '../emulator/receiver.ts';
+import { until } from '../emulator/notification-receiver.ts';
 
 const rule = (ScheduleExpression: string, id: string) => ({
   Type: 'AWS::Events::Rule',

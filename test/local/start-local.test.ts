@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { errorCodes } from '../../lib/errors.ts';
+import type { errorCodes } from '../../lib/shared/errors.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
-import { buildBasicAuth } from '../support/call.ts';
+import { buildBasicAuth } from '../../testing/call.ts';
 
 let service: LocalService;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { Environment } from '@apple/app-store-server-library';
 import { expect, it } from '@jest/globals';
 import { storeA } from '../../lib/stores/store-a/store-a.ts';
-import { buildRenewalPayload, buildTransactionPayload, purchaseDate } from '../support/apple-payloads.ts';
-import { signJws } from '../support/apple-signatures.ts';
-import { createAppleVerifier } from '../support/apple-verdicts.ts';
-import { applePki, createContext } from '../support/fake-apple.ts';
-import { describeWithVectors, readVector } from '../support/vectors.ts';
+import { buildRenewalPayload, buildTransactionPayload, purchaseDate } from '../../testing/apple-payloads.ts';
+import { signJws } from '../../testing/apple-signatures.ts';
+import { createAppleVerifier } from '../../testing/apple-verification.ts';
+import { applePki, createContext } from '../../testing/fake-apple.ts';
+import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 
 const samples = 'apple/apple-lib/tests/resources';
 const sample = (...path: string[]): string =>

@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals';
-import { findDerElement, parseDerElements } from '../../emulator/crypto/der-reader.ts';
+import { findDerElement, parseDerElements } from '../../emulator/crypto/parse-der.ts';
 import type { StoreContext } from '../../lib/stores/store.ts';
 import { storeA } from '../../lib/stores/store-a/store-a.ts';
-import { createContext } from '../support/fake-apple.ts';
-import { describeWithVectors, readVector } from '../support/vectors.ts';
+import { createContext } from '../../testing/fake-apple.ts';
+import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 
 const receiptOf = (name: string): string => readVector('apple/receipts', name).toString('utf8').trim();
 

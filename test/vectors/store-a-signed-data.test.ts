@@ -5,16 +5,16 @@ import { verifyCertificateChain } from '../../lib/stores/store-a/certificate-cha
 import { verifyEvidence } from '../../lib/stores/store-a/evidence.ts';
 import { verifyJws } from '../../lib/stores/store-a/jws.ts';
 import { getSignedDataRoots } from '../../lib/stores/store-a/trusted-roots.ts';
-import { buildTransactionPayload } from '../support/apple-payloads.ts';
-import type { Pki } from '../support/apple-pki.ts';
-import { signJws } from '../support/apple-signatures.ts';
+import { buildTransactionPayload } from '../../testing/apple-payloads.ts';
+import type { Pki } from '../../testing/apple-pki.ts';
+import { signJws } from '../../testing/apple-signatures.ts';
 import {
   createAppleVerifier,
   createVerificationContext,
   isAcceptedByApple,
   isAcceptedByUs,
-} from '../support/apple-verdicts.ts';
-import { describeWithVectors, readVector } from '../support/vectors.ts';
+} from '../../testing/apple-verification.ts';
+import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 
 const samples = 'apple/apple-lib/tests/resources';
 const sample = (...path: string[]): string =>

@@ -2,8 +2,8 @@ import { expect, it } from '@jest/globals';
 import type { StoreFetch, StoreRequest, ValidationRequest } from '../../lib/stores/store.ts';
 import { renewKeys } from '../../lib/stores/store-c/key-renewal.ts';
 import { storeC } from '../../lib/stores/store-c/store-c.ts';
-import { answered, askingWith, start } from '../lib/stores/store-c/microsoft.ts';
-import { describeWithVectors, readVector } from '../support/vectors.ts';
+import { answered, askingWith, start } from '../lib/stores/store-c/fake-microsoft.ts';
+import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 
 const sample = (name: string) => JSON.parse(readVector('microsoft/docs-samples', `${name}.json`).toString('utf8'));
 

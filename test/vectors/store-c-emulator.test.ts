@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { collections, onestore, payloadOf, purchases, type StoreCUser, useStoreC } from '../emulator/store-c-user.ts';
-import { describeWithVectors, readVector } from '../support/vectors.ts';
+import { collections, onestore, payloadOf, purchases, type StoreCUser, useStoreC } from '../emulator/store-c-client-app.ts';
+import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 
 const sample = (name: string) => JSON.parse(readVector('microsoft/docs-samples', `${name}.json`).toString('utf8'));
 

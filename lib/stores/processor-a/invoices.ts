@@ -1,10 +1,10 @@
 import { withPlatform } from '../../purchases/platform.ts';
-import type { Transaction } from '../../transactions/transaction.ts';
-import { omitNullish, toMillis } from './defined.ts';
+import type { Transaction } from '../../purchases/transaction.ts';
+import { omitNullish, toMillis } from './convert.ts';
 import { toCurrencyCode, toMicros } from './money.ts';
-import type { Invoice, Subscription } from './objects.ts';
-import { type MappingContext, toOfferId } from './origin.ts';
-import type { PaymentReversal } from './takebacks.ts';
+import type { Invoice, Subscription } from './payloads.ts';
+import { type MappingContext, toOfferId } from './mapping-context.ts';
+import type { PaymentReversal } from './payment-reversals.ts';
 
 /** The subscription that the invoice is for. */
 export const getSubscriptionId = ({ parent }: Invoice): string | undefined =>

@@ -1,17 +1,17 @@
-import { ServiceError } from '../../errors.ts';
-import { parse } from '../../parse.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { parse } from '../../shared/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { withoutPlatform, withPlatform } from '../../purchases/platform.ts';
 import { isActive, type Millis } from '../../purchases/purchase.ts';
 import type { Store, StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
-import { openStripeAccount } from './account.ts';
-import { callStripe, createStripeClient } from './client.ts';
-import { fetchObservation } from './looks.ts';
-import { observe } from './notice.ts';
-import type { ProcessorAPlatform } from './origin.ts';
-import { fetchReceiptObservations, parseReceiptId } from './receipt.ts';
+import { openStripeAccount } from './stripe-account.ts';
+import { callStripe, createStripeClient } from './stripe-client.ts';
+import { fetchObservation } from './fetch-observations.ts';
+import { observe } from './observe.ts';
+import type { ProcessorAPlatform } from './mapping-context.ts';
+import { fetchReceiptObservations, parseReceiptId } from './evidence.ts';
 import { ProcessorASettings } from './settings.ts';
-import { receive } from './webhook.ts';
+import { receive } from './receive.ts';
 
 /** Processor A through the application's own account. */
 export const processorA: Store = createStore('processor_a');

@@ -1,5 +1,5 @@
 import type { ProductType } from '../../purchases/purchase.ts';
-import type { Price, Product } from './objects.ts';
+import type { Price, Product } from './payloads.ts';
 
 /** Sellers write the type with the words of several clients. */
 const typesByMetadata: Readonly<Record<string, ProductType>> = {

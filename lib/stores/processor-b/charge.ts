@@ -1,16 +1,16 @@
 import type { BraintreeGateway, PaymentMethodCreateRequest, TransactionRequest } from 'braintree';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import type { Millis } from '../../purchases/purchase.ts';
-import { callBraintree, findOrUndefined } from './client.ts';
+import { callBraintree, findOrUndefined } from './braintree-client.ts';
 import {
   type BraintreeTransaction,
   BraintreeTransaction as Payment,
   parseBraintreeObject,
   Subscription,
-} from './objects.ts';
+} from './payloads.ts';
 import type { Order } from './order.ts';
-import { parseDeclinedResult, toDeclineMessage } from './refusals.ts';
-import { searchPaymentIds } from './search.ts';
+import { parseDeclinedResult, toDeclineMessage } from './decline.ts';
+import { searchPaymentIds } from './search-payments.ts';
 
 /** What became of an order, as it is remembered for the nonce. */
 export interface ChargeRecord {

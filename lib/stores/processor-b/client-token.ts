@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import type { StoreContext } from '../store.ts';
-import { callBraintree, createGateway } from './client.ts';
-import { parseBraintreeObject } from './objects.ts';
+import { callBraintree, createGateway } from './braintree-client.ts';
+import { parseBraintreeObject } from './payloads.ts';
 
 /** A token with which a client starts the processor's own form; throws `InvalidPayload` for an unknown customer. */
 export async function generateClientToken(customerId: string | undefined, asking: StoreContext): Promise<string> {

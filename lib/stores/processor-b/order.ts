@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { ServiceError } from '../../errors.ts';
-import { parse } from '../../parse.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { parse } from '../../shared/parse.ts';
 import type { StoreContext, ValidationRequest } from '../store.ts';
 import { type CatalogueProduct, type ProcessorBSettings, parseStoredSettings } from './settings.ts';
 

@@ -1,15 +1,15 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../errors.ts';
-import { parse } from '../../parse.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { parse } from '../../shared/parse.ts';
 import type { Store, StoreContext } from '../store.ts';
-import { callBraintree, createGateway } from './client.ts';
-import { listUndelivered } from './missed.ts';
-import { observe } from './notice.ts';
-import { parseBraintreeObject } from './objects.ts';
+import { callBraintree, createGateway } from './braintree-client.ts';
+import { listUndelivered } from './list-undelivered.ts';
+import { observe } from './observe.ts';
+import { parseBraintreeObject } from './payloads.ts';
 import { refresh } from './refresh.ts';
 import { ProcessorBSettings } from './settings.ts';
 import { validate } from './validate.ts';
-import { receive } from './webhook.ts';
+import { receive } from './receive.ts';
 
 /** Braintree. Validation makes the purchase instead of only checking it. */
 export const processorB: Store = {

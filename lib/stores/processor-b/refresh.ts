@@ -1,13 +1,13 @@
 import type { BraintreeGateway } from 'braintree';
 import * as v from 'valibot';
-import { parse } from '../../parse.ts';
+import { parse } from '../../shared/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { StoreContext } from '../store.ts';
-import { callBraintree, createGateway } from './client.ts';
-import { BraintreeTransaction, parseBraintreeObject, Subscription } from './objects.ts';
-import { createMappingContext } from './origin.ts';
-import { toSubscriptionObservation } from './subscription.ts';
-import { toPaymentObservation } from './transaction.ts';
+import { callBraintree, createGateway } from './braintree-client.ts';
+import { BraintreeTransaction, parseBraintreeObject, Subscription } from './payloads.ts';
+import { createMappingContext } from './mapping-context.ts';
+import { toSubscriptionObservation } from './subscription-observation.ts';
+import { toPaymentObservation } from './payment-observation.ts';
 
 const common = { productId: v.string(), customerId: v.string() };
 const RefreshToken = v.union([

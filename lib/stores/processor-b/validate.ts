@@ -1,12 +1,12 @@
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
 import { type ChargeRecord, charge, recoverCharge } from './charge.ts';
-import { createGateway } from './client.ts';
+import { createGateway } from './braintree-client.ts';
 import { parseOrder } from './order.ts';
-import { createMappingContext } from './origin.ts';
-import { toSubscriptionObservation } from './subscription.ts';
-import { toPaymentObservation } from './transaction.ts';
+import { createMappingContext } from './mapping-context.ts';
+import { toSubscriptionObservation } from './subscription-observation.ts';
+import { toPaymentObservation } from './payment-observation.ts';
 
 /** Charges the nonce, at most once, and tells what was bought with it. */
 export async function validate(request: ValidationRequest, asking: StoreContext): Promise<StoreValidation> {

@@ -1,5 +1,5 @@
 import { createPrivateKey, sign } from 'node:crypto';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import type { Millis } from '../../purchases/purchase.ts';
 import type { ApiKey } from './settings.ts';
 

@@ -1,6 +1,6 @@
-import { omitUndefined } from '../../defined.ts';
-import { ServiceError } from '../../errors.ts';
-import { parse } from '../../parse.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { parse } from '../../shared/parse.ts';
 import type { Millis } from '../../purchases/purchase.ts';
 import { ClassicReceipt, toEnvironment } from './classic-receipt.ts';
 import type { Environment } from './payloads.ts';
@@ -14,8 +14,8 @@ import {
   readDate,
   readText,
 } from './receipt-fields.ts';
-import { parseSignedMessage, verifySignedMessage } from './signed-message.ts';
-import { requireOwnBundle, type VerificationContext } from './trust.ts';
+import { parseSignedMessage, verifySignedMessage } from './pkcs7-message.ts';
+import { requireOwnBundle, type VerificationContext } from './verification.ts';
 
 /** The receipt of an installed application, its signature verified. */
 export interface AppReceipt {

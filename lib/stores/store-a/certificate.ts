@@ -1,5 +1,5 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import type { Millis } from '../../purchases/purchase.ts';
 import { derTags, expectTag, parseChildren, parseDer, readOid } from './der.ts';
 

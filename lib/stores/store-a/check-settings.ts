@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import type { Store, StoreContext } from '../store.ts';
 import { createApiToken } from './api-token.ts';
-import { createAppStoreServerApi } from './app-store-server.ts';
+import { createAppStoreServerApi } from './app-store-server-api.ts';
 import { getApiKey, parseEnteredSettings } from './settings.ts';
 
 /** No transaction has this number: asking for it tells whether the key is accepted, and nothing else. */

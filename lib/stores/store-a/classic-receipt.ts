@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { omitUndefined } from '../../defined.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { Environment } from './payloads.ts';
 import { refundReasons } from './signed-transaction.ts';
 import type { StoreTransaction } from './store-transaction.ts';

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../shared/errors.ts';
 
 /** One value of a DER or BER encoding, its content not looked into yet. */
 export interface DerValue {

@@ -1,16 +1,16 @@
 import * as v from 'valibot';
-import { omitUndefined } from '../../defined.ts';
-import { ServiceError } from '../../errors.ts';
-import { parse } from '../../parse.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { parse } from '../../shared/parse.ts';
 import type { ValidationRequest } from '../store.ts';
 import { verifyAppReceipt } from './app-receipt.ts';
 import { fromClassicTransaction } from './classic-receipt.ts';
-import { type AppDownload, fromAppTransaction, fromClassicReceipt } from './download.ts';
+import { type AppDownload, fromAppTransaction, fromClassicReceipt } from './app-download.ts';
 import { isJws, verifyJws } from './jws.ts';
 import type { AppTransactionPayload, Environment } from './payloads.ts';
 import { fromSignedTransaction } from './signed-transaction.ts';
 import { findLatestTransaction, type StoreTransaction } from './store-transaction.ts';
-import { parseAppTransaction, parseTransaction, type VerificationContext } from './trust.ts';
+import { parseAppTransaction, parseTransaction, type VerificationContext } from './verification.ts';
 
 const Text = v.nullish(v.string());
 

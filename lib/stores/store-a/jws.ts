@@ -1,7 +1,7 @@
 import { type KeyObject, verify } from 'node:crypto';
 import * as v from 'valibot';
-import { ServiceError } from '../../errors.ts';
-import { parseJson } from '../../parse.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { parseJson } from '../../shared/parse.ts';
 import type { Millis } from '../../purchases/purchase.ts';
 import { verifyCertificateChain } from './certificate-chain.ts';
 import type { TrustedRoots } from './trusted-roots.ts';

@@ -1,139 +1,87 @@
-import { omitUndefined } from '../../defined.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { withPlatform } from '../../purchases/platform.ts';
-import type { Purchase } from '../../purchases/purchase.ts';
-import type { Transaction } from '../../transactions/transaction.ts';
-import { addPeriod } from './billing-period.ts';
-import type { TransactionGroup } from './lines.ts';
-import { findLatestTransaction, type StoreTransaction } from './store-transaction.ts';
-import { toSubscriptionState } from './subscription-state.ts';
+import type { ObservedNotification, StoreContext, StoreNotification } from '../store.ts';
+import { createApiToken } from './api-token.ts';
+import { createAppStoreServerApi } from './app-store-server-api.ts';
+import { withRequestBudget } from './request-budget.ts';
+import type { TransactionGroup } from './group-by-purchase.ts';
+import { verifySignedParts } from './parse-notification.ts';
+import { toObservation } from './to-observation.ts';
+import { refetchPurchase } from './refetch-purchase.ts';
+import { toNotificationReason } from './notification-reason.ts';
+import { getApiKey, parseStoredSettings } from './settings.ts';
+import { isNotificationCurrent, toCurrentGroup, toPastGroup, type VerifiedNotification } from './verified-notification.ts';
+import { createVerificationContext, type VerificationContext } from './verification.ts';
 
-/** What the request tells of its product, for what Apple does not say. */
-export interface RequestHints {
-  readonly productId?: string;
-  readonly productType?: NonNullable<Purchase['productType']>;
-  readonly priceMicros?: number;
-  readonly currency?: string;
-  /** How long the product lasts when it is a non-renewing subscription, as an ISO 8601 duration. */
-  readonly period?: string;
+/** Not a change but a question to the developer, which comes again and again while a refund is decided. */
+const consumptionRequestType = 'CONSUMPTION_REQUEST';
+
+/** What a notification tells: the present state by Apple's API where that can be asked, else by the signed parts alone. */
+export async function observe(message: StoreNotification, asking: StoreContext): Promise<ObservedNotification> {
+  const reason = toNotificationReason(message.type);
+  if (message.type === consumptionRequestType || message.payload.transaction === undefined)
+    return { reason, observations: [] };
+  const settings = parseStoredSettings(asking.settings);
+  const trust = createVerificationContext(settings, asking);
+  const parts = verifySignedParts(message, trust);
+  if (!parts) return { reason, observations: [] };
+  const notification = { ...parts, type: message.type, at: message.occurredAt };
+  const line = await determineCurrentGroup(notification, asking, trust);
+  const observation = line ? toCurrentObservation(line, asking) : toPastObservation(notification, asking);
+  return { reason, observations: [withRenewalIntentChange(observation, notification)] };
 }
 
-const toPurchaseId = (native: string): string => withPlatform('store_a', native);
-
-/** The purchase that a line is, with all of its transactions. */
-export function toObservation(line: TransactionGroup, hints: RequestHints, canRefresh: boolean): Observation {
-  const own = line.latest.productId === hints.productId ? omitPeriod(line.latest, hints) : {};
-  const transactions = line.transactions.map((transaction) => toTransaction(transaction, line, own));
-  return {
-    asOf: line.asOf,
-    purchase: toPurchase(line, own),
-    transactions,
-    userAliases: listUserAliases(line),
-    ...(canRefresh && { refreshToken: buildRefreshToken(line, own) }),
-  };
+/** The purchase as it is; undefined when only a past period of it is known. */
+async function determineCurrentGroup(
+  notification: VerifiedNotification,
+  asking: StoreContext,
+  trust: VerificationContext,
+): Promise<TransactionGroup | undefined> {
+  const signed = isNotificationCurrent(notification) ? toCurrentGroup(notification) : undefined;
+  const read = await tryRefetch(notification, asking, trust);
+  // Apple's answers may be behind its notifications.
+  return read && (!signed || read.asOf >= signed.asOf) ? read : signed;
 }
 
-/** Every product may come with a billing period, but only of non-renewing subscriptions Apple does not know the end. */
-function omitPeriod({ productType }: StoreTransaction, hints: RequestHints): RequestHints {
-  if ((productType ?? hints.productType) === 'non renewing subscription') return hints;
-  const { period: _period, ...others } = hints;
-  return others;
+/** Undefined without an API key and when Apple gives no answer: what it signed is enough to know. */
+async function tryRefetch(
+  notification: VerifiedNotification,
+  asking: StoreContext,
+  trust: VerificationContext,
+): Promise<TransactionGroup | undefined> {
+  const settings = parseStoredSettings(asking.settings);
+  const key = getApiKey(settings);
+  if (!key) return undefined;
+  try {
+    const server = createAppStoreServerApi(
+      withRequestBudget(asking.fetch),
+      createApiToken(key, settings.bundleId, trust.now),
+    );
+    return await refetchPurchase(notification, { server, environment: notification.environment, trust });
+  } catch (thrown) {
+    if (!(thrown instanceof ServiceError)) throw thrown;
+    return undefined;
+  }
 }
 
-function toPurchase(line: TransactionGroup, hints: RequestHints): Purchase {
-  const { latest, originalTransactionId } = line;
-  const { transactionId, productId, sandbox, quantity, discountId, isShared, isTrial, isIntro } = latest;
-  const isRenewal = latest.transactionId !== originalTransactionId && latest.expiresDate !== undefined;
-  const { isReportedAmount: _isReported, ...amount } = toAmount(latest, line, hints);
-  return {
-    purchaseId: toPurchaseId(originalTransactionId),
-    transactionId: toPurchaseId(findLatestUnrefunded(line)?.transactionId ?? transactionId),
-    productId: toPurchaseId(productId),
-    platform: 'store_a',
-    sandbox,
-    purchaseDate: findFirstDate(line),
-    ...omitUndefined({
-      productType: latest.productType ?? hints.productType,
-      offerId: toOfferId(latest),
-      lastRenewalDate: isRenewal ? latest.purchaseDate : undefined,
-      expirationDate: computePeriodEnd(latest, hints.period),
-      isTrialPeriod: isTrial,
-      isIntroPeriod: isIntro,
-      discountId,
-      quantity,
-      isSharedPurchase: isShared,
-    }),
-    ...toSubscriptionState(line),
-    ...amount,
-  };
+/** A transaction that says nothing of the present period: it is added, and the state that is known remains. */
+const toPastObservation = (notification: VerifiedNotification, asking: StoreContext): Observation => ({
+  ...toCurrentObservation(toPastGroup(notification), asking),
+  transactionsAsOf: notification.at,
+});
+
+/** Without the length of a non-renewing subscription a refresh token would only take the place of a better one. */
+function toCurrentObservation(line: TransactionGroup, asking: StoreContext): Observation {
+  const canRefresh = getApiKey(parseStoredSettings(asking.settings)) !== undefined;
+  return toObservation(line, {}, canRefresh && line.latest.productType !== 'non renewing subscription');
 }
 
-function toTransaction(transaction: StoreTransaction, line: TransactionGroup, hints: RequestHints): Transaction {
-  return {
-    transactionId: toPurchaseId(transaction.transactionId),
-    purchaseId: toPurchaseId(line.originalTransactionId),
-    productId: toPurchaseId(transaction.productId),
-    platform: 'store_a',
-    sandbox: transaction.sandbox,
-    purchaseDate: transaction.purchaseDate,
-    ...omitUndefined({
-      offerId: toOfferId(transaction),
-      expirationDate:
-        transaction.expiresDate ??
-        (transaction === line.latest ? computePeriodEnd(transaction, hints.period) : undefined),
-      isTrialPeriod: transaction.isTrial,
-      isIntroPeriod: transaction.isIntro,
-      quantity: transaction.quantity,
-      refundedAt: transaction.revokedAt,
-    }),
-    ...toAmount(transaction, line, hints),
-  };
-}
-
-type Amount = Pick<Transaction, 'currency' | 'amountMicros' | 'isReportedAmount'>;
-
-/** What was paid: nothing for a trial or by a family member; for a receipt without prices, what the client says. */
-function toAmount(transaction: StoreTransaction, { latest }: TransactionGroup, hints: RequestHints): Amount {
-  const { currency = hints.currency, amountMicros, quantity = 1, isShared, isTrial, isIntro } = transaction;
-  if (isShared) return omitUndefined({ currency, amountMicros: 0 });
-  if (amountMicros !== undefined) return omitUndefined({ currency, amountMicros });
-  if (isTrial) return omitUndefined({ currency, amountMicros: 0 });
-  const { priceMicros } = hints;
-  if (transaction !== latest || isIntro || priceMicros === undefined || currency === undefined) return {};
-  return { currency, amountMicros: priceMicros * quantity, isReportedAmount: true };
-}
-
-/** The latest transaction that was not refunded: the one that a client still holds. */
-function findLatestUnrefunded({ transactions }: TransactionGroup): StoreTransaction | undefined {
-  const [first, ...others] = transactions.filter(({ revokedAt }) => revokedAt === undefined);
-  return first && findLatestTransaction([first, ...others]);
-}
-
-/** In the sandbox the first transaction may come before what is called the original date. */
-const findFirstDate = ({ transactions }: TransactionGroup): number =>
-  Math.min(
-    ...transactions.flatMap(({ purchaseDate, originalPurchaseDate = purchaseDate }) => [
-      purchaseDate,
-      originalPurchaseDate,
-    ]),
-  );
-
-const toOfferId = ({ productId, offerId }: StoreTransaction): string | undefined =>
-  offerId === undefined ? undefined : `${toPurchaseId(productId)}#${offerId}`;
-
-/** Apple knows no end of a non-renewing subscription; its length is the application's own. */
-const computePeriodEnd = ({ purchaseDate }: StoreTransaction, period: string | undefined): number | undefined =>
-  period === undefined ? undefined : addPeriod(purchaseDate, period);
-
-function listUserAliases({ transactions, status }: TransactionGroup): string[] {
-  const tokens = [...transactions, ...(status ? [status] : [])].flatMap(({ userToken }) => userToken ?? []);
-  return [...new Set(tokens)];
-}
-
-function buildRefreshToken(
-  { originalTransactionId, latest }: TransactionGroup,
-  { period }: RequestHints,
-): Record<string, string> {
-  const environment = latest.sandbox ? 'Sandbox' : 'Production';
-  return { originalTransactionId, environment, ...omitUndefined({ period }) };
+/**
+ * Only the notification tells when the customer changed their mind; of several the latest counts, so it does not matter
+ * which of them the present state shows.
+ */
+function withRenewalIntentChange(observation: Observation, { type, at }: VerifiedNotification): Observation {
+  const { purchase } = observation;
+  if (purchase.renewalIntent === undefined || !type.startsWith('DID_CHANGE_RENEWAL_STATUS')) return observation;
+  return { ...observation, purchase: { ...purchase, renewalIntentChangeDate: at } };
 }

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { parseJson } from '../../parse.ts';
+import { parseJson } from '../../shared/parse.ts';
 import type { RawNotification, ReceivedNotifications, StoreContext } from '../store.ts';
-import { parseNotification } from './notification.ts';
+import { parseNotification } from './parse-notification.ts';
 import { parseStoredSettings } from './settings.ts';
-import { createVerificationContext } from './trust.ts';
+import { createVerificationContext } from './verification.ts';
 
 const Body = v.object({ signedPayload: v.string() });
 

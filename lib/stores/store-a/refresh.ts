@@ -1,19 +1,19 @@
 import * as v from 'valibot';
-import { omitUndefined } from '../../defined.ts';
-import { ServiceError } from '../../errors.ts';
-import { parse } from '../../parse.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { parse } from '../../shared/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { StoreContext } from '../store.ts';
-import { fetchAccount, type StoreAccount } from './account.ts';
+import { fetchAccount, type StoreAccount } from './fetch-account.ts';
 import { createApiToken } from './api-token.ts';
-import { type AppStoreServerApi, createAppStoreServerApi } from './app-store-server.ts';
-import { withRequestBudget } from './deadline.ts';
-import { groupByPurchase } from './lines.ts';
-import { toObservation } from './observe.ts';
+import { type AppStoreServerApi, createAppStoreServerApi } from './app-store-server-api.ts';
+import { withRequestBudget } from './request-budget.ts';
+import { groupByPurchase } from './group-by-purchase.ts';
+import { toObservation } from './to-observation.ts';
 import { Environment } from './payloads.ts';
 import { getApiKey, parseStoredSettings } from './settings.ts';
-import { fetchTransaction } from './store-reads.ts';
-import { createVerificationContext, type VerificationContext } from './trust.ts';
+import { fetchTransaction } from './fetch-transactions.ts';
+import { createVerificationContext, type VerificationContext } from './verification.ts';
 
 const RefreshToken = v.object({
   originalTransactionId: v.string(),

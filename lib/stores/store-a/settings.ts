@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import * as v from 'valibot';
-import { ServiceError } from '../../errors.ts';
-import { parse } from '../../parse.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { parse } from '../../shared/parse.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
 const Key = v.pipe(v.string(), v.check(isPrivateKey, 'a private key in PEM, the content of the .p8 file'));

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../defined.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { CancelationReason, Purchase } from '../../purchases/purchase.ts';
 import type { RenewalPayload, TransactionPayload } from './payloads.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';

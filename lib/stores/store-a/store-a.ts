@@ -1,7 +1,7 @@
 import type { Store } from '../store.ts';
 import { checkSettings } from './check-settings.ts';
-import { listUndelivered } from './missed.ts';
-import { observe } from './notice.ts';
+import { listUndelivered } from './list-undelivered.ts';
+import { observe } from './observe.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
 import { validate } from './validate.ts';

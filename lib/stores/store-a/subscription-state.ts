@@ -1,7 +1,7 @@
-import { omitUndefined } from '../../defined.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
-import type { TransactionGroup } from './lines.ts';
+import type { TransactionGroup } from './group-by-purchase.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
 
 type SubscriptionFields = Pick<

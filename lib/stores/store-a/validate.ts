@@ -1,18 +1,18 @@
-import { omitUndefined } from '../../defined.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withoutPlatform } from '../../purchases/platform.ts';
 import { isActive, type Millis } from '../../purchases/purchase.ts';
 import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
 import { parseBillingPeriod } from './billing-period.ts';
-import { type AppDownload, toNativeDownload } from './download.ts';
+import { type AppDownload, toNativeDownload } from './app-download.ts';
 import { type Evidence, verifyEvidence } from './evidence.ts';
 import { listIneligibleForIntroPrice } from './intro-price.ts';
-import { groupByPurchase } from './lines.ts';
-import { type LookupResult, lookUpEvidence } from './look-up.ts';
-import { findRequestedPurchase, type MappedPurchase } from './meant-purchase.ts';
-import { type RequestHints, toObservation } from './observe.ts';
-import { isEvidenceCurrent } from './present-state.ts';
+import { groupByPurchase } from './group-by-purchase.ts';
+import { type LookupResult, lookUpEvidence } from './lookup.ts';
+import { findRequestedPurchase, type MappedPurchase } from './requested-purchase.ts';
+import { type RequestHints, toObservation } from './to-observation.ts';
+import { isEvidenceCurrent } from './evidence-freshness.ts';
 import { getApiKey, parseStoredSettings } from './settings.ts';
-import { createVerificationContext } from './trust.ts';
+import { createVerificationContext } from './verification.ts';
 
 type About = StoreValidation['scope'];
 

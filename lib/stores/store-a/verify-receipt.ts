@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import type { StoreFetch } from '../store.ts';
-import type { StoreAccount } from './account.ts';
-import { invalidSettingsError, parseResponse, unavailableError } from './apple-answer.ts';
+import type { StoreAccount } from './fetch-account.ts';
+import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import { ClassicReceipt, ClassicTransaction, fromClassicTransaction } from './classic-receipt.ts';
 import { deriveStatuses, PendingRenewal } from './classic-status.ts';
 import { Environment } from './payloads.ts';
-import { requireOwnBundle, type VerificationContext } from './trust.ts';
+import { requireOwnBundle, type VerificationContext } from './verification.ts';
 
 const urls: Readonly<Record<Environment, string>> = {
   Production: 'https://buy.itunes.apple.com/verifyReceipt',

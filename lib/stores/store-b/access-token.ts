@@ -3,7 +3,7 @@ import { importPKCS8, SignJWT } from 'jose';
 import * as v from 'valibot';
 import type { Millis } from '../../purchases/purchase.ts';
 import type { StoreFetch } from '../store.ts';
-import { invalidSettingsError, parseResponse, unavailableError } from './google-answer.ts';
+import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import type { ServiceAccount } from './settings.ts';
 
 /** The `token_uri` of a key file is ignored: a key that says otherwise must not make us sign for, or call, another host. */

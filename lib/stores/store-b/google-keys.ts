@@ -2,7 +2,7 @@ import { type CryptoKey, importJWK } from 'jose';
 import * as v from 'valibot';
 import type { Millis } from '../../purchases/purchase.ts';
 import type { StoreContext } from '../store.ts';
-import { parseResponse, unavailableError } from './google-answer.ts';
+import { parseResponse, unavailableError } from './api-errors.ts';
 
 const url = 'https://www.googleapis.com/oauth2/v3/certs';
 

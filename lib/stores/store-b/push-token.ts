@@ -1,5 +1,5 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import type { RawNotification, StoreContext } from '../store.ts';
 import { findGoogleKey } from './google-keys.ts';
 import type { StoreBSettings } from './settings.ts';

@@ -1,6 +1,6 @@
-import { parse } from '../../parse.ts';
+import { parse } from '../../shared/parse.ts';
 import type { RawNotification, ReceivedNotifications, StoreContext } from '../store.ts';
-import { parseNotification } from './developer-notification.ts';
+import { parseNotification } from './parse-notification.ts';
 import { verifyPushToken } from './push-token.ts';
 import { StoreBSettings } from './settings.ts';
 

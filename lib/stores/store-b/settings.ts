@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../errors.ts';
-import { parse } from '../../parse.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { parse } from '../../shared/parse.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
 

@@ -1,15 +1,15 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { Store } from '../store.ts';
-import { connectPlay } from './connected.ts';
-import { lookUpToken } from './look-up.ts';
-import { listUndelivered } from './missed.ts';
-import { observe } from './notice.ts';
-import { isLicenseKey } from './receipt.ts';
+import { connectPlay } from './connect-play.ts';
+import { lookUpToken } from './lookup.ts';
+import { listUndelivered } from './list-undelivered.ts';
+import { observe } from './observe.ts';
+import { isLicenseKey } from './evidence.ts';
 import { receive } from './receive.ts';
 import { parseStoredSettings } from './settings.ts';
-import { fulfill } from './settle.ts';
+import { fulfill } from './fulfill.ts';
 import { validate } from './validate.ts';
 
 const RefreshToken = v.object({ purchaseToken: v.string(), kind: v.string(), productId: v.optional(v.string(), '') });

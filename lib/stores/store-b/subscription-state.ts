@@ -1,7 +1,7 @@
-import { omitUndefined } from '../../defined.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, PriceConsentStatus, Purchase } from '../../purchases/purchase.ts';
-import { unavailableError } from './google-answer.ts';
+import { unavailableError } from './api-errors.ts';
 import type { LineItem, Subscription } from './payloads.ts';
 
 const toStateName = (name: string): string => `SUBSCRIPTION_STATE_${name}`;

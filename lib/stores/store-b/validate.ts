@@ -1,11 +1,11 @@
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
-import { startValidationBudget } from './deadline.ts';
-import { fromSignedReceipt } from './from-receipt.ts';
-import { type LookupResult, lookUpToken } from './look-up.ts';
-import { createPlayApi } from './play.ts';
-import { type Evidence, verifyEvidence } from './receipt.ts';
+import { startValidationBudget } from './validation-budget.ts';
+import { fromSignedReceipt } from './receipt-observation.ts';
+import { type LookupResult, lookUpToken } from './lookup.ts';
+import { createPlayApi } from './play-api.ts';
+import { type Evidence, verifyEvidence } from './evidence.ts';
 import { parseStoredSettings, type StoreBSettings } from './settings.ts';
 
 /** Validates what a client of store_b sends: its purchase token, asked of Google. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import type { NotificationReason } from '../../notifications/reasons.ts';
+import type { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
 import type { StoreNotification } from '../store.ts';
-import { NullishText, parseTimestamp } from './moments.ts';
+import { NullishText, parseTimestamp } from './timestamps.ts';
 
 const Id = v.pipe(v.string(), v.minLength(1));
 const Moment = v.pipe(

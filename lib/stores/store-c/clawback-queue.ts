@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import type { Millis } from '../../purchases/purchase.ts';
-import { withTimeBudget } from '../deadline.ts';
+import { withTimeBudget } from '../time-budget.ts';
 import type { StoreContext, StoreResponse } from '../store.ts';
 import { evictAccessToken, getAccessToken } from './entra.ts';
-import { invalidSettingsError, parseResponse, unavailableError } from './microsoft-answer.ts';
+import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import type { MicrosoftSession } from './session.ts';
 import { parseStoredSettings } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { NullishText } from './moments.ts';
-import { fetchAllPages } from './pages.ts';
-import { type ApiResult, callService } from './service-call.ts';
+import { NullishText } from './timestamps.ts';
+import { fetchAllPages } from './fetch-all-pages.ts';
+import { type ApiResult, callService } from './store-service-api.ts';
 import type { MicrosoftSession } from './session.ts';
 import type { StoreIdKey } from './store-id-key.ts';
 

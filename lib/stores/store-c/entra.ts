@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Millis } from '../../purchases/purchase.ts';
 import type { StoreResponse } from '../store.ts';
-import { invalidSettingsError, parseResponse, unavailableError } from './microsoft-answer.ts';
+import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import type { MicrosoftSession } from './session.ts';
 
 /** What a token of Microsoft Entra is for: calls of the services, or a customer's device that makes a StoreID key. */

@@ -1,11 +1,11 @@
-import { omitUndefined } from '../../defined.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
-import type { Transaction } from '../../transactions/transaction.ts';
+import type { Transaction } from '../../purchases/transaction.ts';
 import type { CollectionsItem } from './collections.ts';
-import { type MappingContext, toReportedAmount } from './looking.ts';
-import { parseTimestamp } from './moments.ts';
+import { type MappingContext, toReportedAmount } from './mapping-context.ts';
+import { parseTimestamp } from './timestamps.ts';
 
 const active = 'Active';
 

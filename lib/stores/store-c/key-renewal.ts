@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../errors.ts';
-import { parse } from '../../parse.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store.ts';
 import { getAccessToken } from './entra.ts';
 import { RefreshToken } from './refresh-token.ts';
-import { callService } from './service-call.ts';
+import { callService } from './store-service-api.ts';
 import { createSession, type MicrosoftSession } from './session.ts';
 import { parseStoreIdKey, type StoreService } from './store-id-key.ts';
 

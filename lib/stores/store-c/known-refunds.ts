@@ -1,6 +1,6 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
-import type { Transaction } from '../../transactions/transaction.ts';
+import type { Transaction } from '../../purchases/transaction.ts';
 import type { StoreContext } from '../store.ts';
 
 /** The state of a subscription follows what happened by hours. */

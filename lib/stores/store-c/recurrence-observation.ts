@@ -1,11 +1,11 @@
-import { omitUndefined } from '../../defined.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
-import type { Transaction } from '../../transactions/transaction.ts';
-import { type MappingContext, toReportedAmount, toUtcDay } from './looking.ts';
-import { parseTimestamp } from './moments.ts';
-import { estimatePeriodStart } from './period.ts';
+import type { Transaction } from '../../purchases/transaction.ts';
+import { type MappingContext, toReportedAmount, toUtcDay } from './mapping-context.ts';
+import { parseTimestamp } from './timestamps.ts';
+import { estimatePeriodStart } from './billing-period.ts';
 import type { RecurrenceItem } from './recurrences.ts';
 
 /** The states in which a subscription has ended, and why. An ended one whose auto-renewal was off is the customer's wish. */

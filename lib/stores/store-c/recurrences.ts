@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { QueryScope } from './collections.ts';
-import { NullishText } from './moments.ts';
-import { fetchAllPages } from './pages.ts';
-import { type ApiResult, callService } from './service-call.ts';
+import { NullishText } from './timestamps.ts';
+import { fetchAllPages } from './fetch-all-pages.ts';
+import { type ApiResult, callService } from './store-service-api.ts';
 import type { MicrosoftSession } from './session.ts';
 
 /** A subscription, in Microsoft's words a recurrence. */

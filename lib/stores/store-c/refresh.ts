@@ -1,14 +1,14 @@
-import { parse } from '../../parse.ts';
+import { parse } from '../../shared/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { StoreContext } from '../store.ts';
 import { renewKeysInSession } from './key-renewal.ts';
 import { withKnownRefunds } from './known-refunds.ts';
-import { type LookupRequest, lookUpProduct } from './look.ts';
-import { parseTimestamp } from './moments.ts';
+import { type LookupRequest, lookUpProduct } from './lookup.ts';
+import { parseTimestamp } from './timestamps.ts';
 import { RefreshToken } from './refresh-token.ts';
 import { createSession, type MicrosoftSession } from './session.ts';
 import { parseStoreIdKey } from './store-id-key.ts';
-import { missingKeyError } from './ticket.ts';
+import { missingKeyError } from './service-ticket.ts';
 
 /**
  * The state now of a product that a customer owned, with the refunds that are known of it; keys older than 14 days are

@@ -1,6 +1,6 @@
 import type { Millis } from '../../purchases/purchase.ts';
 import type { StoreContext, StoreFetch } from '../store.ts';
-import { withRequestBudget } from './deadline.ts';
+import { withRequestBudget } from './request-budget.ts';
 import { parseStoredSettings, type StoreCSettings } from './settings.ts';
 
 /** One conversation with Microsoft: as whom, and within how much time. */

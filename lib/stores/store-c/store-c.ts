@@ -1,8 +1,8 @@
 import type { Store, StoreContext } from '../store.ts';
-import { observe } from './clawback-notice.ts';
-import { fulfill } from './consume.ts';
+import { observe } from './observe.ts';
+import { fulfill } from './fulfill.ts';
 import { getAccessToken } from './entra.ts';
-import { confirmEnqueued, listUndelivered } from './missed.ts';
+import { confirmEnqueued, listUndelivered } from './list-undelivered.ts';
 import { refresh } from './refresh.ts';
 import { createSession, type MicrosoftSession } from './session.ts';
 import { parseEnteredSettings } from './settings.ts';

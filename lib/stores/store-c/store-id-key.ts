@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import type { Millis } from '../../purchases/purchase.ts';
 import type { MicrosoftSession } from './session.ts';
 

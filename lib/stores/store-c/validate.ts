@@ -2,11 +2,11 @@ import type { Observation } from '../../purchases/observation.ts';
 import { isExpired } from '../../purchases/purchase.ts';
 import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
 import { withKnownRefunds } from './known-refunds.ts';
-import { type LookupRequest, type LookupResult, lookUpProduct, type ObservedItem } from './look.ts';
+import { type LookupRequest, type LookupResult, lookUpProduct, type ObservedItem } from './lookup.ts';
 import { withNewestKeys } from './newest-keys.ts';
-import { parseLookupRequest } from './receipt.ts';
+import { parseLookupRequest } from './lookup-request.ts';
 import { createSession, type MicrosoftSession } from './session.ts';
-import { createTicketError } from './ticket.ts';
+import { createTicketError } from './service-ticket.ts';
 
 /** Asks Microsoft what the customer owns of the product; without the key for that, throws `NeedMoreData` with a ticket. */
 export async function validate(request: ValidationRequest, asking: StoreContext): Promise<StoreValidation> {

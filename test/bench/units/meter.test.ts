@@ -14,7 +14,7 @@ import { getItemKind } from '../../../bench/units/item-kind.ts';
 import { type Meter, startMeter } from '../../../bench/units/meter.ts';
 import { buildWriteRows, sumUsage } from '../../../bench/units/usage.ts';
 import { claimKey, eventKey, purchaseIndexKeys, purchaseKey } from '../../../lib/db/keys.ts';
-import { createTestTable } from '../../support/table.ts';
+import { createTestTable } from '../../../testing/table.ts';
 
 let meter: Meter;
 let TableName: string;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { toInferredAsOf } from '../../../lib/purchases/known-transactions.ts';
+import { toInferredAsOf } from '../../../lib/purchases/merge-transactions.ts';
 import { merge, type PurchaseState, type SealedObservation } from '../../../lib/purchases/merge.ts';
-import { createObservation, createTransaction, dayMs, startDate } from '../../support/given.ts';
-import { buildObservations, historyActions } from '../../support/life.ts';
+import { createObservation, createTransaction, dayMs, startDate } from '../../../testing/given.ts';
+import { buildObservations, historyActions } from '../../../testing/subscription-history.ts';
 
 const mergeAll = (looks: readonly SealedObservation[]): PurchaseState | undefined =>
   looks.reduce<PurchaseState | undefined>((known, look) => merge(known, look), undefined);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createGuardedPost } from '../../../lib/webhooks/post.ts';
+import { createGuardedPost } from '../../../lib/webhooks/guarded-post.ts';
 import { createDnsResolver } from '../../../lib/webhooks/resolve-host.ts';
-import { type NameServer, startNameServer } from '../../support/name-server.ts';
+import { type NameServer, startNameServer } from '../../../testing/name-server.ts';
 
 const v4 = '93.184.216.34';
 const v6 = '2606:4700::6810:84e5';

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { setVocabulary } from '../../../lib/apps/operator.ts';
-import type { RecordPurchaseInput } from '../../../lib/db/purchases.ts';
-import { listDeliveries, replayDeliveries, sendTestWebhook, setWebhook } from '../../../lib/webhooks/operator.ts';
-import { retryDelaysMs } from '../../../lib/webhooks/schedule.ts';
+import { setVocabulary } from '../../../lib/apps/manage-apps.ts';
+import type { RecordPurchaseInput } from '../../../lib/db/purchase-repository.ts';
+import { listDeliveries, replayDeliveries, sendTestWebhook, setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
+import { retryDelaysMs } from '../../../lib/webhooks/retry-schedule.ts';
 import { sendWebhook } from '../../../lib/webhooks/send-webhook.ts';
-import { type ApplicationServer, startApplicationServer } from '../../support/application-server.ts';
-import { createObservation, createTransaction, dayMs, startDate } from '../../support/given.ts';
-import { createWebhookHarness, type WebhookHarness, type WrapCall } from '../../support/webhook-world.ts';
+import { type ApplicationServer, startApplicationServer } from '../../../testing/application-server.ts';
+import { createObservation, createTransaction, dayMs, startDate } from '../../../testing/given.ts';
+import { createWebhookHarness, type WebhookHarness, type WrapCall } from '../../../testing/webhook-harness.ts';
 
 let server: ApplicationServer;
 beforeAll(async () => {

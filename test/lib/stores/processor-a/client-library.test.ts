@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { createCheckout, getProcessorPurchases } from '../../../../lib/api/processor-a.ts';
-import { buildBasicAuth, callEndpoint } from '../../../support/call.ts';
-import { type SoldService, startSoldService } from './sold-service.ts';
+import { buildBasicAuth, callEndpoint } from '../../../../testing/call.ts';
+import { type SoldService, startSoldService } from './checkout-fixture.ts';
 
 let service: SoldService;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { expect, it, test } from '@jest/globals';
 import type Stripe from 'stripe';
 import * as v from 'valibot';
-import { apiVersion } from '../../../../lib/stores/processor-a/client.ts';
+import { apiVersion } from '../../../../lib/stores/processor-a/stripe-client.ts';
 import {
   Charge,
   Dispute,
@@ -11,8 +11,8 @@ import {
   Product,
   Session,
   Subscription,
-} from '../../../../lib/stores/processor-a/objects.ts';
-import { describeWithVectors, readVector } from '../../../support/vectors.ts';
+} from '../../../../lib/stores/processor-a/payloads.ts';
+import { describeWithVectors, readVector } from '../../../../testing/vectors.ts';
 
 const schemas = {
   subscription: Subscription,

@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from '@jest/globals';
 import type * as v from 'valibot';
 import { toMicros } from '../../../../lib/stores/processor-a/money.ts';
-import type { Charge, Dispute, Product, Session } from '../../../../lib/stores/processor-a/objects.ts';
-import { toChargeObservation, toPaymentObservation } from '../../../../lib/stores/processor-a/payment.ts';
-import { bought, givenCharge, givenSession, origin } from './given-stripe.ts';
+import type { Charge, Dispute, Product, Session } from '../../../../lib/stores/processor-a/payloads.ts';
+import { toChargeObservation, toPaymentObservation } from '../../../../lib/stores/processor-a/payment-observation.ts';
+import { bought, givenCharge, givenSession, origin } from './stripe-fixtures.ts';
 
 const product = (product_type?: string): Product => ({
   id: 'prod_basic',

@@ -1,10 +1,10 @@
 import { expect, it, test } from '@jest/globals';
 import type * as v from 'valibot';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
-import type { Subscription } from '../../../../lib/stores/processor-a/objects.ts';
-import { toSubscriptionObservation } from '../../../../lib/stores/processor-a/subscription.ts';
-import { indexReversals } from '../../../../lib/stores/processor-a/takebacks.ts';
-import { dayMs } from '../../../support/given.ts';
+import type { Subscription } from '../../../../lib/stores/processor-a/payloads.ts';
+import { toSubscriptionObservation } from '../../../../lib/stores/processor-a/subscription-observation.ts';
+import { indexReversals } from '../../../../lib/stores/processor-a/payment-reversals.ts';
+import { dayMs } from '../../../../testing/given.ts';
 import {
   bought,
   givenCharge,
@@ -14,7 +14,7 @@ import {
   origin,
   periodEnd,
   periodStart,
-} from './given-stripe.ts';
+} from './stripe-fixtures.ts';
 
 type State = Partial<v.InferInput<typeof Subscription>>;
 

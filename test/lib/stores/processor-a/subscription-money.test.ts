@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from '@jest/globals';
 import type * as v from 'valibot';
-import type { Subscription } from '../../../../lib/stores/processor-a/objects.ts';
-import { toSubscriptionObservation } from '../../../../lib/stores/processor-a/subscription.ts';
-import { indexReversals } from '../../../../lib/stores/processor-a/takebacks.ts';
+import type { Subscription } from '../../../../lib/stores/processor-a/payloads.ts';
+import { toSubscriptionObservation } from '../../../../lib/stores/processor-a/subscription-observation.ts';
+import { indexReversals } from '../../../../lib/stores/processor-a/payment-reversals.ts';
 import {
   bought,
   givenCharge,
@@ -11,7 +11,7 @@ import {
   origin,
   periodEnd,
   periodStart,
-} from './given-stripe.ts';
+} from './stripe-fixtures.ts';
 
 type State = Partial<v.InferInput<typeof Subscription>>;
 

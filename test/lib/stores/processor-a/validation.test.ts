@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { deps } from '../../../../lib/deps.ts';
-import { type SoldService, startSoldService } from './sold-service.ts';
+import { type SoldService, startSoldService } from './checkout-fixture.ts';
 
 let service: SoldService;
 beforeAll(async () => {

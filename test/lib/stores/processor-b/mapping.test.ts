@@ -5,10 +5,10 @@ import {
   BraintreeTransaction,
   parseBraintreeObject,
   Subscription,
-} from '../../../../lib/stores/processor-b/objects.ts';
-import { dayMs, type MappingContext } from '../../../../lib/stores/processor-b/origin.ts';
-import { toSubscriptionObservation } from '../../../../lib/stores/processor-b/subscription.ts';
-import { toPaymentObservation } from '../../../../lib/stores/processor-b/transaction.ts';
+} from '../../../../lib/stores/processor-b/payloads.ts';
+import { dayMs, type MappingContext } from '../../../../lib/stores/processor-b/mapping-context.ts';
+import { toSubscriptionObservation } from '../../../../lib/stores/processor-b/subscription-observation.ts';
+import { toPaymentObservation } from '../../../../lib/stores/processor-b/payment-observation.ts';
 
 const now = Date.parse('2027-03-10T12:00:00Z');
 const origin: MappingContext = {

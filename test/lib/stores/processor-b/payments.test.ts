@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
-import { start } from '../../../emulator/emulator-user.ts';
-import { type Braintree, useBraintree } from './braintree.ts';
+import { start } from '../../../emulator/emulator-client.ts';
+import { type Braintree, useBraintree } from './fake-braintree.ts';
 
 let braintree: Braintree;
 beforeAll(async () => {

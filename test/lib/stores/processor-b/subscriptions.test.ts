@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
-import { type Braintree, useBraintree } from './braintree.ts';
+import { type Braintree, useBraintree } from './fake-braintree.ts';
 
 let braintree: Braintree;
 beforeAll(async () => {

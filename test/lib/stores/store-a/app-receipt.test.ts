@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { explicit, octetString, sequence, setOf } from '../../../../emulator/crypto/der.ts';
-import { ServiceError } from '../../../../lib/errors.ts';
+import { ServiceError } from '../../../../lib/shared/errors.ts';
 import { verifyAppReceipt } from '../../../../lib/stores/store-a/app-receipt.ts';
-import { bundleId, dayMs, purchaseDate } from '../../../support/apple-payloads.ts';
-import { createCertificate, createPki, intermediateOid, leafOid, type Pki } from '../../../support/apple-pki.ts';
-import { encodeReceipt, type ReceiptFields, signMessage } from '../../../support/apple-signatures.ts';
-import { createVerificationContext } from '../../../support/apple-verdicts.ts';
+import { bundleId, dayMs, purchaseDate } from '../../../../testing/apple-payloads.ts';
+import { createCertificate, createPki, intermediateOid, leafOid, type Pki } from '../../../../testing/apple-pki.ts';
+import { encodeReceipt, type ReceiptFields, signMessage } from '../../../../testing/apple-signatures.ts';
+import { createVerificationContext } from '../../../../testing/apple-verification.ts';
 
 const apple = createPki({ kind: 'rsa' });
 const trust = createVerificationContext({ root: apple.root.der });

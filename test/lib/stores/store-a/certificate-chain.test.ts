@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { verifyCertificateChain } from '../../../../lib/stores/store-a/certificate-chain.ts';
 import { getSignedDataRoots } from '../../../../lib/stores/store-a/trusted-roots.ts';
-import { createCertificate, createPki, leafOid } from '../../../support/apple-pki.ts';
+import { createCertificate, createPki, leafOid } from '../../../../testing/apple-pki.ts';
 
 const valid = Date.parse('2026-01-15');
 const apple = createPki({ leaf: { notBefore: new Date('2026-01-01'), notAfter: new Date('2026-02-01') } });

@@ -2,8 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { StoreFetch } from '../../../../lib/stores/store.ts';
 import { checkSettings } from '../../../../lib/stores/store-a/check-settings.ts';
-import { bundleId } from '../../../support/apple-payloads.ts';
-import { apiSettings, createContext, failFetch, jsonResponse, textResponse } from '../../../support/fake-apple.ts';
+import { bundleId } from '../../../../testing/apple-payloads.ts';
+import { apiSettings, createContext, failFetch, jsonResponse, textResponse } from '../../../../testing/fake-apple.ts';
 
 const checked = async (settings: unknown, fetch: StoreFetch = failFetch, askStore = true) =>
   await checkSettings(createContext({ settings, fetch }), { askStore }).catch(({ code }) => code);

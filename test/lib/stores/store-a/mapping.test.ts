@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from '@jest/globals';
 import { isExpired } from '../../../../lib/purchases/purchase.ts';
-import { buildOneTimePayload, buildTransactionPayload, dayMs, purchaseDate } from '../../../support/apple-payloads.ts';
-import { type Customer, createSubscriber, validateSignedTransaction } from '../../../support/fake-apple.ts';
+import { buildOneTimePayload, buildTransactionPayload, dayMs, purchaseDate } from '../../../../testing/apple-payloads.ts';
+import { type Customer, createSubscriber, validateSignedTransaction } from '../../../../testing/fake-apple.ts';
 
 const monthEnd = purchaseDate + 31 * dayMs;
 const later = { signedDate: monthEnd + 10 * dayMs };

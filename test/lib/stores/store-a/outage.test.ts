@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ServiceError } from '../../../../lib/errors.ts';
+import { ServiceError } from '../../../../lib/shared/errors.ts';
 import type { StoreContext, StoreFetch } from '../../../../lib/stores/store.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
 import {
@@ -9,16 +9,16 @@ import {
   bundleId,
   dayMs,
   purchaseDate,
-} from '../../../support/apple-payloads.ts';
-import { createPki } from '../../../support/apple-pki.ts';
-import { encodeReceipt, type ReceiptFields, signMessage } from '../../../support/apple-signatures.ts';
+} from '../../../../testing/apple-payloads.ts';
+import { createPki } from '../../../../testing/apple-pki.ts';
+import { encodeReceipt, type ReceiptFields, signMessage } from '../../../../testing/apple-signatures.ts';
 import {
   apiSettings,
   createContext,
   createSignedRequest,
   failFetch,
   jsonResponse,
-} from '../../../support/fake-apple.ts';
+} from '../../../../testing/fake-apple.ts';
 
 const monthEnd = purchaseDate + 31 * dayMs;
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { buildRenewalPayload, buildTransactionPayload, purchaseDate } from '../../../support/apple-payloads.ts';
-import { createPki } from '../../../support/apple-pki.ts';
-import { signJws } from '../../../support/apple-signatures.ts';
-import { applePki, createContext } from '../../../support/fake-apple.ts';
-import { about, notificationOf, payloadOf, posted, received, sent } from './notified.ts';
+import { buildRenewalPayload, buildTransactionPayload, purchaseDate } from '../../../../testing/apple-payloads.ts';
+import { createPki } from '../../../../testing/apple-pki.ts';
+import { signJws } from '../../../../testing/apple-signatures.ts';
+import { applePki, createContext } from '../../../../testing/fake-apple.ts';
+import { about, notificationOf, payloadOf, posted, received, sent } from './notification-fixture.ts';
 
 const renewed = { type: 'DID_RENEW.BILLING_RECOVERY', status: 1, transaction: {}, renewal: {} };
 const data = (changes: object) => ({ data: { ...about, ...changes } });

@@ -7,8 +7,8 @@ import {
   bundleId,
   dayMs,
   purchaseDate,
-} from '../../../support/apple-payloads.ts';
-import { type Customer, createAppStore, createContext, createSubscriber } from '../../../support/fake-apple.ts';
+} from '../../../../testing/apple-payloads.ts';
+import { type Customer, createAppStore, createContext, createSubscriber } from '../../../../testing/fake-apple.ts';
 
 const token = { originalTransactionId: '1001', environment: 'Production' };
 

@@ -8,9 +8,9 @@ import {
   bundleId,
   dayMs,
   purchaseDate,
-} from '../../../support/apple-payloads.ts';
-import { createPki } from '../../../support/apple-pki.ts';
-import { encodeReceipt, signJws, signMessage } from '../../../support/apple-signatures.ts';
+} from '../../../../testing/apple-payloads.ts';
+import { createPki } from '../../../../testing/apple-pki.ts';
+import { encodeReceipt, signJws, signMessage } from '../../../../testing/apple-signatures.ts';
 import {
   applePki,
   createAppStore,
@@ -19,7 +19,7 @@ import {
   createSubscriber,
   failFetch,
   validateSignedTransaction,
-} from '../../../support/fake-apple.ts';
+} from '../../../../testing/fake-apple.ts';
 
 const coin = (id: string, changes: object = {}) =>
   buildOneTimePayload('Consumable', { transactionId: id, originalTransactionId: id, ...changes });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { StoreFetch, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
-import { bundleId, dayMs, purchaseDate } from '../../../support/apple-payloads.ts';
-import { createPki } from '../../../support/apple-pki.ts';
-import { encodeReceipt, signMessage } from '../../../support/apple-signatures.ts';
-import { createContext, jsonResponse, textResponse } from '../../../support/fake-apple.ts';
+import { bundleId, dayMs, purchaseDate } from '../../../../testing/apple-payloads.ts';
+import { createPki } from '../../../../testing/apple-pki.ts';
+import { encodeReceipt, signMessage } from '../../../../testing/apple-signatures.ts';
+import { createContext, jsonResponse, textResponse } from '../../../../testing/fake-apple.ts';
 
 const rsa = createPki({ kind: 'rsa' });
 const appStoreReceipt = signMessage(

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { pushingGoogle, type SigningKey, signingKey } from './pushing-google.ts';
+import { pushingGoogle, type SigningKey, signingKey } from './fake-pubsub.ts';
 
 const refused = { code: 'Forbidden' };
 const unreachable = { code: 'ConnectionFailed' };

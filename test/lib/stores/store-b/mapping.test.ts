@@ -8,7 +8,7 @@ import {
   type ProductAnswer,
   request,
   type SubscriptionAnswer,
-} from './google.ts';
+} from './fake-google.ts';
 
 const running: SubscriptionAnswer = {
   kind: 'androidpublisher#subscriptionPurchaseV2',

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { listEarlierOrderIds } from '../../../../lib/stores/store-b/past-orders.ts';
 import { storeB } from '../../../../lib/stores/store-b/store-b.ts';
-import { askingGoogle, later, request } from './google.ts';
+import { askingGoogle, later, request } from './fake-google.ts';
 
 const order = (orderId: string, fields: object = {}) => ({
   orderId,

@@ -10,7 +10,7 @@ import {
   pushSettings,
   type SigningKey,
   signingKey,
-} from './pushing-google.ts';
+} from './fake-pubsub.ts';
 
 const refused = { code: 'Forbidden', status: 403 };
 let key: SigningKey;

@@ -1,5 +1,5 @@
 import type { StoreFetch, StoreResponse } from '../../../../lib/stores/store.ts';
-import { answered } from './microsoft.ts';
+import { answered } from './fake-microsoft.ts';
 
 const signature =
   'sv=2021-10-04&spr=https&st=2023-01-20T22%3A59%3A25Z&se=2023-01-21T04%3A59%3A25Z&sp=rp&sig=zJ4n%2BJdc%3D';

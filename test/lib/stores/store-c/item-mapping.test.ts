@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from '@jest/globals';
 import { isExpired } from '../../../../lib/purchases/purchase.ts';
 import { toItemObservation } from '../../../../lib/stores/store-c/item-observation.ts';
-import type { MappingContext } from '../../../../lib/stores/store-c/looking.ts';
+import type { MappingContext } from '../../../../lib/stores/store-c/mapping-context.ts';
 
 const asOf = Date.parse('2027-02-15T00:00:00Z');
 const at = (text: string): number => Date.parse(text);

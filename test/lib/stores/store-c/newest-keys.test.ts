@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
-import { type Microsoft, start, useMicrosoft } from './microsoft.ts';
+import { type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';
 
 let microsoft: Microsoft;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import type { StoreFetch, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
-import { answered, answering, askingWith, type Microsoft, useMicrosoft } from './microsoft.ts';
+import { answered, answering, askingWith, type Microsoft, useMicrosoft } from './fake-microsoft.ts';
 
 let microsoft: Microsoft;
 let subscription: ValidationRequest;
@@ -79,7 +79,7 @@ describe('a Microsoft that cannot be asked', () => {
     const slow: StoreFetch = async () => {
       throw new Error('not called any more');
     };
-    const { withRequestBudget: promptly } = await import('../../../../lib/stores/store-c/deadline.ts');
+    const { withRequestBudget: promptly } = await import('../../../../lib/stores/store-c/request-budget.ts');
     const real = performance.now;
     const late = promptly(slow);
     try {

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from '@jest/globals';
-import type { MappingContext } from '../../../../lib/stores/store-c/looking.ts';
+import type { MappingContext } from '../../../../lib/stores/store-c/mapping-context.ts';
 import { toRecurrenceObservation } from '../../../../lib/stores/store-c/recurrence-observation.ts';
 
 const asOf = Date.parse('2027-02-15T00:00:00Z');

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { merge } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { renewKeys } from '../../../../lib/stores/store-c/key-renewal.ts';
-import { payloadOf } from '../../../emulator/emulator-user.ts';
-import { type Microsoft, start, useMicrosoft } from './microsoft.ts';
+import { payloadOf } from '../../../emulator/emulator-client.ts';
+import { type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';
 
 const day = 86_400_000;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { payloadOf } from '../../../emulator/emulator-user.ts';
-import { type Microsoft, useMicrosoft } from './microsoft.ts';
+import { payloadOf } from '../../../emulator/emulator-client.ts';
+import { type Microsoft, useMicrosoft } from './fake-microsoft.ts';
 
 let microsoft: Microsoft;
 beforeAll(async () => {

@@ -1,0 +1,157 @@
+import type Stripe from 'stripe';
+import { apiError, notFoundError } from './api-error.ts';
+import { generateId, getId, saveObject } from './account-objects.ts';
+import { toSeconds } from './catalogue.ts';
+import { expireCheckout } from './checkout.ts';
+import { type Form, readForm, readMetadata, readNumber, readText, rejectUnknownParams, requireText } from './form.ts';
+import { buildCustomer, buildLineItem, buildSession } from './session-objects.ts';
+import type { AccountState } from './account-state.ts';
+
+/** A call that changes something: its parameters and the address at which the emulator was reached. */
+export interface ApiWrite {
+  readonly form: Form;
+  readonly at: number;
+  readonly livemode: boolean;
+  readonly origin: string;
+}
+
+/** `POST /v1/customers`. */
+export function createCustomer({ books }: AccountState, { form, at, livemode }: ApiWrite): Stripe.Customer {
+  rejectUnknownParams(form, ['email', 'name', 'metadata']);
+  const [email, name] = [readText(form.email) ?? null, readText(form.name) ?? null];
+  return saveObject(
+    books,
+    'customers',
+    buildCustomer(at, { livemode, email, name, metadata: readMetadata(form.metadata) }),
+  );
+}
+
+const sessionParameters = [
+  'mode',
+  'line_items',
+  'success_url',
+  'cancel_url',
+  'client_reference_id',
+  'customer',
+  'customer_creation',
+  'metadata',
+  'subscription_data',
+  'payment_intent_data',
+  'expand',
+];
+
+/** `POST /v1/checkout/sessions`. */
+export function createSession(shop: AccountState, { form, at, origin }: ApiWrite): Stripe.Checkout.Session {
+  const { books } = shop;
+  rejectUnknownParams(form, sessionParameters);
+  const mode = readMode(form);
+  const { price, quantity } = soldLine(shop, form, mode);
+  const customer = readText(form.customer) ?? null;
+  if (customer !== null && !books.objects.customers.has(customer))
+    throw notFoundError('customer', customer, 'customer');
+  const customerCreation = readText(form.customer_creation) as 'always' | 'if_required' | undefined;
+  if (customerCreation && (mode !== 'payment' || customer !== null)) {
+    throw apiError(400, '`customer_creation` can only be used in `payment` mode without a customer.', {
+      param: 'customer_creation',
+    });
+  }
+  const reference = readText(form.client_reference_id) ?? null;
+  if (reference !== null && reference.length > 200)
+    throw apiError(400, 'Invalid string: at most 200 characters', { param: 'client_reference_id' });
+  const asked = {
+    mode,
+    livemode: price.livemode,
+    price,
+    quantity,
+    customer,
+    clientReferenceId: reference,
+    successUrl: readUrl(form, 'success_url'),
+    cancelUrl: form.cancel_url === undefined ? null : readUrl(form, 'cancel_url'),
+    metadata: readMetadata(form.metadata),
+    customerCreation: customerCreation ?? null,
+  };
+  const session = saveObject(
+    books,
+    'checkout/sessions',
+    buildSession(at, asked, (id) => `${origin}/checkout.stripe.com/c/pay/${id}`),
+  );
+  const product = books.objects.products.get(getId(price.product));
+  books.lineItems.set(session.id, [buildLineItem(price, quantity, product?.name ?? '')]);
+  books.wishes.set(session.id, { ...readSessionOptions(form, mode), autoRenew: false });
+  return session;
+}
+
+function readMode(form: Form): 'payment' | 'subscription' {
+  const mode = requireText(form, 'mode');
+  if (mode !== 'payment' && mode !== 'subscription')
+    throw apiError(400, `Invalid mode: must be one of payment or subscription`, { param: 'mode' });
+  const other = mode === 'payment' ? 'subscription_data' : 'payment_intent_data';
+  if (form[other] !== undefined)
+    throw apiError(400, `You can not pass \`${other}\` in \`${mode}\` mode.`, { param: other });
+  return mode;
+}
+
+function soldLine({ books }: AccountState, form: Form, mode: 'payment' | 'subscription') {
+  const line = readForm(readForm(form.line_items)['0']);
+  rejectUnknownParams(line, ['price', 'quantity'], 'line_items[0]');
+  const id = requireText(line, 'price');
+  const price = books.objects.prices.get(id);
+  if (price === undefined) throw notFoundError('price', id, 'line_items[0][price]');
+  if (!price.active) throw apiError(400, 'The price specified is inactive.', { param: 'line_items[0][price]' });
+  if (mode === 'payment' && price.recurring)
+    throw apiError(400, 'You specified `payment` mode but passed a recurring price.', { param: 'mode' });
+  if (mode === 'subscription' && !price.recurring) {
+    throw apiError(400, 'You must provide at least one recurring price in `subscription` mode.', { param: 'mode' });
+  }
+  return { price, quantity: readNumber(line.quantity, 1, 'line_items[0][quantity]') };
+}
+
+function readSessionOptions(form: Form, mode: 'payment' | 'subscription') {
+  const data = readForm(mode === 'payment' ? form.payment_intent_data : form.subscription_data);
+  rejectUnknownParams(data, mode === 'payment' ? ['metadata'] : ['metadata', 'trial_period_days'], `${mode}_data`);
+  return {
+    metadata: readMetadata(data.metadata),
+    trialDays: readNumber(data.trial_period_days, 0, 'subscription_data[trial_period_days]'),
+  };
+}
+
+function readUrl(form: Form, name: string): string {
+  const address = requireText(form, name);
+  if (!/^https?:\/\//.test(address)) throw apiError(400, 'Not a valid URL', { code: 'url_invalid', param: name });
+  return address;
+}
+
+/** `POST /v1/checkout/sessions/{id}/expire`. */
+export function expireSession(shop: AccountState, id: string): Stripe.Checkout.Session {
+  const session = shop.books.objects['checkout/sessions'].get(id);
+  if (session === undefined) throw notFoundError('checkout.session', id);
+  if (session.status !== 'open')
+    throw apiError(400, 'Only Checkout Sessions with a status in ["open"] can be expired.');
+  return expireCheckout(shop, session, shop.now());
+}
+
+/** `POST /v1/billing_portal/sessions`. */
+export function createPortalSession(
+  { books }: AccountState,
+  { form, at, origin }: ApiWrite,
+): Stripe.BillingPortal.Session {
+  rejectUnknownParams(form, ['customer', 'return_url', 'configuration']);
+  const customer = requireText(form, 'customer');
+  const found = books.objects.customers.get(customer);
+  if (found === undefined) throw notFoundError('customer', customer, 'customer');
+  const id = generateId('bps');
+  return saveObject(books, 'billing_portal/sessions', {
+    id,
+    object: 'billing_portal.session',
+    configuration: readText(form.configuration) ?? generateId('bpc'),
+    created: toSeconds(at),
+    customer,
+    customer_account: null,
+    flow: null,
+    livemode: found.livemode,
+    locale: null,
+    on_behalf_of: null,
+    return_url: readText(form.return_url) ?? null,
+    url: `${origin}/billing.stripe.com/p/session/${id}`,
+  });
+}

@@ -1,0 +1,91 @@
+import type Stripe from 'stripe';
+import { generateId } from './account-objects.ts';
+import { toSeconds } from './catalogue.ts';
+
+/** The refund of a charge, or of a part of it. */
+export const buildRefund = (charge: Stripe.Charge, amount: number, at: number): Stripe.Refund => ({
+  id: generateId('re'),
+  object: 'refund',
+  amount,
+  balance_transaction: generateId('txn'),
+  charge: charge.id,
+  created: toSeconds(at),
+  currency: charge.currency,
+  customer: charge.customer,
+  customer_account: null,
+  destination_details: {
+    card: { type: 'refund', reference_status: 'pending', reference_type: 'acquirer_reference_number' },
+    type: 'card',
+  },
+  metadata: {},
+  payment_intent: charge.payment_intent,
+  payment_method: charge.payment_method,
+  reason: 'requested_by_customer',
+  receipt_number: null,
+  source_transfer_reversal: null,
+  status: 'succeeded',
+  transfer_reversal: null,
+});
+
+/** A dispute that the customer has begun at their bank. */
+export const buildDispute = (charge: Stripe.Charge, at: number): Stripe.Dispute => ({
+  id: generateId('dp'),
+  object: 'dispute',
+  amount: charge.amount,
+  balance_transactions: [],
+  charge: charge.id,
+  created: toSeconds(at),
+  currency: charge.currency,
+  enhanced_eligibility_types: [],
+  evidence: noEvidence,
+  evidence_details: {
+    due_by: null,
+    enhanced_eligibility: {},
+    has_evidence: false,
+    past_due: false,
+    submission_count: 0,
+    submission_method: 'manual',
+  },
+  intended_submission_method: 'manual',
+  is_charge_refundable: false,
+  livemode: charge.livemode,
+  metadata: {},
+  payment_intent: charge.payment_intent,
+  payment_method_details: {
+    card: { brand: 'visa', case_type: 'chargeback', network: 'visa', network_reason_code: '10.4' },
+    type: 'card',
+  },
+  reason: 'fraudulent',
+  status: 'needs_response',
+});
+
+const noEvidence: Stripe.Dispute.Evidence = {
+  access_activity_log: null,
+  billing_address: null,
+  cancellation_policy: null,
+  cancellation_policy_disclosure: null,
+  cancellation_rebuttal: null,
+  customer_communication: null,
+  customer_email_address: null,
+  customer_name: null,
+  customer_purchase_ip: null,
+  customer_signature: null,
+  duplicate_charge_documentation: null,
+  duplicate_charge_explanation: null,
+  duplicate_charge_id: null,
+  enhanced_evidence: {},
+  product_description: null,
+  receipt: null,
+  refund_policy: null,
+  refund_policy_disclosure: null,
+  refund_refusal_explanation: null,
+  service_date: null,
+  service_documentation: null,
+  shipping_address: null,
+  shipping_carrier: null,
+  shipping_date: null,
+  shipping_documentation: null,
+  shipping_tracking_number: null,
+  uncategorized_file: null,
+  uncategorized_text: null,
+};

@@ -1,0 +1,116 @@
+import * as v from 'valibot';
+import type { HttpResponse } from '../http-messages.ts';
+import { declinedResponse, emptyResponse, validationErrorResponse, xmlResponse } from './responses.ts';
+import { savePayment } from './billing.ts';
+import { generateId, type ResponseContext } from './merchant-state.ts';
+import { checkNonce, consumeNonce } from './nonces.ts';
+import type { Payment } from './records.ts';
+import { getStatus, toPaymentView } from './views.ts';
+
+const Sale = v.object({
+  type: v.literal('sale'),
+  amount: v.pipe(v.string(), v.regex(/^\d+(\.\d{1,3})?$/)),
+  payment_method_nonce: v.string(),
+  order_id: v.optional(v.string()),
+  api_request_key: v.optional(v.string()),
+  customer_id: v.optional(v.string()),
+  options: v.optional(v.object({ submit_for_settlement: v.optional(v.boolean()) })),
+});
+type Sale = v.InferOutput<typeof Sale>;
+
+const duplicateWindowMs = 30_000;
+
+/** `POST /transactions`. */
+export function createTransaction(source: ResponseContext, body: unknown): HttpResponse {
+  const result = v.safeParse(v.object({ transaction: Sale }), body);
+  if (!result.success) {
+    return validationErrorResponse('transaction', {
+      code: '81503',
+      attribute: 'amount',
+      message: 'Amount is an invalid format.',
+    });
+  }
+  const { transaction: sale } = result.output;
+  const { books, now } = source;
+  const again = [...books.payments.values()].find((one) => one.requestKey && one.requestKey === sale.api_request_key);
+  if (again) return xmlResponse(201, 'transaction', toPaymentView(again, now()));
+  if (sale.customer_id !== undefined && !books.customers.has(sale.customer_id)) {
+    return validationErrorResponse('transaction', {
+      code: '91510',
+      attribute: 'customer_id',
+      message: 'Customer ID is invalid.',
+    });
+  }
+  const { problem, ...verdict } = checkNonce(books, sale.payment_method_nonce);
+  if (problem) return validationErrorResponse('transaction', { ...problem, attribute: 'payment_method_nonce' });
+  consumeNonce(books, sale.payment_method_nonce);
+  return settledSale(source, sale, isDuplicate(source, sale) ? { rejection: 'duplicate' } : verdict);
+}
+
+function isDuplicate({ books, now }: ResponseContext, { order_id, amount, customer_id }: Sale): boolean {
+  return [...books.payments.values()].some(
+    (one) =>
+      order_id !== undefined &&
+      one.orderId === order_id &&
+      one.amount === amount &&
+      one.customerId === customer_id &&
+      now() - one.createdAt < duplicateWindowMs,
+  );
+}
+
+function settledSale(
+  source: ResponseContext,
+  sale: Sale,
+  verdict: Pick<Payment, 'rejection'> & Partial<Payment>,
+): HttpResponse {
+  const { books, now } = source;
+  const customerId = sale.customer_id ?? generateId(10);
+  books.customers.add(customerId);
+  const amount = Number(sale.amount);
+  const byAmount = amount >= 2_000 && amount < 3_000 && { code: String(Math.floor(amount)), text: 'Do Not Honor' };
+  const response = verdict.response ?? (byAmount || undefined);
+  const order = books.pendingOrders.get(sale.payment_method_nonce)?.order;
+  const payment = savePayment(source, {
+    amount: sale.amount,
+    currency: order?.currency ?? 'USD',
+    customerId,
+    nonce: sale.payment_method_nonce,
+    status: toStatus(sale, verdict.rejection, response),
+    ...(sale.order_id !== undefined && { orderId: sale.order_id }),
+    ...(sale.api_request_key !== undefined && { requestKey: sale.api_request_key }),
+    ...(verdict.rejection !== undefined && { rejection: verdict.rejection }),
+    ...(response && { response }),
+  });
+  const view = toPaymentView(payment, now());
+  if (verdict.rejection !== undefined) return declinedResponse(`Gateway Rejected: ${verdict.rejection}`, view);
+  return response ? declinedResponse(response.text, view) : xmlResponse(201, 'transaction', view);
+}
+
+function toStatus({ options }: Sale, rejection: string | undefined, response: object | undefined): string {
+  if (rejection !== undefined) return 'gateway_rejected';
+  if (response) return 'processor_declined';
+  return options?.submit_for_settlement ? 'submitted_for_settlement' : 'authorized';
+}
+
+/** `GET /transactions/{id}`. */
+export function findPayment({ books, now }: ResponseContext, id: string): HttpResponse {
+  const payment = books.payments.get(id);
+  return payment ? xmlResponse(200, 'transaction', toPaymentView(payment, now())) : emptyResponse(404);
+}
+
+/** Gives a payment back: voids it before it settles, refunds it after. */
+export function reversePayment(source: ResponseContext, payment: Payment): Payment {
+  const { books, now } = source;
+  const at = now();
+  const status = getStatus(payment, at);
+  if (status !== 'settled') {
+    const voided = { ...payment, status: 'voided', updatedAt: at };
+    books.payments.set(payment.id, voided);
+    return voided;
+  }
+  const { amount, currency, customerId = '' } = payment;
+  const refund = savePayment(source, { amount, currency, customerId, type: 'credit', refundedId: payment.id });
+  const refunded = { ...payment, updatedAt: at, refundIds: [...payment.refundIds, refund.id] };
+  books.payments.set(payment.id, refunded);
+  return refunded;
+}

@@ -1,0 +1,61 @@
+import { floorToSecond } from '../calendar.ts';
+import type { StoreState } from './store-state.ts';
+import { requirePossible, type Transition, type TransitionContext } from './purchase-transition.ts';
+import { getInitialNotification } from './purchasing.ts';
+import { type Account, getLatestTransaction, type Product, type Purchase } from './records.ts';
+
+/** A family member gets the purchase as well: transactions of their own, paid by nobody, ending when the owner's do. */
+export function sharePurchase(
+  owner: Purchase,
+  member: Account,
+  { product, moment }: { product: Product; moment: TransitionContext },
+): Transition {
+  const isShareable = product.type === 'paid subscription' || product.type === 'non consumable';
+  requirePossible(isShareable, owner, `is a ${product.type}, which families do not share`);
+  const { state } = owner.subscription ?? {};
+  const isOwned = state === undefined ? getLatestTransaction(owner).revocation === undefined : state === 'ACTIVE';
+  requirePossible(isOwned, owner, 'is not active');
+  requirePossible(member.id !== owner.accountId, owner, 'belongs to this customer');
+  return { purchase: sharedWith(owner, member, moment), notifications: [getInitialNotification(product)] };
+}
+
+/** The shares that still live and die with the owner's purchase: those in the same state. */
+export const listLinkedShares = (books: StoreState, owner: Purchase): Purchase[] =>
+  [...books.purchases.values()].filter(
+    (purchase) =>
+      purchase.sharedFrom === owner.id &&
+      purchase.subscription?.state === owner.subscription?.state &&
+      getLatestTransaction(purchase).revocation === undefined,
+  );
+
+function sharedWith(owner: Purchase, member: Account, moment: TransitionContext): Purchase {
+  const { webOrderLineItemId, expiresDate, productId, currency } = getLatestTransaction(owner);
+  const transactionId = moment.nextId();
+  const purchaseDate = floorToSecond(moment.at);
+  return {
+    id: transactionId,
+    accountId: member.id,
+    sharedFrom: owner.id,
+    transactions: [
+      {
+        transactionId,
+        ...(webOrderLineItemId !== undefined && { webOrderLineItemId: moment.nextId() }),
+        ...(expiresDate !== undefined && { expiresDate }),
+        productId,
+        currency,
+        purchaseDate,
+        priceMicros: 0,
+        quantity: 1,
+        reason: 'PURCHASE',
+        changedAt: moment.at,
+      },
+    ],
+    ...(owner.subscription && {
+      subscription: {
+        ...owner.subscription,
+        renewal: { ...owner.subscription.renewal, priceMicros: 0 },
+        recentStart: purchaseDate,
+      },
+    }),
+  };
+}

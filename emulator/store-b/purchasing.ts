@@ -1,0 +1,102 @@
+import { floorToSecond } from '../calendar.ts';
+import type { PurchaseOrder } from '../purchase-order.ts';
+import { controlError } from '../control-error.ts';
+import type { StoreState } from './store-state.ts';
+import { getOrCreateProduct } from './catalogue.ts';
+import { buildOneTimeNotification, buildSubscriptionNotification, type Transition } from './purchase-transition.ts';
+import { selectOffer } from './offers.ts';
+import { generateOrderId, generatePurchaseToken, getPeriodEnd } from './orders.ts';
+import type { Order, Product, Purchase, Subscription } from './records.ts';
+
+/** What the customer gets for the order. */
+export function purchaseProduct(books: StoreState, order: PurchaseOrder, now: number): Transition {
+  const { type, applicationUsername, trial, intro } = order;
+  if (type !== 'paid subscription' && (trial || intro))
+    throw controlError(422, 'Only subscriptions have a trial or intro.');
+  if (type === 'paid subscription' && (order.quantity ?? 1) > 1) {
+    throw controlError(422, 'quantity: subscriptions are sold one by one.');
+  }
+  const product = getOrCreateProduct(books, order);
+  const owned = [...books.purchases.values()].find(
+    (one) =>
+      applicationUsername !== undefined && one.applicationUsername === applicationUsername && isOwned(one, product),
+  );
+  if (owned !== undefined) throw controlError(422, `This customer owns ${product.id} already, by ${owned.id}.`);
+  const at = floorToSecond(now);
+  if (type === 'paid subscription') {
+    const purchase = createSubscription({ order, product, at });
+    return { purchase, notices: [buildSubscriptionNotification(purchase, 'PURCHASED')] };
+  }
+  const purchase = createOneTimePurchase({ order, product, at });
+  return { purchase, notices: [buildOneTimeNotification(purchase, 'PURCHASED')] };
+}
+
+/** Who buys what, and when. */
+export interface Sale {
+  readonly order: Pick<PurchaseOrder, 'applicationUsername' | 'sandbox' | 'quantity' | 'trial' | 'intro' | 'autoRenew'>;
+  readonly product: Product;
+  readonly at: number;
+}
+
+/** Whether the customer cannot buy the product anew: what is consumed can be bought again. */
+function isOwned({ productId, subscription, isConsumed, isCancelled }: Purchase, product: Product): boolean {
+  if (productId !== product.id) return false;
+  return subscription === undefined ? !isConsumed && !isCancelled : subscription.state !== 'EXPIRED';
+}
+
+/** A new subscription in its first period. */
+export function createSubscription(sale: Sale): Purchase {
+  const { order, product, at } = sale;
+  const { priceMicros, currency } = product;
+  const { period, amountMicros, ...terms } = selectOffer(product, order);
+  const anchor = { date: at, period, periods: 1 };
+  const expiryTime = getPeriodEnd(anchor);
+  const subscription: Subscription = {
+    ...terms,
+    state: 'ACTIVE',
+    autoRenew: true,
+    playsRenewals: order.autoRenew === true,
+    expiryTime,
+    anchor,
+    priceMicros,
+    currency,
+  };
+  const service = { start: at, end: expiryTime };
+  return { ...buildPurchase(sale, { ...terms, amountMicros, service }), subscription };
+}
+
+function createOneTimePurchase(sale: Sale): Purchase {
+  const { product, order } = sale;
+  return buildPurchase(sale, { phase: 'base', amountMicros: product.priceMicros * (order.quantity ?? 1) });
+}
+
+function buildPurchase(
+  { order, product, at }: Sale,
+  terms: Pick<Order, 'phase' | 'offerId' | 'amountMicros' | 'service'>,
+): Purchase {
+  const { applicationUsername, sandbox = false, quantity = 1 } = order;
+  const { id: productId, currency, priceMicros: listMicros } = product;
+  const placed: Order = {
+    ...terms,
+    id: generateOrderId(),
+    state: 'PROCESSED',
+    createdAt: at,
+    changedAt: at,
+    productId,
+    quantity,
+    listMicros,
+    currency,
+  };
+  return {
+    id: generatePurchaseToken(),
+    productId,
+    ...(applicationUsername !== undefined && { applicationUsername }),
+    sandbox,
+    purchasedAt: at,
+    isAcknowledged: false,
+    isConsumed: false,
+    isCancelled: false,
+    quantity,
+    orders: [placed],
+  };
+}

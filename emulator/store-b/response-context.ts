@@ -1,0 +1,9 @@
+import type { StoreState } from './store-state.ts';
+import type { Keys } from './keys.ts';
+
+/** What the answers of the store are made from. */
+export interface ResponseContext {
+  readonly books: StoreState;
+  readonly keys: Keys;
+  readonly now: () => number;
+}

@@ -1,0 +1,42 @@
+import * as v from 'valibot';
+import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
+import { listPurchases } from './store-state.ts';
+import { Payment, type Purchase } from './records.ts';
+import { parseRequest, requireKeyHolder, Sandbox, toPage, toTimestamp } from './service-request.ts';
+import type { ResponseContext } from './response-context.ts';
+
+const pageSize = 100;
+
+const Query = v.object({
+  b2bKey: v.string(),
+  lineItemStateFilter: v.nullish(v.array(Payment.entries.state), ['Refunded', 'Revoked']),
+  continuationToken: v.nullish(v.string()),
+  sbx: Sandbox,
+});
+
+/** `POST /v8.0/b2b/orders/query`: the customer's payments, those that were paid back unless others are asked for. */
+export function queryOrders(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
+  const query = parseRequest(Query, call);
+  const { account } = requireKeyHolder(source, call, { service: 'purchase', key: query.b2bKey });
+  const orders = listPurchases(source.books, account, query.sbx).flatMap((purchase) =>
+    purchase.payments
+      .filter(({ state }) => query.lineItemStateFilter.includes(state))
+      .map((payment) => order(purchase, payment)),
+  );
+  return jsonResponse(200, toPage(orders, pageSize, query.continuationToken));
+}
+
+const order = ({ productId }: Purchase, payment: Payment): object => ({
+  orderId: payment.orderId,
+  orderLineItems: [
+    {
+      lineItemId: payment.lineItemId,
+      lineItemState: payment.state,
+      productId,
+      quantity: payment.quantity,
+      skuId: '0010',
+    },
+  ],
+  orderPurchasedDate: toTimestamp(payment.purchasedDate),
+  ...(payment.refundedDate !== undefined && { orderRefundedDate: toTimestamp(payment.refundedDate) }),
+});

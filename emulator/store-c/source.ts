@@ -1,9 +1,0 @@
-import type { StoreState } from './books.ts';
-import type { Keys } from './keys.ts';
-
-/** What the answers of the store are made from. */
-export interface ResponseContext {
-  readonly books: StoreState;
-  readonly keys: Keys;
-  readonly now: () => number;
-}

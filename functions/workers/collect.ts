@@ -1,6 +1,0 @@
-import type { Context } from 'aws-lambda';
-import { deps } from '../../lib/deps.ts';
-import { pollNotifications } from '../../lib/incoming/reconcile.ts';
-
-export const handler = async (_event: unknown, context: Context): Promise<void> =>
-  await pollNotifications(deps(), () => context.getRemainingTimeInMillis());

@@ -1,4 +1,0 @@
-import { deps } from '../../lib/deps.ts';
-import { loadRates } from '../../lib/exchange-rates/load-rates.ts';
-
-export const handler = async (): Promise<void> => await loadRates(deps());

@@ -1,0 +1,30 @@
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { type NotificationEndpoint, notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
+import { buildEnvironment, grantPermissions, type Permission, type SharedResources } from './permissions.ts';
+import { ServiceFunction } from './service-function.ts';
+
+const needs: readonly Permission[] = ['stores', 'notifications'];
+
+/** One function for each store that sends notifications, all of the same file: an alarm names the store that it is about. */
+export class NotificationEndpoints extends Construct {
+  /** By hook id. */
+  readonly functions: ReadonlyMap<string, LambdaFunction>;
+
+  constructor(scope: Construct, id: string, resources: SharedResources) {
+    super(scope, id);
+    this.functions = new Map(notificationEndpoints.map((hook) => [hook.id, this.createReceiver(hook, resources)]));
+  }
+
+  private createReceiver({ id, summary }: NotificationEndpoint, resources: SharedResources): LambdaFunction {
+    const { handler } = new ServiceFunction(this, id, {
+      handler: 'notifications/receive-notification.handler',
+      description: summary,
+      timeoutSeconds: 10,
+      memoryMb: 1024,
+      environment: buildEnvironment(needs, resources),
+    });
+    grantPermissions(handler, needs, resources);
+    return handler;
+  }
+}

@@ -1,0 +1,75 @@
+import type { ContractBody } from '../api/contract.ts';
+import type { changePlan, PurchaseWithOffer } from '../api/processor-a.ts';
+import type { ActiveGrant } from '../db/access-token-repository.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { callStripe } from '../stores/processor-a/stripe-client.ts';
+import { fetchObservation, type StripeAccount } from '../stores/processor-a/fetch-observations.ts';
+import type { Subscription } from '../stores/processor-a/payloads.ts';
+import { fetchSubscription, listSubscriptions } from '../stores/processor-a/stripe-queries.ts';
+import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purchases.ts';
+import { authorizeSubscriptionId } from './authorize-subscription.ts';
+import { findOfferPrice } from './price-list.ts';
+import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './checkout-context.ts';
+
+/** Subscriptions in these states can be changed. */
+const changeableStatuses = ['active', 'trialing', 'past_due'];
+
+/** Switches the buyer's subscription to another price, charges or credits the difference now, and changes the token. */
+export async function changeSubscriptionPlan(
+  request: ContractBody<typeof changePlan>,
+  selling: CheckoutContext,
+): Promise<{ readonly purchase?: PurchaseWithOffer; readonly newAccessToken: string }> {
+  const { app, deps } = selling;
+  const token = request.accessToken;
+  const grant = await requireGrant(deps.accessTokens.find(app.name, token, deps.now()));
+  const look = await openCheckoutAccount(selling, grant.platform);
+  const { customer, subscription } = await findOwnSubscription(request, grant, look);
+  const { price } = await findOfferPrice(request.offerId, look);
+  if (!price.recurring) throw new ServiceError('InvalidPayload', 'offerId: this offer is no subscription.');
+  await updateSubscriptionPrice(subscription, price.id, look);
+  const observation = await callStripe(() => fetchObservation(subscription.id, look));
+  const [registered] = await recordStripePurchases(observation ? [observation] : [], selling);
+  const known: ActiveGrant = { ...grant, customer, subscription: subscription.id };
+  return {
+    ...(registered && { purchase: toPurchaseWithOffer(registered.purchase, deps.now()) }),
+    newAccessToken: await deps.accessTokens.rotate(app.name, { token, grant: known }, deps.now()),
+  };
+}
+
+async function findOwnSubscription(
+  { id, purchaseId }: ContractBody<typeof changePlan>,
+  grant: ActiveGrant,
+  look: StripeAccount,
+): Promise<{ customer: string; subscription: Subscription }> {
+  const customer = await findStripeCustomerId(grant, look);
+  if (customer === undefined)
+    throw new ServiceError('InvalidPayload', 'Nothing was bought with this access token yet.');
+  const named = id ?? purchaseId ?? grant.subscription;
+  const own = named === undefined ? undefined : await authorizeSubscriptionId(named, customer, look);
+  const subscription = await callStripe(async () =>
+    own === undefined
+      ? (await listSubscriptions(look.stripe, customer)).find(({ status }) => changeableStatuses.includes(status))
+      : await fetchSubscription(look.stripe, own),
+  );
+  if (!subscription || !changeableStatuses.includes(subscription.status)) {
+    throw new ServiceError('InvalidPayload', 'There is no running subscription to change.');
+  }
+  return { customer, subscription };
+}
+
+async function updateSubscriptionPrice(
+  subscription: Subscription,
+  price: string,
+  { stripe }: StripeAccount,
+): Promise<void> {
+  const [item] = subscription.items.data;
+  if (!item) throw new ServiceError('ConnectionFailed', 'The subscription came without its items.');
+  await callStripe(() =>
+    stripe.subscriptions.update(subscription.id, {
+      items: [{ id: item.id, price }],
+      proration_behavior: 'always_invoice',
+      // Without the payment there is no other plan.
+      payment_behavior: 'error_if_incomplete',
+    }),
+  );
+}

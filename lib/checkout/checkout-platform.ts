@@ -1,0 +1,19 @@
+import type { AppCache } from '../apps/app-cache.ts';
+import type { ProcessorAPlatform } from '../stores/processor-a/mapping-context.ts';
+
+/** Through which account an application sells: its own, or the deployment's where only that is set. */
+export async function selectCheckoutPlatform(
+  app: string,
+  { findStoreSettings: storeSettings }: AppCache,
+): Promise<ProcessorAPlatform> {
+  if ((await storeSettings(app, 'processor_a')) !== undefined) return 'processor_a';
+  return (await storeSettings(app, 'service_processor_a')) === undefined ? 'processor_a' : 'service_processor_a';
+}
+
+/** The accounts through which an application may have sold: its own first, then the deployment's, as far as they are set. */
+export async function listCheckoutPlatforms(app: string, cachedApps: AppCache): Promise<readonly ProcessorAPlatform[]> {
+  const first = await selectCheckoutPlatform(app, cachedApps);
+  const second =
+    first === 'processor_a' && (await cachedApps.findStoreSettings(app, 'service_processor_a')) !== undefined;
+  return second ? [first, 'service_processor_a'] : [first];
+}

@@ -1,0 +1,74 @@
+import { createHash, randomBytes } from 'node:crypto';
+import * as v from 'valibot';
+import { parse } from '../shared/parse.ts';
+import { Platform } from '../purchases/platform.ts';
+import type { Millis } from '../purchases/purchase.ts';
+import { accessTokenKey } from './keys.ts';
+import type { Table } from './table.ts';
+
+const Id = v.exactOptional(v.string());
+
+/** What a token opens: the buyer behind a checkout session, on one account. */
+const AccessTokenGrant = v.object({ platform: Platform, session: Id, customer: Id, subscription: Id });
+export type AccessTokenGrant = v.InferOutput<typeof AccessTokenGrant>;
+
+const TokenItem = v.object({ ...AccessTokenGrant.entries, expiresAt: v.number() });
+
+/** A grant with the moment at which its token ends. */
+export type ActiveGrant = v.InferOutput<typeof TokenItem>;
+
+/** Tokens that an application's buyers hold. The table knows only their digests. */
+export interface AccessTokenRepository {
+  issue(app: string, grant: AccessTokenGrant, now: Millis): Promise<string>;
+  /** What the token opens; undefined for one that this application did not issue, or that has ended. */
+  find(app: string, token: string, now: Millis): Promise<ActiveGrant | undefined>;
+  /** A new token for a grant; the old one goes on for a while, as the answer with the new one may get lost. */
+  rotate(app: string, old: { readonly token: string; readonly grant: ActiveGrant }, now: Millis): Promise<string>;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+const ttlMs = 30 * dayMs;
+const overlapMs = 3 * dayMs;
+
+/** Whether the token is so near to its end that its holder should get another one. */
+export const isExpiringSoon = ({ expiresAt }: ActiveGrant, now: Millis): boolean => expiresAt - now < 10 * dayMs;
+
+/** The tokens of one table. */
+export function createAccessTokenRepository(table: Table): AccessTokenRepository {
+  const put = async (app: string, token: string, grant: ActiveGrant): Promise<string> => {
+    const ttl = Math.ceil(grant.expiresAt / 1000);
+    await table.batchPut([{ ...accessTokenKey(app, hashToken(token)), ...grant, ttl }]);
+    return token;
+  };
+  const issue: AccessTokenRepository['issue'] = async (app, grant, now) =>
+    await put(app, generateToken(), { ...grant, expiresAt: now + ttlMs });
+  return {
+    issue,
+    async find(app, token, now) {
+      if (!/^ak_[A-Za-z0-9]{32}$/.test(token)) return undefined;
+      const item = await table.get(accessTokenKey(app, hashToken(token)));
+      const grant = item && parse(TokenItem, item, 'DatabaseError');
+      return grant && grant.expiresAt > now ? grant : undefined;
+    },
+    async rotate(app, { token, grant }, now) {
+      const { expiresAt, ...opened } = grant;
+      const next = await issue(app, opened, now);
+      await put(app, token, { ...grant, expiresAt: Math.min(expiresAt, now + overlapMs) });
+      return next;
+    },
+  };
+}
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** `ak_` and 32 letters and digits, 190 random bits. */
+function generateToken(): string {
+  let text = '';
+  while (text.length < 32) {
+    // Bytes beyond the last whole multiple of 62 would make some characters likelier.
+    for (const byte of randomBytes(48)) if (byte < 248 && text.length < 32) text += alphabet[byte % 62];
+  }
+  return `ak_${text}`;
+}
+
+const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');

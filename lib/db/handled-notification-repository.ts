@@ -1,0 +1,72 @@
+import * as v from 'valibot';
+import { parse } from '../shared/parse.ts';
+import type { Platform } from '../purchases/platform.ts';
+import type { Millis } from '../purchases/purchase.ts';
+import * as keys from './keys.ts';
+import type { Table, Write } from './table.ts';
+
+/** A message of a store, known by the store's own idempotency key. */
+interface NotificationKey {
+  readonly platform: Platform;
+  readonly key: string;
+}
+
+/** When looks at the store put a message on the queue, in epoch milliseconds. */
+const EnqueueTimes = v.object({ firstEnqueuedAt: v.number(), lastEnqueuedAt: v.number() });
+type EnqueueTimes = v.InferOutput<typeof EnqueueTimes>;
+
+/** Which messages of the stores have been handled, and which are on their way to that. */
+export interface HandledNotificationRepository {
+  isHandled(app: string, message: NotificationKey): Promise<boolean>;
+  /** For a message that changed no purchase, or several. Twice is once. */
+  markHandled(app: string, message: NotificationKey, now: Millis): Promise<void>;
+  /** Undefined for a message that no look has put on the queue in the last days. */
+  findEnqueued(app: string, message: NotificationKey): Promise<EnqueueTimes | undefined>;
+  markEnqueued(app: string, messages: readonly (NotificationKey & EnqueueTimes)[]): Promise<void>;
+}
+
+/** Longer than any store repeats a message. */
+const retentionMs = 30 * 24 * 60 * 60 * 1000;
+const ttl = (now: Millis): number => Math.floor((now + retentionMs) / 1000);
+/** Longer than a look goes back. */
+const enqueuedRetentionMs = 4 * 24 * 60 * 60 * 1000;
+
+export function createHandledNotificationRepository(table: Table): HandledNotificationRepository {
+  return {
+    isHandled: async (app, { platform, key }) =>
+      (await table.get(keys.handledNotificationKey(app, platform, key))) !== undefined,
+    markHandled: async (app, { platform, key }, now) =>
+      await table.batchPut([{ ...keys.handledNotificationKey(app, platform, key), ttl: ttl(now) }]),
+    async findEnqueued(app, { platform, key }) {
+      const item = await table.get(keys.enqueuedNotificationKey(app, platform, key));
+      return item && parse(EnqueueTimes, item, 'DatabaseError');
+    },
+    markEnqueued: async (app, messages) =>
+      await table.batchPut(
+        messages.map(({ platform, key, firstEnqueuedAt, lastEnqueuedAt }) => ({
+          ...keys.enqueuedNotificationKey(app, platform, key),
+          ...{ firstEnqueuedAt, lastEnqueuedAt, ttl: Math.floor((lastEnqueuedAt + enqueuedRetentionMs) / 1000) },
+        })),
+      ),
+  };
+}
+
+/** A message while a purchase that it tells of is recorded. */
+export interface NotificationPart extends NotificationKey {
+  /** Whether the message tells of other purchases as well. */
+  readonly isOneOfSeveral: boolean;
+}
+
+export const handledPartKey = (
+  app: string,
+  { platform, key, isOneOfSeveral: isPart }: NotificationPart,
+  purchaseId: string,
+): keys.Key =>
+  isPart
+    ? keys.handledNotificationPartKey(app, { platform, key }, purchaseId)
+    : keys.handledNotificationKey(app, platform, key);
+
+/** Marks the message in the transaction that takes it in; that fails when another worker took it in first. */
+export const buildHandledMarker = (table: string, key: keys.Key, now: Millis): Write => ({
+  Put: { TableName: table, Item: { ...key, ttl: ttl(now) }, ConditionExpression: 'attribute_not_exists(pk)' },
+});

@@ -1,0 +1,32 @@
+import type { Millis } from './purchase.ts';
+import type { NotificationReason } from './lifecycle-reasons.ts';
+
+interface PurchaseNotificationEntry {
+  readonly date: Millis;
+  readonly reason: NotificationReason;
+}
+
+interface NotificationSource {
+  listNotifications(app: string, purchaseId: string): Promise<readonly PurchaseNotificationEntry[]>;
+}
+
+/** Purchases whose notifications are read at the same time. */
+const concurrency = 25;
+
+/** The notifications of several purchases, by purchase, each read once. */
+export async function listNotificationsByPurchase(
+  app: string,
+  purchaseIds: readonly string[],
+  source: NotificationSource,
+): Promise<ReadonlyMap<string, readonly PurchaseNotificationEntry[]>> {
+  const uniqueIds = [...new Set(purchaseIds)];
+  const found = new Map<string, readonly PurchaseNotificationEntry[]>();
+  for (let start = 0; start < uniqueIds.length; start += concurrency) {
+    await Promise.all(
+      uniqueIds.slice(start, start + concurrency).map(async (id) => {
+        found.set(id, await source.listNotifications(app, id));
+      }),
+    );
+  }
+  return found;
+}

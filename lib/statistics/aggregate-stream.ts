@@ -1,0 +1,60 @@
+import type { DynamoDBRecord } from 'aws-lambda';
+import { dayKey, monthKey } from '../db/keys.ts';
+import type { Deps } from '../deps.ts';
+import type { TallyIncrement } from './counter.ts';
+import { type TallyChange, toShardKey, toTallyChange } from './tally-change.ts';
+import { collapseHours } from './tally.ts';
+import { deletePassedMarkers } from './wait-for-stream.ts';
+import { findAffectedCustomers, rebuildCustomerSummary } from './rebuild-customer-summary.ts';
+
+/** Counters that are written at the same time. */
+const concurrency = 8;
+
+/**
+ * Adds what records of one shard of the table's stream tell to the days and months, each once however often and in whatever
+ * portions the records come, and brings the summaries of the customers concerned up to date.
+ */
+export async function aggregateStreamRecords(
+  records: readonly DynamoDBRecord[],
+  shardId: string,
+  deps: Deps,
+): Promise<void> {
+  const facts = records.map(toTallyChange).filter((fact) => fact !== undefined);
+  const shard = toShardKey(shardId);
+  await forEachInBatches([...groupByCounter(facts).values()], async ({ key, portions }) => {
+    await deps.counters.increment(key, shard, portions);
+  });
+  await forEachInBatches(findAffectedCustomers(records), async (customer) => {
+    await rebuildCustomerSummary(customer, deps);
+  });
+  await deletePassedMarkers(records, deps);
+}
+
+interface CounterIncrements {
+  readonly key: ReturnType<typeof dayKey>;
+  readonly portions: TallyIncrement[];
+}
+
+/** What each counter gets, so that each is written once for all records together. */
+function groupByCounter(facts: readonly TallyChange[]): ReadonlyMap<string, CounterIncrements> {
+  const shares = new Map<string, CounterIncrements>();
+  const addIncrement = (key: CounterIncrements['key'], portion: TallyIncrement): void => {
+    const name = `${key.pk}\n${key.sk}`;
+    const share = shares.get(name) ?? { key, portions: [] };
+    share.portions.push(portion);
+    shares.set(name, share);
+  };
+  for (const { appName: app, dailyTallies: changes, ...when } of facts) {
+    for (const [day, tally] of changes) {
+      addIncrement(dayKey(app, day), { ...when, tally });
+      addIncrement(monthKey(app, day.slice(0, 7)), { ...when, tally: collapseHours(tally) });
+    }
+  }
+  return shares;
+}
+
+async function forEachInBatches<T>(values: readonly T[], run: (value: T) => Promise<void>): Promise<void> {
+  for (let start = 0; start < values.length; start += concurrency) {
+    await Promise.all(values.slice(start, start + concurrency).map(run));
+  }
+}

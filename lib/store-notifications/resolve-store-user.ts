@@ -1,0 +1,15 @@
+import type { UserAliasRepository } from '../db/user-alias-repository.ts';
+import type { Observation } from '../purchases/observation.ts';
+
+/** The user whom a store names in an observation, when a form of that name is known; nothing otherwise. */
+export async function resolveStoreUser(
+  app: string,
+  { userAliases }: Observation,
+  aliases: Pick<UserAliasRepository, 'findUser'>,
+): Promise<{ readonly named?: string }> {
+  for (const token of userAliases) {
+    const storeUser = await aliases.findUser(app, token);
+    if (storeUser !== undefined) return { named: storeUser };
+  }
+  return {};
+}

@@ -1,0 +1,34 @@
+import type { Millis } from '../../purchases/purchase.ts';
+import type { StoreContext, StoreNotification } from '../store.ts';
+import { callBraintree, createGateway } from './braintree-client.ts';
+import { searchPaymentIds } from './search-payments.ts';
+import { deriveNotificationKey } from './receive.ts';
+
+/** Refunds and voids since then: the processor tells nobody of those that were made by hand in its Control Panel. */
+export async function listUndelivered(since: Millis, asking: StoreContext): Promise<readonly StoreNotification[]> {
+  const gateway = await createGateway(asking);
+  const from = new Date(since).toISOString();
+  const refunds = await callBraintree(() =>
+    searchPaymentIds(gateway, (search) => {
+      search.createdAt().min(from);
+      search.type().is('credit');
+    }),
+  );
+  const voids = await callBraintree(() => searchPaymentIds(gateway, (search) => search.voidedAt().min(from)));
+  const at = asking.now();
+  return [
+    ...refunds.map((id) => toNotification('refund', { id, at })),
+    ...voids.map((id) => toNotification('void', { id, at })),
+  ];
+}
+
+/** The search tells ids alone, so that the time is that of the search. */
+const toNotification = (
+  type: 'refund' | 'void',
+  { id, at }: { readonly id: string; readonly at: Millis },
+): StoreNotification => ({
+  key: deriveNotificationKey(type, id),
+  type,
+  occurredAt: at,
+  payload: { reason: 'REFUNDED', transaction: id },
+});

@@ -1,6 +1,0 @@
-import { withTimeBudget } from '../deadline.ts';
-import type { StoreFetch } from '../store.ts';
-
-/** A fetch that leaves time to answer the client from the signature when Apple is slow. */
-export const withRequestBudget = (fetch: StoreFetch): StoreFetch =>
-  withTimeBudget(fetch, { totalMs: 10_500, longestCallMs: 4_500, store: 'Apple' });

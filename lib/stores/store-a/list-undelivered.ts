@@ -1,0 +1,76 @@
+import { ServiceError } from '../../shared/errors.ts';
+import type { Millis } from '../../purchases/purchase.ts';
+import { withTimeBudget } from '../time-budget.ts';
+import type { StoreContext, StoreNotification } from '../store.ts';
+import { createApiToken } from './api-token.ts';
+import { type AppStoreServerApi, createAppStoreServerApi } from './app-store-server-api.ts';
+import { invalidSettingsError } from './api-errors.ts';
+import { parseNotification } from './parse-notification.ts';
+import { type Environment, NotificationHistoryResponse } from './payloads.ts';
+import { getApiKey, parseStoredSettings } from './settings.ts';
+import { createVerificationContext, type VerificationContext } from './verification.ts';
+
+const dayMs = 86_400_000;
+
+/** How far back Apple remembers its notifications; an hour less, as our clock is not Apple's. */
+const historyRetentionMs: Readonly<Record<Environment, number>> = {
+  Production: 180 * dayMs - 3_600_000,
+  Sandbox: 30 * dayMs - 3_600_000,
+};
+
+/** This runs on a schedule, where nobody waits. */
+const budget = { totalMs: 50_000, longestCallMs: 6_000, store: 'Apple' };
+
+/**
+ * The notifications that Apple failed to deliver, as a delivery would have brought them. None without an API key. Throws
+ * `ConnectionFailed`, and `InternalError` when Apple refuses the key in both environments.
+ */
+export async function listUndelivered(since: Millis, asking: StoreContext): Promise<readonly StoreNotification[]> {
+  const settings = parseStoredSettings(asking.settings);
+  const key = getApiKey(settings);
+  if (!key) return [];
+  const trust = createVerificationContext(settings, asking);
+  const server = createAppStoreServerApi(
+    withTimeBudget(asking.fetch, budget),
+    createApiToken(key, settings.bundleId, trust.now),
+  );
+  const production = await fetchNotificationPayloads('Production', since, { server, now: trust.now });
+  const sandbox = await fetchNotificationPayloads('Sandbox', since, { server, now: trust.now });
+  // Production refuses the key of an application that was never released.
+  if (!production && !sandbox) throw invalidSettingsError('both environments refuse the API key');
+  return [...(production ?? []), ...(sandbox ?? [])].flatMap((payload) => parseOrSkip(payload, trust));
+}
+
+/** All pages of an environment; undefined when it refuses the key. */
+async function fetchNotificationPayloads(
+  environment: Environment,
+  since: Millis,
+  { server, now }: { readonly server: AppStoreServerApi; readonly now: Millis },
+): Promise<string[] | undefined> {
+  const startDate = Math.max(since, now - historyRetentionMs[environment]);
+  const body = { startDate, endDate: now, onlyFailures: true };
+  const payloads: string[] = [];
+  const seenPages = new Set<string>();
+  for (let page = ''; !seenPages.has(page); ) {
+    seenPages.add(page);
+    const path = `/inApps/v1/notifications/history${page && `?paginationToken=${encodeURIComponent(page)}`}`;
+    const answer = await server.post(environment, path, { body, schema: NotificationHistoryResponse });
+    if (answer.kind === 'refused') return undefined;
+    if (answer.kind === 'missing') return payloads;
+    const { notificationHistory, hasMore, paginationToken } = answer.value;
+    payloads.push(...notificationHistory.map(({ signedPayload }) => signedPayload));
+    if (!hasMore || !paginationToken) return payloads;
+    page = paginationToken;
+  }
+  return payloads;
+}
+
+/** What cannot be understood would not have been when it was delivered, and keeps nothing else back. */
+function parseOrSkip(signedPayload: string, trust: VerificationContext): StoreNotification[] {
+  try {
+    return [parseNotification(signedPayload, trust)];
+  } catch (thrown) {
+    if (!(thrown instanceof ServiceError)) throw thrown;
+    return [];
+  }
+}

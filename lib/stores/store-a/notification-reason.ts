@@ -1,0 +1,39 @@
+import type { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
+
+/** What Apple's notifications say in our words; all others, known and unknown, say nothing of a purchase's life. */
+const reasonsByType: Readonly<Record<string, NotificationReason>> = {
+  'SUBSCRIBED.INITIAL_BUY': 'PURCHASED',
+  'SUBSCRIBED.RESUBSCRIBE': 'RENEWED',
+  ONE_TIME_CHARGE: 'PURCHASED',
+  // Sent until 2023 in place of the first two.
+  'OFFER_REDEEMED.INITIAL_BUY': 'PURCHASED',
+  'OFFER_REDEEMED.RESUBSCRIBE': 'RENEWED',
+  'OFFER_REDEEMED.UPGRADE': 'PLAN_CHANGED',
+  'OFFER_REDEEMED.DOWNGRADE': 'PLAN_CHANGED',
+  'DID_CHANGE_RENEWAL_PREF.UPGRADE': 'PLAN_CHANGED',
+  'DID_CHANGE_RENEWAL_PREF.DOWNGRADE': 'PLAN_CHANGED',
+  DID_CHANGE_RENEWAL_PREF: 'PLAN_CHANGED',
+  'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_ENABLED': 'WILL_AUTO_RENEW',
+  'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_DISABLED': 'WILL_LAPSE',
+  DID_RENEW: 'RENEWED',
+  'DID_RENEW.BILLING_RECOVERY': 'RENEWED',
+  'DID_FAIL_TO_RENEW.GRACE_PERIOD': 'ENTERED_GRACE_PERIOD',
+  DID_FAIL_TO_RENEW: 'EXPIRED',
+  GRACE_PERIOD_EXPIRED: 'EXPIRED',
+  EXPIRED: 'EXPIRED',
+  'EXPIRED.VOLUNTARY': 'EXPIRED',
+  'EXPIRED.BILLING_RETRY': 'EXPIRED',
+  'EXPIRED.PRICE_INCREASE': 'EXPIRED',
+  'EXPIRED.PRODUCT_NOT_FOR_SALE': 'EXPIRED',
+  'PRICE_INCREASE.PENDING': 'PRICE_CHANGE_UPDATED',
+  'PRICE_INCREASE.ACCEPTED': 'PRICE_CHANGE_CONFIRMED',
+  PRICE_CHANGE: 'PRICE_CHANGE_UPDATED',
+  REFUND: 'REFUNDED',
+  REVOKE: 'REVOKED',
+  RENEWAL_EXTENDED: 'EXTENDED',
+  TEST: 'TEST',
+};
+
+/** The reason that a type of notification (`DID_RENEW.BILLING_RECOVERY`) gives, `OTHER` for one that gives none. */
+export const toNotificationReason = (type: string): NotificationReason =>
+  (Object.hasOwn(reasonsByType, type) ? reasonsByType[type] : undefined) ?? 'OTHER';

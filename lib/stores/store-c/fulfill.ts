@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import * as v from 'valibot';
+import type { Observation } from '../../purchases/observation.ts';
+import { withoutPlatform } from '../../purchases/platform.ts';
+import type { StoreContext, StoreValidation } from '../store.ts';
+import { toBeneficiary } from './collections.ts';
+import { RefreshToken } from './refresh-token.ts';
+import { callService } from './store-service-api.ts';
+import { createSession, type MicrosoftSession } from './session.ts';
+import { parseStoreIdKey } from './store-id-key.ts';
+import { missingKeyError } from './service-ticket.ts';
+
+const ConsumeResponse = v.object({ newQuantity: v.number() });
+
+/** Consumes what was validated, where the settings say so, and tells what is left of it. */
+export async function fulfill(
+  { observations, purchaseId, nativeTransaction: native }: StoreValidation,
+  asking: StoreContext,
+): Promise<readonly Observation[]> {
+  const session = createSession(asking);
+  const observed = observations.find(({ purchase }) => purchase.purchaseId === purchaseId);
+  if (!session.settings.consume || !observed || !isConsumable(observed)) return [];
+  const kind = native.productKind ?? native.productType;
+  const newQuantity = await consume(session, observed, { isManaged: kind === 'Consumable', app: asking.appName });
+  const purchase = { ...observed.purchase, quantity: newQuantity, isConsumed: newQuantity === 0 };
+  // Later than the look that it follows, even within the same millisecond.
+  return [{ ...observed, asOf: Math.max(session.now(), observed.asOf + 1), purchase }];
+}
+
+const isConsumable = ({ purchase }: Observation): boolean =>
+  purchase.productType === 'consumable' && purchase.isConsumed === false && purchase.endedAt === undefined;
+
+async function consume(
+  session: MicrosoftSession,
+  { purchase, refreshToken }: Observation,
+  { isManaged, app }: { isManaged: boolean; app: string },
+): Promise<number> {
+  const { collectionsKey = '', productId, sandboxId } = v.parse(RefreshToken, refreshToken);
+  const body = {
+    beneficiary: toBeneficiary(parseStoreIdKey(collectionsKey, 'collections', session)),
+    productId,
+    trackingId: deriveTrackingId(app, withoutPlatform(purchase.purchaseId), withoutPlatform(purchase.transactionId)),
+    // The whole balance; what the developer manages has none, and the store refuses a number for it.
+    ...(isManaged && { removeQuantity: purchase.quantity ?? 1 }),
+    ...(sandboxId !== undefined && { sbx: sandboxId }),
+  };
+  const answer = await callService(
+    session,
+    { service: 'collections', path: '/v8.0/collections/consume', body },
+    ConsumeResponse,
+  );
+  if (answer.kind !== 'found') throw missingKeyError('collections');
+  return answer.value.newQuantity;
+}
+
+/** The same for every try to consume the same purchase, so that the store consumes it once. */
+function deriveTrackingId(...parts: readonly string[]): string {
+  const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  const version = `8${hex.slice(13, 16)}`;
+  return [hex.slice(0, 8), hex.slice(8, 12), version, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-');
+}

@@ -1,0 +1,6 @@
+import { withTimeBudget } from '../time-budget.ts';
+import type { StoreFetch } from '../store.ts';
+
+/** A fetch that leaves time to answer the client when Microsoft is slow. */
+export const withRequestBudget = (fetch: StoreFetch): StoreFetch =>
+  withTimeBudget(fetch, { totalMs: 11_000, longestCallMs: 5_000, store: 'Microsoft' });

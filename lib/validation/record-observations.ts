@@ -1,0 +1,87 @@
+import type { App } from '../apps/app.ts';
+import type { UserAliasRepository } from '../db/user-alias-repository.ts';
+import type { EntitledPurchase, RecordPurchaseResult } from '../db/purchase-repository.ts';
+import type { Deps } from '../deps.ts';
+import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
+import type { Observation } from '../purchases/observation.ts';
+import type { StoreValidation, ValidationRequest } from '../stores/store.ts';
+
+interface RecordingContext {
+  readonly app: App;
+  readonly recorder: EventRecorder;
+  readonly deps: Deps;
+  /** Whose user claims the purchases; nobody claims without a user in it. */
+  readonly request: Pick<ValidationRequest, 'applicationUsername' | 'obfuscatedUsername'>;
+  /** What the observations came from; its purchase is always among the event's tags. */
+  readonly validation?: Pick<StoreValidation, 'purchaseId' | 'appDownload'>;
+}
+
+/** How many purchases of one receipt are written at a time. */
+const concurrency = 8;
+
+/**
+ * Writes what was observed, each purchase in a transaction of its own, and claims it for the request's user. Returns the
+ * purchases as the table then has them.
+ */
+export async function recordObservations(
+  observations: readonly Observation[],
+  registering: RecordingContext,
+): Promise<EntitledPurchase[]> {
+  const recorded: RecordPurchaseResult[] = [];
+  for (let start = 0; start < observations.length; start += concurrency) {
+    const some = observations.slice(start, start + concurrency);
+    const written = await Promise.all(some.map((observed) => recordObservation(observed, registering)));
+    recorded.push(...written.filter((result) => result !== undefined));
+  }
+  const hasNewClaim = recorded.some(({ change }) => change && change.newClaims.length > 0);
+  if (recorded.length > 0) await linkUserAliases(observations, hasNewClaim, registering);
+  const { recorder, validation } = registering;
+  addRecordedPurchases(recorder, recorded, validation?.purchaseId);
+  if (validation?.appDownload) recorder.setAppDownload(validation.appDownload);
+  return recorded.map(({ stored: { state: known, entitledUsers } }) => ({ purchase: known.purchase, entitledUsers }));
+}
+
+/**
+ * Remembers the forms in which stores name the user, and hands over what they told of before the user was known. Who is not
+ * remembered after a claim was made by a request that came to nothing later.
+ */
+async function linkUserAliases(
+  observations: readonly Observation[],
+  hasNewClaim: boolean,
+  { app, deps, request }: RecordingContext,
+): Promise<void> {
+  const { applicationUsername: username, obfuscatedUsername } = request;
+  if (username === undefined || (!hasNewClaim && (await deps.userAliases.hasAlias(app.name, username)))) return;
+  const shown = observations.flatMap(({ userAliases }) => userAliases);
+  const user = { username, storeAliases: shown, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
+  await claimUnclaimedPurchases(app, user, deps);
+  await deps.userAliases.saveAliases(app.name, user);
+  // What a store told of meanwhile did not find the user yet.
+  await claimUnclaimedPurchases(app, user, deps);
+}
+
+async function claimUnclaimedPurchases(
+  app: App,
+  user: Parameters<UserAliasRepository['listUnclaimedPurchases']>[1],
+  deps: Deps,
+): Promise<void> {
+  for (const purchaseId of await deps.userAliases.listUnclaimedPurchases(app.name, user)) {
+    const claimed = { trigger: 'validation', named: user.username, strategy: app.strategy, now: deps.now() } as const;
+    await deps.purchases.recordPurchase(app.name, purchaseId, claimed);
+  }
+}
+
+async function recordObservation(
+  observed: Observation,
+  { app, deps, request }: RecordingContext,
+): Promise<RecordPurchaseResult | undefined> {
+  const { applicationUsername: username } = request;
+  return await deps.purchases.recordPurchase(app.name, observed.purchase.purchaseId, {
+    trigger: 'validation',
+    observed,
+    ...(username !== undefined && { claim: { username, how: 'validation' } }),
+    strategy: app.strategy,
+    now: deps.now(),
+  });
+}

@@ -1,0 +1,65 @@
+import * as v from 'valibot';
+import type { TemplateNames } from './intrinsics.ts';
+import type { IamAccess } from './iam-policies.ts';
+import { listResources, type Template } from './template.ts';
+
+/** A call of an AWS client: `DynamoDB_20120810.Query` and the like, and its parameters. */
+interface AwsCall {
+  readonly target: string;
+  readonly body: string;
+}
+
+/** What a call does, in IAM's words. Throws for one that no function makes. */
+export type ToIamAccesses = (call: AwsCall) => readonly IamAccess[];
+
+const Any = v.object({});
+const Json = v.pipe(v.string(), v.parseJson());
+const TableCall = v.pipe(Json, v.object({ TableName: v.string(), IndexName: v.optional(v.string()) }));
+const Batch = v.pipe(Json, v.object({ RequestItems: v.record(v.string(), v.unknown()) }));
+const TableReference = v.object({ TableName: v.string() });
+const Transaction = v.pipe(Json, v.object({ TransactItems: v.array(v.record(v.string(), TableReference)) }));
+const QueueCall = v.pipe(Json, v.object({ QueueUrl: v.string() }));
+const SecretCall = v.pipe(Json, v.object({ SecretId: v.string() }));
+
+/** Knows the template's tables and queues by the names that clients call them. */
+export function createAccessResolver(template: Template, names: TemplateNames): ToIamAccesses {
+  const listArns = (type: string) =>
+    [...listResources(template, type, { properties: Any, names }).keys()].map(
+      (id) => [names.ref(id), names.attribute(id, 'Arn')] as const,
+    );
+  const arns = new Map([...listArns('AWS::DynamoDB::Table'), ...listArns('AWS::SQS::Queue')]);
+  const toArn = (name: string): string => arns.get(name) ?? name;
+  return ({ target, body }) => {
+    const [service = '', operation = ''] = target.split('.');
+    if (service === 'secretsmanager') {
+      return [{ action: `secretsmanager:${operation}`, resource: v.parse(SecretCall, body).SecretId }];
+    }
+    if (service === 'AmazonSQS') {
+      // A batch needs no permission of its own.
+      const action = `sqs:${operation.replace(/Batch$/, '')}`;
+      return [{ action, resource: toArn(v.parse(QueueCall, body).QueueUrl) }];
+    }
+    if (service.startsWith('DynamoDB_')) return toDynamoDbAccesses(operation, body, toArn);
+    throw new Error(`${target} does not run here.`);
+  };
+}
+
+function toDynamoDbAccesses(operation: string, body: string, toArn: (name: string) => string): IamAccess[] {
+  if (operation.startsWith('Batch')) {
+    const tables = Object.keys(v.parse(Batch, body).RequestItems);
+    return tables.map((table) => ({ action: `dynamodb:${operation}`, resource: toArn(table) }));
+  }
+  if (operation.startsWith('Transact')) {
+    // Each of its writes needs the permission that it needs by itself.
+    return v
+      .parse(Transaction, body)
+      .TransactItems.flatMap((item) => Object.entries(item))
+      .map(([kind, { TableName }]) => ({
+        action: `dynamodb:${kind}Item`,
+        resource: toArn(TableName),
+      }));
+  }
+  const { TableName, IndexName } = v.parse(TableCall, body);
+  const index = IndexName === undefined ? '' : `/index/${IndexName}`;
+  return [{ action: `dynamodb:${operation}`, resource: toArn(TableName) + index }];
+}

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { deps } from '../../lib/deps.ts';
+import { resolveStoreUser } from '../../lib/store-notifications/resolve-store-user.ts';
+import { createObservation, createUniqueName, dayMs } from '../../testing/given.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(async () => {
+  await service.close();
+});
+
+let keys: IssuedApiKeys;
+beforeEach(async () => {
+  keys = await service.createApp(['store_a', 'store_b']);
+});
+
+const md5 = createHash('md5').update('victim').digest('hex');
+const asUuid = md5.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-3$3-8$4-$5');
+
+/** The store tells of a purchase before any client does; its user is named by the forms. */
+async function toldOf(purchaseId: string, ...userTokens: string[]): Promise<readonly string[]> {
+  const now = Date.now();
+  const look = createObservation({ purchaseId, expirationDate: now + dayMs }, { userAliases: userTokens, asOf: now });
+  await deps().purchases.recordPurchase(keys.appName, purchaseId, {
+    ...{ trigger: 'notification', observed: look, strategy: 'first', now },
+    ...(await resolveStoreUser(keys.appName, look, deps().userAliases)),
+  });
+  return await ownersOf(purchaseId);
+}
+
+const ownersOf = async (purchaseId: string) =>
+  (await deps().purchases.find(keys.appName, purchaseId))?.entitledUsers ?? [];
+
+/** Buys something and has it validated; `said` is what the client says of its user. */
+async function validates(applicationUsername: string, said: object = {}): Promise<void> {
+  const order = { platform: 'store_a', productId: createUniqueName('coins'), type: 'consumable', form: 'signed' };
+  const { validate } = await service.callControl('/purchases', { ...order, applicationUsername });
+  const { body } = await service.validate(keys, {
+    ...validate,
+    additionalData: { applicationUsername, ...said },
+  });
+  expect(body.ok).toBe(true);
+}
+
+describe('a stranger', () => {
+  it.each([md5, asUuid, md5.toUpperCase()])('who names %s gets nothing of the user whose form it is', async (form) => {
+    await validates('victim');
+    await validates('mallory', { obfuscatedUsername: form });
+    expect(await toldOf('store_a:777', md5)).toEqual(['victim']);
+  });
+
+  it.each([md5, asUuid])('who names %s gets nothing of what waits for a user who is not known yet', async (form) => {
+    expect(await toldOf('store_a:888', asUuid)).toEqual([]);
+    await validates('mallory', { obfuscatedUsername: form });
+    expect(await ownersOf('store_a:888')).toEqual([]);
+    await validates('victim');
+    expect(await ownersOf('store_a:888')).toEqual(['victim']);
+  });
+
+  it.each([md5, asUuid])('who is called %s gets nothing of the user whose form it is', async (name) => {
+    expect(await toldOf('store_a:999', md5)).toEqual([]);
+    await validates(name);
+    expect(await ownersOf('store_a:999')).toEqual([]);
+    await validates('victim');
+    expect(await ownersOf('store_a:999')).toEqual(['victim']);
+    expect(await toldOf('store_a:1001', asUuid)).toEqual(['victim']);
+  });
+
+  it('who even buys under the form of another user loses it to that user', async () => {
+    const { userAliases: aliases } = deps();
+    await aliases.saveAliases(keys.appName, { username: 'mallory', obfuscatedUsername: md5, storeAliases: [md5] });
+    await aliases.saveAliases(keys.appName, { username: 'victim', storeAliases: [] });
+    expect(await aliases.findUser(keys.appName, asUuid)).toBe('victim');
+    await aliases.saveAliases(keys.appName, { username: 'mallory', obfuscatedUsername: md5, storeAliases: [md5] });
+    expect(await aliases.findUser(keys.appName, asUuid)).toBe('victim');
+  });
+
+  it('who names a plain user gets nothing of that user', async () => {
+    await validates('bob');
+    await deps().userAliases.saveAliases(keys.appName, {
+      username: 'mallory',
+      obfuscatedUsername: 'bob',
+      storeAliases: ['bob'],
+    });
+    expect(await toldOf('store_a:1', 'bob')).toEqual(['bob']);
+  });
+});
+
+describe('a user', () => {
+  it('whom the application names to stores in a form of its own is found by it, once a store showed it', async () => {
+    const { userAliases: aliases } = deps();
+    expect(await toldOf('store_b:1', 'own-form-of-ann')).toEqual([]);
+    await aliases.saveAliases(keys.appName, {
+      username: 'ann',
+      obfuscatedUsername: 'own-form-of-ann',
+      storeAliases: [],
+    });
+    expect(await aliases.findUser(keys.appName, 'own-form-of-ann')).toBeUndefined();
+    const ann = { username: 'ann', obfuscatedUsername: 'own-form-of-ann', storeAliases: ['own-form-of-ann'] };
+    await aliases.saveAliases(keys.appName, ann);
+    expect(await aliases.findUser(keys.appName, 'own-form-of-ann')).toBe('ann');
+    expect(await aliases.listUnclaimedPurchases(keys.appName, ann)).toEqual(['store_b:1']);
+  });
+
+  it('whose name is a random UUID is found by it', async () => {
+    const name = 'b1946ac9-2492-4d23-8c6b-6f3e0a1d9c55';
+    await validates(name);
+    expect(await toldOf('store_a:2', name)).toEqual([name]);
+  });
+
+  it('whose name is plain is found by it, at once and later', async () => {
+    expect(await toldOf('store_a:3', 'carol')).toEqual([]);
+    await validates('carol');
+    expect(await ownersOf('store_a:3')).toEqual(['carol']);
+    expect(await toldOf('store_a:4', 'carol')).toEqual(['carol']);
+  });
+});
+
+describe('a form that is too long for any user', () => {
+  it('counts as none', async () => {
+    await validates('dave', { obfuscatedUsername: 'x'.repeat(3_000) });
+    expect((await deps().purchases.listByUser(keys.appName, 'dave')).length).toBe(1);
+  });
+});
+
+it('a user who validates what another one has validated is told to ask again while the store is down, and no more', async () => {
+  const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription', applicationUsername: 'ann' };
+  const { validate } = await service.callControl('/purchases', order);
+  const as = async (applicationUsername: string) =>
+    (await service.validate(keys, { ...validate, additionalData: { applicationUsername } })).body;
+  expect(await as('ann')).toMatchObject({ ok: true });
+  await service.callControl('/faults', { platform: 'store_b', fault: 'down', times: 20 });
+  expect(await as('ann')).toMatchObject({ ok: true, data: { warning: expect.any(String) } });
+  expect(await as('bob')).toMatchObject({ ok: false, code: 6778002 });
+  await service.clearFaults();
+  expect(await as('bob')).toMatchObject({ ok: true });
+});

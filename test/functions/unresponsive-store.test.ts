@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Context } from 'aws-lambda';
+import { handler as sweep } from '../../functions/workers/enqueue-due-items.ts';
+import { getPurchase } from '../../lib/api/purchases.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import type { Platform } from '../../lib/purchases/platform.ts';
+import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+import { createTestTable } from '../../testing/table.ts';
+import { startWorkQueues, type WorkQueues } from '../../testing/work-queues.ts';
+
+let service: TestService;
+let queues: WorkQueues;
+beforeAll(async () => {
+  service = await startTestService();
+  // The sweep takes what is due of all applications, and those of other tests live in another time.
+  await createTestTable(createUniqueName('silent'));
+  queues = await startWorkQueues();
+});
+afterAll(async () => {
+  await queues.close();
+  await service.close();
+});
+
+const reachable: readonly (readonly [Platform, string])[] = [
+  ['store_a', 'premium'],
+  ['store_b', 'premium'],
+  ['store_c', 'premium'],
+  ['processor_a', 'basic'],
+  ['processor_b', 'monthly'],
+];
+
+/** A subscription that its user has shown to the service, at a store that posts nothing. */
+async function subscription(platform: Platform, productId: string, settings: object = {}) {
+  const keys = await service.createApp([platform], settings);
+  const order = { platform, productId, type: 'paid subscription', applicationUsername: createUniqueName('user') };
+  const { id, validate } = await service.callControl('/purchases', order);
+  const { body } = await service.validate(keys, validate);
+  if (!body.ok) throw new Error(body.message);
+  const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
+  return {
+    look: async () => await look(keys, purchaseId),
+    act: async (action: string) => await service.callControl(`/purchases/${id}/${action}`, {}),
+  };
+}
+
+async function look({ appName: app, secretKey }: IssuedApiKeys, purchaseId: string) {
+  const query = { include_notifications: 'true' };
+  const { body } = await callEndpoint(getPurchase, {
+    headers: buildBasicAuth(app, secretKey),
+    params: { purchaseId },
+    query,
+  });
+  return { ...body, reasons: body.notifications.map(({ reason }: { reason: string }) => reason) };
+}
+
+/** The clock moves, and the service does what it does every minute. */
+async function passes(advance: string): Promise<void> {
+  await service.callControl('/clock', { advance });
+  await sweep({}, { getRemainingTimeInMillis: () => 60_000 } as Context);
+  await queues.drain();
+}
+
+describe('a subscription whose store never tells anything', () => {
+  it.each(reachable)('expires, is refreshed and announced, once: %s', async (platform, productId) => {
+    const { look } = await subscription(platform, productId);
+    expect(await look()).toMatchObject({ isExpired: false, reasons: ['PURCHASED'] });
+    // Some stores try to collect a payment for weeks.
+    for (let week = 0; week < 14; week++) await passes('P7D');
+    const expired = await look();
+    expect(expired.isExpired).toBe(true);
+    expect(expired.reasons.filter((reason: string) => reason === 'EXPIRED')).toEqual(['EXPIRED']);
+    await passes('P7D');
+    expect((await look()).reasons).toEqual(expired.reasons);
+  });
+
+  it.each(reachable)('is found renewed before its user comes back: %s', async (platform, productId) => {
+    const { act, look } = await subscription(platform, productId);
+    await act('renew');
+    await passes('P4D');
+    expect(await look()).toMatchObject({ isExpired: false, reasons: ['PURCHASED', 'RENEWED'] });
+  });
+});
+
+describe('a subscription whose store cannot be asked', () => {
+  it.each(['store_a', 'store_b'] as const)(
+    'expires by the clock when patience ends: %s',
+    async (platform) => {
+      const { act, look } = await subscription(platform, 'premium');
+      await act('renew');
+      await service.callControl('/faults', { platform, fault: 'down', times: 10_000 });
+      await service.callControl('/clock', { advance: 'P62D' });
+      for (let failure = 1; failure <= 5; failure++) await passes('P1D');
+      expect((await look()).reasons).toEqual(['PURCHASED']);
+      for (let failure = 6; failure <= 10; failure++) await passes('P1D');
+      expect(await look()).toMatchObject({ isExpired: true, reasons: ['PURCHASED', 'EXPIRED'] });
+      await service.clearFaults();
+      for (let look = 0; look < 3; look++) await passes('P1D');
+      // What it missed of the life was a renewal that has run out, too.
+      const { reasons } = await look();
+      expect([reasons.slice(0, 2), reasons.slice(2).sort()]).toEqual([
+        ['PURCHASED', 'EXPIRED'],
+        ['EXPIRED', 'RENEWED'],
+      ]);
+    },
+    60_000,
+  );
+
+  it.each(['store_a', 'store_b'] as const)(
+    'once, at the end of what was cancelled, is asked again: %s',
+    async (platform) => {
+      const { act, look } = await subscription(platform, 'premium');
+      await act('cancel');
+      await passes('P4D');
+      await service.callControl('/faults', { platform, fault: 'down', times: 10_000 });
+      await passes('P32D');
+      await service.clearFaults();
+      expect((await look()).reasons).toEqual(['PURCHASED', 'WILL_LAPSE']);
+      await passes('PT2M');
+
+      expect((await look()).reasons).toEqual(['PURCHASED', 'WILL_LAPSE', 'EXPIRED']);
+    },
+  );
+
+  it('as it has no credentials for it, expires by the clock at its date', async () => {
+    const none = { issuerId: undefined, keyId: undefined, privateKey: undefined, sharedSecret: undefined };
+    const { look } = await subscription('store_a', 'premium', none);
+    await passes('P20D');
+    expect(await look()).toMatchObject({ isExpired: false, reasons: ['PURCHASED'] });
+    await passes('P12D');
+    expect(await look()).toMatchObject({ isExpired: true, reasons: ['PURCHASED', 'EXPIRED'] });
+    await passes('P12D');
+    expect((await look()).reasons).toEqual(['PURCHASED', 'EXPIRED']);
+  });
+});

@@ -1,0 +1,129 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Contract } from '../../lib/api/contract.ts';
+import {
+  addCustomerPurchase,
+  getCustomer,
+  getCustomerPurchases,
+  getCustomerSubscription,
+  getCustomerTransactions,
+  listCustomers,
+} from '../../lib/api/customers.ts';
+import { searchEvents } from '../../lib/api/events.ts';
+import { getPurchase } from '../../lib/api/purchases.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import type { Table } from '../../lib/db/table.ts';
+import { buildBasicAuth, type CallOptions, callEndpoint } from '../../testing/call.ts';
+import { createObservation, dayMs, givenApp } from '../../testing/given.ts';
+import { givenPurchase } from '../../testing/given-purchase.ts';
+import { createTestTable } from '../../testing/table.ts';
+
+let table: Table;
+beforeAll(async () => {
+  table = await createTestTable();
+});
+
+const names = [
+  'a/b',
+  'what?',
+  '?limit=1&skip=2#top',
+  '50%',
+  '%2F',
+  '+',
+  'a+b c',
+  'Zoë 日本',
+  '👩‍👩‍👧 😀',
+  'a#b#c',
+  'purchases',
+  'error',
+  'store_a:1',
+  '__proto__',
+  'constructor',
+  '\u0000\u0001',
+  'x'.repeat(900),
+  '😀'.repeat(225),
+];
+const labelled = names.map((name) => [name.length > 100 ? `${name.slice(0, 4)}…` : name, name] as const);
+
+const expirationDate = Date.now() + 30 * dayMs;
+const look = (purchaseId: string) => createObservation({ purchaseId, purchaseDate: Date.now(), expirationDate });
+
+const asker =
+  ({ appName: app, secretKey }: IssuedApiKeys) =>
+  async (contract: Contract, wanted: CallOptions) => {
+    const { status, body } = await callEndpoint(contract, { headers: buildBasicAuth(app, secretKey), ...wanted });
+    expect([status, body.message]).toEqual([200, undefined]);
+    return body;
+  };
+
+/** Somebody whose name is nearly the same, and who owns nothing. */
+const others = ['a', 'b', '%', '/'];
+
+describe.each(labelled)('the user %s', (_label, name) => {
+  let ask: ReturnType<typeof asker>;
+  let keys: IssuedApiKeys;
+  beforeAll(async () => {
+    keys = await givenApp(table);
+    ask = asker(keys);
+    await givenPurchase(keys.appName, name, look('store_a:1'));
+  });
+  const params = { applicationUsername: name };
+
+  it('is found with what the user bought at every path of customers', async () => {
+    const purchase = expect.objectContaining({ purchaseId: 'store_a:1', isExpired: false });
+    const purchases = { 'store_a:monthly': purchase };
+    const transactions = [expect.objectContaining({ purchaseId: 'store_a:1' })];
+    const whole = await ask(getCustomer, { params });
+    expect(whole).toMatchObject({ ...params, purchases, transactions });
+    expect(whole.customerInfo).toMatchObject({ lastPurchaseId: 'store_a:1', activeSubscriber: true });
+    expect(await ask(getCustomerPurchases, { params })).toEqual({ ...params, purchases });
+    expect(await ask(getCustomerSubscription, { params })).toEqual({ ...params, subscription: purchase });
+    expect(await ask(getCustomerTransactions, { params })).toEqual({ ...params, transactions });
+  });
+
+  it('is found in the list of customers, and by name', async () => {
+    const row = { applicationUsername: name, customerInfo: expect.objectContaining({ activeSubscriber: true }) };
+    expect((await ask(listCustomers, {})).rows).toEqual([row]);
+    const encoded = encodeURIComponent(name);
+    expect((await ask(listCustomers, { query: { applicationUsername: encoded } })).rows).toEqual([row]);
+    expect((await ask(listCustomers, { query: { applicationUsername: name } })).rows).toEqual([row]);
+  });
+
+  it('is found in the events of the user, and by a search', async () => {
+    await ask(getCustomerPurchases, { params });
+    const { events } = await ask(getCustomer, { params });
+    expect(events.length).toBeGreaterThan(0);
+    const { rows } = await ask(searchEvents, { params: { tag: name } });
+    const contexts = rows.map(({ context }: { context: object }) => context);
+    expect(contexts).toContainEqual(expect.objectContaining({ applicationUsername: name, eventType: 'customer.read' }));
+  });
+
+  it('can be linked to a purchase, and nobody else is', async () => {
+    await givenPurchase(keys.appName, 'owner', look('store_a:linked'));
+    const body = { purchaseId: 'store_a:linked' };
+    expect(await ask(addCustomerPurchase, { params, body })).toMatchObject({ ok: true, ...params });
+    const ids = (await ask(getCustomerTransactions, { params })).transactions.map(
+      ({ purchaseId }: { purchaseId: string }) => purchaseId,
+    );
+    expect(ids).toContain('store_a:linked');
+    for (const other of others) {
+      const found = await ask(getCustomerPurchases, { params: { applicationUsername: other } });
+      expect(found.purchases).toEqual({});
+    }
+  });
+});
+
+it.each(['error', 'store_a:9'])('the user %s is shown no request about somebody else', async (name) => {
+  const keys = await givenApp(table);
+  const ask = asker(keys);
+  await givenPurchase(keys.appName, 'ann', look('store_a:9'));
+  await ask(getCustomerPurchases, { params: { applicationUsername: name } });
+  const headers = buildBasicAuth(keys.appName, keys.secretKey);
+  for (let time = 0; time < 12; time++) {
+    await callEndpoint(getPurchase, { headers, params: { purchaseId: 'store_a:none' } });
+    await callEndpoint(getPurchase, { headers, params: { purchaseId: 'store_a:9' } });
+  }
+  const { rows } = await ask(searchEvents, { params: { tag: name } });
+  expect(rows).toHaveLength(13);
+  const { events } = await ask(getCustomer, { params: { applicationUsername: name } });
+  expect(events).toMatchObject([{ eventInfo: { type: 'customer.read', response: { ok: true } } }]);
+});

@@ -1,0 +1,125 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { toLoggable } from '../../../lib/events/loggable.ts';
+import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
+import { sanitize } from '../../../lib/shared/redaction/sanitize.ts';
+
+const canary = 'CANARY-secret-value';
+const secretFields = [
+  'appStoreReceipt',
+  'transactionReceipt',
+  'jwsRepresentation',
+  'purchaseToken',
+  'signature',
+  'receipt',
+  'accessToken',
+  'paymentMethodNonce',
+  'storeIdKey_collections',
+  'password',
+  'apiKey',
+  'authorization',
+  'anything_nobody_thought_of',
+];
+
+describe('an event', () => {
+  it('holds no value of a field that is not on the closed list, however deep it sits', () => {
+    const tree = fc.letrec((tie) => ({
+      node: fc.oneof(
+        { maxDepth: 5 },
+        fc.dictionary(fc.constantFrom(...secretFields), fc.constant(canary)),
+        fc.dictionary(fc.constantFrom('transaction', 'data', 'products', 'license'), tie('node')),
+        fc.array(tie('node'), { maxLength: 3 }),
+      ),
+    })).node;
+    fc.assert(
+      fc.property(tree, (body) => {
+        const recorder = createEventRecorder({ type: 'receipt.validated', date: 0 });
+        recorder.addContent({ products: [body as object], transactions: [{ type: 'x', ...(body as object) }] });
+        const end = { request: { method: 'POST', body }, response: body, outcome: { status: 200, ok: true } };
+        expect(JSON.stringify(recorder.finish(end))).not.toContain(canary);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('always has every list, and the tags of its user, its request and its error', () => {
+    const recorder = createEventRecorder({ type: 'receipt.validated', date: 0, reqId: 'req-1' });
+    recorder.setUser('ann');
+    const { event } = recorder.finish({
+      request: {},
+      response: {},
+      outcome: { status: 400, ok: false, message: 'no' },
+    });
+    expect(event.content).toMatchObject({
+      products: [],
+      purchases: [],
+      transactions: [],
+      claims: [],
+      refreshFailures: [],
+    });
+    expect(event.content.tags).toEqual({ ann: '_A', 'req-1': '_R', error: '_X' });
+  });
+
+  it.each(['error', 'req-1', 'store_a:1'])(
+    'keeps the tag of its user when something else is called %s, too',
+    (name) => {
+      const recorder = createEventRecorder({ type: 'receipt.validated', date: 0, reqId: 'req-1' });
+      recorder.setUser(name);
+      recorder.addTag('store_a:1', '_P');
+      const { event } = recorder.finish({ request: {}, response: {}, outcome: { status: 400, ok: false } });
+      expect(event.content.tags).toEqual({ 'store_a:1': '_P', 'req-1': '_R', error: '_X', [name]: '_A' });
+    },
+  );
+
+  it('keeps no secret of the request in the words of a store that repeats it', () => {
+    const [receipt, nonce] = ['MIIT-the-receipt', 'tokencc_the-nonce'];
+    const recorder = createEventRecorder({ type: 'receipt.validated', date: 0 });
+    recorder.addContent({ refreshFailures: [{ platform: 'store_a', reason: `cannot settle ${nonce}` }] });
+    const timing = { startedAt: 0, endedAt: 1 };
+    recorder.addExternalCall({ type: 'x', url: `https://x/${encodeURIComponent(receipt)}`, method: 'GET', timing });
+    const message = `malformed: ${'x'.repeat(290)}${receipt} for key 0123-of-the-app`;
+    const finished = recorder.finish({
+      request: { body: { transaction: { appStoreReceipt: receipt, odd: [{ deep: nonce }] } } },
+      outcome: { status: 400, ok: false, message },
+      response: { ok: false, message, data: { error: { message }, warning: nonce } },
+      error: { code: 'InvalidPayload', status: 400, message },
+      credentials: ['0123-of-the-app'],
+    });
+    const kept = JSON.stringify(finished);
+    for (const secret of ['MIIT', nonce, '0123-of']) expect(kept).not.toContain(secret);
+    expect(finished.event.outcome.message).toMatch(/^malformed: x+/);
+    expect(finished.event.content.refreshFailures).toEqual([
+      { platform: 'store_a', reason: 'cannot settle [removed]' },
+    ]);
+  });
+
+  it.each([
+    ['an access token', `ak_${'a1B2'.repeat(8)}`],
+    ['a key', `sec_${'a1B2'.repeat(8)}`],
+    ['a signed message', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'],
+    ['a credential', 'Basic YXBwOnNlY19rZXk='],
+    ['a receipt', 'MIITpAYJKoZIhvcNAQcCo0IT'.repeat(20)],
+  ])('keeps %s in no message, wherever it came from, and in no log line', (_what, secret) => {
+    expect(JSON.stringify(sanitize({ message: `got ${secret}.` }))).not.toContain(secret.slice(0, 20));
+    expect(JSON.stringify(toLoggable(new Error(`got ${secret}.`)))).not.toContain(secret.slice(0, 20));
+    expect(JSON.stringify(toLoggable({ message: secret, config: { headers: [secret] } }))).not.toContain(secret);
+  });
+
+  it('counts the rows of a list that it leaves out', () => {
+    const recorder = createEventRecorder({ type: 'receipt.validated', date: 0 });
+    recorder.addContent({ purchases: Array.from({ length: 130 }, (_, index) => ({ purchaseId: `store_a:${index}` })) });
+    const { content } = recorder.finish({ request: {}, response: {}, outcome: { status: 200, ok: true } }).event;
+    expect([content.purchases.length, content.trimmed]).toEqual([100, { purchases: 30 }]);
+  });
+
+  it('says where it trimmed', () => {
+    expect(sanitize({ message: 'x'.repeat(1000) })).toEqual({ message: expect.stringMatching(/^x{300} \[trimmed\]$/) });
+    expect(sanitize({ products: Array.from({ length: 25 }, () => 1) })).toEqual({
+      products: expect.arrayContaining(['[trimmed] 5 more']),
+    });
+  });
+
+  it('can be stored whatever text it got', () => {
+    expect(sanitize({ message: '\uD800' })).toEqual({ message: '\uFFFD' });
+  });
+});

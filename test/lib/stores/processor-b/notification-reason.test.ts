@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import { toNotificationReason } from '../../../../lib/stores/processor-b/notification-reason.ts';
+import { officialKinds } from './official-client.ts';
+
+const at = Date.parse('2027-02-10T12:00:00Z');
+
+describe('the reason of a notification of processor_b', () => {
+  it.each([
+    ['subscription_went_active', {}, 'PURCHASED'],
+    ['subscription_charged_successfully', { currentBillingCycle: 1 }, 'PURCHASED'],
+    ['subscription_charged_successfully', { currentBillingCycle: 2 }, 'RENEWED'],
+    ['subscription_charged_successfully', {}, 'RENEWED'],
+    ['subscription_charged_unsuccessfully', {}, 'ENTERED_GRACE_PERIOD'],
+    ['subscription_went_past_due', {}, 'ENTERED_GRACE_PERIOD'],
+    ['subscription_canceled', { paidThroughDate: '2027-02-11' }, 'WILL_LAPSE'],
+    ['subscription_canceled', { paidThroughDate: '2027-02-10' }, 'WILL_LAPSE'],
+    ['subscription_canceled', { paidThroughDate: '2027-02-09' }, 'EXPIRED'],
+    ['subscription_canceled', {}, 'EXPIRED'],
+    ['subscription_expired', {}, 'EXPIRED'],
+    ['subscription_trial_ended', {}, 'OTHER'],
+    ['subscription_billing_skipped', {}, 'OTHER'],
+    ['transaction_settlement_declined', {}, 'REVOKED'],
+    ['transaction_settled', {}, 'OTHER'],
+    ['transaction_disbursed', {}, 'OTHER'],
+    ['transaction_reviewed', {}, 'OTHER'],
+    ['transaction_retried', {}, 'OTHER'],
+    ['dispute_lost', {}, 'REFUNDED'],
+    ['dispute_accepted', {}, 'REFUNDED'],
+    ['dispute_auto_accepted', {}, 'REFUNDED'],
+    ['dispute_expired', {}, 'REFUNDED'],
+    ['dispute_opened', {}, 'OTHER'],
+    ['dispute_won', {}, 'OTHER'],
+    ['dispute_disputed', {}, 'OTHER'],
+    ['dispute_under_review', {}, 'OTHER'],
+    ['local_payment_completed', {}, 'OTHER'],
+    ['local_payment_funded', {}, 'OTHER'],
+    ['local_payment_reversed', {}, 'OTHER'],
+    ['local_payment_expired', {}, 'OTHER'],
+    ['refund_failed', {}, 'OTHER'],
+    ['disbursement', {}, 'OTHER'],
+    ['check', {}, 'TEST'],
+    ['a_kind_of_next_year', {}, 'OTHER'],
+    ['constructor', {}, 'OTHER'],
+  ])('%s with %j is %s', (kind, told, reason) => {
+    expect(toNotificationReason({ kind, at, ...told })).toBe(reason);
+  });
+
+  it('is OTHER for every kind of the official client that says nothing of a purchase', () => {
+    const others = officialKinds.filter(
+      (kind) => !/^(?:subscription|transaction|dispute|local|refund|check)/.test(kind),
+    );
+    expect(others.length).toBeGreaterThan(10);
+    for (const kind of others) expect(toNotificationReason({ kind, at })).toBe('OTHER');
+  });
+});

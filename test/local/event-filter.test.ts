@@ -1,0 +1,26 @@
+import { expect, it } from '@jest/globals';
+import { matchesPattern } from '../../local/event-filter.ts';
+
+const record = { eventName: 'INSERT', dynamodb: { Keys: { pk: { S: 'a#P#1' }, sk: { S: 'T#2' } } } };
+const sk = (rules: readonly unknown[]) => ({ dynamodb: { Keys: { sk: { S: rules } } } });
+
+it.each<[string, object, boolean]>([
+  ['an equal text', { eventName: ['INSERT', 'MODIFY'] }, true],
+  ['no equal text', { eventName: ['REMOVE'] }, false],
+  ['a beginning', sk([{ prefix: 'T#' }]), true],
+  ['another beginning', sk([{ prefix: 'P' }]), false],
+  ['an ending', sk([{ suffix: '2' }]), true],
+  ['one of several rules', sk(['P', { prefix: 'T' }]), true],
+  ['a member that is there', { dynamodb: { Keys: [{ exists: true }] } }, true],
+  ['a member that is not there', { userIdentity: [{ exists: false }] }, true],
+  ['anything but a text', sk([{ 'anything-but': ['P', 'E'] }]), true],
+  ['anything but this text', sk([{ 'anything-but': 'T#2' }]), false],
+  ['one of two patterns', { $or: [{ eventName: ['REMOVE'] }, sk([{ prefix: 'T' }])] }, true],
+  ['two members of which one differs', { eventName: ['INSERT'], ...sk(['P']) }, false],
+])('a pattern with %s is judged', (_what, pattern, expected) => {
+  expect(matchesPattern(record, pattern)).toBe(expected);
+});
+
+it('a rule that does not run here is refused, not ignored', () => {
+  expect(() => matchesPattern(record, { eventName: [{ cidr: '10.0.0.0/8' }] })).toThrow('does not run on this machine');
+});

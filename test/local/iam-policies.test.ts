@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { createAccessResolver } from '../../local/iam-actions.ts';
+import { createLocalNames } from '../../local/local-names.ts';
+import { readIamPolicies } from '../../local/iam-policies.ts';
+
+const allow = (Action: string | string[], Resource: unknown) => ({ Effect: 'Allow', Action, Resource });
+const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
+const policy = (role: string, Statement: object[]) => ({
+  Type: 'AWS::IAM::Policy',
+  Properties: { PolicyDocument: { Statement }, Roles: [{ Ref: role }] },
+});
+const lambda = (role: string) => ({ Type: 'AWS::Lambda::Function', Properties: { Role: arnOf(role) } });
+
+const template = {
+  Resources: {
+    Table: { Type: 'AWS::DynamoDB::Table' },
+    Queue: { Type: 'AWS::SQS::Queue' },
+    Secret: { Type: 'AWS::SecretsManager::Secret' },
+    ReaderRole: { Type: 'AWS::IAM::Role' },
+    WriterRole: { Type: 'AWS::IAM::Role' },
+    ReaderPolicy: policy('ReaderRole', [
+      allow(['dynamodb:GetItem', 'dynamodb:Query'], arnOf('Table')),
+      allow('dynamodb:Query', { 'Fn::Join': ['', [arnOf('Table'), '/index/by*']] }),
+    ]),
+    WriterPolicy: policy('WriterRole', [
+      allow('dynamodb:*', arnOf('Table')),
+      allow('sqs:SendMessage', arnOf('Queue')),
+      allow('secretsmanager:GetSecretValue', { Ref: 'Secret' }),
+    ]),
+    Reader: lambda('ReaderRole'),
+    Writer: lambda('WriterRole'),
+    Bare: lambda('BareRole'),
+    BareRole: { Type: 'AWS::IAM::Role' },
+  },
+};
+
+const names = createLocalNames(template, { run: 'run', queueUrl: (name) => `http://queues/${name}` });
+const permissions = readIamPolicies(template, names);
+const accessesOf = createAccessResolver(template, names);
+const may = (id: string, target: string, body: object) =>
+  accessesOf({ target, body: JSON.stringify(body) }).every((access) => permissions.allows(id, access));
+
+const TableName = 'run-Table';
+const database = (operation: string) => `DynamoDB_20120810.${operation}`;
+
+describe('what a function may do', () => {
+  it.each([
+    ['GetItem', { TableName }, true],
+    ['Query', { TableName, IndexName: 'byKey' }, true],
+    ['Query', { TableName, IndexName: 'due' }, false],
+    ['Query', { TableName: 'another' }, false],
+    ['PutItem', { TableName }, false],
+    ['BatchGetItem', { RequestItems: { [TableName]: {} } }, false],
+    ['TransactWriteItems', { TransactItems: [{ Put: { TableName } }] }, false],
+  ])('by its policy, when it reads: %s %j', (operation, body, allowed) => {
+    expect(may('Reader', database(operation), body)).toBe(allowed);
+    expect(may('Bare', database(operation), body)).toBe(false);
+  });
+
+  it.each([
+    [database('TransactWriteItems'), { TransactItems: [{ Put: { TableName } }, { Delete: { TableName } }] }, true],
+    [database('TransactWriteItems'), { TransactItems: [{ Put: { TableName } }, { Put: { TableName: 'b' } }] }, false],
+    [database('BatchWriteItem'), { RequestItems: { [TableName]: [] } }, true],
+    ['AmazonSQS.SendMessageBatch', { QueueUrl: 'http://queues/run-Queue' }, true],
+    ['AmazonSQS.ReceiveMessage', { QueueUrl: 'http://queues/run-Queue' }, false],
+    ['secretsmanager.GetSecretValue', { SecretId: names.ref('Secret') }, true],
+    ['secretsmanager.GetSecretValue', { SecretId: 'another' }, false],
+  ])('by its policy, when it works: %s %j', (target, body, allowed) => {
+    expect(may('Writer', target, body)).toBe(allowed);
+    expect(may('Reader', target, body)).toBe(false);
+  });
+
+  it('is nothing for who is no function, and for calls that nobody makes', () => {
+    expect(() => may('local', database('GetItem'), { TableName })).toThrow('no function local');
+    expect(() => may('Writer', 'Kinesis.PutRecord', {})).toThrow('does not run here');
+  });
+});

@@ -1,0 +1,12 @@
+import { type DynamoDbLocal, startDynamoDbLocal } from '../local/dynamodb-local.ts';
+
+declare global {
+  var dynamoDbLocal: DynamoDbLocal | undefined;
+}
+
+/** Starts one DynamoDB Local in memory for the whole run; the tests find it in `DYNAMODB_ENDPOINT`. */
+// biome-ignore lint/style/noDefaultExport: jest calls the default export.
+export default async function setUp(): Promise<void> {
+  globalThis.dynamoDbLocal = await startDynamoDbLocal();
+  process.env.DYNAMODB_ENDPOINT = globalThis.dynamoDbLocal.endpoint;
+}
