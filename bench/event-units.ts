@@ -4,30 +4,34 @@ type Measure = (operation: string, run: () => Promise<unknown>) => Promise<void>
 
 /** Capacity units of the events endpoints, with 1,500 validations of one purchase each in the table. */
 export async function measureEventUnits(keys: IssuedApiKeys, measure: Measure): Promise<void> {
-  const { buildBasicAuth: basic, callEndpoint: call } = await import('../testing/call.ts');
+  const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
   const api = await import('../lib/api/events.ts');
-  const headers = basic(keys.appName, keys.secretKey);
+  const headers = buildBasicAuth(keys.appName, keys.secretKey);
   const id = await recordEvents(keys.appName);
-  const list = async (query: Record<string, string>) => await call(api.listEvents, { headers, query });
+  const list = async (query: Record<string, string>) => await callEndpoint(api.listEvents, { headers, query });
   await measure('GET events, 100', () => list({}));
   await measure('GET events, 1000', () => list({ limit: '1000' }));
   await measure('GET events, 100 after 1000', () => list({ skip: '1000' }));
-  await measure('GET search, 100 events', () => call(api.searchEvents, { headers, params: { tag: 'often' } }));
-  await measure('GET event', () => call(api.getEvent, { headers, params: { id } }));
-  await measure('GET event analysis', () => call(api.getEventAnalysis, { headers, params: { id } }));
+  await measure('GET search, 100 events', () => callEndpoint(api.searchEvents, { headers, params: { tag: 'often' } }));
+  await measure('GET event', () => callEndpoint(api.getEvent, { headers, params: { id } }));
+  await measure('GET event analysis', () => callEndpoint(api.getEventAnalysis, { headers, params: { id } }));
   await measure('GET event analysis with receipts', () =>
-    call(api.getEventAnalysis, { headers, params: { id }, query: { receipts: '1' } }),
+    callEndpoint(api.getEventAnalysis, { headers, params: { id }, query: { receipts: '1' } }),
   );
-  await measure('GET event raw', () => call(api.getEventRaw, { headers, params: { id } }));
+  await measure('GET event raw', () => callEndpoint(api.getEventRaw, { headers, params: { id } }));
 }
 
-async function recordEvents(app: string): Promise<string> {
+async function recordEvents(appName: string): Promise<string> {
   const { deps } = await import('../lib/deps.ts');
-  const { createEventRecorder: newRecorder } = await import('../lib/events/event-recorder.ts');
+  const { createEventRecorder } = await import('../lib/events/event-recorder.ts');
   const start = Date.now() - 10_000;
   let last = '';
   for (let number = 0; number < 1500; number++) {
-    const recorder = newRecorder({ type: 'receipt.validated', date: start + number, reqId: `request-${number}` });
+    const recorder = createEventRecorder({
+      type: 'receipt.validated',
+      date: start + number,
+      reqId: `request-${number}`,
+    });
     recorder.setUser('often');
     recorder.addTag(`store_a:${number}`, '_P');
     const product = { productId: 'store_a:premium', platform: 'store_a' };
@@ -39,7 +43,7 @@ async function recordEvents(app: string): Promise<string> {
     const body = { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-store', id: `${number}` } };
     const request = { method: 'POST', route: '/v1/validate', body };
     const { event, raw } = recorder.finish({ request, response: body, outcome: { status: 200, ok: true } });
-    await deps().events.save(app, event, raw);
+    await deps().events.save(appName, event, raw);
     last = event.eventId;
   }
   return last;

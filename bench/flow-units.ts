@@ -45,8 +45,8 @@ export async function measureFlowUnits(metered: MeteredService): Promise<BenchRe
 
 async function run(metered: MeteredService): Promise<Flow[]> {
   const { startApplicationServer } = await import('../testing/application-server.ts');
-  const { startNotificationServer: startHooksServer } = await import('../testing/notification-server.ts');
-  const [application, hooks] = await Promise.all([startApplicationServer(), startHooksServer()]);
+  const { startNotificationServer } = await import('../testing/notification-server.ts');
+  const [application, hooks] = await Promise.all([startApplicationServer(), startNotificationServer()]);
   try {
     const keys = await createAppWithWebhook(metered, { webhook: application.url, notifications: hooks.url });
     return await runFlows(metered, keys);
@@ -136,9 +136,11 @@ interface NotificationDelivery {
 }
 
 /** Waits until the emulated store has posted all that it has to post now. */
-async function waitUntilPosted({ callControl: control }: MeteredService['service']): Promise<void> {
+async function waitUntilPosted({ callControl }: MeteredService['service']): Promise<void> {
   for (;;) {
-    const { notifications } = (await control('/notifications')) as { notifications: readonly NotificationDelivery[] };
+    const { notifications } = (await callControl('/notifications')) as {
+      notifications: readonly NotificationDelivery[];
+    };
     if (!notifications.some(({ state, attempts }) => state === 'waiting' && attempts.length === 0)) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -9,22 +9,22 @@ const [oldestDays, soldDays] = [820, 720];
 const batchSize = 1_000;
 
 /** Writes 20,000 customers with 50,000 purchases and their 200,000 transactions, and lets the aggregator count them. */
-export async function loadLists(app: string): Promise<void> {
+export async function loadLists(appName: string): Promise<void> {
   const { deps } = await import('../lib/deps.ts');
-  const { aggregateStreamRecords: aggregate } = await import('../lib/statistics/aggregate-stream.ts');
-  const { buildStreamRecord: streamRecord } = await import('../testing/stream-records.ts');
-  const items = await buildItems(app);
+  const { aggregateStreamRecords } = await import('../lib/statistics/aggregate-stream.ts');
+  const { buildStreamRecord } = await import('../testing/stream-records.ts');
+  const items = await buildItems(appName);
   const { table } = deps();
   for (let start = 0; start < items.length; start += batchSize) {
     const written = items.slice(start, start + batchSize);
     await table.batchPut(written);
-    const records = written.map((after, index) => streamRecord({ after }, start + index));
-    await aggregate(records, 'shard', deps());
+    const records = written.map((after, index) => buildStreamRecord({ after }, start + index));
+    await aggregateStreamRecords(records, 'shard', deps());
   }
 }
 
 /** In the order in which their days come, so that a portion touches few counters. */
-async function buildItems(app: string): Promise<Item[]> {
+async function buildItems(appName: string): Promise<Item[]> {
   const keys = await import('../lib/db/keys.ts');
   const firstAt = Date.now() - oldestDays * dayMs;
   const dated: { readonly at: number; readonly item: Item }[] = [];
@@ -32,22 +32,22 @@ async function buildItems(app: string): Promise<Item[]> {
   for (let number = 0; number < customers; number++) {
     const createdAt = Math.floor(firstAt + (number * soldDays * dayMs) / customers);
     const username = `user-${number}`;
-    const index = keys.customerIndexKeys(app, username, createdAt);
-    addItem(createdAt, { ...keys.customerKey(app, username), ...index, username, createdAt });
+    const index = keys.customerIndexKeys(appName, username, createdAt);
+    addItem(createdAt, { ...keys.customerKey(appName, username), ...index, username, createdAt });
   }
   for (let number = 0; number < purchases; number++) {
     const createdAt = Math.floor(firstAt + (number * soldDays * dayMs) / purchases);
     const purchaseId = `store_a:${1_000_000 + number}`;
     addItem(createdAt, {
-      ...keys.purchaseKey(app, purchaseId),
-      ...buildPurchaseItem(purchaseId, createdAt, keys, app),
+      ...keys.purchaseKey(appName, purchaseId),
+      ...buildPurchaseItem(purchaseId, createdAt, keys, appName),
     });
     for (let renewal = 0; renewal < renewals; renewal++) {
       const transaction = buildTransaction(purchaseId, createdAt, renewal);
       const { transactionId, purchaseDate } = transaction;
       addItem(purchaseDate, {
-        ...keys.transactionKey(app, purchaseId, transactionId),
-        ...keys.transactionIndexKeys(app, purchaseId, transaction),
+        ...keys.transactionKey(appName, purchaseId, transactionId),
+        ...keys.transactionIndexKeys(appName, purchaseId, transaction),
         transaction,
         asOf: createdAt,
       });
@@ -69,12 +69,12 @@ function buildPurchaseItem(
   purchaseId: string,
   createdAt: number,
   keys: typeof import('../lib/db/keys.ts'),
-  app: string,
+  appName: string,
 ) {
   const { transactionId, productId, platform, expirationDate } = buildTransaction(purchaseId, createdAt, renewals - 1);
   const purchase = { purchaseId, transactionId, productId, platform, sandbox: false, purchaseDate: createdAt };
   return {
-    ...keys.purchaseIndexKeys(app, purchaseId, { createdAt, updatedAt: createdAt }),
+    ...keys.purchaseIndexKeys(appName, purchaseId, { createdAt, updatedAt: createdAt }),
     purchase: { ...purchase, productType: 'paid subscription', expirationDate, renewalIntent: 'Renew' },
     ...{ asOf: createdAt, userTokens: [], entitledUsers: [], createdAt, updatedAt: createdAt, seenAt: createdAt },
     ...{ version: 1, news: [] },

@@ -29,11 +29,11 @@ export async function benchPages(): Promise<BenchResult> {
 }
 
 async function measurePages({ appName, secretKey }: { readonly appName: string; readonly secretKey: string }) {
-  const { buildBasicAuth: basic, callEndpoint: call } = await import('../testing/call.ts');
+  const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
   const { listCustomers } = await import('../lib/api/customers.ts');
   const { listPurchases } = await import('../lib/api/purchases.ts');
   const { listTransactions } = await import('../lib/api/transactions.ts');
-  const headers = basic(appName, secretKey);
+  const headers = buildBasicAuth(appName, secretKey);
   const lists = [
     { contract: listTransactions, skips: [0, 1_000, 100_000, 190_000] },
     { contract: listPurchases, skips: [0, 45_000] },
@@ -42,7 +42,7 @@ async function measurePages({ appName, secretKey }: { readonly appName: string; 
   const rows = [];
   for (const { contract, skips } of lists) {
     for (const skip of skips) {
-      const page = () => call(contract, { headers, query: { skip: String(skip) } });
+      const page = () => callEndpoint(contract, { headers, query: { skip: String(skip) } });
       rows.push({ list: contract.path, skip, ...(await measurePage(page)) });
     }
   }

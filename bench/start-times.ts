@@ -44,12 +44,12 @@ async function measureRows(bundles: readonly Bundle[]): Promise<BenchResult['row
     for (const [index, { file }] of bundles.entries()) times[index]?.push(await startMs(file));
   }
   const baseMs = median(times[0] ?? []);
-  return bundles.map(({ name, bytes, processorPackages: sells }, index) => {
+  return bundles.map(({ name, bytes, processorPackages }, index) => {
     const ms = median(times[index] ?? []);
     return {
       bundle: name,
       kB: Math.round(bytes / 1000),
-      'processor packages': sells,
+      'processor packages': processorPackages,
       ms: roundTo(ms, 1),
       'times the bare client': roundTo(ms / baseMs, 2),
     };

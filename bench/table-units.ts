@@ -20,11 +20,11 @@ export async function benchTableUnits(): Promise<BenchResult[]> {
 }
 
 async function measureOperations({ service, meter }: MeteredService) {
-  const { buildBasicAuth: basic, callEndpoint: call } = await import('../testing/call.ts');
+  const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
   const api = await import('../lib/api/customers.ts');
   const { getPurchase } = await import('../lib/api/purchases.ts');
   const keys = await service.createApp(['store_a'], {}, 'com.example.app');
-  const secret = basic(keys.appName, keys.secretKey);
+  const secret = buildBasicAuth(keys.appName, keys.secretKey);
   const rows: Record<string, string | number>[] = [];
   const measure = async (operation: string, run: () => Promise<unknown>) => {
     meter.takeCalls();
@@ -45,19 +45,23 @@ async function measureOperations({ service, meter }: MeteredService) {
   await measure('validation, second purchase of the user', () => service.validate(keys, more));
   await service.validate(keys, (await buy('gems', 'ann', 'consumable')).validate);
   await measure('GET customer purchases, 3 purchases', () =>
-    call(api.getCustomerPurchases, { headers: secret, params: user }),
+    callEndpoint(api.getCustomerPurchases, { headers: secret, params: user }),
   );
   await measure('GET customer subscription', () =>
-    call(api.getCustomerSubscription, { headers: secret, params: user }),
+    callEndpoint(api.getCustomerSubscription, { headers: secret, params: user }),
   );
   await measure('GET customer transactions', () =>
-    call(api.getCustomerTransactions, { headers: secret, params: user }),
+    callEndpoint(api.getCustomerTransactions, { headers: secret, params: user }),
   );
-  await measure('GET customer', () => call(api.getCustomer, { headers: secret, params: user }));
+  await measure('GET customer', () => callEndpoint(api.getCustomer, { headers: secret, params: user }));
   const purchaseId = `store_a:${first.id}`;
-  await measure('GET purchase', () => call(getPurchase, { headers: secret, params: { purchaseId } }));
+  await measure('GET purchase', () => callEndpoint(getPurchase, { headers: secret, params: { purchaseId } }));
   await measure('POST customer purchase (a manual link)', () =>
-    call(api.addCustomerPurchase, { headers: secret, params: { applicationUsername: 'bob' }, body: { purchaseId } }),
+    callEndpoint(api.addCustomerPurchase, {
+      headers: secret,
+      params: { applicationUsername: 'bob' },
+      body: { purchaseId },
+    }),
   );
   await measure('validation refused, bad receipt', () =>
     service.validate(keys, {

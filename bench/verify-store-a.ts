@@ -1,6 +1,6 @@
 import { Environment, SignedDataVerifier } from '@apple/app-store-server-library';
-import { verifyTransaction } from '../lib/stores/store-a/verification.ts';
 import { getReceiptRoots, getSignedDataRoots } from '../lib/stores/store-a/trusted-roots.ts';
+import { verifyTransaction } from '../lib/stores/store-a/verification.ts';
 import { buildTransactionPayload, bundleId } from '../testing/apple-payloads.ts';
 import { createCertificate, createPki, leafOid, type Pki } from '../testing/apple-pki.ts';
 import { signJws } from '../testing/apple-signatures.ts';

@@ -59,12 +59,12 @@ export async function benchWebhooks(): Promise<BenchResult> {
 }
 
 /** Sets the application's webhook as the command line does. */
-async function listen({ environment, appName: app }: LocalService, { url, trust }: Catcher): Promise<void> {
+async function listen({ environment, appName }: LocalService, { url, trust }: Catcher): Promise<void> {
   Object.assign(process.env, environment);
   const { deps } = await import('../lib/deps.ts');
   const { setWebhook } = await import('../lib/webhooks/manage-webhooks.ts');
   const settings = { urls: [url], sandboxUrls: [], includesPassword: false };
-  trust((await setWebhook(app, settings, { newSecret: true, deps: deps() })) ?? '');
+  trust((await setWebhook(appName, settings, { newSecret: true, deps: deps() })) ?? '');
   // Running functions know the old settings for this long.
   await sleep(15_000);
 }
@@ -126,12 +126,12 @@ async function measureAction(service: LocalService, { caught }: Catcher, { platf
 
 /** Which of the reasons the purchase itself lists from then on. */
 async function listStoredReasons(
-  { baseUrl, appName: app, secretKey }: LocalService,
+  { baseUrl, appName, secretKey }: LocalService,
   told: readonly RecordedWebhook[],
 ): Promise<string> {
   const kept = new Set<string>();
   for (const [reason, purchaseId] of new Map(told.map((one) => [one.reason, one.purchaseId]))) {
-    const headers = { authorization: `Basic ${btoa(`${app}:${secretKey}`)}` };
+    const headers = { authorization: `Basic ${btoa(`${appName}:${secretKey}`)}` };
     const path = `/v3/purchases/${encodeURIComponent(purchaseId)}?include_notifications=true`;
     const { notifications } = await (await fetch(`${baseUrl}${path}`, { headers })).json();
     if (notifications.some((one: { reason: string }) => one.reason === reason)) kept.add(reason);
@@ -156,8 +156,8 @@ async function createPurchase(service: LocalService, platform: string, users: re
       applicationUsername: user,
       additionalData: { applicationUsername: user },
     });
-    const answer = await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers, body });
-    const { ok, message } = (await answer.json()) as { ok: boolean; message?: string };
+    const response = await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers, body });
+    const { ok, message } = (await response.json()) as { ok: boolean; message?: string };
     if (!ok) throw new Error(`${platform}: ${message}`);
   }
   return id;
@@ -173,9 +173,9 @@ function summarizeReasons(told: readonly RecordedWebhook[]): string {
 
 async function control({ emulatorUrl }: LocalService, path: string, body?: object): Promise<object> {
   const init = path === '' ? {} : { method: 'POST', body: JSON.stringify(body ?? {}) };
-  const answer = await fetch(`${emulatorUrl}/control${path}`, init);
-  const shown = (await answer.json()) as { message?: string };
-  if (!answer.ok) throw new Error(`${path}: ${shown.message}`);
+  const response = await fetch(`${emulatorUrl}/control${path}`, init);
+  const shown = (await response.json()) as { message?: string };
+  if (!response.ok) throw new Error(`${path}: ${shown.message}`);
   return shown;
 }
 

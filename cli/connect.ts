@@ -39,10 +39,10 @@ export async function connectToService({ local, folder, table, masterKey, webhoo
 const EmulatorTime = v.object({ now: v.pipe(v.string(), v.transform(Date.parse), v.number()) });
 
 async function adoptEmulatorTime(emulatorUrl: string): Promise<void> {
-  const answer = await fetch(`${emulatorUrl}/control/clock`).catch((cause: unknown) => {
+  const response = await fetch(`${emulatorUrl}/control/clock`).catch((cause: unknown) => {
     throw notRunningError(cause);
   });
-  const offsetMs = parseJson(EmulatorTime, await answer.text(), 'ConnectionFailed').now - Date.now();
+  const offsetMs = parseJson(EmulatorTime, await response.text(), 'ConnectionFailed').now - Date.now();
   overrideDate(() => offsetMs);
 }
 

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { getApp } from '../lib/apps/manage-apps.ts';
-import { rebuildCustomerSummaries } from '../lib/statistics/rebuild-customer-summaries.ts';
 import { deps } from '../lib/deps.ts';
 import { ServiceError } from '../lib/shared/errors.ts';
+import { rebuildCustomerSummaries } from '../lib/statistics/rebuild-customer-summaries.ts';
 
 /** `customers resummarize`. */
 export function createCustomerCommands(): Command {
@@ -17,13 +17,9 @@ export function createCustomerCommands(): Command {
 }
 
 async function rebuildSummariesAction(name: string, usernames: readonly string[]): Promise<void> {
-  const { name: app } = await getApp(deps().apps, name);
-  const {
-    checked: seen,
-    corrected: mended,
-    unknownUsernames: unknown,
-  } = await rebuildCustomerSummaries(app, deps(), usernames);
-  console.log(`${seen} customers, ${mended} summaries mended.`);
-  if (unknown.length > 0)
-    throw new ServiceError('ResourceNotFound', `${app} has no customer named ${unknown.join(', ')}.`);
+  const { name: appName } = await getApp(deps().apps, name);
+  const { checked, corrected, unknownUsernames } = await rebuildCustomerSummaries(appName, deps(), usernames);
+  console.log(`${checked} customers, ${corrected} summaries mended.`);
+  if (unknownUsernames.length > 0)
+    throw new ServiceError('ResourceNotFound', `${appName} has no customer named ${unknownUsernames.join(', ')}.`);
 }

@@ -36,42 +36,42 @@ export function createDeliveryCommands(): Command {
   return deliveries;
 }
 
-async function list(app: string, { state }: { state?: 'waiting' | 'dead' }): Promise<void> {
-  for (const delivery of await listDeliveries(app, state, deps())) console.log(formatDelivery(delivery));
+async function list(appName: string, { state }: { state?: 'waiting' | 'dead' }): Promise<void> {
+  for (const delivery of await listDeliveries(appName, state, deps())) console.log(formatDelivery(delivery));
 }
 
 const formatDelivery = ({
   deliveryId,
   state,
-  failedAttempts: attempts,
+  failedAttempts,
   createdAt,
   username,
   notification,
   url,
-  failureReason: failure,
+  failureReason,
 }: WebhookDelivery): string =>
   [
     deliveryId,
     state,
-    `${attempts} failed`,
+    `${failedAttempts} failed`,
     new Date(createdAt).toISOString(),
     notification.reason,
     username ?? '',
     url,
-    failure ?? '',
+    failureReason ?? '',
   ].join('  ');
 
-async function replayAction(app: string, id: string | undefined, { dead }: { dead?: true }): Promise<void> {
+async function replayAction(appName: string, id: string | undefined, { dead }: { dead?: true }): Promise<void> {
   if ((id === undefined) === (dead === undefined))
     throw new ServiceError('InvalidPayload', 'Say which: the id of a delivery, or --dead for all that are dead.');
-  const waiting = await replayDeliveries(app, id, deps());
+  const waiting = await replayDeliveries(appName, id, deps());
   console.log(`${waiting.length} on their way.`);
 }
 
 const Range = v.object({ from: DateOrDateTime, to: v.exactOptional(DateOrDateTime) });
 
-async function backfillAction(app: string, { from, to }: { from: string; to?: string }): Promise<void> {
+async function backfillAction(appName: string, { from, to }: { from: string; to?: string }): Promise<void> {
   const range = { to: deps().now(), ...parse(Range, { from, ...(to !== undefined && { to }) }) };
-  const { expected: webhooks, created: missing } = await backfillDeliveries(app, range, deps());
-  console.log(`${webhooks} webhooks; ${missing} of them were missing and are on their way.`);
+  const { expected, created } = await backfillDeliveries(appName, range, deps());
+  console.log(`${expected} webhooks; ${created} of them were missing and are on their way.`);
 }

@@ -2,12 +2,12 @@ import { Command } from 'commander';
 import * as v from 'valibot';
 import { QueryDay } from '../lib/api/paging.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
-import { waitForStream } from '../lib/statistics/wait-for-stream.ts';
-import { type CounterDifference, correctCounters, recount } from '../lib/statistics/recount.ts';
 import { deps } from '../lib/deps.ts';
 import { ServiceError } from '../lib/shared/errors.ts';
 import { parse } from '../lib/shared/parse.ts';
+import { type CounterDifference, correctCounters, recount } from '../lib/statistics/recount.ts';
 import { toUtcDay } from '../lib/statistics/tally-item.ts';
+import { waitForStream } from '../lib/statistics/wait-for-stream.ts';
 
 /** Longer than an index takes to show what was written to the table. */
 const indexLagMs = 5_000;
@@ -34,21 +34,21 @@ interface Options {
 
 const Range = v.object({ from: QueryDay, to: QueryDay });
 
-async function recountAction(app: string, { from, to, correct: shouldCorrect }: Options): Promise<void> {
+async function recountAction(appName: string, { from, to, correct: shouldCorrect }: Options): Promise<void> {
   const range = parse(Range, { from, to });
   const days = [range.from, range.to] as const;
   if (days[0] > days[1]) throw new ServiceError('InvalidPayload', 'The first day is after the last.');
   if (shouldCorrect && days[1] >= toUtcDay(deps().now()))
     throw new ServiceError('InvalidPayload', 'Only days that are over can be corrected.');
-  await getApp(deps().apps, app);
+  await getApp(deps().apps, appName);
   const waitForIndex = async () => await sleep(indexLagMs);
-  const differences = await recount(app, days, { ...deps(), waitForIndex });
+  const differences = await recount(appName, days, { ...deps(), waitForIndex });
   for (const difference of differences) console.log(formatDifference(difference));
   if (differences.length === 0) console.log('The counters agree with the table.');
   if (!shouldCorrect || differences.length === 0) return;
   console.log('Waiting until the stream has been counted up to now.');
-  await waitForStream(app, { ...deps(), wait: sleep });
-  await correctCounters(app, { days, differences }, deps());
+  await waitForStream(appName, { ...deps(), wait: sleep });
+  await correctCounters(appName, { days, differences }, deps());
   console.log(`${differences.length} corrected.`);
 }
 

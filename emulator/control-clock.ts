@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { addPeriod, Period } from './calendar.ts';
+import { controlError } from './control-error.ts';
 import { advanceStores, type Emulator } from './emulator.ts';
 import type { HttpRequest } from './http-messages.ts';
 import { parseBody } from './parse-body.ts';
-import { controlError } from './control-error.ts';
 
 const Moment = v.pipe(
   v.string(),

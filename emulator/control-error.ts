@@ -8,5 +8,4 @@ export const controlError = (status: ControlError['status'], message: string): C
   Object.assign(new Error(message), { status });
 
 /** Whether something thrown is an answer to the caller and not a defect of the emulator. */
-export const isControlError = (thrown: unknown): thrown is ControlError =>
-  thrown instanceof Error && 'status' in thrown;
+export const isControlError = (error: unknown): error is ControlError => error instanceof Error && 'status' in error;

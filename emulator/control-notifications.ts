@@ -1,10 +1,10 @@
 import * as v from 'valibot';
+import { controlError } from './control-error.ts';
 import { DeliveryRule } from './delivery-rules.ts';
 import { type Emulator, getStore } from './emulator.ts';
 import type { HttpRequest } from './http-messages.ts';
-import { parseBody } from './parse-body.ts';
 import { toDeliveryView } from './notification-delivery.ts';
-import { controlError } from './control-error.ts';
+import { parseBody } from './parse-body.ts';
 import { ReleaseOrder } from './release-order.ts';
 
 /** `GET /control/notifications`: where notifications go, how the next ones are delivered, and how the others fare. */
@@ -17,9 +17,11 @@ export const listNotifications = ({ outbox }: Emulator): object => ({
 /** `POST /control/notifications`. */
 export function addDeliveryRule(emulator: Emulator, call: HttpRequest): object {
   const { platform, ...order } = parseBody(DeliveryRule, call);
-  const { deliveryRules: orders } = emulator.outbox;
-  orders.add(platform === undefined ? order : { ...order, platform: getNotifyingStore(emulator, platform, 400) });
-  return { orders: orders.all() };
+  const { deliveryRules } = emulator.outbox;
+  deliveryRules.add(
+    platform === undefined ? order : { ...order, platform: getNotifyingStore(emulator, platform, 400) },
+  );
+  return { orders: deliveryRules.all() };
 }
 
 /** `DELETE /control/notifications`: what comes is delivered once and at once again. */
@@ -56,7 +58,7 @@ export function parseNotificationUrl(url: string): string {
 }
 
 function getNotifyingStore(emulator: Emulator, name: string, status: 400 | 404): string {
-  const { platform, toOutgoingNotification: notification } = getStore(emulator, name, status);
-  if (notification === undefined) throw controlError(422, `${platform} posts no notifications.`);
+  const { platform, toOutgoingNotification } = getStore(emulator, name, status);
+  if (toOutgoingNotification === undefined) throw controlError(422, `${platform} posts no notifications.`);
   return platform;
 }

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
+import { controlError } from './control-error.ts';
 import { type Emulator, getStore, type RunningStore } from './emulator.ts';
 import type { HttpRequest } from './http-messages.ts';
 import { toLogView } from './notification-log.ts';
-import { ActionBody, PurchaseOrder } from './purchase-order.ts';
 import { parseBody } from './parse-body.ts';
-import { controlError } from './control-error.ts';
+import { ActionBody, PurchaseOrder } from './purchase-order.ts';
 
 const CreatePurchaseBody = v.strictObject({ platform: v.string(), ...PurchaseOrder.entries });
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { getClock, moveClock } from './control-clock.ts';
+import { controlError } from './control-error.ts';
 import {
   addDeliveryRule,
   clearDeliveryRules,
@@ -13,7 +14,6 @@ import { Fault } from './faults.ts';
 import type { HttpRequest } from './http-messages.ts';
 import { toLogView } from './notification-log.ts';
 import { parseBody } from './parse-body.ts';
-import { controlError } from './control-error.ts';
 
 /** Answers one call of the control API; `parameters` are the decoded `*` of its path. */
 type ControlHandler = (emulator: Emulator, call: HttpRequest, parameters: readonly string[]) => object;

@@ -1,7 +1,7 @@
 import type { HttpResponse, StoreHttpRequest } from './http-messages.ts';
-import type { ActionBody, PurchaseOrder } from './purchase-order.ts';
-import type { OutgoingNotification } from './outgoing-notification.ts';
 import type { NotificationDelivery } from './notification-delivery.ts';
+import type { OutgoingNotification } from './outgoing-notification.ts';
+import type { ActionBody, PurchaseOrder } from './purchase-order.ts';
 
 /** A store of the emulator: its line in the registry. */
 export interface StoreDefinition {

@@ -1,9 +1,9 @@
 import type { Clock } from './clock.ts';
+import { controlError } from './control-error.ts';
 import type { EmulatedStore } from './emulated-store.ts';
 import type { FaultQueue } from './faults.ts';
 import type { NotificationLog } from './notification-log.ts';
 import type { Outbox } from './outbox.ts';
-import { controlError } from './control-error.ts';
 
 /** Everything that the emulator holds while it runs. */
 export interface Emulator {

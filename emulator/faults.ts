@@ -41,20 +41,20 @@ export function createFaultQueue(): FaultQueue {
 /** The answer of a store that the fault, if any, gets in the way of. */
 export async function respondWithFault(
   fault: Fault | undefined,
-  { faultResponses: troubles }: EmulatedStore,
-  { answer, signal }: { answer: () => HttpResponse; signal: AbortSignal },
+  { faultResponses }: EmulatedStore,
+  { answer: response, signal }: { answer: () => HttpResponse; signal: AbortSignal },
 ): Promise<HttpResponse> {
-  if (fault === undefined) return answer();
+  if (fault === undefined) return response();
   switch (fault.fault) {
     case 'slow':
       await delay(fault.delayMs, undefined, { signal });
-      return answer();
+      return response();
     case 'html':
       return htmlPage;
     case 'cut':
-      return { ...answer(), isTruncated: true };
+      return { ...response(), isTruncated: true };
     default:
-      return troubles[fault.fault]();
+      return faultResponses[fault.fault]();
   }
 }
 

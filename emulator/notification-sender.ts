@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
+import type { NotificationDelivery } from './notification-delivery.ts';
 import type { OutgoingNotification } from './outgoing-notification.ts';
 import { postNotification } from './post-notification.ts';
-import type { NotificationDelivery } from './notification-delivery.ts';
 
 /** A posting with what it takes to send it. */
 export interface PendingDelivery {

@@ -3,10 +3,10 @@ import { addPeriod } from './calendar.ts';
 import type { Clock } from './clock.ts';
 import { createDeliveryRules, type DeliveryRules } from './delivery-rules.ts';
 import type { StoreNotification } from './emulated-store.ts';
-import type { OutgoingNotification } from './outgoing-notification.ts';
 import type { NotificationDelivery, SavedOutbox } from './notification-delivery.ts';
-import { type ReleaseOrder, sortForRelease } from './release-order.ts';
 import { createNotificationSender, type PendingDelivery } from './notification-sender.ts';
+import type { OutgoingNotification } from './outgoing-notification.ts';
+import { type ReleaseOrder, sortForRelease } from './release-order.ts';
 
 /** Where the notifications of all stores wait, leave and are remembered. */
 export interface Outbox {
@@ -39,14 +39,14 @@ interface OutboxOptions {
 /** An outbox that sends what an earlier run left waiting. */
 export function createOutbox({ clock, saved, notificationOf, changed }: OutboxOptions): Outbox {
   const urls = new Map(Object.entries(saved?.urls ?? {}));
-  const orders = createDeliveryRules();
+  const deliveryRules = createDeliveryRules();
   const postman = createNotificationSender({ clock, changed });
   for (const posting of saved?.postings ?? []) {
     const notification = notificationOf(posting.platform, posting);
     if (notification !== undefined) postman.add({ posting, notification });
   }
   return {
-    deliveryRules: orders,
+    deliveryRules,
     urls: () => Object.fromEntries(urls),
     setUrl: (platform, url) => {
       if (url === undefined) urls.delete(platform);
@@ -55,7 +55,7 @@ export function createOutbox({ clock, saved, notificationOf, changed }: OutboxOp
     add: (platform, message, notification) => {
       const url = urls.get(platform);
       if (url === undefined) return;
-      const { times = 1, ...when } = orders.take(platform);
+      const { times = 1, ...when } = deliveryRules.take(platform);
       const now = clock.now();
       const posting = {
         ...createDelivery(message, {

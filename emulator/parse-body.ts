@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { HttpRequest } from './http-messages.ts';
 import { controlError } from './control-error.ts';
+import type { HttpRequest } from './http-messages.ts';
 
 /** The JSON body of a control call as the schema's type; no body is an empty object. */
 export function parseBody<S extends v.GenericSchema>(schema: S, { body }: HttpRequest): v.InferOutput<S> {

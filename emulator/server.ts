@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { centralBankHost, handleCentralBankCall } from './central-bank/central-bank.ts';
 import { handleControlCall } from './control.ts';
+import { controlError, isControlError } from './control-error.ts';
 import { advanceStores, type Emulator } from './emulator.ts';
 import { respondWithFault } from './faults.ts';
 import { type HttpRequest, type HttpResponse, jsonResponse } from './http-messages.ts';
-import { controlError, isControlError } from './control-error.ts';
 
 const maxBodyBytes = 8_000_000;
 
@@ -17,8 +17,8 @@ export function createEmulatorServer(emulator: Emulator, changed: () => void): S
       const call = await toHttpRequest(request);
       if (advanceStores(emulator) || call.method !== 'GET') changed();
       send(response, await handleRequest(emulator, call, gone.signal));
-    } catch (thrown) {
-      if (!gone.signal.aborted) send(response, toErrorResponse(thrown));
+    } catch (error) {
+      if (!gone.signal.aborted) send(response, toErrorResponse(error));
     }
   });
 }
@@ -30,10 +30,10 @@ async function handleRequest(emulator: Emulator, call: HttpRequest, signal: Abor
   const storeCall = { ...call, host, path: `/${rest.join('/')}` };
   if (host === centralBankHost) return handleCentralBankCall(storeCall, emulator.clock.now());
   const there = emulator.stores.filter(({ hosts }) => hosts.includes(host));
-  const store = there.find(({ acceptsCall: isMeant }) => isMeant?.(storeCall)) ?? there[0];
+  const store = there.find(({ acceptsCall }) => acceptsCall?.(storeCall)) ?? there[0];
   if (store === undefined) throw controlError(404, `No store has the host ${host}.`);
-  const answer = (): HttpResponse => store.handleCall(storeCall);
-  return await respondWithFault(emulator.faults.take(store.platform), store, { answer, signal });
+  const response = (): HttpResponse => store.handleCall(storeCall);
+  return await respondWithFault(emulator.faults.take(store.platform), store, { answer: response, signal });
 }
 
 async function toHttpRequest(request: IncomingMessage): Promise<HttpRequest> {
@@ -54,19 +54,19 @@ async function toHttpRequest(request: IncomingMessage): Promise<HttpRequest> {
   };
 }
 
-function send(response: ServerResponse, { status, headers, body, isTruncated: cut = false }: HttpResponse): void {
+function send(response: ServerResponse, { status, headers, body, isTruncated = false }: HttpResponse): void {
   const bytes = Buffer.from(body);
   response.writeHead(status, { ...headers, 'content-length': bytes.length });
-  if (!cut) {
+  if (!isTruncated) {
     response.end(bytes);
     return;
   }
   response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy());
 }
 
-function toErrorResponse(thrown: unknown): HttpResponse {
-  if (isControlError(thrown)) return jsonResponse(thrown.status, { status: thrown.status, message: thrown.message });
-  const message = thrown instanceof URIError ? 'The path is not well encoded.' : `The emulator failed: ${thrown}`;
-  const status = thrown instanceof URIError ? 400 : 500;
+function toErrorResponse(error: unknown): HttpResponse {
+  if (isControlError(error)) return jsonResponse(error.status, { status: error.status, message: error.message });
+  const message = error instanceof URIError ? 'The path is not well encoded.' : `The emulator failed: ${error}`;
+  const status = error instanceof URIError ? 400 : 500;
   return jsonResponse(status, { status, message });
 }

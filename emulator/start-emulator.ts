@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type Clock, createClock } from './clock.ts';
 import { parseNotificationUrl } from './control-notifications.ts';
-import { type Emulator, getStore } from './emulator.ts';
 import { type ChangeListener, createEmulator } from './create-emulator.ts';
+import { type Emulator, getStore } from './emulator.ts';
 import { createEmulatorServer } from './server.ts';
 import { createStateFile, type EmulatorState, readState, unreadableStateError } from './state-file.ts';
 

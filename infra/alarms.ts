@@ -64,7 +64,8 @@ const workerAlarmTexts = {
 
 /** Who is hurt when a worker that runs by the clock fails. */
 const scheduleAlarmTexts = {
-  'enqueue-due-items': 'Applications are hurt: nothing is refreshed, no expiry is told, and webhooks are not sent again.',
+  'enqueue-due-items':
+    'Applications are hurt: nothing is refreshed, no expiry is told, and webhooks are not sent again.',
   'recover-notifications': 'Applications are hurt: what stores failed to deliver is not found.',
   'poll-notifications': 'Applications are hurt: money that store_c gave back is not noticed.',
   'load-exchange-rates': 'Owners are hurt: amounts in US dollars are worked out with old rates, or not at all.',
@@ -143,15 +144,15 @@ export class Alarms extends Construct {
     );
   }
 
-  private addQueueAlarms({ queues: work, streamFailures }: Queues): void {
-    for (const [name, { queue, deadLetterQueue: dead }] of Object.entries(work)) {
-      const { delayed: late, deadLettered: died } = queueAlarmTexts[name as QueueName];
+  private addQueueAlarms({ queues, streamFailures }: Queues): void {
+    for (const [name, { queue, deadLetterQueue }] of Object.entries(queues)) {
+      const { delayed, deadLettered: died } = queueAlarmTexts[name as QueueName];
       const age = queue.metricApproximateAgeOfOldestMessage({ period, statistic: 'Maximum' });
       // A webhook or a store may be waited for; what has waited longer than the longest wait stands still.
-      this.addAlarm(`${name}-delayed`, age, 1_800, late);
+      this.addAlarm(`${name}-delayed`, age, 1_800, delayed);
       this.addAlarm(
         `${name}-dead`,
-        dead.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' }),
+        deadLetterQueue.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' }),
         1,
         died,
       );
@@ -222,10 +223,16 @@ export class Alarms extends Construct {
     const sweep = workers.get('enqueue-due-items');
     if (!sweep) return;
     const runs = sweep.metricInvocations({ period: Duration.minutes(15), statistic: 'Sum' });
-    this.addAlarm('enqueue-due-items-not-running', runs, 1, `${scheduleAlarmTexts['enqueue-due-items']} Its schedule does not call it.`, {
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.BREACHING,
-    });
+    this.addAlarm(
+      'enqueue-due-items-not-running',
+      runs,
+      1,
+      `${scheduleAlarmTexts['enqueue-due-items']} Its schedule does not call it.`,
+      {
+        comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+        treatMissingData: TreatMissingData.BREACHING,
+      },
+    );
   }
 
   private addAlarm(

@@ -28,7 +28,7 @@ export class Api extends Construct {
   /** The base URL, to which paths that begin with a slash are added. */
   readonly url: string;
 
-  constructor(scope: Construct, id: string, { contracts, hooks, functions }: ApiProps) {
+  constructor(scope: Construct, id: string, { contracts, hooks: endpoints, functions }: ApiProps) {
     super(scope, id);
     const accessLog = new LogGroup(this, 'AccessLog', {
       retention: RetentionDays.ONE_MONTH,
@@ -41,7 +41,7 @@ export class Api extends Construct {
       apiDefinition: ApiDefinition.fromInline(
         buildGatewayDocument(contracts, {
           title,
-          hooks,
+          hooks: endpoints,
           uriOf: (functionId) => buildInvocationUri(functions, functionId),
         }),
       ),

@@ -15,23 +15,25 @@ export class Endpoints extends Construct {
   }
 
   private createFunction(contract: Contract, resources: SharedResources): LambdaFunction {
-    const { id, area, summary, permissions: needs, keyLevel: key } = contract;
+    const { id, area, summary, permissions, keyLevel } = contract;
     const { handler } = new ServiceFunction(this, id, {
       handler: `${area}/${id}.handler`,
       description: summary,
       ...chooseSize(contract),
-      environment: buildEnvironment(needs, resources),
+      environment: buildEnvironment(permissions, resources),
     });
-    if (key !== 'none') grantPermissions(handler, needs, resources);
+    if (keyLevel !== 'none') grantPermissions(handler, permissions, resources);
     return handler;
   }
 }
 
 /** API Gateway waits 29 s; adapters end well before. With 1,769 MB a function has one processor, with less a part of one. */
-function chooseSize({ permissions: needs, isLongRunning: isHeavy }: Contract): {
+function chooseSize({ permissions, isLongRunning }: Contract): {
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
 } {
-  if (isHeavy) return { timeoutSeconds: 29, memoryMb: 1769 };
-  return needs.includes('stores') ? { timeoutSeconds: 29, memoryMb: 1024 } : { timeoutSeconds: 10, memoryMb: 512 };
+  if (isLongRunning) return { timeoutSeconds: 29, memoryMb: 1769 };
+  return permissions.includes('stores')
+    ? { timeoutSeconds: 29, memoryMb: 1024 }
+    : { timeoutSeconds: 10, memoryMb: 512 };
 }

@@ -1,6 +1,6 @@
 import type { Contract } from '../lib/api/contract.ts';
-import type { NotificationEndpoint } from '../lib/store-notifications/notification-endpoints.ts';
 import type { ErrorCode } from '../lib/shared/errors.ts';
+import type { NotificationEndpoint } from '../lib/store-notifications/notification-endpoints.ts';
 
 interface GatewayDocumentOptions {
   readonly title: string;
@@ -15,7 +15,10 @@ type Operations = Readonly<Record<string, object>>;
  * The body of the REST API: routes and integrations only, made from the contracts; aliases call the same function. The
  * schemas are in docs/openapi.json.
  */
-export function buildGatewayDocument(contracts: readonly Contract[], { title, hooks, uriOf }: GatewayDocumentOptions) {
+export function buildGatewayDocument(
+  contracts: readonly Contract[],
+  { title, hooks: endpoints, uriOf }: GatewayDocumentOptions,
+) {
   const paths: Record<string, Operations> = {};
   for (const contract of contracts) {
     for (const path of [contract.path, ...contract.aliases]) {
@@ -23,7 +26,7 @@ export function buildGatewayDocument(contracts: readonly Contract[], { title, ho
       paths[template] = { ...paths[template], ...buildOperations(contract, uriOf(contract.id)) };
     }
   }
-  for (const { id, summary, paths: hookPaths, methods } of hooks) {
+  for (const { id, summary, paths: hookPaths, methods } of endpoints) {
     for (const path of hookPaths) {
       const operation = buildOperation({ path, summary }, uriOf(id));
       paths[toGatewayPath(path)] = Object.fromEntries(methods.map((method) => [method.toLowerCase(), operation]));

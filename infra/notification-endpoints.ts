@@ -13,7 +13,9 @@ export class NotificationEndpoints extends Construct {
 
   constructor(scope: Construct, id: string, resources: SharedResources) {
     super(scope, id);
-    this.functions = new Map(notificationEndpoints.map((hook) => [hook.id, this.createReceiver(hook, resources)]));
+    this.functions = new Map(
+      notificationEndpoints.map((endpoint) => [endpoint.id, this.createReceiver(endpoint, resources)]),
+    );
   }
 
   private createReceiver({ id, summary }: NotificationEndpoint, resources: SharedResources): LambdaFunction {

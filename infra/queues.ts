@@ -47,15 +47,15 @@ export class Queues extends Construct {
 
   private createWorkQueue(name: QueueName): WorkQueue {
     const { visibleAfterSeconds: visibilityTimeoutSeconds, attempts: maxReceiveCount } = retryPolicies[name];
-    const dead = this.createDeadLetterQueue(`${name}-dead`);
+    const deadLetterQueue = this.createDeadLetterQueue(`${name}-dead`);
     const queue = new Queue(this, name, {
       visibilityTimeout: Duration.seconds(visibilityTimeoutSeconds),
       retentionPeriod: Duration.days(14),
-      deadLetterQueue: { queue: dead, maxReceiveCount },
+      deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount },
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
     });
-    return { queue, deadLetterQueue: dead };
+    return { queue, deadLetterQueue };
   }
 
   private createDeadLetterQueue(id: string): Queue {

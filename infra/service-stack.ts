@@ -5,9 +5,9 @@ import { notificationEndpoints } from '../lib/store-notifications/notification-e
 import { Alarms } from './alarms.ts';
 import { Api } from './api.ts';
 import { Endpoints } from './endpoints.ts';
+import { MasterKey } from './master-key.ts';
 import { suppressNagFindings } from './nag-suppressions.ts';
 import { NotificationEndpoints } from './notification-endpoints.ts';
-import { MasterKey } from './master-key.ts';
 import { Queues } from './queues.ts';
 import { DataTable } from './table.ts';
 import { Workers } from './workers.ts';
@@ -28,7 +28,7 @@ export class ServiceStack extends Stack {
     const queues = new Queues(this, 'Queues');
     const resources = { table, secret, queues, ...(emulator && { emulator }) };
     const { functions } = new Endpoints(this, 'Endpoints', { contracts, ...resources });
-    const receivers = new NotificationEndpoints(this, "NotificationEndpoints", resources).functions;
+    const receivers = new NotificationEndpoints(this, 'NotificationEndpoints', resources).functions;
     const workers = new Workers(this, 'Workers', resources).functions;
     const { api, url } = new Api(this, 'Api', {
       contracts,

@@ -6,8 +6,8 @@ import { FilterCriteria, type Function as LambdaFunction, StartingPosition } fro
 import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Construct } from 'constructs';
 import { buildEnvironment, grantPermissions, type Permission, type SharedResources } from './permissions.ts';
-import { ServiceFunction } from './service-function.ts';
 import type { QueueName } from './queues.ts';
+import { ServiceFunction } from './service-function.ts';
 
 /** What makes a worker work. */
 type WorkerTrigger =

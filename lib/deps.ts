@@ -1,27 +1,30 @@
 import { type AppCache, createAppCache } from './apps/app-cache.ts';
-import { createCipher } from './shared/cipher.ts';
 import { type AccessTokenRepository, createAccessTokenRepository } from './db/access-token-repository.ts';
-import { createUserAliasRepository, type UserAliasRepository } from './db/user-alias-repository.ts';
 import { type AppRepository, createAppRepository } from './db/app-repository.ts';
 import { type CounterRepository, createCounterRepository } from './db/counter-repository.ts';
 import { type CustomerRepository, createCustomerRepository } from './db/customer-repository.ts';
-import { createExchangeRateRepository, type ExchangeRateRepository } from './db/exchange-rate-repository.ts';
 import { createDeliveryRepository, type DeliveryRepository } from './db/delivery-repository.ts';
 import { createDueItemRepository, type DueItemRepository } from './db/due-item-repository.ts';
 import { createEventRepository, type EventRepository } from './db/event-repository.ts';
+import { createExchangeRateRepository, type ExchangeRateRepository } from './db/exchange-rate-repository.ts';
+import {
+  createHandledNotificationRepository,
+  type HandledNotificationRepository,
+} from './db/handled-notification-repository.ts';
 import { createPagedListRepository, type PagedListRepository } from './db/paged-list-repository.ts';
-import { createHandledNotificationRepository, type HandledNotificationRepository } from './db/handled-notification-repository.ts';
 import { createPriceListRepository, type PriceListRepository } from './db/price-list-repository.ts';
 import { createPurchaseRepository, type PurchaseRepository } from './db/purchase-repository.ts';
 import { createTableClient, type Table } from './db/table.ts';
 import { createTransactionRepository, type TransactionRepository } from './db/transaction-repository.ts';
-import { ServiceError } from './shared/errors.ts';
+import { createUserAliasRepository, type UserAliasRepository } from './db/user-alias-repository.ts';
 import { createRateCache, type ExchangeRates } from './money/exchange-rates/rate-cache.ts';
-import type { QueuedNotification } from './store-notifications/queued-notification.ts';
 import type { Platform } from './purchases/platform.ts';
 import type { Millis } from './purchases/purchase.ts';
 import { createMessageQueue, type MessageQueue } from './queue/message-queue.ts';
 import type { RefreshMessage } from './refresh/refresh-purchase.ts';
+import { createCipher } from './shared/cipher.ts';
+import { ServiceError } from './shared/errors.ts';
+import type { QueuedNotification } from './store-notifications/queued-notification.ts';
 import { stores } from './stores/index.ts';
 import type { Store } from './stores/store.ts';
 import type { WebhookMessage } from './webhooks/delivery.ts';
@@ -71,16 +74,16 @@ function createDeps(environment: NodeJS.ProcessEnv): Deps {
   const table = createTableClient(requireVariable(environment, 'TABLE_NAME'));
   const cipher = createCipher(() => fetchMasterSecret(requireVariable(environment, 'MASTER_KEY_ID')), now);
   const apps = createAppRepository(table, cipher);
-  const dayRates = createExchangeRateRepository(table);
+  const dailyRates = createExchangeRateRepository(table);
   const { STORE_EMULATOR_URL: url, STORE_EMULATOR_ROOT: root } = environment;
-  const rates = createRateCache(dayRates, now);
+  const exchangeRates = createRateCache(dailyRates, now);
   const counters = createCounterRepository(table);
   return {
     now,
     table,
     apps,
     appCache: createAppCache(apps, now),
-    purchases: createPurchaseRepository(table, cipher, rates),
+    purchases: createPurchaseRepository(table, cipher, exchangeRates),
     transactions: createTransactionRepository(table),
     userAliases: createUserAliasRepository(table),
     events: createEventRepository(table, parseRetentionDays(environment), now),
@@ -90,8 +93,8 @@ function createDeps(environment: NodeJS.ProcessEnv): Deps {
     pagedLists: createPagedListRepository(table, counters),
     customers: createCustomerRepository(table),
     handledNotifications: createHandledNotificationRepository(table),
-    dailyRates: dayRates,
-    exchangeRates: rates,
+    dailyRates,
+    exchangeRates,
     dueItems: createDueItemRepository(table),
     notificationQueue: createMessageQueue(() => requireVariable(environment, 'NOTIFICATIONS_QUEUE_URL')),
     refreshQueue: createMessageQueue(() => requireVariable(environment, 'REFRESHES_QUEUE_URL')),
@@ -121,7 +124,7 @@ async function loadStore(platform: Platform): Promise<Store> {
 function createLazyPostWebhook(rule: { readonly allowsLoopback: boolean }): PostWebhook {
   let loaded: Promise<PostWebhook> | undefined;
   return async (message) => {
-    loaded ??= import('./webhooks/guarded-post.ts').then(({ createGuardedPost: guardedPost }) => guardedPost(rule));
+    loaded ??= import('./webhooks/guarded-post.ts').then(({ createGuardedPost }) => createGuardedPost(rule));
     return await (await loaded)(message);
   };
 }

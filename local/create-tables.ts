@@ -7,8 +7,8 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import * as v from 'valibot';
-import { startupError } from './startup-error.ts';
 import type { TemplateNames } from './intrinsics.ts';
+import { startupError } from './startup-error.ts';
 import { listResources, type Template } from './template.ts';
 
 const Attribute = v.object({ AttributeName: v.string(), AttributeType: v.picklist(['S', 'N', 'B']) });
@@ -51,9 +51,9 @@ async function findTable(TableName: string, client: DynamoDBClient): Promise<Tab
   try {
     const { Table } = await client.send(new DescribeTableCommand({ TableName }));
     return Table;
-  } catch (thrown) {
-    if (thrown instanceof ResourceNotFoundException) return undefined;
-    throw thrown;
+  } catch (error) {
+    if (error instanceof ResourceNotFoundException) return undefined;
+    throw error;
   }
 }
 

@@ -1,14 +1,14 @@
 import type { RunningEmulator } from '../emulator/start-emulator.ts';
 import { storeDefinitions } from '../emulator/stores.ts';
-import type { App } from '../lib/apps/app.ts';
-import { createCipher } from '../lib/shared/cipher.ts';
 import { generateApiKey, hashApiKey } from '../lib/apps/api-keys.ts';
+import type { App } from '../lib/apps/app.ts';
 import { createApp, getApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { type AppRepository, createAppRepository } from '../lib/db/app-repository.ts';
 import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
 import { createTableClient } from '../lib/db/table.ts';
-import { parse } from '../lib/shared/parse.ts';
 import { Platform } from '../lib/purchases/platform.ts';
+import { createCipher } from '../lib/shared/cipher.ts';
+import { parse } from '../lib/shared/parse.ts';
 import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { receiverPath } from './webhook-receiver.ts';
 
@@ -42,20 +42,22 @@ export async function ensureDemoApp(place: DemoOptions, present?: IssuedApiKeys)
     createCipher(async () => masterKey, emulator.clock.now),
   );
   const known = present && (await apps.find(present.appName));
-  const keys = known ? await getActiveKeys(apps, known, present) : await createApp(apps, 'demo', emulator.clock.now());
+  const apiKeys = known
+    ? await getActiveKeys(apps, known, present)
+    : await createApp(apps, 'demo', emulator.clock.now());
   for (const { platform } of storeDefinitions) {
-    await apps.setStoreSettings(keys.appName, parse(Platform, platform), emulator.settings(platform));
+    await apps.setStoreSettings(apiKeys.appName, parse(Platform, platform), emulator.settings(platform));
   }
-  const { webhookSettings: webhook } = await getApp(apps, keys.appName);
+  const { webhookSettings } = await getApp(apps, apiKeys.appName);
   // A user who has set another URL, or none, keeps that.
-  if (!webhook || usesLocalReceiver(webhook)) {
-    const settings = { sandboxUrls: [], includesPassword: true, ...webhook, urls: [place.receiverUrl] };
-    await setWebhook(keys.appName, settings, {
+  if (!webhookSettings || usesLocalReceiver(webhookSettings)) {
+    const settings = { sandboxUrls: [], includesPassword: true, ...webhookSettings, urls: [place.receiverUrl] };
+    await setWebhook(apiKeys.appName, settings, {
       newSecret: false,
       deps: { apps, deliveries: createDeliveryRepository(table), emulator: { url: emulator.url, roots: [] } },
     });
   }
-  return { apiKeys: keys, webhooks: await readWebhookSettings(apps, keys.appName) };
+  return { apiKeys, webhooks: await readWebhookSettings(apps, apiKeys.appName) };
 }
 
 /** Whether all that the application is sent goes to the receiver of `npm start`. */
@@ -73,10 +75,10 @@ async function getActiveKeys(apps: AppRepository, app: App, present: IssuedApiKe
   return { ...present, publicKey, secretKey };
 }
 
-async function readWebhookSettings(apps: AppRepository, app: string): Promise<DemoWebhooks> {
-  const { webhookSettings: webhook, signingSecret = '' } = {
-    ...(await getApp(apps, app)),
-    ...(await apps.findWebhookSender(app)),
+async function readWebhookSettings(apps: AppRepository, appName: string): Promise<DemoWebhooks> {
+  const { webhookSettings, signingSecret = '' } = {
+    ...(await getApp(apps, appName)),
+    ...(await apps.findWebhookSender(appName)),
   };
-  return { urls: webhook?.urls ?? [], sandboxUrls: webhook?.sandboxUrls ?? [], signingSecret };
+  return { urls: webhookSettings?.urls ?? [], sandboxUrls: webhookSettings?.sandboxUrls ?? [], signingSecret };
 }

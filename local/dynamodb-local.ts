@@ -5,9 +5,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { assertPortFree, findFreePort } from './free-port.ts';
 import { startupError } from './startup-error.ts';
 import { killWithParent } from './tie-to-parent.ts';
-import { assertPortFree, findFreePort } from './free-port.ts';
 
 /** Amazon's DynamoDB Local, running; `pid` is absent when `DYNAMODB_ENDPOINT` names one that runs already. */
 export interface DynamoDbLocal {
@@ -99,9 +99,9 @@ async function waitUntilReady(child: ChildProcess, endpoint: string): Promise<vo
     ended = true;
   });
   while (!ended && Date.now() < deadline) {
-    const answer = await fetch(endpoint, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
-    await answer?.body?.cancel();
-    if (answer && !ended) return;
+    const response = await fetch(endpoint, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
+    await response?.body?.cancel();
+    if (response && !ended) return;
     await sleep(30);
   }
   throw new Error('DynamoDB Local does not answer.');

@@ -4,11 +4,11 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
 import { matchesPattern } from './event-filter.ts';
 import type { TemplateNames } from './intrinsics.ts';
-import type { Closable } from './shutdown.ts';
 import type { LocalFunctions } from './local-functions.ts';
 import { region } from './local-names.ts';
 import { pollQueue } from './queue-source.ts';
 import type { SharedClock } from './shared-clock.ts';
+import type { Closable } from './shutdown.ts';
 import { consumeStream } from './stream-source.ts';
 import { listResources, type Template } from './template.ts';
 

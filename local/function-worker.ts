@@ -29,8 +29,8 @@ async function invoke(handler: Handler, { payload, context, timeoutMs }: Invocat
   try {
     const result = await handler(JSON.parse(payload), { ...context, getRemainingTimeInMillis });
     return { result: JSON.stringify(result ?? null) };
-  } catch (thrown) {
-    return { error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) };
+  } catch (error) {
+    return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
 }
 

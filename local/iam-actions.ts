@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { TemplateNames } from './intrinsics.ts';
 import type { IamAccess } from './iam-policies.ts';
+import type { TemplateNames } from './intrinsics.ts';
 import { listResources, type Template } from './template.ts';
 
 /** A call of an AWS client: `DynamoDB_20120810.Query` and the like, and its parameters. */

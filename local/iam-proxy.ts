@@ -33,14 +33,14 @@ export interface IamProxy {
  */
 export async function startIamProxy(guard: IamProxyOptions): Promise<IamProxy> {
   const agent = new Agent({ keepAlive: true });
-  const uses = new Map(
+  const usageByFunction = new Map(
     guard.permissions.functions.map((id) => [id, { allowed: new Set<string>(), denied: new Set<string>() }]),
   );
   const server = createServer(async (request, response) => {
     const body = await buffer(request).catch(() => undefined);
     if (!body) return;
     const denied = findDenial(request, body.toString('utf8'), guard);
-    const use = uses.get(getCaller(request));
+    const use = usageByFunction.get(getCaller(request));
     if (denied === undefined) {
       use?.allowed.add(getTarget(request));
       forward(request, body, { response, agent, to: findEndpoint(request, guard) });
@@ -53,7 +53,7 @@ export async function startIamProxy(guard: IamProxyOptions): Promise<IamProxy> {
   await once(server, 'listening');
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    usageByFunction: uses,
+    usageByFunction,
     close: async () => {
       server.close();
       server.closeAllConnections();
@@ -78,8 +78,8 @@ function findDenial(
       (access) => !permissions.allows(caller, access),
     );
     return denied && `${caller} is not authorized to perform: ${denied.action} on resource: ${denied.resource}`;
-  } catch (thrown) {
-    return `${caller}: ${String(thrown)}`;
+  } catch (error) {
+    return `${caller}: ${String(error)}`;
   }
 }
 
@@ -102,9 +102,9 @@ function forward(
   { response, agent, to }: { readonly response: ServerResponse; readonly agent: Agent; readonly to: string },
 ): void {
   const { host: _host, ...kept } = headers;
-  const onward = send(new URL(url ?? '/', to), { method, headers: kept, agent }, (answer) => {
-    response.writeHead(answer.statusCode ?? 500, answer.headers);
-    answer.pipe(response);
+  const onward = send(new URL(url ?? '/', to), { method, headers: kept, agent }, (result) => {
+    response.writeHead(result.statusCode ?? 500, result.headers);
+    result.pipe(response);
   });
   // The caller meets what the service did: a connection that broke.
   onward.on('error', () => response.destroy());

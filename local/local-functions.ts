@@ -53,15 +53,15 @@ export function createLocalFunctions(
       return [id, createLocalFunction(buildDefinition(id, properties, { ...platform, code }))] as const;
     }),
   );
-  const byName = createIndex(byId, (id) => names.ref(id));
-  const byArn = createIndex(byId, (id) => names.attribute(id, 'Arn'));
+  const getByName = createIndex(byId, (id) => names.ref(id));
+  const getByArn = createIndex(byId, (id) => names.attribute(id, 'Arn'));
   const endAll = async (): Promise<void> => {
-    await Promise.all([...byId.values()].map((one) => one.close()));
+    await Promise.all([...byId.values()].map((localFunction) => localFunction.close()));
   };
   return {
-    findByUri: (uri) => byArn(/\/functions\/(.+)\/invocations$/.exec(uri)?.[1] ?? uri),
-    getByArn: byArn,
-    getByName: byName,
+    findByUri: (uri) => getByArn(/\/functions\/(.+)\/invocations$/.exec(uri)?.[1] ?? uri),
+    getByArn,
+    getByName,
     environment: Object.assign({}, ...[...found.values()].map(({ Environment }) => Environment.Variables)),
     kill: endAll,
     close: endAll,
@@ -69,7 +69,7 @@ export function createLocalFunctions(
 }
 
 function createIndex(functions: ReadonlyMap<string, LocalFunction>, keyOf: (id: string) => string) {
-  const byKey = new Map([...functions].map(([id, one]) => [keyOf(id), one] as const));
+  const byKey = new Map([...functions].map(([id, localFunction]) => [keyOf(id), localFunction] as const));
   return (key: string): LocalFunction => {
     const one = byKey.get(key);
     if (!one) throw new Error(`The template has no function ${key}.`);

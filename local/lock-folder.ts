@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startupError } from './startup-error.ts';
 import type { Closable } from './shutdown.ts';
+import { startupError } from './startup-error.ts';
 
 /** Keeps a second service from using the same folder. Throws a `CannotStart` when one that runs does. */
 export function lockFolder(folder: string): Closable {

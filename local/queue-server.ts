@@ -39,18 +39,18 @@ export async function startQueueServer(): Promise<QueueServer> {
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
   // What the server calls a queue; nobody connects to that host, as clients are given the endpoint.
-  const urlOf = (name: string) => `http://sqs.${region}.localhost:${port}/${account}/${name}`;
+  const getUrl = (name: string) => `http://sqs.${region}.localhost:${port}/${account}/${name}`;
   const opened = new Map<string, string>();
   return {
     endpoint,
     client,
-    getUrl: urlOf,
+    getUrl,
     createQueues: async (template, names) => {
       for (const [id, name] of await createQueues(client, template, names)) opened.set(id, name);
     },
     countMessages: async () => {
       const asked = [...opened].map(
-        async ([id, name]) => [toDisplayName(id), await fetchCount(client, urlOf(name))] as const,
+        async ([id, name]) => [toDisplayName(id), await fetchCount(client, getUrl(name))] as const,
       );
       return Object.fromEntries((await Promise.all(asked)).filter(([, count]) => count > 0));
     },

@@ -8,10 +8,10 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
-import type { Closable } from './shutdown.ts';
 import type { LocalFunction } from './local-function.ts';
 import { region } from './local-names.ts';
 import type { SharedClock } from './shared-clock.ts';
+import type { Closable } from './shutdown.ts';
 import { sleep } from './sleep.ts';
 
 /** A queue that a function works off. */
@@ -56,8 +56,8 @@ export async function pollQueue(source: QueueSource): Promise<Closable> {
 }
 
 async function fetchVisibilityTimeoutMs({ client, url }: QueueSource): Promise<number> {
-  const asking = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['VisibilityTimeout'] });
-  const { Attributes } = await client.send(asking);
+  const context = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['VisibilityTimeout'] });
+  const { Attributes } = await client.send(context);
   return Number(Attributes?.VisibilityTimeout) * 1_000;
 }
 
@@ -69,9 +69,9 @@ async function poll(polling: PollingState): Promise<void> {
     const visibleAt = clock.now() + visibilityTimeoutMs;
     const again = await handle(polling, messages);
     if (again.length > 0) void makeVisible(again, visibleAt, polling);
-  } catch (thrown) {
+  } catch (error) {
     if (signal.aborted) return;
-    log(`${thrown instanceof Error ? thrown.stack : thrown}\n`);
+    log(`${error instanceof Error ? error.stack : error}\n`);
     await sleep(1_000, signal);
   }
 }
@@ -113,16 +113,16 @@ async function makeVisible(messages: readonly Message[], visibleAt: number, poll
   const Entries = entries(messages).map((entry) => ({ ...entry, VisibilityTimeout: 0 }));
   try {
     if (!signal.aborted) await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries }));
-  } catch (thrown) {
-    log(`${thrown instanceof Error ? thrown.stack : thrown}\n`);
+  } catch (error) {
+    log(`${error instanceof Error ? error.stack : error}\n`);
   }
 }
 
 /** The ids that the function gives back; undefined, like a failure of the whole batch, for an answer of another form. */
 function parseFailedIds(result: string): ReadonlySet<string> | undefined {
-  const answer = v.safeParse(v.union([v.null(), BatchResponse]), JSON.parse(result));
-  if (!answer.success) return undefined;
-  return new Set((answer.output?.batchItemFailures ?? []).map(({ itemIdentifier }) => itemIdentifier));
+  const response = v.safeParse(v.union([v.null(), BatchResponse]), JSON.parse(result));
+  if (!response.success) return undefined;
+  return new Set((response.output?.batchItemFailures ?? []).map(({ itemIdentifier }) => itemIdentifier));
 }
 
 const toSqsRecord = ({ MessageId, ReceiptHandle, Body, MD5OfBody, Attributes }: Message, eventSourceARN: string) => ({

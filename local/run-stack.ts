@@ -1,17 +1,17 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { createAccessResolver } from './iam-actions.ts';
 import { createTables } from './create-tables.ts';
 import { connectEventSources } from './event-sources.ts';
-import { type IamProxy, startIamProxy } from './iam-proxy.ts';
 import { type GatewayDocument, readGatewayDocument } from './gateway/document.ts';
-import type { ShutdownStack } from './shutdown.ts';
+import { createAccessResolver } from './iam-actions.ts';
+import { readIamPolicies } from './iam-policies.ts';
+import { type IamProxy, startIamProxy } from './iam-proxy.ts';
 import { createLocalFunctions, type LocalFunctions } from './local-functions.ts';
 import { createLocalNames, region } from './local-names.ts';
-import { readIamPolicies } from './iam-policies.ts';
 import { type MessageCounts, type QueueServer, startQueueServer } from './queue-server.ts';
 import { startSchedules } from './schedules.ts';
 import { generateSecrets, type SecretValues, startSecretsManager } from './secrets-manager.ts';
 import type { SharedClock } from './shared-clock.ts';
+import type { ShutdownStack } from './shutdown.ts';
 import type { Assembly } from './synthesize.ts';
 
 interface StackOptions {

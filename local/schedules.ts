@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { startupError } from './startup-error.ts';
 import type { TemplateNames } from './intrinsics.ts';
-import type { Closable } from './shutdown.ts';
 import type { LocalFunction } from './local-function.ts';
 import type { LocalFunctions } from './local-functions.ts';
 import type { SharedClock } from './shared-clock.ts';
+import type { Closable } from './shutdown.ts';
+import { startupError } from './startup-error.ts';
 import { listResources, type Template } from './template.ts';
 
 const Rule = v.object({
@@ -83,7 +83,7 @@ function createScheduleCheck(
     lastPeriod = current();
     isRunning = true;
     run()
-      .catch((thrown: unknown) => log(`${rule}: ${thrown instanceof Error ? thrown.stack : thrown}\n`))
+      .catch((error: unknown) => log(`${rule}: ${error instanceof Error ? error.stack : error}\n`))
       .finally(() => {
         isRunning = false;
       });

@@ -3,17 +3,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningEmulator, startEmulator } from '../emulator/start-emulator.ts';
-import { notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
+import { notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
 import { compileWorker } from './compile-worker.ts';
 import { type DemoApp, type DemoWebhooks, ensureDemoApp } from './demo-app.ts';
 import { startDynamoDbLocal } from './dynamodb-local.ts';
 import { startGateway } from './gateway/start-gateway.ts';
-import { readSavedState, type SavedState, saveState } from './saved-state.ts';
-import { createShutdownStack, type ShutdownStack } from './shutdown.ts';
 import type { MessageCounts } from './queue-server.ts';
 import { type RunningStack, runStack } from './run-stack.ts';
+import { readSavedState, type SavedState, saveState } from './saved-state.ts';
 import { createSharedClock, type SharedClock } from './shared-clock.ts';
+import { createShutdownStack, type ShutdownStack } from './shutdown.ts';
 import { synthesize } from './synthesize.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
 
@@ -53,9 +53,9 @@ export async function startLocal(options: Options = {}): Promise<LocalService> {
   const running = createShutdownStack();
   try {
     return await start(options, running);
-  } catch (thrown) {
+  } catch (error) {
     await running.closeAll();
-    throw thrown;
+    throw error;
   }
 }
 

@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { buildStartupMessage } from './startup-message.ts';
-import { isStartupError, startupError } from './startup-error.ts';
 import { assertPortFree } from './free-port.ts';
 import { findLockOwner, lockFolder } from './lock-folder.ts';
-import { createShutdownStack } from './shutdown.ts';
 import type { MessageCounts } from './queue-server.ts';
+import { createShutdownStack } from './shutdown.ts';
 import { type LocalService, startLocal } from './start-local.ts';
+import { isStartupError, startupError } from './startup-error.ts';
+import { buildStartupMessage } from './startup-message.ts';
 
 const dataFolder = resolve('.local');
 const readyFile = 'ready.json';
@@ -25,8 +25,8 @@ async function main(): Promise<void> {
   const port = parsePort(process.env.PORT);
   await assertPortFree(port, 'the service');
   await assertPortFree(port + 1, 'the emulator of the stores');
-  const keepsData = process.env.DATA !== 'memory';
-  const folder = keepsData ? dataFolder : chooseMemoryFolder(port);
+  const isPersistent = process.env.DATA !== 'memory';
+  const folder = isPersistent ? dataFolder : chooseMemoryFolder(port);
   await shutdown.add({ close: async () => removeTempFolder(folder) });
   await shutdown.add(lockFolder(folder));
   removeServiceFiles(folder);
@@ -39,13 +39,11 @@ async function main(): Promise<void> {
     log,
     tellWebhook,
     tellLost: printLostMessages,
-    ...(keepsData && { folder }),
+    ...(isPersistent && { folder }),
   };
   const service = await shutdown.add(startLocal(options));
   writeServiceFiles(service, folder);
-  console.log(
-    buildStartupMessage(service, { isPersistent: keepsData, folder, isDefaultFolder: folder === dataFolder }),
-  );
+  console.log(buildStartupMessage(service, { isPersistent, folder, isDefaultFolder: folder === dataFolder }));
 }
 
 function parsePort(text = '4000'): number {
@@ -65,10 +63,10 @@ function removeTempFolder(folder: string): void {
 
 /** For scripts and for `cli --local`; the files hold keys, so only their owner may read them. */
 function writeServiceFiles(service: LocalService, folder: string): void {
-  const { baseUrl, emulatorUrl, appName: app, publicKey, secretKey, webhooks, environment } = service;
+  const { baseUrl, emulatorUrl, appName, publicKey, secretKey, webhooks, environment } = service;
   const { signingSecret } = webhooks;
   write(join(folder, runtimeFile), { environment });
-  write(join(folder, readyFile), { baseUrl, emulatorUrl, app, publicKey, secretKey, signingSecret });
+  write(join(folder, readyFile), { baseUrl, emulatorUrl, app: appName, publicKey, secretKey, signingSecret });
 }
 
 function write(file: string, content: object): void {

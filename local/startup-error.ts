@@ -4,6 +4,6 @@ export function startupError(sentence: string): Error {
 }
 
 /** Whether the thrown value is such a reason, to be shown without a stack. */
-export function isStartupError(thrown: unknown): thrown is Error {
-  return thrown instanceof Error && thrown.name === 'CannotStart';
+export function isStartupError(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'CannotStart';
 }

@@ -13,24 +13,24 @@ interface StartupOptions {
 /** What `npm start` prints when the service is ready: where it is, its keys, and lines to paste. */
 export function buildStartupMessage(
   service: LocalService,
-  { isPersistent: keepsData, folder, isDefaultFolder: isUsual }: StartupOptions,
+  { isPersistent, folder, isDefaultFolder }: StartupOptions,
 ): string {
-  const { baseUrl, emulatorUrl, appName: app, publicKey, secretKey, webhooks } = service;
+  const { baseUrl, emulatorUrl, appName, publicKey, secretKey, webhooks } = service;
   return `
 Claimcheck   ${baseUrl}
 Stores       ${emulatorUrl}/control   (an emulator: its clock moves the service's clock)
-Application  ${app}
+Application  ${appName}
 Public key   ${publicKey}
 Secret key   ${secretKey}
 Webhooks     ${describeWebhookTarget(webhooks)}
 Signed with  ${webhooks.signingSecret}
-Data         ${keepsData ? `kept in ${folder}` : 'in memory, gone when this stops'}${isUsual ? '' : describeFolder(folder)}
+Data         ${isPersistent ? `kept in ${folder}` : 'in memory, gone when this stops'}${isDefaultFolder ? '' : describeFolder(folder)}
 
 Buy a subscription, have its receipt validated, and read back what Alice owns:
 
   BOUGHT=$(curl -sS ${emulatorUrl}/control/purchases -d '{"platform":"store_a","productId":"premium","type":"paid subscription","applicationUsername":"alice"}')
-  node -p 'JSON.stringify(JSON.parse(process.argv[1]).validate)' "$BOUGHT" | curl -sS -u ${app}:${publicKey} ${baseUrl}/v1/validate -d @-
-  curl -sS -u ${app}:${secretKey} ${baseUrl}/v3/customers/alice/purchases
+  node -p 'JSON.stringify(JSON.parse(process.argv[1]).validate)' "$BOUGHT" | curl -sS -u ${appName}:${publicKey} ${baseUrl}/v1/validate -d @-
+  curl -sS -u ${appName}:${secretKey} ${baseUrl}/v3/customers/alice/purchases
 
 Ctrl-C stops everything.
 `;

@@ -54,19 +54,20 @@ export async function deliverRecords(
   let attempt = 0;
   while (rest.length > 0 && !options.signal.aborted) {
     const ending = await options.handler.invoke(JSON.stringify({ Records: rest, ...window() }));
-    const answer = 'result' in ending ? v.safeParse(BatchResponse, JSON.parse(ending.result)) : undefined;
-    const left = answer?.success ? takeFromFirstFailure(rest, answer.output?.batchItemFailures ?? []) : rest;
-    if (left.length === 0) return (answer?.output ?? undefined) as Readonly<Record<string, unknown>> | undefined;
+    const response = 'result' in ending ? v.safeParse(BatchResponse, JSON.parse(ending.result)) : undefined;
+    const left = response?.success ? takeFromFirstFailure(rest, response.output?.batchItemFailures ?? []) : rest;
+    if (left.length === 0) return (response?.output ?? undefined) as Readonly<Record<string, unknown>> | undefined;
     if ('error' in ending) options.log(`${ending.error}\n`);
     if (left.length < rest.length) attempt = 0;
     rest = left;
     attempt++;
-    if (options.bisectOnError && rest.length > 1 && !answer?.success) return await deliverHalves(rest, window, options);
+    if (options.bisectOnError && rest.length > 1 && !response?.success)
+      return await deliverHalves(rest, window, options);
     const discarded = attempt > options.maxRetries ? rest : findExpiredRecords(rest, options);
     if (discarded.length > 0) {
       const { requestId = randomUUID() } = ending;
       const { shardId, name } = options;
-      const isError = !answer?.success;
+      const isError = !response?.success;
       await sendToFailureQueue(
         { records: discarded, shardId, name, requestId, invocations: attempt, isError },
         options,
@@ -99,10 +100,10 @@ function takeFromFirstFailure(
 /** The first of the records, which are the oldest. */
 function findExpiredRecords(
   records: readonly StreamRecord[],
-  { maxRecordAgeMs: mostAgeMs }: StreamConsumer,
+  { maxRecordAgeMs }: StreamConsumer,
 ): readonly StreamRecord[] {
-  if (mostAgeMs === undefined) return [];
-  const oldest = Date.now() - mostAgeMs;
+  if (maxRecordAgeMs === undefined) return [];
+  const oldest = Date.now() - maxRecordAgeMs;
   const isYoung = ({ dynamodb }: StreamRecord) => (dynamodb.ApproximateCreationDateTime ?? 0) * 1_000 > oldest;
   const young = records.findIndex(isYoung);
   return young === -1 ? records : records.slice(0, young);

@@ -44,7 +44,7 @@ export async function readShard(shardId: string, reading: ShardReaderOptions): P
 
 /** Hands batches over with the window that they fall into, and ends a window when its time is over. */
 function createWindows(shardId: string, reading: ShardReaderOptions) {
-  const { windowMs, clock, handler: work } = reading;
+  const { windowMs, clock, handler } = reading;
   let open: { readonly start: number; state: unknown } | undefined;
   const startNow = (): number => Math.floor(clock.now() / (windowMs ?? 1)) * (windowMs ?? 1);
   const describeWindow = (isFinal: boolean) =>
@@ -60,7 +60,7 @@ function createWindows(shardId: string, reading: ShardReaderOptions) {
         };
   const endIfOver = async (): Promise<void> => {
     if (!open || open.start === startNow()) return;
-    await work.invoke(JSON.stringify({ Records: [], ...describeWindow(true) }));
+    await handler.invoke(JSON.stringify({ Records: [], ...describeWindow(true) }));
     open = undefined;
   };
   return {
@@ -70,8 +70,8 @@ function createWindows(shardId: string, reading: ShardReaderOptions) {
         await endIfOver();
         open ??= { start: startNow(), state: {} };
       }
-      const answer = await deliverRecords(records, () => describeWindow(false), { ...reading, shardId });
-      if (open) open.state = answer?.state ?? open.state;
+      const result = await deliverRecords(records, () => describeWindow(false), { ...reading, shardId });
+      if (open) open.state = result?.state ?? open.state;
     },
   };
 }

@@ -40,9 +40,9 @@ async function readShardToEnd(id: string, reading: ShardReaderOptions, finished:
     try {
       await readShard(id, reading);
       finished.add(id);
-    } catch (thrown) {
+    } catch (error) {
       if (reading.signal.aborted) return;
-      reading.log(`${thrown instanceof Error ? thrown.stack : thrown}\n`);
+      reading.log(`${error instanceof Error ? error.stack : error}\n`);
       await sleep(1_000, reading.signal);
     }
   }

@@ -26,23 +26,23 @@ export interface ApplicationServer {
 }
 
 export async function startApplicationServer(): Promise<ApplicationServer> {
-  const taken: ReceivedRequest[] = [];
+  const requests: ReceivedRequest[] = [];
   let answering: (taken: ReceivedRequest) => ServerResponse = () => ({ status: 200 });
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { url: path = '', headers } = request;
-      const got = { path, headers, body: Buffer.concat(chunks).toString('utf8') };
-      taken.push(got);
-      const { status, headers: sent = {}, body = '', hangs } = answering(got);
+      const result = { path, headers, body: Buffer.concat(chunks).toString('utf8') };
+      requests.push(result);
+      const { status, headers: sent = {}, body = '', hangs } = answering(result);
       if (!hangs) response.writeHead(status, { ...sent }).end(body);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests: taken,
+    requests,
     respondWith(how) {
       answering = typeof how === 'function' ? how : () => how;
     },

@@ -19,8 +19,8 @@ export interface CallResult {
 }
 
 /** `Authorization: Basic` of an application and one of its keys. */
-export const buildBasicAuth = (app: string, key: string) => ({
-  authorization: `Basic ${Buffer.from(`${app}:${key}`).toString('base64')}`,
+export const buildBasicAuth = (appName: string, key: string) => ({
+  authorization: `Basic ${Buffer.from(`${appName}:${key}`).toString('base64')}`,
 });
 
 /** Calls the real handler of a contract as API Gateway does; an answer of 200 must fit the contract's response schema. */

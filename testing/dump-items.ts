@@ -3,11 +3,11 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
 
 /** Every item of an application, found by going through the whole table, as text; raw views are unpacked. */
-export async function dumpItems(table: string, app: string): Promise<string[]> {
+export async function dumpItems(table: string, appName: string): Promise<string[]> {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
   const items: string[] = [];
   for await (const { Items = [] } of paginateScan({ client }, { TableName: table })) {
-    const own = Items.filter(({ pk }) => String(pk).startsWith(`${app}#`) || pk === `APP#${app}`);
+    const own = Items.filter(({ pk }) => String(pk).startsWith(`${appName}#`) || pk === `APP#${appName}`);
     items.push(...own.map(({ raw, ...item }) => JSON.stringify(item) + (raw ? decompress(raw) : '')));
   }
   return items;

@@ -12,12 +12,12 @@ interface PurchaseResponse<Body> {
 export function createEmulatorClient(emulatorUrl: string) {
   const call = async (path: string, body?: object): Promise<unknown> => {
     const method = body ? 'POST' : 'DELETE';
-    const answer = await fetch(`${emulatorUrl}/control${path}`, {
+    const response = await fetch(`${emulatorUrl}/control${path}`, {
       method,
       ...(body && { body: JSON.stringify(body) }),
     });
-    if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    return await answer.json();
+    if (response.status >= 300) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return await response.json();
   };
   return {
     buy: async <Body>(order: object) =>

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import type { PurchaseChange } from '../lib/purchases/purchase-change.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
+import type { PurchaseChange } from '../lib/purchases/purchase-change.ts';
 import { toPurchaseRecord } from '../lib/purchases/to-records.ts';
 
 /**
@@ -20,14 +20,14 @@ export function expectAnnouncedOnce(changes: readonly PurchaseChange[], now: num
 
 function expectOneToldOnce(changes: readonly PurchaseChange[], now: number): void {
   const facts = listFacts(changes);
-  const life = changes.map(({ lifecycleReasons: reasons, after }) => ({
-    reasons,
+  const life = changes.map(({ lifecycleReasons, after }) => ({
+    reasons: lifecycleReasons,
     purchase: after.state.purchase,
     at: after.updatedAt,
   }));
   const twice = facts.filter((fact, index) => facts.indexOf(fact) !== index);
   expect({ twice, life }).toEqual({ twice: [], life });
-  const toldLast = changes.findLast(({ announcedReasons: news }) => news.length > 0);
+  const toldLast = changes.findLast(({ announcedReasons }) => announcedReasons.length > 0);
   const [told, present] = [toldLast?.after, changes.at(-1)?.after];
   // Of what was replaced its successor tells.
   if (!told || !present || present.state.purchase.cancelationReason === 'System.Replaced') return;
@@ -46,13 +46,13 @@ function listFacts(changes: readonly PurchaseChange[]): string[] {
   let returns = 0;
   let turns = 0;
   let ends = 0;
-  return changes.flatMap(({ after, lifecycleReasons: reasons }) => {
+  return changes.flatMap(({ after, lifecycleReasons }) => {
     const { purchase, transactions } = after.state;
     const refunds = transactions.flatMap(({ transaction: { transactionId, refundedAt } }) =>
       refundedAt === undefined ? [] : [transactionId, refundedAt],
     );
-    if (reasons.includes('RENEWED')) returns++;
-    if (reasons.includes('WILL_AUTO_RENEW') || reasons.includes('RENEWED')) turns++;
+    if (lifecycleReasons.includes('RENEWED')) returns++;
+    if (lifecycleReasons.includes('WILL_AUTO_RENEW') || lifecycleReasons.includes('RENEWED')) turns++;
     const about: Readonly<Record<string, unknown>> = {
       PURCHASED: '',
       RENEWED: [purchase.transactionId, purchase.expirationDate, ends],
@@ -61,7 +61,9 @@ function listFacts(changes: readonly PurchaseChange[]): string[] {
       REVOKED: [refunds, returns],
       WILL_LAPSE: turns,
     };
-    if (reasons.includes('EXPIRED') || reasons.includes('PAUSED')) ends++;
-    return reasons.filter((reason) => reason in about).map((reason) => `${reason} ${JSON.stringify(about[reason])}`);
+    if (lifecycleReasons.includes('EXPIRED') || lifecycleReasons.includes('PAUSED')) ends++;
+    return lifecycleReasons
+      .filter((reason) => reason in about)
+      .map((reason) => `${reason} ${JSON.stringify(about[reason])}`);
   });
 }

@@ -30,9 +30,9 @@ export function interceptCalls(): FailingCalls {
     const isHit = made === at;
     const isDead = at > 0 && made > at && how.startsWith('dead');
     if (isDead || (isHit && (how === 'not done' || how === 'dead before'))) throw new Error('no connection');
-    const answer = await call();
+    const result = await call();
     if (isHit) throw new Error('the connection was lost');
-    return answer;
+    return result;
   };
   const restore = wrapSend(DynamoDBDocumentClient as unknown as Client, around);
   const realFetch = globalThis.fetch;

@@ -1,18 +1,18 @@
-import { aggregateStreamRecords } from '../lib/statistics/aggregate-stream.ts';
 import { customerPartition, purchasePartition } from '../lib/db/keys.ts';
 import type { Item } from '../lib/db/table.ts';
 import { deps } from '../lib/deps.ts';
 import type { Observation } from '../lib/purchases/observation.ts';
+import { aggregateStreamRecords } from '../lib/statistics/aggregate-stream.ts';
 import { buildStreamRecord } from './stream-records.ts';
 
 /** Records a purchase that a user validated, and counts it. */
-export async function givenPurchase(app: string, username: string, observed: Observation): Promise<void> {
-  const { purchaseId } = observed.purchase;
+export async function givenPurchase(appName: string, username: string, observation: Observation): Promise<void> {
+  const { purchaseId } = observation.purchase;
   const claim = { username, how: 'validation' } as const;
-  await deps().purchases.recordPurchase(app, purchaseId, {
-    ...{ trigger: 'validation', observed, claim, strategy: 'all', now: Date.now() },
+  await deps().purchases.recordPurchase(appName, purchaseId, {
+    ...{ trigger: 'validation', observed: observation, claim, strategy: 'all', now: Date.now() },
   });
-  await aggregatePartitions([purchasePartition(app, purchaseId), customerPartition(app, username)]);
+  await aggregatePartitions([purchasePartition(appName, purchaseId), customerPartition(appName, username)]);
 }
 
 const shownImages = new Map<string, Item>();

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createCipher } from '../lib/shared/cipher.ts';
 import { createApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { createAppRepository } from '../lib/db/app-repository.ts';
 import type { Table } from '../lib/db/table.ts';
 import type { Observation } from '../lib/purchases/observation.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { Transaction } from '../lib/purchases/transaction.ts';
+import { createCipher } from '../lib/shared/cipher.ts';
 
 export const dayMs = 24 * 60 * 60 * 1000;
 export const startDate = Date.parse('2026-01-01T00:00:00Z');

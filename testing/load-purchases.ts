@@ -6,9 +6,9 @@ import type { Purchase } from '../lib/purchases/purchase.ts';
  * The purchases of an application with their transactions as they are stored, by their ids, without what depends on when
  * they were written.
  */
-export async function loadPurchases(app: string): Promise<Map<string, object>> {
+export async function loadPurchases(appName: string): Promise<Map<string, object>> {
   const { table } = deps();
-  const listed = await table.query({ partition: `${app}#P`, index: 'byCreated' });
+  const listed = await table.query({ partition: `${appName}#P`, index: 'byCreated' });
   const partitions = listed.map(({ pk }) => String(pk)).sort();
   const found = await Promise.all(
     partitions.map(async (partition): Promise<[string, object]> => {
@@ -22,7 +22,7 @@ export async function loadPurchases(app: string): Promise<Map<string, object>> {
         entitledUsers,
         transactions,
       };
-      return [partition.slice(purchasePartition(app, '').length), kept];
+      return [partition.slice(purchasePartition(appName, '').length), kept];
     }),
   );
   return new Map(found);

@@ -5,9 +5,9 @@ import type { APIGatewayProxyEvent, SQSEvent } from 'aws-lambda';
 import { handler as receive } from '../functions/notifications/receive-notification.ts';
 import { handler as processNotifications } from '../functions/workers/process-notification.ts';
 import { type Deps, deps } from '../lib/deps.ts';
-import type { QueuedNotification } from '../lib/store-notifications/queued-notification.ts';
-import type { PurchaseChange } from '../lib/purchases/purchase-change.ts';
 import type { Platform } from '../lib/purchases/platform.ts';
+import type { PurchaseChange } from '../lib/purchases/purchase-change.ts';
+import type { QueuedNotification } from '../lib/store-notifications/queued-notification.ts';
 import type { TestService } from './service.ts';
 
 /** What was written of a purchase, in the order in which it was. */
@@ -23,7 +23,7 @@ export interface NotificationRouter {
   /** Waits until the stores have posted all that they have to post now. */
   waitUntilPosted(): Promise<void>;
   /** Takes what is queued for an application off the queue, oldest first. */
-  take(app: string): QueuedNotification[];
+  take(appName: string): QueuedNotification[];
   /** Has the worker process messages, one after the other; throws when it gives one back. */
   process(messages: readonly QueuedNotification[]): Promise<void>;
   /** Every change that was written, of all applications. */
@@ -46,9 +46,9 @@ export async function startNotificationRouter(
     },
     purchases: {
       ...purchases,
-      async recordPurchase(app, purchaseId, happened) {
-        const recorded = await purchases.recordPurchase(app, purchaseId, happened);
-        if (recorded?.change) written.push({ app, change: recorded.change });
+      async recordPurchase(appName, purchaseId, happened) {
+        const recorded = await purchases.recordPurchase(appName, purchaseId, happened);
+        if (recorded?.change) written.push({ app: appName, change: recorded.change });
         return recorded;
       },
     },
@@ -62,9 +62,9 @@ export async function startNotificationRouter(
       apps = chosen;
     },
     waitUntilPosted: async () => await areAllPosted(service),
-    take(app) {
-      const taken = queued.filter((message) => message.appName === app);
-      queued = queued.filter((message) => message.appName !== app);
+    take(appName) {
+      const taken = queued.filter((message) => message.appName === appName);
+      queued = queued.filter((message) => message.appName !== appName);
       return taken;
     },
     process,
@@ -84,8 +84,10 @@ async function process(messages: readonly QueuedNotification[]): Promise<void> {
 async function listen(apps: () => readonly string[]): Promise<{ url: string; close: () => Promise<void> }> {
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString('utf8');
-    const answers = await Promise.all(apps().map(async (app) => await receive(toProxyEvent(request, app, body))));
-    response.writeHead(Math.max(200, ...answers.map(({ statusCode }) => statusCode))).end();
+    const responses = await Promise.all(
+      apps().map(async (appName) => await receive(toProxyEvent(request, appName, body))),
+    );
+    response.writeHead(Math.max(200, ...responses.map(({ statusCode }) => statusCode))).end();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -98,8 +100,8 @@ async function listen(apps: () => readonly string[]): Promise<{ url: string; clo
   };
 }
 
-const toProxyEvent = ({ url, headers }: IncomingMessage, app: string, body: string): APIGatewayProxyEvent =>
-  ({ httpMethod: 'POST', path: `${url}${app}`, headers, body, isBase64Encoded: false }) as APIGatewayProxyEvent;
+const toProxyEvent = ({ url, headers }: IncomingMessage, appName: string, body: string): APIGatewayProxyEvent =>
+  ({ httpMethod: 'POST', path: `${url}${appName}`, headers, body, isBase64Encoded: false }) as APIGatewayProxyEvent;
 
 const notifyAt = async ({ emulatorUrl }: TestService, platform: string, url: string): Promise<void> => {
   await fetch(`${emulatorUrl}/control/notifications/${platform}`, { method: 'PUT', body: JSON.stringify({ url }) });

@@ -1,5 +1,9 @@
 import { createExchangeRateRepository } from '../lib/db/exchange-rate-repository.ts';
-import { createPurchaseRepository, type PurchaseRepository, type RecordPurchaseInput } from '../lib/db/purchase-repository.ts';
+import {
+  createPurchaseRepository,
+  type PurchaseRepository,
+  type RecordPurchaseInput,
+} from '../lib/db/purchase-repository.ts';
 import type { Table } from '../lib/db/table.ts';
 import { createRateCache } from '../lib/money/exchange-rates/rate-cache.ts';
 import type { Observation } from '../lib/purchases/observation.ts';
@@ -16,10 +20,10 @@ export const createTestRepository = (table: Table): PurchaseRepository =>
 /** A validation at `start`, by a user if one is named. */
 export const buildValidationInput = (
   username?: string,
-  observed: Observation = createObservation(),
+  observation: Observation = createObservation(),
 ): RecordPurchaseInput => ({
   trigger: 'validation',
-  observed,
+  observed: observation,
   ...(username && { claim: { username, how: 'validation' } }),
   strategy: 'all',
   now: startDate,

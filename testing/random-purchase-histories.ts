@@ -49,7 +49,7 @@ const kinds: readonly Partial<Purchase>[] = [
 /** Lives purchases from `from` on, one deed at a time. */
 export function createHistoryRunner(
   purchases: PurchaseRepository,
-  app: string,
+  appName: string,
   { strategy, from }: Pick<RecordPurchaseInput, 'strategy'> & { from: number },
 ) {
   const states = new Map<string, Purchase>();
@@ -67,7 +67,7 @@ export function createHistoryRunner(
     ];
     const manual = deed === 'link' && before;
     const claims = deed === 'buy' || deed === 'claim' || !before;
-    await purchases.recordPurchase(app, purchaseId, {
+    await purchases.recordPurchase(appName, purchaseId, {
       trigger: manual ? 'link' : claims ? 'validation' : 'notification',
       ...(!manual && { observed: { asOf: now, purchase: state, transactions, userAliases: [] } }),
       ...((claims || manual) && { claim: { username: user, how: manual ? 'manual' : 'validation' } }),

@@ -71,9 +71,9 @@ export async function startHistory(life: StoreHistory, service: TestService): Pr
   let { id } = bought as { id: string };
   let isOther = false;
   const happens = async (action: string, details: object = {}): Promise<boolean> => {
-    const answer = await service.callControl(`/purchases/${id}/${action}`, details).catch(ignoreRejection);
-    id = answer?.id ?? id;
-    return answer !== undefined;
+    const result = await service.callControl(`/purchases/${id}/${action}`, details).catch(ignoreRejection);
+    id = result?.id ?? id;
+    return result !== undefined;
   };
   return {
     life,
@@ -94,6 +94,6 @@ export async function startHistory(life: StoreHistory, service: TestService): Pr
 }
 
 /** The store knows no such thing for a subscription in this state. */
-const ignoreRejection = (thrown: unknown): undefined => {
-  if (!/^(422|400|404|409) /.test(String((thrown as Error).message))) throw thrown;
+const ignoreRejection = (error: unknown): undefined => {
+  if (!/^(422|400|404|409) /.test(String((error as Error).message))) throw error;
 };

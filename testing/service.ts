@@ -48,13 +48,13 @@ export async function startTestService(table?: string): Promise<TestService> {
     async callControl(path, body) {
       const init = body && { method: 'POST', body: JSON.stringify(body) };
       const response = await fetch(`${emulator.url}/control${path}`, init);
-      const answer = (await response.json()) as { message?: string };
-      if (!response.ok) throw new Error(`${response.status} ${answer.message}`);
-      return answer;
+      const result = (await response.json()) as { message?: string };
+      if (!response.ok) throw new Error(`${response.status} ${result.message}`);
+      return result;
     },
     clearFaults: async () => void (await fetch(`${emulator.url}/control/faults`, { method: 'DELETE' })),
-    validate: async ({ appName: app, publicKey }, body) =>
-      await callEndpoint(validateReceipt, { headers: buildBasicAuth(app, publicKey), body }),
+    validate: async ({ appName, publicKey }, body) =>
+      await callEndpoint(validateReceipt, { headers: buildBasicAuth(appName, publicKey), body }),
     async close() {
       Date.now = realNow;
       await emulator.close();

@@ -1,6 +1,6 @@
 import type { DynamoDBRecord } from 'aws-lambda';
-import { aggregateStreamRecords } from '../lib/statistics/aggregate-stream.ts';
 import type { Deps } from '../lib/deps.ts';
+import { aggregateStreamRecords } from '../lib/statistics/aggregate-stream.ts';
 
 /** Hands the next portion of a shard to an aggregator, once more after it failed; false when no record is left. */
 export type ConsumeNext = (working: Deps) => Promise<boolean>;

@@ -21,15 +21,15 @@ export type HistoryAction = (typeof historyActions)[number];
 /** What a store would let us observe of one subscription that lives through the actions, a look after each of them. */
 export function buildObservations(actions: readonly HistoryAction[]): SealedObservation[] {
   const first = createObservation();
-  const looks = [first];
+  const observations = [first];
   let purchase = first.purchase;
   let transactions: Transaction[] = [...first.transactions];
   actions.forEach((action, index) => {
     const at = startDate + (index + 1) * dayMs;
     ({ purchase, transactions } = applyAction(purchase, transactions, { action, at, index }));
-    looks.push({ asOf: at, purchase, transactions, userAliases: index % 3 === 0 ? ['token'] : [] });
+    observations.push({ asOf: at, purchase, transactions, userAliases: index % 3 === 0 ? ['token'] : [] });
   });
-  return looks;
+  return observations;
 }
 
 function applyAction(

@@ -11,8 +11,8 @@ import type { Table } from '../lib/db/table.ts';
 import { type Deps, deps } from '../lib/deps.ts';
 import type { WebhookMessage } from '../lib/webhooks/delivery.ts';
 import { fanOutDeliveries } from '../lib/webhooks/fan-out.ts';
-import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { createGuardedPost } from '../lib/webhooks/guarded-post.ts';
+import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { sendWebhook } from '../lib/webhooks/send-webhook.ts';
 import { createUniqueName, startDate, testCipher } from './given.ts';
 import { createTestTable } from './table.ts';
@@ -108,16 +108,16 @@ let records = 0;
 
 async function toStreamRecord(
   table: Table,
-  app: string,
+  appName: string,
   { id, happened }: { id: string; happened: RecordPurchaseInput },
 ): Promise<DynamoDBRecord> {
-  const before = await readImage(table, app, id);
-  await createPurchaseRepository(table, testCipher, deps().exchangeRates).recordPurchase(app, id, happened);
-  const after = await readImage(table, app, id);
+  const before = await readImage(table, appName, id);
+  await createPurchaseRepository(table, testCipher, deps().exchangeRates).recordPurchase(appName, id, happened);
+  const after = await readImage(table, appName, id);
   return {
     eventName: before ? 'MODIFY' : 'INSERT',
     dynamodb: {
-      Keys: { pk: { S: purchaseKey(app, id).pk }, sk: { S: 'P' } },
+      Keys: { pk: { S: purchaseKey(appName, id).pk }, sk: { S: 'P' } },
       SequenceNumber: String(++records),
       ...(after && { NewImage: after }),
       ...(before && { OldImage: before }),
@@ -125,8 +125,8 @@ async function toStreamRecord(
   };
 }
 
-async function readImage({ name }: Table, app: string, id: string) {
-  const { pk, sk } = purchaseKey(app, id);
+async function readImage({ name }: Table, appName: string, id: string) {
+  const { pk, sk } = purchaseKey(appName, id);
   const command = new GetItemCommand({ TableName: name, Key: { pk: { S: pk }, sk: { S: sk } }, ConsistentRead: true });
   return (await new DynamoDBClient({}).send(command)).Item as Record<string, AttributeValue> | undefined;
 }
@@ -147,11 +147,11 @@ const minute = 60_000;
 async function workUntil(
   world: Pick<WebhookHarness, 'now' | 'queue'>,
   until: number,
-  { tools, real, app }: { tools: Deps; real: Table; app: string },
+  { tools, real, app: appName }: { tools: Deps; real: Table; app: string },
 ): Promise<void> {
   for (;;) {
     const next = world.queue.toSorted((a, b) => a.visibleAt - b.visibleAt)[0];
-    const due = await findNextDue(real, app);
+    const due = await findNextDue(real, appName);
     const sweepAt =
       due === undefined ? Number.POSITIVE_INFINITY : Math.max(world.now, Math.ceil(due.at / minute) * minute);
     if (Math.min(next?.visibleAt ?? Number.POSITIVE_INFINITY, sweepAt) > until) break;
@@ -163,17 +163,17 @@ async function workUntil(
       );
     } else if (due) {
       world.now = Math.max(world.now, sweepAt);
-      await sendWebhook({ appName: app, deliveryId: due.deliveryId }, tools).catch(() => (world.now += 10 * minute));
+      await sendWebhook({ appName, deliveryId: due.deliveryId }, tools).catch(() => (world.now += 10 * minute));
     }
   }
   world.now = Math.max(world.now, until);
 }
 
 /** What the sweep finds next; the index is of all applications, and only this one's are looked at. */
-async function findNextDue(table: Table, app: string): Promise<{ at: number; deliveryId: string } | undefined> {
+async function findNextDue(table: Table, appName: string): Promise<{ at: number; deliveryId: string } | undefined> {
   const before = dueSortKeyLimit(Date.parse('2100-01-01'));
   const pages = duePartitions.map(async (partition) => await table.query({ partition, index: 'due', before }));
-  const own = (await Promise.all(pages)).flat().filter(({ pk }) => String(pk).startsWith(`${app}#D#`));
+  const own = (await Promise.all(pages)).flat().filter(({ pk }) => String(pk).startsWith(`${appName}#D#`));
   const [first] = own
     .map(({ dueSk, pk, sk }) => ({ at: Number(String(dueSk).split('#')[0]), pk, sk }))
     .sort((a, b) => a.at - b.at);

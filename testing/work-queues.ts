@@ -33,11 +33,14 @@ export async function startWorkQueues(): Promise<WorkQueues> {
     urls[name] = QueueUrl;
     process.env[`${name.toUpperCase()}_QUEUE_URL`] = QueueUrl;
   }
-  const workOnce = async (name: QueueName) => await work(server, urls[name], await workers[name]());
+  const handleOnce = async (name: QueueName) => await work(server, urls[name], await workers[name]());
   return {
-    handleOnce: workOnce,
+    handleOnce,
     async drain() {
-      while ((await workOnce('notifications')) + (await workOnce('refreshes')) + (await workOnce('webhooks')) > 0);
+      while (
+        (await handleOnce('notifications')) + (await handleOnce('refreshes')) + (await handleOnce('webhooks')) >
+        0
+      );
     },
     close: async () => await server.close(),
   };

@@ -55,14 +55,14 @@ function addressee({ Item, Key: key = Item }: ItemReference): WrittenItem {
 }
 
 /** The read units of a call; none for one that writes. */
-export function countReadUnits(operation: string, request: DynamoDbRequest, answer: DynamoDbResponse): number {
+export function countReadUnits(operation: string, request: DynamoDbRequest, response: DynamoDbResponse): number {
   const isConsistent = request.ConsistentRead ?? false;
-  if (operation === 'GetItem') return countItemReadUnits(answer.Item, { isConsistent });
-  if (operation === 'Query') return countQueryUnits(answer.Items ?? [], { isConsistent });
+  if (operation === 'GetItem') return countItemReadUnits(response.Item, { isConsistent });
+  if (operation === 'Query') return countQueryUnits(response.Items ?? [], { isConsistent });
   if (operation !== 'BatchGetItem') return 0;
   return Object.entries(request.RequestItems ?? {}).reduce((units, [table, wanted]) => {
     const { Keys, ConsistentRead = false } = wanted as BatchGet;
-    const found = answer.Responses?.[table] ?? [];
+    const found = response.Responses?.[table] ?? [];
     // What is not there costs as much as a small item.
     const read = Keys.map((_key, index) => countItemReadUnits(found[index], { isConsistent: ConsistentRead }));
     return read.reduce((sum, one) => sum + one, units);

@@ -3,7 +3,6 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Key } from '../../lib/db/keys.ts';
 import { countIndexUnits, countTableUnits, type ItemChange } from './capacity.ts';
-import type { ItemImage } from './item-size.ts';
 import {
   countReadUnits,
   type DynamoDbRequest,
@@ -12,6 +11,7 @@ import {
   listWrittenItems,
   type WrittenItem,
 } from './dynamodb-request.ts';
+import type { ItemImage } from './item-size.ts';
 
 /** What a call did to one item, and the units of that. */
 export interface MeteredWrite {

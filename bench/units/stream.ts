@@ -19,7 +19,7 @@ export async function invokeStreamWorker(id: string, calls: readonly MeteredCall
   if (!source || !('streamPatterns' in source)) throw new Error(`${id} does not read the stream.`);
   const { handler } = (await import(`../../functions/workers/${id}.ts`)) as { handler: Handler };
   const records = calls
-    .filter(({ isConditionFailed: isRefused }) => !isRefused)
+    .filter(({ isConditionFailed }) => !isConditionFailed)
     .flatMap(({ writes }) => writes.flatMap(toStreamRecord))
     .filter((record) => source.streamPatterns.some((pattern) => matchesPattern(record, pattern)));
   for (const shardId of new Set(records.map((record) => chooseShard(record, sharding)))) {

@@ -13,8 +13,8 @@ export interface Usage {
 
 /** The units of all calls together. */
 export function sumUsage(calls: readonly MeteredCall[]): Usage {
-  const sum = (some: readonly MeteredCall[], units: (call: MeteredCall) => number): number =>
-    some.reduce((total, call) => total + units(call), 0);
+  const sum = (batch: readonly MeteredCall[], units: (call: MeteredCall) => number): number =>
+    batch.reduce((total, call) => total + units(call), 0);
   const isWrite = ({ writes }: MeteredCall): boolean => writes.length > 0;
   return {
     table: sum(calls, ({ writes }) => writes.reduce((total, { table }) => total + table, 0)),
@@ -30,10 +30,10 @@ export function sumUsage(calls: readonly MeteredCall[]): Usage {
 
 /** The calls that write, item by item; the engine's figure stands with the first item of each call. */
 export const buildWriteRows = (step: string, calls: readonly MeteredCall[]) =>
-  calls.flatMap(({ operation, isConditionFailed: isRefused, writes, engine }) =>
+  calls.flatMap(({ operation, isConditionFailed, writes, engine }) =>
     writes.map(({ key, change: { before, after }, table, index }, place) => ({
       step,
-      call: place > 0 ? '' : isRefused ? `${operation}, refused` : operation,
+      call: place > 0 ? '' : isConditionFailed ? `${operation}, refused` : operation,
       item: getItemKind(key),
       bytes: countItemBytes(after ?? before ?? {}),
       table,

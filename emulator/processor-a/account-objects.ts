@@ -79,13 +79,13 @@ export const toSavedObjects = ({
   lineItems,
   wishes,
   renewing,
-  pendingTrialReminders: toRemind,
+  pendingTrialReminders,
 }: AccountObjects): SavedObjects => ({
   objects: Object.fromEntries(kinds.map((kind) => [kind, [...objects[kind]]])),
   lineItems: [...lineItems],
   wishes: [...wishes],
   renewing: [...renewing],
-  toRemind: [...toRemind],
+  toRemind: [...pendingTrialReminders],
 });
 
 /** Writes an object down, new or changed, and gives it back. */

@@ -1,8 +1,8 @@
 import type Stripe from 'stripe';
-import type { StoreNotification } from '../emulated-store.ts';
 import { controlError } from '../control-error.ts';
-import { apiVersion } from './api-error.ts';
+import type { StoreNotification } from '../emulated-store.ts';
 import { type AccountObjects, generateId, getId, getObject, saveObject } from './account-objects.ts';
+import { apiVersion } from './api-error.ts';
 import { toSeconds } from './catalogue.ts';
 import { diffPreviousAttributes } from './previous-attributes.ts';
 

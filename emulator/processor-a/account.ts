@@ -1,6 +1,6 @@
 import type { HttpResponse, StoreHttpRequest } from '../http-messages.ts';
-import { apiError } from './api-error.ts';
 import type { AccountState } from './account-state.ts';
+import { apiError } from './api-error.ts';
 
 /** The account whose API is called. */
 export interface Account {
@@ -22,17 +22,17 @@ export const invalidApiKeyError = (given: string) =>
 
 /** The same key gives the same answer again; with other parameters it is an error. */
 export function respondIdempotently(
-  { idempotentResponses: answered }: Account,
+  { idempotentResponses }: Account,
   call: StoreHttpRequest,
-  answer: () => HttpResponse,
+  response: () => HttpResponse,
 ): HttpResponse {
   const key = call.headers['idempotency-key'];
-  if (call.method !== 'POST' || typeof key !== 'string') return answer();
+  if (call.method !== 'POST' || typeof key !== 'string') return response();
   const content = `${call.path}\n${call.body.toString('utf8')}`;
-  const earlier = answered.get(key);
+  const earlier = idempotentResponses.get(key);
   if (earlier === undefined) {
-    const first = answer();
-    answered.set(key, { call: content, answer: first });
+    const first = response();
+    idempotentResponses.set(key, { call: content, answer: first });
     return first;
   }
   if (earlier.call !== content) {

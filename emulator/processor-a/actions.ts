@@ -1,4 +1,8 @@
 import type { EmulatedStore } from '../emulated-store.ts';
+import { type AccountState, requireSubscription } from './account-state.ts';
+import { pauseCollection, resumeCollection } from './pausing.ts';
+import { loseDispute, refundPurchase } from './payment-reversals.ts';
+import { changePlan } from './plan-change.ts';
 import {
   cancelAtPeriodEnd,
   endSubscription,
@@ -8,10 +12,6 @@ import {
   resumeRenewal,
   type SubscriptionTransition,
 } from './subscription-transitions.ts';
-import { loseDispute, refundPurchase } from './payment-reversals.ts';
-import { pauseCollection, resumeCollection } from './pausing.ts';
-import { changePlan } from './plan-change.ts';
-import { type AccountState, requireSubscription } from './account-state.ts';
 
 const steps: Readonly<Record<string, SubscriptionTransition>> = {
   renew,

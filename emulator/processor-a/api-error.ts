@@ -1,5 +1,5 @@
-import { type HttpResponse, jsonResponse } from '../http-messages.ts';
 import { isControlError } from '../control-error.ts';
+import { type HttpResponse, jsonResponse } from '../http-messages.ts';
 import { generateId } from './account-objects.ts';
 
 /** An error of the processor's API. */
@@ -25,12 +25,12 @@ export const notFoundError = (what: string, id: string, param = 'id') =>
   apiError(404, `No such ${what}: '${id}'`, { code: 'resource_missing', param });
 
 /** The answer for something thrown; what is neither an error of the API nor a refusal is thrown on. */
-export function toErrorResponse(thrown: unknown): HttpResponse {
-  if (isControlError(thrown) && !('isApiError' in thrown)) {
-    return toResponse(400, { error: { type: 'invalid_request_error', message: thrown.message } });
+export function toErrorResponse(error: unknown): HttpResponse {
+  if (isControlError(error) && !('isApiError' in error)) {
+    return toResponse(400, { error: { type: 'invalid_request_error', message: error.message } });
   }
-  if (!(thrown instanceof Error) || !('isApiError' in thrown)) throw thrown;
-  const { status, body } = thrown as unknown as ApiError;
+  if (!(error instanceof Error) || !('isApiError' in error)) throw error;
+  const { status, body } = error as unknown as ApiError;
   return toResponse(status, body);
 }
 

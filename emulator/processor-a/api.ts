@@ -1,5 +1,7 @@
 import type { HttpResponse, StoreHttpRequest } from '../http-messages.ts';
 import { type Account, getApiKey, invalidApiKeyError, respondIdempotently } from './account.ts';
+import { type AccountObjects, generateId, type ObjectType } from './account-objects.ts';
+import type { AccountState } from './account-state.ts';
 import { apiError, notFoundError, toErrorResponse, toResponse } from './api-error.ts';
 import {
   cancelSubscription,
@@ -8,13 +10,11 @@ import {
   resumeSubscription,
   updateSubscription,
 } from './billing-api.ts';
-import { type AccountObjects, generateId, type ObjectType } from './account-objects.ts';
 import { createPrice, createProduct, updatePrice, updateProduct } from './catalogue-api.ts';
+import { type ApiWrite, createCustomer, createPortalSession, createSession, expireSession } from './checkout-api.ts';
 import { expandObject } from './expand.ts';
 import { type Form, parseForm, readTexts, rejectUnknownParams } from './form.ts';
 import { buildListPage } from './lists.ts';
-import { type ApiWrite, createCustomer, createPortalSession, createSession, expireSession } from './checkout-api.ts';
-import type { AccountState } from './account-state.ts';
 
 type Create = (shop: AccountState, change: ApiWrite) => object;
 
@@ -50,8 +50,8 @@ export function handleApiCall(account: Account, call: StoreHttpRequest): HttpRes
   try {
     if (getApiKey(call) !== account.secretKey) throw invalidApiKeyError(getApiKey(call));
     return respondIdempotently(account, call, () => toResponse(200, runCall(shop, call), id));
-  } catch (thrown) {
-    return toErrorResponse(thrown);
+  } catch (error) {
+    return toErrorResponse(error);
   }
 }
 

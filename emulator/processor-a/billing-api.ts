@@ -1,14 +1,14 @@
 import type Stripe from 'stripe';
-import { apiError, notFoundError } from './api-error.ts';
 import { getId, saveObject } from './account-objects.ts';
-import { type Form, readForm, readMetadata, readText, rejectUnknownParams, requireText } from './form.ts';
-import { cancelAtPeriodEnd, endSubscription, resumeRenewal } from './subscription-transitions.ts';
-import { refundCharge } from './payment-reversals.ts';
-import { applyPause, applyResume } from './pausing.ts';
-import { switchPrice } from './plan-change.ts';
-import type { ApiWrite } from './checkout-api.ts';
 import { type AccountState, saveSubscription } from './account-state.ts';
+import { apiError, notFoundError } from './api-error.ts';
+import type { ApiWrite } from './checkout-api.ts';
+import { type Form, readForm, readMetadata, readText, rejectUnknownParams, requireText } from './form.ts';
+import { applyPause, applyResume } from './pausing.ts';
+import { refundCharge } from './payment-reversals.ts';
+import { switchPrice } from './plan-change.ts';
 import { getItem } from './subscription-objects.ts';
+import { cancelAtPeriodEnd, endSubscription, resumeRenewal } from './subscription-transitions.ts';
 
 function requireApiSubscription({ books }: AccountState, id: string): Stripe.Subscription {
   const subscription = books.objects.subscriptions.get(id);

@@ -1,10 +1,10 @@
 import type Stripe from 'stripe';
 import { addPeriod } from '../calendar.ts';
 import { generateId, getId, getObject, saveObject } from './account-objects.ts';
+import { type AccountState, emitEvent } from './account-state.ts';
 import { getPeriod, toSeconds } from './catalogue.ts';
 import { type BillingReason, buildInvoice, buildInvoicePayment, type InvoiceLineInput } from './invoice-objects.ts';
 import { buildCharge, buildPaymentIntent } from './payment-objects.ts';
-import { type AccountState, emitEvent } from './account-state.ts';
 import { getItem, withItem } from './subscription-objects.ts';
 
 interface BillingInput {

@@ -1,10 +1,10 @@
 import type Stripe from 'stripe';
-import { apiError, notFoundError } from './api-error.ts';
 import { generateId, saveObject } from './account-objects.ts';
-import { buildPrice, buildProduct, toSeconds } from './catalogue.ts';
-import { type Form, readForm, readMetadata, readNumber, readText, rejectUnknownParams, requireText } from './form.ts';
-import type { ApiWrite } from './checkout-api.ts';
 import { type AccountState, emitEvent } from './account-state.ts';
+import { apiError, notFoundError } from './api-error.ts';
+import { buildPrice, buildProduct, toSeconds } from './catalogue.ts';
+import type { ApiWrite } from './checkout-api.ts';
+import { type Form, readForm, readMetadata, readNumber, readText, rejectUnknownParams, requireText } from './form.ts';
 
 /** `POST /v1/products`. */
 export function createProduct(shop: AccountState, { form, at, livemode }: ApiWrite): Stripe.Product {

@@ -1,11 +1,11 @@
 import type Stripe from 'stripe';
-import { apiError, notFoundError } from './api-error.ts';
 import { generateId, getId, saveObject } from './account-objects.ts';
+import type { AccountState } from './account-state.ts';
+import { apiError, notFoundError } from './api-error.ts';
 import { toSeconds } from './catalogue.ts';
 import { expireCheckout } from './checkout.ts';
 import { type Form, readForm, readMetadata, readNumber, readText, rejectUnknownParams, requireText } from './form.ts';
 import { buildCustomer, buildLineItem, buildSession } from './session-objects.ts';
-import type { AccountState } from './account-state.ts';
 
 /** A call that changes something: its parameters and the address at which the emulator was reached. */
 export interface ApiWrite {

@@ -1,12 +1,12 @@
 import type Stripe from 'stripe';
 import { addPeriod } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
-import { billSubscription, buildPeriodLine } from './billing.ts';
 import { generateId, getId, type SessionOptions, saveObject } from './account-objects.ts';
+import { type AccountState, emitEvent } from './account-state.ts';
+import { billSubscription, buildPeriodLine } from './billing.ts';
 import { getPeriod } from './catalogue.ts';
 import { buildCharge, buildPaymentIntent } from './payment-objects.ts';
 import { buildCustomer } from './session-objects.ts';
-import { type AccountState, emitEvent } from './account-state.ts';
 import { buildSubscription } from './subscription-objects.ts';
 
 interface CheckoutPayment {

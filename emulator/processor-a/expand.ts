@@ -1,5 +1,5 @@
-import { apiError } from './api-error.ts';
 import { type AccountObjects, findObject, type ObjectType, toApiList } from './account-objects.ts';
+import { apiError } from './api-error.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,11 +1,11 @@
 import type Stripe from 'stripe';
 import type { Period } from '../calendar.ts';
-import type { PurchaseOrder } from '../purchase-order.ts';
 import { controlError } from '../control-error.ts';
+import type { PurchaseOrder } from '../purchase-order.ts';
 import { getId, saveObject } from './account-objects.ts';
+import { type AccountState, emitEvent } from './account-state.ts';
 import { buildPrice, buildProduct, type CreationInfo } from './catalogue.ts';
 import { toMinorUnits } from './money.ts';
-import { type AccountState, emitEvent } from './account-state.ts';
 
 type PriceRequest = Pick<PurchaseOrder, 'productId' | 'type' | 'priceMicros' | 'currency' | 'period'>;
 

@@ -1,11 +1,11 @@
 import type Stripe from 'stripe';
 import { type HttpResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
 import { getId } from './account-objects.ts';
-import { payCheckout } from './checkout.ts';
-import { cancelAtPeriodEnd, resumeRenewal } from './subscription-transitions.ts';
-import { formatAmount } from './money.ts';
 import type { AccountState } from './account-state.ts';
+import { payCheckout } from './checkout.ts';
+import { formatAmount } from './money.ts';
 import { getItem } from './subscription-objects.ts';
+import { cancelAtPeriodEnd, resumeRenewal } from './subscription-transitions.ts';
 
 /** The pages to which customers are sent: `checkout.stripe.com/c/pay/{id}`. */
 export function renderCheckoutPage(shop: AccountState, call: StoreHttpRequest): HttpResponse {

@@ -1,7 +1,7 @@
-import { apiError } from './api-error.ts';
 import { type AccountObjects, getId, type ObjectType, type ObjectTypes } from './account-objects.ts';
-import { type Form, readForm, readNumber, readText, readTexts, rejectUnknownParams } from './form.ts';
 import { listInvoices } from './account-state.ts';
+import { apiError } from './api-error.ts';
+import { type Form, readForm, readNumber, readText, readTexts, rejectUnknownParams } from './form.ts';
 
 type ListFilter<K extends ObjectType> = (object: ObjectTypes[K], value: string, books: AccountObjects) => boolean;
 

@@ -1,10 +1,10 @@
 import type Stripe from 'stripe';
 import { addPeriod } from '../calendar.ts';
+import { type AccountState, requirePossible, saveSubscription, saveSubscriptionAs } from './account-state.ts';
 import { billSubscription, buildPeriodLine } from './billing.ts';
 import { getPeriod, toSeconds } from './catalogue.ts';
-import { isRunning, type SubscriptionTransition } from './subscription-transitions.ts';
-import { type AccountState, requirePossible, saveSubscription, saveSubscriptionAs } from './account-state.ts';
 import { getItem, withItem } from './subscription-objects.ts';
+import { isRunning, type SubscriptionTransition } from './subscription-transitions.ts';
 
 /** Payments are not collected, until the end of `period` when there is one. */
 export const pauseCollection: SubscriptionTransition = (shop, subscription, at, { period }) => {

@@ -1,8 +1,8 @@
 import type Stripe from 'stripe';
 import type { ActionBody } from '../purchase-order.ts';
 import { getId, saveObject } from './account-objects.ts';
-import { buildDispute, buildRefund } from './reversal-objects.ts';
 import { type AccountState, emitEvent, listInvoiceCharges, listInvoices, requirePossible } from './account-state.ts';
+import { buildDispute, buildRefund } from './reversal-objects.ts';
 
 interface ReversalInput {
   readonly purchaseId: string;

@@ -1,13 +1,13 @@
 import type Stripe from 'stripe';
 import { addPeriod } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
+import { type AccountState, requirePossible, saveSubscription } from './account-state.ts';
 import { billSubscription, buildPeriodLine } from './billing.ts';
 import { getPeriod, toSeconds } from './catalogue.ts';
-import type { InvoiceLineInput } from './invoice-objects.ts';
-import type { SubscriptionTransition } from './subscription-transitions.ts';
-import { type AccountState, requirePossible, saveSubscription } from './account-state.ts';
 import { getOrCreatePrice } from './get-or-create-price.ts';
+import type { InvoiceLineInput } from './invoice-objects.ts';
 import { getItem, withItem } from './subscription-objects.ts';
+import type { SubscriptionTransition } from './subscription-transitions.ts';
 
 /** The customer switches to another product, and pays or is credited the difference now. */
 export const changePlan: SubscriptionTransition = (

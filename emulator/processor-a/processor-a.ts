@@ -3,16 +3,16 @@ import * as v from 'valibot';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
 import { type HttpResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
 import { type Account, getApiKey } from './account.ts';
+import { createObjects, type SavedObjects, toSavedObjects } from './account-objects.ts';
+import type { AccountState } from './account-state.ts';
 import { createActions } from './actions.ts';
 import { handleApiCall } from './api.ts';
 import { rateLimitedResponse, unavailableResponse } from './api-error.ts';
-import { createObjects, type SavedObjects, toSavedObjects } from './account-objects.ts';
 import { payCheckout } from './checkout.ts';
-import { advanceTo } from './run-due.ts';
 
 import { renderCheckoutPage, renderPortalPage } from './hosted-pages.ts';
 import { buildValidateBody, listPurchaseIds, placeOrder, toPurchaseSummary } from './purchases.ts';
-import type { AccountState } from './account-state.ts';
+import { advanceTo } from './run-due.ts';
 import { toOutgoingNotification } from './webhook.ts';
 
 const Rows = v.array(v.tuple([v.string(), v.unknown()]));
@@ -41,35 +41,35 @@ export const processorA = defineAccountStore('processor_a', ['stripe']);
 /** Another account of it, which is the deployment's and not an application's. */
 export const serviceProcessorA = defineAccountStore('service_processor_a', []);
 
-function openAccount({ now, savedState: saved, emitNotification: tell }: EmulatedStoreContext): EmulatedStore {
-  const earlier = saved === undefined ? undefined : v.parse(SavedAccount, saved);
+function openAccount({ now, savedState, emitNotification }: EmulatedStoreContext): EmulatedStore {
+  const earlier = savedState === undefined ? undefined : v.parse(SavedAccount, savedState);
   const secretKey = earlier?.secretKey ?? `sk_live_${randomBytes(24).toString('hex')}`;
   const webhookSecret = earlier?.webhookSecret ?? `whsec_${randomBytes(24).toString('hex')}`;
   const books = createObjects(earlier?.books satisfies SavedObjects | undefined);
-  const shop: AccountState = { books, now, tell };
-  const account: Account = { state: shop, secretKey, idempotentResponses: new Map() };
+  const state: AccountState = { books, now, tell: emitNotification };
+  const account: Account = { state, secretKey, idempotentResponses: new Map() };
   return {
     settings: { secretKey, webhookSecrets: [webhookSecret] },
     handleCall: (call) => handleCall(account, call),
     acceptsCall: (call) => acceptsCall(account, call),
     toOutgoingNotification: (message) => toOutgoingNotification(webhookSecret, message),
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
-    placeOrder: (order) => placeOrder(shop, order),
-    actions: createActions(shop),
+    placeOrder: (order) => placeOrder(state, order),
+    actions: createActions(state),
     findPurchase: (id) => toPurchaseSummary(books, id),
     validateBody: (id, form) => buildValidateBody(books, id, form),
-    payCheckout: (id) => (books.objects['checkout/sessions'].has(id) ? payCheckout(shop, id) : undefined),
+    payCheckout: (id) => (books.objects['checkout/sessions'].has(id) ? payCheckout(state, id) : undefined),
     products: () => [...books.objects.products.values()].map((product) => ({ ...product })),
     purchases: () => listPurchaseIds(books).flatMap((id) => toPurchaseSummary(books, id) ?? []),
-    advanceTo: (until) => advanceTo(shop, until),
+    advanceTo: (until) => advanceTo(state, until),
     toSavedState: () => ({ secretKey, webhookSecret, books: toSavedObjects(books) }),
   };
 }
 
 /** Whether the call is for this account: by its key, or the page of a session of it. */
-function acceptsCall({ state: shop, secretKey }: Account, call: StoreHttpRequest): boolean {
+function acceptsCall({ state, secretKey }: Account, call: StoreHttpRequest): boolean {
   if (call.host === 'api.stripe.com') return getApiKey(call) === secretKey;
-  const { objects } = shop.books;
+  const { objects } = state.books;
   const id = call.path.split('/').at(-1) ?? '';
   return objects['checkout/sessions'].has(id) || objects['billing_portal/sessions'].has(id);
 }

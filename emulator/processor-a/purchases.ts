@@ -1,15 +1,15 @@
 import type Stripe from 'stripe';
 import { countDays } from '../calendar.ts';
+import { controlError } from '../control-error.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
-import { controlError } from '../control-error.ts';
 import { type AccountObjects, getId, saveObject } from './account-objects.ts';
+import type { AccountState } from './account-state.ts';
 import { getPeriod } from './catalogue.ts';
 import { payCheckout } from './checkout.ts';
+import { getOrCreatePrice } from './get-or-create-price.ts';
 import { listCharges } from './payment-reversals.ts';
 import { buildLineItem, buildSession } from './session-objects.ts';
-import type { AccountState } from './account-state.ts';
-import { getOrCreatePrice } from './get-or-create-price.ts';
 import { getItem } from './subscription-objects.ts';
 
 /** Sells the order through a checkout session, paid at once; gives the id of the purchase. */

@@ -1,11 +1,11 @@
 import type Stripe from 'stripe';
 import { runDue } from '../run-due.ts';
+import { type AccountState, emitEvent } from './account-state.ts';
 import { toSeconds } from './catalogue.ts';
 import { expireCheckout } from './checkout.ts';
-import { endSubscription, isRunning, renew } from './subscription-transitions.ts';
 import { resumeCollection } from './pausing.ts';
-import { type AccountState, emitEvent } from './account-state.ts';
 import { getItem } from './subscription-objects.ts';
+import { endSubscription, isRunning, renew } from './subscription-transitions.ts';
 
 /** Customers are told three days before their trial ends. */
 const reminderSeconds = 3 * 86_400;
@@ -43,11 +43,11 @@ function getNextDueTime({ books }: AccountState, subscription: Stripe.Subscripti
 }
 
 function reminderAt(
-  { pendingTrialReminders: toRemind }: AccountState['books'],
+  { pendingTrialReminders }: AccountState['books'],
   subscription: Stripe.Subscription,
 ): number | null {
   const { id, status, created, trial_end } = subscription;
-  return status !== 'trialing' || trial_end === null || !toRemind.has(id)
+  return status !== 'trialing' || trial_end === null || !pendingTrialReminders.has(id)
     ? null
     : Math.max(created, trial_end - reminderSeconds);
 }

@@ -1,8 +1,8 @@
 import type Stripe from 'stripe';
 import type { ActionBody } from '../purchase-order.ts';
+import { type AccountState, requirePossible, saveSubscription, saveSubscriptionAs } from './account-state.ts';
 import { failOpenInvoice, payOpenInvoice, startNextPeriod } from './billing.ts';
 import { toSeconds } from './catalogue.ts';
-import { type AccountState, requirePossible, saveSubscription, saveSubscriptionAs } from './account-state.ts';
 import { getItem } from './subscription-objects.ts';
 
 /** Something that happens to a subscription; gives the id of the purchase. */

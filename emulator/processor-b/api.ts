@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { isValiError } from 'valibot';
 import type { HttpResponse, StoreHttpRequest } from '../http-messages.ts';
-import { emptyResponse, validationErrorResponse, xmlResponse } from './responses.ts';
-import { formatAmount, generateId, type ResponseContext } from './merchant-state.ts';
 import { cancelSubscription } from './actions.ts';
-import { createTransaction, findPayment, reversePayment } from './transactions.ts';
+import { formatAmount, generateId, type ResponseContext } from './merchant-state.ts';
+import { emptyResponse, validationErrorResponse, xmlResponse } from './responses.ts';
 import { searchIds } from './search.ts';
+import { createTransaction, findPayment, reversePayment } from './transactions.ts';
 import {
   createCustomer,
   createPaymentMethod,
@@ -15,39 +15,39 @@ import {
 } from './vault.ts';
 import { getStatus, toPaymentView } from './views.ts';
 
-type Respond = (source: ResponseContext, asked: { readonly id: string; readonly body: unknown }) => HttpResponse;
+type Respond = (context: ResponseContext, asked: { readonly id: string; readonly body: unknown }) => HttpResponse;
 
 const routes: readonly (readonly [method: string, path: RegExp, respond: Respond])[] = [
-  ['POST', /^client_token$/, (source, { body }) => clientToken(source, body)],
-  ['POST', /^transactions$/, (source, { body }) => createTransaction(source, body)],
-  ['POST', /^transactions\/advanced_search_ids$/, (source, { body }) => searchIds(source, body)],
-  ['GET', /^transactions\/([\w-]+)$/, (source, { id }) => findPayment(source, id)],
-  ['PUT', /^transactions\/([\w-]+)\/void$/, (source, { id }) => reverseTransaction(source, id, 'void')],
-  ['POST', /^transactions\/([\w-]+)\/refund$/, (source, { id }) => reverseTransaction(source, id, 'refund')],
-  ['POST', /^customers$/, (source, { body }) => createCustomer(source, body)],
+  ['POST', /^client_token$/, (context, { body }) => clientToken(context, body)],
+  ['POST', /^transactions$/, (context, { body }) => createTransaction(context, body)],
+  ['POST', /^transactions\/advanced_search_ids$/, (context, { body }) => searchIds(context, body)],
+  ['GET', /^transactions\/([\w-]+)$/, (context, { id }) => findPayment(context, id)],
+  ['PUT', /^transactions\/([\w-]+)\/void$/, (context, { id }) => reverseTransaction(context, id, 'void')],
+  ['POST', /^transactions\/([\w-]+)\/refund$/, (context, { id }) => reverseTransaction(context, id, 'refund')],
+  ['POST', /^customers$/, (context, { body }) => createCustomer(context, body)],
   [
     'GET',
     /^customers\/([\w-]+)$/,
     ({ books }, { id }) => (books.customers.has(id) ? xmlResponse(200, 'customer', { id }) : emptyResponse(404)),
   ],
-  ['POST', /^payment_methods$/, (source, { body }) => createPaymentMethod(source, body)],
-  ['GET', /^payment_methods\/any\/([\w-]+)$/, (source, { id }) => findPaymentMethod(source, id)],
-  ['POST', /^subscriptions$/, (source, { body }) => createSubscription(source, body)],
-  ['GET', /^subscriptions\/([\w-]+)$/, (source, { id }) => findSubscription(source, id)],
-  ['PUT', /^subscriptions\/([\w-]+)\/cancel$/, (source, { id }) => handleCancel(source, id)],
-  ['GET', /^plans$/, (source) => plans(source)],
+  ['POST', /^payment_methods$/, (context, { body }) => createPaymentMethod(context, body)],
+  ['GET', /^payment_methods\/any\/([\w-]+)$/, (context, { id }) => findPaymentMethod(context, id)],
+  ['POST', /^subscriptions$/, (context, { body }) => createSubscription(context, body)],
+  ['GET', /^subscriptions\/([\w-]+)$/, (context, { id }) => findSubscription(context, id)],
+  ['PUT', /^subscriptions\/([\w-]+)\/cancel$/, (context, { id }) => handleCancel(context, id)],
+  ['GET', /^plans$/, (context) => plans(context)],
 ];
 
 /** Answers a call of the gateway's API. */
-export function handleCall(source: ResponseContext, { method, path, headers, body }: StoreHttpRequest): HttpResponse {
-  const { merchantId, publicKey, privateKey } = source.books;
+export function handleCall(context: ResponseContext, { method, path, headers, body }: StoreHttpRequest): HttpResponse {
+  const { merchantId, publicKey, privateKey } = context.books;
   const expected = `Basic ${Buffer.from(`${publicKey}:${privateKey}`).toString('base64')}`;
   const prefix = `/merchants/${merchantId}/`;
   if (headers.authorization !== expected) return emptyResponse(401);
   if (!path.startsWith(prefix)) return emptyResponse(403);
   for (const [verb, pattern, respond] of routes) {
     const match = verb === method && pattern.exec(path.slice(prefix.length));
-    if (match) return respondOrFail(() => respond(source, { id: match[1] ?? '', body: parseJson(body) }));
+    if (match) return respondOrFail(() => respond(context, { id: match[1] ?? '', body: parseJson(body) }));
   }
   return emptyResponse(404);
 }
@@ -55,8 +55,8 @@ export function handleCall(source: ResponseContext, { method, path, headers, bod
 function respondOrFail(respond: () => HttpResponse): HttpResponse {
   try {
     return respond();
-  } catch (thrown) {
-    if (!isValiError(thrown) && !(thrown instanceof SyntaxError)) throw thrown;
+  } catch (error) {
+    if (!isValiError(error) && !(error instanceof SyntaxError)) throw error;
     return emptyResponse(400);
   }
 }
@@ -79,10 +79,10 @@ function clientToken({ books }: ResponseContext, body: unknown): HttpResponse {
   return xmlResponse(201, 'client-token', { value: Buffer.from(JSON.stringify(content)).toString('base64') });
 }
 
-function reverseTransaction(source: ResponseContext, id: string, how: 'void' | 'refund'): HttpResponse {
-  const payment = source.books.payments.get(id);
+function reverseTransaction(context: ResponseContext, id: string, how: 'void' | 'refund'): HttpResponse {
+  const payment = context.books.payments.get(id);
   if (!payment) return emptyResponse(404);
-  const isSettled = getStatus(payment, source.now()) === 'settled';
+  const isSettled = getStatus(payment, context.now()) === 'settled';
   if (payment.status === 'voided' || payment.refundIds.length > 0 || isSettled !== (how === 'refund')) {
     const [code, message] =
       how === 'void'
@@ -90,13 +90,13 @@ function reverseTransaction(source: ResponseContext, id: string, how: 'void' | '
         : ['91506', 'Cannot refund a transaction unless it is settled.'];
     return validationErrorResponse('transaction', { code, attribute: 'base', message });
   }
-  const changed = reversePayment(source, payment);
-  const shown = source.books.payments.get(changed.refundIds[0] ?? '') ?? changed;
-  return xmlResponse(200, 'transaction', toPaymentView(shown, source.now()));
+  const changed = reversePayment(context, payment);
+  const shown = context.books.payments.get(changed.refundIds[0] ?? '') ?? changed;
+  return xmlResponse(200, 'transaction', toPaymentView(shown, context.now()));
 }
 
-function handleCancel(source: ResponseContext, id: string): HttpResponse {
-  const subscription = source.books.subscriptions.get(id);
+function handleCancel(context: ResponseContext, id: string): HttpResponse {
+  const subscription = context.books.subscriptions.get(id);
   if (!subscription) return emptyResponse(404);
   if (subscription.status === 'Canceled' || subscription.status === 'Expired') {
     return validationErrorResponse('subscription', {
@@ -105,8 +105,8 @@ function handleCancel(source: ResponseContext, id: string): HttpResponse {
       message: 'Subscription has already been canceled.',
     });
   }
-  cancelSubscription(source, subscription);
-  return findSubscription(source, id);
+  cancelSubscription(context, subscription);
+  return findSubscription(context, id);
 }
 
 const plans = ({ books }: ResponseContext): HttpResponse =>

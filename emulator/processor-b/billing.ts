@@ -1,5 +1,5 @@
-import { generateId, type ResponseContext } from './merchant-state.ts';
 import { emitSubscriptionWebhook } from './emit-webhooks.ts';
+import { generateId, type ResponseContext } from './merchant-state.ts';
 import type { Payment, Subscription } from './records.ts';
 import { getNextBillingTime } from './views.ts';
 
@@ -26,9 +26,13 @@ export function savePayment(
 }
 
 /** Takes the payment that is due and begins its period. */
-export function billSubscription(source: ResponseContext, subscription: Subscription, at = source.now()): Subscription {
+export function billSubscription(
+  context: ResponseContext,
+  subscription: Subscription,
+  at = context.now(),
+): Subscription {
   const { id, price: amount, currency, customerId, cycles, isTrial, status } = subscription;
-  const { id: paymentId } = savePayment(source, {
+  const { id: paymentId } = savePayment(context, {
     amount,
     currency,
     customerId,
@@ -37,13 +41,13 @@ export function billSubscription(source: ResponseContext, subscription: Subscrip
     updatedAt: at,
   });
   const paid = withStatus(subscription, 'Active', at);
-  source.books.subscriptions.set(id, { ...paid, cycles: cycles + 1, payments: [...paid.payments, paymentId] });
+  context.books.subscriptions.set(id, { ...paid, cycles: cycles + 1, payments: [...paid.payments, paymentId] });
   // What began with a trial is active from the start: the gateway never says that it went active.
-  if (cycles === 0 && isTrial) emitSubscriptionWebhook(source, 'subscription_trial_ended', { id, at });
+  if (cycles === 0 && isTrial) emitSubscriptionWebhook(context, 'subscription_trial_ended', { id, at });
   if (status === 'Past Due' || (cycles === 0 && !isTrial))
-    emitSubscriptionWebhook(source, 'subscription_went_active', { id, at });
-  emitSubscriptionWebhook(source, 'subscription_charged_successfully', { id, at });
-  return source.books.subscriptions.get(id) ?? paid;
+    emitSubscriptionWebhook(context, 'subscription_went_active', { id, at });
+  emitSubscriptionWebhook(context, 'subscription_charged_successfully', { id, at });
+  return context.books.subscriptions.get(id) ?? paid;
 }
 
 /** The subscription in another state from `at` on. */

@@ -12,12 +12,12 @@ const consumedProblem = { code: '91564', message: 'Cannot use a payment_method_n
 const doNotHonor = { code: '2000', text: 'Do Not Honor' };
 
 /** The verdict on a nonce: one of this emulator, or one of the gateway's well-known test nonces. */
-export function checkNonce({ pendingOrders: wishes, usedNonces }: MerchantState, nonce: string): NonceVerdict {
+export function checkNonce({ pendingOrders, usedNonces }: MerchantState, nonce: string): NonceVerdict {
   if (nonce === 'fake-consumed-nonce' || usedNonces.has(nonce)) return { problem: consumedProblem };
   if (/^fake-processor-declined-[\w-]+-nonce$/.test(nonce)) return { response: doNotHonor };
   const [, rejection] = /^fake-gateway-rejected-([a-z]+)-nonce$/.exec(nonce) ?? [];
   if (rejection !== undefined) return { rejection };
-  return wishes.has(nonce) || /^fake-valid-(?:[\w-]+-)?nonce$/.test(nonce) ? {} : { problem: unknownProblem };
+  return pendingOrders.has(nonce) || /^fake-valid-(?:[\w-]+-)?nonce$/.test(nonce) ? {} : { problem: unknownProblem };
 }
 
 /** Test nonces may be used again, others only once. */

@@ -1,13 +1,13 @@
+import { controlError } from '../control-error.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
-import { controlError } from '../control-error.ts';
 import { toUserUuid } from '../user-uuid.ts';
 import { generateId, type MerchantState, type ResponseContext } from './merchant-state.ts';
 import type { Payment, PendingOrder, Subscription } from './records.ts';
 import { getStatus } from './views.ts';
 
 /** Nothing is bought until the nonce is validated: the wish has the nonce's name and then shows what was bought. */
-export function createPendingOrder({ products, pendingOrders: wishes }: MerchantState, order: PurchaseOrder): string {
+export function createPendingOrder({ products, pendingOrders }: MerchantState, order: PurchaseOrder): string {
   const period = order.period ?? products.get(order.productId)?.period ?? 'P1M';
   const isPlan = order.type === 'paid subscription';
   if (isPlan && !/^P\d+[MY]$/.test(period)) throw controlError(422, 'processor_b bills plans by the month.');
@@ -15,13 +15,13 @@ export function createPendingOrder({ products, pendingOrders: wishes }: Merchant
   const { applicationUsername: _user, trial: _trial, autoRenew: _renew, form: _form, ...product } = priced;
   products.set(order.productId, { ...product, ...(isPlan && { period }) });
   const nonce = `tokencc_bh_${generateId(24)}`;
-  wishes.set(nonce, { nonce, order: { ...priced, ...(isPlan && { period }) } });
+  pendingOrders.set(nonce, { nonce, order: { ...priced, ...(isPlan && { period }) } });
   return nonce;
 }
 
 /** The wish of a nonce, which must be known. */
-export function requirePendingOrder({ pendingOrders: wishes }: MerchantState, nonce: string): PendingOrder {
-  const found = wishes.get(nonce);
+export function requirePendingOrder({ pendingOrders }: MerchantState, nonce: string): PendingOrder {
+  const found = pendingOrders.get(nonce);
   if (!found) throw controlError(404, `There is no purchase ${nonce}.`);
   return found;
 }

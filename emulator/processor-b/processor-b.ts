@@ -1,14 +1,11 @@
 import * as v from 'valibot';
+import { controlError } from '../control-error.ts';
 import type { EmulatedStore, EmulatedStoreContext, PurchaseSummary, StoreDefinition } from '../emulated-store.ts';
 import { runDue } from '../run-due.ts';
-import { controlError } from '../control-error.ts';
-import { emptyResponse } from './responses.ts';
+import { paymentActions, subscriptionActions } from './actions.ts';
 import { handleCall } from './api.ts';
 import { billSubscription, getNextDueTime } from './billing.ts';
 import { createState, formatAmount, type MerchantState, type ResponseContext, toSavedState } from './merchant-state.ts';
-import { paymentActions, subscriptionActions } from './actions.ts';
-import { type PendingOrder, SavedState } from './records.ts';
-import { toOutgoingNotification } from './webhook.ts';
 import {
   buildValidateBody,
   createPendingOrder,
@@ -16,6 +13,9 @@ import {
   requirePendingOrder,
   toPurchaseSummary,
 } from './pending-orders.ts';
+import { type PendingOrder, SavedState } from './records.ts';
+import { emptyResponse } from './responses.ts';
+import { toOutgoingNotification } from './webhook.ts';
 
 /** Braintree: the gateway's API, its webhook kinds, and nonces as a client's form makes them. */
 export const processorB: StoreDefinition = {
@@ -25,25 +25,21 @@ export const processorB: StoreDefinition = {
   open: openProcessorB,
 };
 
-async function openProcessorB({
-  now,
-  savedState: saved,
-  emitNotification: tell,
-}: EmulatedStoreContext): Promise<EmulatedStore> {
-  const books = createState(saved === undefined ? undefined : v.parse(SavedState, saved));
-  const source: ResponseContext = {
+async function openProcessorB({ now, savedState, emitNotification }: EmulatedStoreContext): Promise<EmulatedStore> {
+  const books = createState(savedState === undefined ? undefined : v.parse(SavedState, savedState));
+  const context: ResponseContext = {
     books,
     now,
-    tell,
+    tell: emitNotification,
   };
   const settings = toSettings(books);
   const wishes = (): PurchaseSummary[] =>
-    [...books.pendingOrders.values()].map((wish) => toPurchaseSummary(source, wish));
-  const find = (id: string): PurchaseSummary | undefined =>
+    [...books.pendingOrders.values()].map((wish) => toPurchaseSummary(context, wish));
+  const findPurchase = (id: string): PurchaseSummary | undefined =>
     wishes().find((one) => one.id === id || one.purchaseId === id);
   return {
     settings,
-    handleCall: (call) => handleCall(source, call),
+    handleCall: (call) => handleCall(context, call),
     faultResponses: { down: () => emptyResponse(503), 'rate-limited': () => emptyResponse(429) },
     placeOrder: (order) => {
       const nonce = createPendingOrder(books, order);
@@ -51,10 +47,10 @@ async function openProcessorB({
       Object.assign(settings.catalogue as object, toCatalogue(books));
       return nonce;
     },
-    actions: actionsOn(source, (id) => requirePendingOrder(books, String(find(id)?.id))),
-    findPurchase: find,
+    actions: actionsOn(context, (id) => requirePendingOrder(books, String(findPurchase(id)?.id))),
+    findPurchase,
     toOutgoingNotification: (message) => toOutgoingNotification(books, message),
-    validateBody: (id, form) => buildValidateBody(requirePendingOrder(books, String(find(id)?.id)), form),
+    validateBody: (id, form) => buildValidateBody(requirePendingOrder(books, String(findPurchase(id)?.id)), form),
     products: () => [...books.products.values()],
     purchases: wishes,
     advanceTo: (until) =>
@@ -62,7 +58,7 @@ async function openProcessorB({
         {
           items: () => books.subscriptions.values(),
           dueAt: getNextDueTime,
-          play: (due, at) => billSubscription(source, due, at),
+          play: (due, at) => billSubscription(context, due, at),
         },
         until,
       ),
@@ -70,20 +66,20 @@ async function openProcessorB({
   };
 }
 
-function actionsOn(source: ResponseContext, wishOf: (id: string) => PendingOrder): EmulatedStore['actions'] {
+function actionsOn(context: ResponseContext, wishOf: (id: string) => PendingOrder): EmulatedStore['actions'] {
   const names = Object.keys(subscriptionActions);
   return Object.fromEntries(
     names.map((name) => [
       name,
       (id: string): string => {
         const asked = wishOf(id);
-        const { payment, subscription } = findPurchaseOfNonce(source.books, asked);
+        const { payment, subscription } = findPurchaseOfNonce(context.books, asked);
         if (!payment && !subscription) throw controlError(422, 'Nothing is bought until the nonce is validated.');
-        if (subscription) subscriptionActions[name]?.(source, subscription);
+        if (subscription) subscriptionActions[name]?.(context, subscription);
         else if (payment) {
           const act = paymentActions[name];
           if (act === undefined) throw controlError(422, `A single payment does not know ${name}.`);
-          act(source, payment);
+          act(context, payment);
         }
         return asked.nonce;
       },

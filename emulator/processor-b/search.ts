@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { HttpResponse } from '../http-messages.ts';
-import { xmlResponse } from './responses.ts';
 import type { ResponseContext } from './merchant-state.ts';
 import type { Payment } from './records.ts';
+import { xmlResponse } from './responses.ts';
 
 /** Moments from and to which a search looks, as the official client writes them. */
 const Moment = v.pipe(

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import type { HttpResponse } from '../http-messages.ts';
-import { declinedResponse, emptyResponse, validationErrorResponse, xmlResponse } from './responses.ts';
 import { savePayment } from './billing.ts';
 import { generateId, type ResponseContext } from './merchant-state.ts';
 import { checkNonce, consumeNonce } from './nonces.ts';
 import type { Payment } from './records.ts';
+import { declinedResponse, emptyResponse, validationErrorResponse, xmlResponse } from './responses.ts';
 import { getStatus, toPaymentView } from './views.ts';
 
 const Sale = v.object({
@@ -21,7 +21,7 @@ type Sale = v.InferOutput<typeof Sale>;
 const duplicateWindowMs = 30_000;
 
 /** `POST /transactions`. */
-export function createTransaction(source: ResponseContext, body: unknown): HttpResponse {
+export function createTransaction(context: ResponseContext, body: unknown): HttpResponse {
   const result = v.safeParse(v.object({ transaction: Sale }), body);
   if (!result.success) {
     return validationErrorResponse('transaction', {
@@ -31,7 +31,7 @@ export function createTransaction(source: ResponseContext, body: unknown): HttpR
     });
   }
   const { transaction: sale } = result.output;
-  const { books, now } = source;
+  const { books, now } = context;
   const again = [...books.payments.values()].find((one) => one.requestKey && one.requestKey === sale.api_request_key);
   if (again) return xmlResponse(201, 'transaction', toPaymentView(again, now()));
   if (sale.customer_id !== undefined && !books.customers.has(sale.customer_id)) {
@@ -44,7 +44,7 @@ export function createTransaction(source: ResponseContext, body: unknown): HttpR
   const { problem, ...verdict } = checkNonce(books, sale.payment_method_nonce);
   if (problem) return validationErrorResponse('transaction', { ...problem, attribute: 'payment_method_nonce' });
   consumeNonce(books, sale.payment_method_nonce);
-  return settledSale(source, sale, isDuplicate(source, sale) ? { rejection: 'duplicate' } : verdict);
+  return settledSale(context, sale, isDuplicate(context, sale) ? { rejection: 'duplicate' } : verdict);
 }
 
 function isDuplicate({ books, now }: ResponseContext, { order_id, amount, customer_id }: Sale): boolean {
@@ -59,18 +59,18 @@ function isDuplicate({ books, now }: ResponseContext, { order_id, amount, custom
 }
 
 function settledSale(
-  source: ResponseContext,
+  context: ResponseContext,
   sale: Sale,
   verdict: Pick<Payment, 'rejection'> & Partial<Payment>,
 ): HttpResponse {
-  const { books, now } = source;
+  const { books, now } = context;
   const customerId = sale.customer_id ?? generateId(10);
   books.customers.add(customerId);
   const amount = Number(sale.amount);
   const byAmount = amount >= 2_000 && amount < 3_000 && { code: String(Math.floor(amount)), text: 'Do Not Honor' };
   const response = verdict.response ?? (byAmount || undefined);
   const order = books.pendingOrders.get(sale.payment_method_nonce)?.order;
-  const payment = savePayment(source, {
+  const payment = savePayment(context, {
     amount: sale.amount,
     currency: order?.currency ?? 'USD',
     customerId,
@@ -99,8 +99,8 @@ export function findPayment({ books, now }: ResponseContext, id: string): HttpRe
 }
 
 /** Gives a payment back: voids it before it settles, refunds it after. */
-export function reversePayment(source: ResponseContext, payment: Payment): Payment {
-  const { books, now } = source;
+export function reversePayment(context: ResponseContext, payment: Payment): Payment {
+  const { books, now } = context;
   const at = now();
   const status = getStatus(payment, at);
   if (status !== 'settled') {
@@ -109,7 +109,7 @@ export function reversePayment(source: ResponseContext, payment: Payment): Payme
     return voided;
   }
   const { amount, currency, customerId = '' } = payment;
-  const refund = savePayment(source, { amount, currency, customerId, type: 'credit', refundedId: payment.id });
+  const refund = savePayment(context, { amount, currency, customerId, type: 'credit', refundedId: payment.id });
   const refunded = { ...payment, updatedAt: at, refundIds: [...payment.refundIds, refund.id] };
   books.payments.set(payment.id, refunded);
   return refunded;

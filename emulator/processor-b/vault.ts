@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { addPeriod, countDays } from '../calendar.ts';
 import type { HttpResponse } from '../http-messages.ts';
-import { declinedResponse, emptyResponse, validationErrorResponse, xmlResponse } from './responses.ts';
 import { billSubscription } from './billing.ts';
 import { formatAmount, generateId, type ResponseContext } from './merchant-state.ts';
 import { checkNonce, consumeNonce } from './nonces.ts';
 import type { Subscription } from './records.ts';
+import { declinedResponse, emptyResponse, validationErrorResponse, xmlResponse } from './responses.ts';
 import { dayMs, toSubscriptionView } from './views.ts';
 
 /** `POST /customers`. */
@@ -67,8 +67,8 @@ const NewSubscription = v.object({
 });
 
 /** `POST /subscriptions`. */
-export function createSubscription(source: ResponseContext, body: unknown): HttpResponse {
-  const { books, now } = source;
+export function createSubscription(context: ResponseContext, body: unknown): HttpResponse {
+  const { books, now } = context;
   const {
     id = generateId(6),
     payment_method_token,
@@ -116,7 +116,7 @@ export function createSubscription(source: ResponseContext, body: unknown): Http
     payments: [],
   };
   books.subscriptions.set(id, subscription);
-  const begun = trial ? subscription : billSubscription(source, subscription);
+  const begun = trial ? subscription : billSubscription(context, subscription);
   return xmlResponse(201, 'subscription', toSubscriptionView(books, begun, at));
 }
 

@@ -1,6 +1,6 @@
 import { floorToSecond } from '../calendar.ts';
-import { nextId, type StoreState } from './store-state.ts';
 import type { Account, Environment } from './records.ts';
+import { nextId, type StoreState } from './store-state.ts';
 
 interface Customer {
   readonly environment: Environment;

@@ -1,19 +1,25 @@
-import type { ActionBody } from '../purchase-order.ts';
 import { controlError } from '../control-error.ts';
+import type { ActionBody } from '../purchase-order.ts';
 import { expire, failPayment, getDueTransition } from './billing.ts';
-import type { StoreState } from './store-state.ts';
 import { addProduct, buildProduct } from './catalogue.ts';
-import { requireSubscription, type Transition, type TransitionContext } from './purchase-transition.ts';
-import { declineRefund, extendRenewalDate, redeemOffer, requestRefund, reverseRefund } from './extensions-and-refund-requests.ts';
+import {
+  declineRefund,
+  extendRenewalDate,
+  redeemOffer,
+  requestRefund,
+  reverseRefund,
+} from './extensions-and-refund-requests.ts';
 import { changePlan } from './plan-change.ts';
+import { requireSubscription, type Transition, type TransitionContext } from './purchase-transition.ts';
 import { getLatestTransaction, type Product, type Purchase } from './records.ts';
 import { recover, renew } from './renewal.ts';
-import { refund, revoke } from './revocation.ts';
 import { acceptPriceIncrease, cancelRenewal, increasePrice, resumeRenewal } from './renewal-settings.ts';
+import { refund, revoke } from './revocation.ts';
+import type { StoreState } from './store-state.ts';
 
 /** Something that happens to a purchase, and to the shares of it that families have. */
 export interface Action {
-  readonly apply: (purchase: Purchase, moment: TransitionContext, details: ActionBody) => Transition;
+  readonly apply: (purchase: Purchase, context: TransitionContext, details: ActionBody) => Transition;
   /** What happens to the shares at the same moment; absent when it does not concern them. */
   readonly applyToShares?: Action['apply'];
 }
@@ -23,30 +29,32 @@ export const createActions = (books: StoreState): Readonly<Record<string, Action
   renew: both(renew),
   cancel: both(cancelRenewal),
   uncancel: both(resumeRenewal),
-  'fail-payment': both((purchase, moment, { grace }) => failPayment(purchase, moment, grace)),
+  'fail-payment': both((purchase, context, { grace }) => failPayment(purchase, context, grace)),
   recover: both(recover),
   expire: both(expire),
   refund: {
-    apply: (purchase, moment, { transactionId }) => refund(purchase, moment, transactionId),
+    apply: (purchase, context, { transactionId }) => refund(purchase, context, transactionId),
     applyToShares: revoke,
   },
   revoke: both(revoke),
-  'change-plan': both((purchase, moment, details) =>
-    changePlan(purchase, resolvePlan(books, purchase, details), moment),
+  'change-plan': both((purchase, context, details) =>
+    changePlan(purchase, resolvePlan(books, purchase, details), context),
   ),
   'raise-price': { apply: (purchase, _moment, { priceMicros }) => increasePrice(purchase, priceMicros) },
   'accept-price': { apply: acceptPriceIncrease },
-  extend: both((purchase, moment, { period }) => extendRenewalDate(purchase, moment, period)),
-  'redeem-offer': { apply: (purchase, moment, { priceMicros }) => redeemOffer(purchase, moment, priceMicros) },
+  extend: both((purchase, context, { period }) => extendRenewalDate(purchase, context, period)),
+  'redeem-offer': { apply: (purchase, context, { priceMicros }) => redeemOffer(purchase, context, priceMicros) },
   'request-refund': { apply: requestRefund },
   'decline-refund': { apply: declineRefund },
-  'reverse-refund': { apply: (purchase, moment, { transactionId }) => reverseRefund(purchase, moment, transactionId) },
+  'reverse-refund': {
+    apply: (purchase, context, { transactionId }) => reverseRefund(purchase, context, transactionId),
+  },
 });
 
 /** What happens to a purchase by itself when it is due. */
 export const getDueAction = (purchase: Purchase): Action => both(getDueTransition(purchase));
 
-const both = (step: Action['apply']): Action => ({ apply: step, applyToShares: step });
+const both = (apply: Action['apply']): Action => ({ apply, applyToShares: apply });
 
 function resolvePlan(books: StoreState, purchase: Purchase, { productId, ...terms }: ActionBody): Product {
   if (productId === undefined) throw controlError(400, 'productId: change-plan needs the product to change to.');

@@ -10,8 +10,8 @@ export const apiError = (errorCode: number, errorMessage: string): ApiError =>
   Object.assign(new Error(errorMessage), { errorCode });
 
 /** The answer for something thrown; what is no `ApiError` is thrown on. */
-export function toErrorResponse(thrown: unknown): HttpResponse {
-  if (!(thrown instanceof Error) || !('errorCode' in thrown) || typeof thrown.errorCode !== 'number') throw thrown;
-  const { errorCode, message } = thrown;
+export function toErrorResponse(error: unknown): HttpResponse {
+  if (!(error instanceof Error) || !('errorCode' in error) || typeof error.errorCode !== 'number') throw error;
+  const { errorCode, message } = error;
   return jsonResponse(Math.floor(errorCode / 10_000), { errorCode, errorMessage: message });
 }

@@ -18,18 +18,18 @@ export interface PaidPeriod {
 }
 
 /** The transaction with which the customer pays a period. */
-export function buildPeriodTransaction(period: PaidPeriod, moment: TransitionContext): Transaction {
+export function buildPeriodTransaction(period: PaidPeriod, context: TransitionContext): Transaction {
   const { anchor, price, start, reason, quantity = 1, offer } = period;
   return {
-    transactionId: moment.nextId(),
-    webOrderLineItemId: moment.nextId(),
+    transactionId: context.nextId(),
+    webOrderLineItemId: context.nextId(),
     ...price,
     purchaseDate: start,
     expiresDate: addPeriod(anchor.date, anchor.period, anchor.periods),
     quantity,
     reason,
     ...(offer && { priceMicros: offer.priceMicros, offer: toOffer(offer) }),
-    changedAt: moment.at,
+    changedAt: context.at,
   };
 }
 

@@ -35,10 +35,10 @@ export function getNextDueTime(purchase: Purchase): number | undefined {
 }
 
 /** What happens by itself at that moment. */
-export function getDueTransition(purchase: Purchase): (purchase: Purchase, moment: TransitionContext) => Transition {
-  const { state, willRenew, renewsAutomatically: playsRenewals, priceIncrease } = requireSubscription(purchase);
+export function getDueTransition(purchase: Purchase): (purchase: Purchase, context: TransitionContext) => Transition {
+  const { state, willRenew, renewsAutomatically, priceIncrease } = requireSubscription(purchase);
   if (state === 'BILLING_GRACE_PERIOD' && willRenew) return endGrace;
-  const renews = state === 'ACTIVE' && willRenew && playsRenewals && priceIncrease?.accepted !== false;
+  const renews = state === 'ACTIVE' && willRenew && renewsAutomatically && priceIncrease?.accepted !== false;
   return renews ? renew : expire;
 }
 
@@ -46,15 +46,15 @@ export function getDueTransition(purchase: Purchase): (purchase: Purchase, momen
  * The payment for the next period fails: a grace period with access begins, or nothing but retries when `grace` is false.
  * Failing again in the grace period ends it. A period that ran out unrenewed is taken to have failed at its end.
  */
-export function failPayment(purchase: Purchase, moment: TransitionContext, grace = true): Transition {
+export function failPayment(purchase: Purchase, context: TransitionContext, grace = true): Transition {
   const { state, willRenew, expirationIntent, anchor } = requireSubscription(purchase);
-  if (state === 'BILLING_GRACE_PERIOD') return endGrace(purchase, moment);
+  if (state === 'BILLING_GRACE_PERIOD') return endGrace(purchase, context);
   const isDue = (state === 'ACTIVE' && willRenew) || (state === 'EXPIRED' && expirationIntent === 5);
   requirePossible(isDue, purchase, `is ${state}${state === 'ACTIVE' ? ' but cancelled' : ''}: no payment is due`);
   const graceUntil = getPaidUntil(purchase) + getGraceMs(anchor.period);
-  if (!grace || graceUntil <= moment.at) {
+  if (!grace || graceUntil <= context.at) {
     return {
-      purchase: startBillingRetry(purchase, moment),
+      purchase: startBillingRetry(purchase, context),
       notifications: [buildNotificationType('DID_FAIL_TO_RENEW')],
     };
   }
@@ -65,12 +65,12 @@ export function failPayment(purchase: Purchase, moment: TransitionContext, grace
 }
 
 /** The subscription ends now, for the reason that its state gives. */
-export function expire(purchase: Purchase, moment: TransitionContext): Transition {
+export function expire(purchase: Purchase, context: TransitionContext): Transition {
   const { state } = requireSubscription(purchase);
   requirePossible(state !== 'EXPIRED' && state !== 'REVOKED', purchase, `is ${state} already`);
   const expirationIntent = toExpirationIntent(requireSubscription(purchase));
   return {
-    purchase: withSubscriptionState(withEndAt(purchase, moment.at), {
+    purchase: withSubscriptionState(withEndAt(purchase, context.at), {
       state: 'EXPIRED',
       willRenew: false,
       expirationIntent,
@@ -79,14 +79,14 @@ export function expire(purchase: Purchase, moment: TransitionContext): Transitio
   };
 }
 
-function endGrace(purchase: Purchase, moment: TransitionContext): Transition {
-  const { graceUntil = moment.at } = requireSubscription(purchase);
-  const notices: NotificationType[] = [buildNotificationType('GRACE_PERIOD_EXPIRED')];
-  return { purchase: startBillingRetry(purchase, moment, Math.min(graceUntil, moment.at)), notifications: notices };
+function endGrace(purchase: Purchase, context: TransitionContext): Transition {
+  const { graceUntil = context.at } = requireSubscription(purchase);
+  const notifications: NotificationType[] = [buildNotificationType('GRACE_PERIOD_EXPIRED')];
+  return { purchase: startBillingRetry(purchase, context, Math.min(graceUntil, context.at)), notifications };
 }
 
-const startBillingRetry = (purchase: Purchase, moment: TransitionContext, graceUntil?: number): Purchase =>
-  withSubscriptionState(withEndAt(purchase, moment.at), {
+const startBillingRetry = (purchase: Purchase, context: TransitionContext, graceUntil?: number): Purchase =>
+  withSubscriptionState(withEndAt(purchase, context.at), {
     state: 'BILLING_RETRY',
     willRenew: true,
     expirationIntent: 2,

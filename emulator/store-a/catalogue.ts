@@ -1,7 +1,7 @@
-import type { PurchaseOrder } from '../purchase-order.ts';
 import { controlError } from '../control-error.ts';
-import { getProduct, listPurchases, type StoreState } from './store-state.ts';
+import type { PurchaseOrder } from '../purchase-order.ts';
 import { type Account, getLatestTransaction, type Product } from './records.ts';
+import { getProduct, listPurchases, type StoreState } from './store-state.ts';
 
 const defaultPriceMicros = 4_990_000;
 const firstGroup = 21_000_001;

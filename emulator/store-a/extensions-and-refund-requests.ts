@@ -63,14 +63,14 @@ export function reverseRefund(
   const { revocation: _past, ...paid } = refunded;
   const transaction: Transaction = { ...paid, changedAt: at };
   const restored = { ...purchase, transactions: replaceTransaction(purchase.transactions, transaction) };
-  const notices = [{ ...buildNotificationType('REFUND_REVERSED'), transactionId }];
+  const notifications = [{ ...buildNotificationType('REFUND_REVERSED'), transactionId }];
   if (purchase.subscription?.state !== 'REVOKED' || refunded !== getLatestTransaction(purchase))
-    return { purchase: restored, notifications: notices };
+    return { purchase: restored, notifications };
   const state =
     getPaidUntil(restored) > at
       ? ({ state: 'ACTIVE', willRenew: false } as const)
       : ({ state: 'EXPIRED', willRenew: false, expirationIntent: 1 } as const);
-  return { purchase: withSubscriptionState(restored, state), notifications: notices };
+  return { purchase: withSubscriptionState(restored, state), notifications };
 }
 
 function withNotification(purchase: Purchase, notificationType: string): Transition {

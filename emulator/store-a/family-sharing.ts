@@ -1,14 +1,14 @@
 import { floorToSecond } from '../calendar.ts';
-import type { StoreState } from './store-state.ts';
 import { requirePossible, type Transition, type TransitionContext } from './purchase-transition.ts';
 import { getInitialNotification } from './purchasing.ts';
 import { type Account, getLatestTransaction, type Product, type Purchase } from './records.ts';
+import type { StoreState } from './store-state.ts';
 
 /** A family member gets the purchase as well: transactions of their own, paid by nobody, ending when the owner's do. */
 export function sharePurchase(
   owner: Purchase,
   member: Account,
-  { product, moment }: { product: Product; moment: TransitionContext },
+  { product, moment: context }: { product: Product; moment: TransitionContext },
 ): Transition {
   const isShareable = product.type === 'paid subscription' || product.type === 'non consumable';
   requirePossible(isShareable, owner, `is a ${product.type}, which families do not share`);
@@ -16,7 +16,7 @@ export function sharePurchase(
   const isOwned = state === undefined ? getLatestTransaction(owner).revocation === undefined : state === 'ACTIVE';
   requirePossible(isOwned, owner, 'is not active');
   requirePossible(member.id !== owner.accountId, owner, 'belongs to this customer');
-  return { purchase: sharedWith(owner, member, moment), notifications: [getInitialNotification(product)] };
+  return { purchase: sharedWith(owner, member, context), notifications: [getInitialNotification(product)] };
 }
 
 /** The shares that still live and die with the owner's purchase: those in the same state. */
@@ -28,10 +28,10 @@ export const listLinkedShares = (books: StoreState, owner: Purchase): Purchase[]
       getLatestTransaction(purchase).revocation === undefined,
   );
 
-function sharedWith(owner: Purchase, member: Account, moment: TransitionContext): Purchase {
+function sharedWith(owner: Purchase, member: Account, context: TransitionContext): Purchase {
   const { webOrderLineItemId, expiresDate, productId, currency } = getLatestTransaction(owner);
-  const transactionId = moment.nextId();
-  const purchaseDate = floorToSecond(moment.at);
+  const transactionId = context.nextId();
+  const purchaseDate = floorToSecond(context.at);
   return {
     id: transactionId,
     accountId: member.id,
@@ -39,7 +39,7 @@ function sharedWith(owner: Purchase, member: Account, moment: TransitionContext)
     transactions: [
       {
         transactionId,
-        ...(webOrderLineItemId !== undefined && { webOrderLineItemId: moment.nextId() }),
+        ...(webOrderLineItemId !== undefined && { webOrderLineItemId: context.nextId() }),
         ...(expiresDate !== undefined && { expiresDate }),
         productId,
         currency,
@@ -47,7 +47,7 @@ function sharedWith(owner: Purchase, member: Account, moment: TransitionContext)
         priceMicros: 0,
         quantity: 1,
         reason: 'PURCHASE',
-        changedAt: moment.at,
+        changedAt: context.at,
       },
     ],
     ...(owner.subscription && {

@@ -28,12 +28,12 @@ interface SentNotification {
 
 /** `POST /inApps/v1/notifications/history`: what the store meant to post, the oldest first. */
 export function queryNotificationHistory(
-  source: ResponseContext,
+  context: ResponseContext,
   call: StoreHttpRequest,
   environment: Environment,
 ): object {
-  const wanted = parseQuery(call, source.now());
-  const found = listSentNotifications(source, environment).filter((sent) => matchesQuery(source, sent, wanted));
+  const wanted = parseQuery(call, context.now());
+  const found = listSentNotifications(context, environment).filter((sent) => matchesQuery(context, sent, wanted));
   const start = findStart(call.query.get('paginationToken'), found.length);
   const end = start + pageSize;
   const hasMore = end < found.length;

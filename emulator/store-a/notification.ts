@@ -3,11 +3,11 @@ import * as v from 'valibot';
 import type { StoreNotification } from '../emulated-store.ts';
 import type { OutgoingNotification } from '../outgoing-notification.ts';
 import { app } from './app.ts';
-import { getAccount } from './store-state.ts';
 import { Environment, getLatestTransaction } from './records.ts';
-import { signJws } from './signed-data.ts';
 import { type ResponseContext, signRenewal, signTransaction } from './response-context.ts';
+import { signJws } from './signed-data.ts';
 import { statusCodes } from './statuses.ts';
+import { getAccount } from './store-state.ts';
 
 const hourMs = 3_600_000;
 
@@ -23,11 +23,11 @@ const Native = v.object({
 });
 
 /** How the store posts a notification: signed once, so that every attempt and every copy has the same id. */
-export function toOutgoingNotification(source: ResponseContext, message: StoreNotification): OutgoingNotification {
+export function toOutgoingNotification(context: ResponseContext, message: StoreNotification): OutgoingNotification {
   const { environment, ...native } = v.parse(Native, message.native);
   const isProduction = environment === 'Production';
   // What the store says of the moment at which it happened, also when the clock has passed it in one go.
-  const then: ResponseContext = { ...source, now: () => message.at };
+  const then: ResponseContext = { ...context, now: () => message.at };
   const payload = {
     notificationUUID: randomUUID(),
     ...native,
@@ -43,24 +43,24 @@ export function toOutgoingNotification(source: ResponseContext, message: StoreNo
     },
   };
   return {
-    body: JSON.stringify({ signedPayload: signJws(source.keys.signedData, payload) }),
+    body: JSON.stringify({ signedPayload: signJws(context.keys.signedData, payload) }),
     buildHeaders: () => ({ 'content-type': 'application/json', 'user-agent': 'App Store Server Notifications/2.0' }),
     retryDelaysMs: retryDelaysMs[environment],
     isDelivered: (status) => status >= 200 && status <= 206,
   };
 }
 
-function aboutPurchase(source: ResponseContext, { purchaseId, transactionId }: StoreNotification): object {
-  const { books } = source;
+function aboutPurchase(context: ResponseContext, { purchaseId, transactionId }: StoreNotification): object {
+  const { books } = context;
   const purchase = books.purchases.get(purchaseId);
   if (purchase === undefined) throw new Error(`There is no purchase ${purchaseId} to notify of`);
   const transaction =
     purchase.transactions.find((one) => one.transactionId === transactionId) ?? getLatestTransaction(purchase);
   const found = { account: getAccount(books, purchase), purchase, transaction };
   return {
-    signedTransactionInfo: signTransaction(source, found),
+    signedTransactionInfo: signTransaction(context, found),
     ...(purchase.subscription && {
-      signedRenewalInfo: signRenewal(source, found),
+      signedRenewalInfo: signRenewal(context, found),
       status: statusCodes[purchase.subscription.state],
     }),
   };

@@ -1,9 +1,9 @@
-import type { PurchaseOrder } from '../purchase-order.ts';
 import { controlError } from '../control-error.ts';
-import { getProduct, listPurchases, type StoreState } from './store-state.ts';
-import { getPeriod } from './purchase-transition.ts';
+import type { PurchaseOrder } from '../purchase-order.ts';
 import type { AppliedOffer } from './billing-period.ts';
+import { getPeriod } from './purchase-transition.ts';
 import type { Account, Product } from './records.ts';
+import { getProduct, listPurchases, type StoreState } from './store-state.ts';
 
 /** The introductory offer that the order asks for; refuses a customer who had one in the group before. */
 export function buildIntroductoryOffer(

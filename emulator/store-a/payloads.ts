@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { toUserUuid } from '../user-uuid.ts';
 import { app, getStorefront, sandboxDownloadDate } from './app.ts';
-import { type FoundTransaction, getProduct, type StoreState } from './store-state.ts';
 import { getPaidUntil, requireSubscription } from './purchase-transition.ts';
 import { type Account, getLatestTransaction, type Transaction } from './records.ts';
+import { type FoundTransaction, getProduct, type StoreState } from './store-state.ts';
 
 const types = {
   'paid subscription': 'Auto-Renewable Subscription',

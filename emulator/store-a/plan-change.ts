@@ -1,4 +1,5 @@
 import { countDays, floorToSecond } from '../calendar.ts';
+import { buildPeriodTransaction, createAnchor } from './billing-period.ts';
 import {
   buildNotificationType,
   getPeriod,
@@ -11,25 +12,24 @@ import {
   withSubscription,
   withTransaction,
 } from './purchase-transition.ts';
-import { buildPeriodTransaction, createAnchor } from './billing-period.ts';
 import { getLatestTransaction, type Product, type Purchase } from './records.ts';
 
 /**
  * The customer moves to another product of the group: at once to one that costs more a day, or as much for as long;
  * otherwise from the next renewal on. Naming the current product takes such a move back.
  */
-export function changePlan(purchase: Purchase, product: Product, moment: TransitionContext): Transition {
+export function changePlan(purchase: Purchase, product: Product, context: TransitionContext): Transition {
   const { state, renewal } = requireSubscription(purchase);
   requirePossible(state === 'ACTIVE', purchase, `is ${state}: only an active subscription changes its plan`);
   requirePossible(product.id !== renewal.productId, purchase, `renews as ${product.id} already`);
-  const current = moment.product(getLatestTransaction(purchase).productId);
+  const current = context.product(getLatestTransaction(purchase).productId);
   requirePossible(product.group === current.group, purchase, `is in another subscription group than ${product.id}`);
   const renewsAs = withRenewalProduct(purchase, product);
   if (product.id === current.id)
     return { purchase: renewsAs, notifications: [buildNotificationType('DID_CHANGE_RENEWAL_PREF')] };
   return isImmediate(current, product)
     ? {
-        purchase: replacePlan(renewsAs, product, moment),
+        purchase: replacePlan(renewsAs, product, context),
         notifications: [buildNotificationType('DID_CHANGE_RENEWAL_PREF', 'UPGRADE')],
       }
     : { purchase: renewsAs, notifications: [buildNotificationType('DID_CHANGE_RENEWAL_PREF', 'DOWNGRADE')] };
@@ -47,11 +47,11 @@ function isImmediate(current: Product, next: Product): boolean {
   return perDay(next) > perDay(current);
 }
 
-function replacePlan(purchase: Purchase, product: Product, moment: TransitionContext): Purchase {
-  const ended = withLatestTransaction(withEndAt(purchase, moment.at), { isUpgraded: true, changedAt: moment.at });
-  const start = floorToSecond(moment.at);
+function replacePlan(purchase: Purchase, product: Product, context: TransitionContext): Purchase {
+  const ended = withLatestTransaction(withEndAt(purchase, context.at), { isUpgraded: true, changedAt: context.at });
+  const start = floorToSecond(context.at);
   const anchor = createAnchor(start, getPeriod(product));
   const price = requireSubscription(purchase).renewal;
-  const transaction = buildPeriodTransaction({ anchor, price, start, reason: 'PURCHASE' }, moment);
+  const transaction = buildPeriodTransaction({ anchor, price, start, reason: 'PURCHASE' }, context);
   return withSubscription(withTransaction(ended, transaction), { anchor });
 }

@@ -1,6 +1,6 @@
 import type { PurchaseSummary } from '../emulated-store.ts';
-import { getAccount, getProduct, type StoreState } from './store-state.ts';
 import { getLatestTransaction, type Purchase } from './records.ts';
+import { getAccount, getProduct, type StoreState } from './store-state.ts';
 
 /** A purchase as the control API shows it. */
 export function toPurchaseSummary(books: StoreState, purchase: Purchase): PurchaseSummary {

@@ -1,7 +1,8 @@
 import { floorToSecond } from '../calendar.ts';
-import type { PurchaseOrder } from '../purchase-order.ts';
 import { controlError } from '../control-error.ts';
-import { listPurchases, type StoreState } from './store-state.ts';
+import type { PurchaseOrder } from '../purchase-order.ts';
+import { type AppliedOffer, buildPeriodTransaction, createAnchor } from './billing-period.ts';
+import { buildIntroductoryOffer } from './offers.ts';
 import {
   buildNotificationType,
   getPeriod,
@@ -9,10 +10,9 @@ import {
   type Transition,
   type TransitionContext,
 } from './purchase-transition.ts';
-import { buildIntroductoryOffer } from './offers.ts';
-import { type AppliedOffer, buildPeriodTransaction, createAnchor } from './billing-period.ts';
 import { type Account, getLatestTransaction, type Product, type Purchase, type Transaction } from './records.ts';
 import { resubscribe } from './renewal.ts';
+import { listPurchases, type StoreState } from './store-state.ts';
 
 interface Sale {
   readonly order: PurchaseOrder;
@@ -21,15 +21,15 @@ interface Sale {
 }
 
 /** What the customer gets for the order: a new purchase, or a subscription of the group that had ended, renewed. */
-export function purchaseProduct(books: StoreState, sale: Sale, moment: TransitionContext): Transition {
+export function purchaseProduct(books: StoreState, sale: Sale, context: TransitionContext): Transition {
   const { order, buyer, product } = sale;
   const offer = buildIntroductoryOffer(books, order, sale);
-  const [before] = listPurchases(books, buyer.id).filter((purchase) => isStillOwned(purchase, product, moment));
+  const [before] = listPurchases(books, buyer.id).filter((purchase) => isStillOwned(purchase, product, context));
   if (before === undefined) {
     const purchase =
       product.type === 'paid subscription'
-        ? createSubscription(sale, offer, moment)
-        : createOneTimePurchase(sale, moment);
+        ? createSubscription(sale, offer, context)
+        : createOneTimePurchase(sale, context);
     return { purchase, notifications: [getInitialNotification(product)] };
   }
   if (before.subscription === undefined) {
@@ -39,7 +39,7 @@ export function purchaseProduct(books: StoreState, sale: Sale, moment: Transitio
   if (subscription.state !== 'EXPIRED' && subscription.state !== 'REVOKED') {
     throw controlError(422, `This customer is subscribed in the group of ${product.id} already, by ${before.id}.`);
   }
-  return resubscribe({ ...before, subscription: { ...subscription, renewal: toPrice(sale) } }, moment, offer);
+  return resubscribe({ ...before, subscription: { ...subscription, renewal: toPrice(sale) } }, context, offer);
 }
 
 /** The notification of a new purchase. */
@@ -49,10 +49,10 @@ export const getInitialNotification = ({ type }: Product): NotificationType =>
     : buildNotificationType('ONE_TIME_CHARGE');
 
 /** Whether an earlier purchase of one's own stands in the way of a new one, or is what a new one continues. */
-function isStillOwned(purchase: Purchase, product: Product, moment: TransitionContext): boolean {
+function isStillOwned(purchase: Purchase, product: Product, context: TransitionContext): boolean {
   if (purchase.sharedFrom !== undefined) return false;
   const { productId, revocation } = getLatestTransaction(purchase);
-  if (product.type === 'paid subscription') return moment.product(productId).group === product.group;
+  if (product.type === 'paid subscription') return context.product(productId).group === product.group;
   return product.type === 'non consumable' && productId === product.id && revocation === undefined;
 }
 
@@ -62,11 +62,11 @@ const toPrice = ({ order, product }: Sale): { productId: string; priceMicros: nu
   currency: order.currency ?? product.currency,
 });
 
-function createSubscription(sale: Sale, offer: AppliedOffer | undefined, moment: TransitionContext): Purchase {
-  const start = floorToSecond(moment.at);
+function createSubscription(sale: Sale, offer: AppliedOffer | undefined, context: TransitionContext): Purchase {
+  const start = floorToSecond(context.at);
   const anchor = createAnchor(start, offer?.period ?? getPeriod(sale.product));
   const price = toPrice(sale);
-  const transaction = buildPeriodTransaction({ anchor, price, start, reason: 'PURCHASE', offer }, moment);
+  const transaction = buildPeriodTransaction({ anchor, price, start, reason: 'PURCHASE', offer }, context);
   return {
     id: transaction.transactionId,
     accountId: sale.buyer.id,
@@ -82,14 +82,14 @@ function createSubscription(sale: Sale, offer: AppliedOffer | undefined, moment:
   };
 }
 
-function createOneTimePurchase(sale: Sale, moment: TransitionContext): Purchase {
+function createOneTimePurchase(sale: Sale, context: TransitionContext): Purchase {
   const transaction: Transaction = {
-    transactionId: moment.nextId(),
+    transactionId: context.nextId(),
     ...toPrice(sale),
-    purchaseDate: floorToSecond(moment.at),
+    purchaseDate: floorToSecond(context.at),
     quantity: sale.order.quantity ?? 1,
     reason: 'PURCHASE',
-    changedAt: moment.at,
+    changedAt: context.at,
   };
   return { id: transaction.transactionId, accountId: sale.buyer.id, transactions: [transaction] };
 }

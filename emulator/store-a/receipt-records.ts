@@ -1,8 +1,8 @@
 import { app, sandboxDownloadDate } from './app.ts';
-import { type FoundTransaction, getProduct, type StoreState } from './store-state.ts';
-import { requireSubscription } from './purchase-transition.ts';
 import { getAppAccountToken } from './payloads.ts';
+import { requireSubscription } from './purchase-transition.ts';
 import { type Account, getLatestTransaction, type Purchase } from './records.ts';
+import { type FoundTransaction, getProduct, type StoreState } from './store-state.ts';
 
 /** A transaction in the words of verifyReceipt: every value is text. */
 export function buildInAppRecord(books: StoreState, { account, purchase, transaction }: FoundTransaction): object {

@@ -3,10 +3,10 @@ import { ia5String, integer, octetString, sequence, setOf, utf8String } from '..
 import { parseDerElements } from '../crypto/parse-der.ts';
 import { signMessage, verifyMessage } from '../crypto/pkcs7-message.ts';
 import { app, sandboxDownloadDate } from './app.ts';
-import type { FoundTransaction, StoreState } from './store-state.ts';
-import { listTransactions } from './transaction-history.ts';
 import type { Signer } from './keys.ts';
 import type { Account, Environment } from './records.ts';
+import type { FoundTransaction, StoreState } from './store-state.ts';
+import { listTransactions } from './transaction-history.ts';
 
 const fields = { environment: 0, bundleId: 2, opaque: 4, creation: 12, inApp: 17 } as const;
 const inAppTransactionId = 1703;

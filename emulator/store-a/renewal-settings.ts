@@ -10,13 +10,13 @@ import {
 import type { Purchase } from './records.ts';
 
 /** The customer switches the renewal off; while a payment is being retried that ends the subscription. */
-export function cancelRenewal(purchase: Purchase, moment: TransitionContext): Transition {
+export function cancelRenewal(purchase: Purchase, context: TransitionContext): Transition {
   const { state, willRenew } = requireSubscription(purchase);
   requirePossible(willRenew, purchase, `is ${state} and does not renew anyway`);
   const cancelled = withSubscription(purchase, { willRenew: false });
   const disabled = buildNotificationType('DID_CHANGE_RENEWAL_STATUS', 'AUTO_RENEW_DISABLED');
   if (state !== 'BILLING_RETRY') return { purchase: cancelled, notifications: [disabled] };
-  const expired = expire(cancelled, moment);
+  const expired = expire(cancelled, context);
   return { purchase: expired.purchase, notifications: [disabled, ...expired.notifications] };
 }
 

@@ -1,9 +1,9 @@
 import type { NotificationDeliveries } from '../emulated-store.ts';
-import type { FoundTransaction, StoreState } from './store-state.ts';
 import type { Keys } from './keys.ts';
 import { buildAppTransactionPayload, buildRenewalPayload, buildTransactionPayload } from './payloads.ts';
 import type { Account, Purchase } from './records.ts';
 import { signJws } from './signed-data.ts';
+import type { FoundTransaction, StoreState } from './store-state.ts';
 
 /** What answers are made of: the books, the keys to sign with, the time and the notifications on their way. */
 export interface ResponseContext {

@@ -17,12 +17,12 @@ export function refund(
 ): Transition {
   const refunded = purchase.transactions.find((one) => one.transactionId === transactionId);
   requirePossible(refunded !== undefined, purchase, `has no transaction ${transactionId}`);
-  const notices: NotificationType[] = [{ ...buildNotificationType('REFUND'), transactionId }];
+  const notifications: NotificationType[] = [{ ...buildNotificationType('REFUND'), transactionId }];
   const ends = refunded === getLatestTransaction(purchase) && purchase.subscription?.willRenew === true;
-  if (ends) notices.push(buildNotificationType('DID_CHANGE_RENEWAL_STATUS', 'AUTO_RENEW_DISABLED'));
+  if (ends) notifications.push(buildNotificationType('DID_CHANGE_RENEWAL_STATUS', 'AUTO_RENEW_DISABLED'));
   return {
     purchase: revokeTransaction(purchase, refunded, { date: at, reason: 0, type: 'REFUND_FULL' }),
-    notifications: notices,
+    notifications,
   };
 }
 

@@ -3,53 +3,53 @@ import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } 
 import { apiError, toErrorResponse } from './api-error.ts';
 import { app } from './app.ts';
 import { isAuthorized } from './authorize.ts';
-import { type FoundTransaction, findByAppTransaction, findTransaction, type StoreState } from './store-state.ts';
-import { filterTransactions, type HistoryPage, listTransactions, toPage } from './transaction-history.ts';
 import { queryNotificationHistory } from './notification-history.ts';
 import type { Environment } from './records.ts';
 import { type ResponseContext, signAppTransaction, signTransaction } from './response-context.ts';
 import { buildSubscriptionStatuses } from './statuses.ts';
+import { type FoundTransaction, findByAppTransaction, findTransaction, type StoreState } from './store-state.ts';
 import { getTestNotificationStatus, requestTestNotification } from './test-notification.ts';
+import { filterTransactions, type HistoryPage, listTransactions, toPage } from './transaction-history.ts';
 
 const lookups: Readonly<
-  Record<string, (source: ResponseContext, found: FoundTransaction, query: URLSearchParams) => object>
+  Record<string, (context: ResponseContext, found: FoundTransaction, query: URLSearchParams) => object>
 > = {
-  '/inApps/v1/transactions/': (source, found) => ({ signedTransactionInfo: signTransaction(source, found) }),
-  '/inApps/v1/transactions/appTransactions/': (source, { account }) => ({
-    signedAppTransactionInfo: signAppTransaction(source, account),
+  '/inApps/v1/transactions/': (context, found) => ({ signedTransactionInfo: signTransaction(context, found) }),
+  '/inApps/v1/transactions/appTransactions/': (context, { account }) => ({
+    signedAppTransactionInfo: signAppTransaction(context, account),
   }),
-  '/inApps/v1/subscriptions/': (source, { account }, query) => ({
+  '/inApps/v1/subscriptions/': (context, { account }, query) => ({
     ...aboutApp(account.environment),
-    data: buildSubscriptionStatuses(source, account, query),
+    data: buildSubscriptionStatuses(context, account, query),
   }),
-  '/inApps/v2/history/': (source, { account }, query) => ({
+  '/inApps/v2/history/': (context, { account }, query) => ({
     ...aboutApp(account.environment),
     ...signedPage(
-      source,
-      toPage(filterTransactions(source.books, listTransactions(source.books, account), query), query),
+      context,
+      toPage(filterTransactions(context.books, listTransactions(context.books, account), query), query),
     ),
   }),
-  '/inApps/v2/refund/lookup/': (source, { account }, query) => {
-    const refunded = listTransactions(source.books, account).filter(
+  '/inApps/v2/refund/lookup/': (context, { account }, query) => {
+    const refunded = listTransactions(context.books, account).filter(
       ({ transaction }) => transaction.revocation !== undefined,
     );
-    return signedPage(source, toPage(refunded, query));
+    return signedPage(context, toPage(refunded, query));
   },
 };
 
 /** Answers a call of the App Store Server API: every lookup starts from any transaction id of the customer. */
 export function handleServerApiCall(
-  source: DeveloperApiContext,
+  context: DeveloperApiContext,
   call: StoreHttpRequest,
   environment: Environment,
 ): HttpResponse {
-  if (!isAuthorized(call.headers.authorization, source.keys, source.now()))
+  if (!isAuthorized(call.headers.authorization, context.keys, context.now()))
     return textResponse(401, 'Unauthenticated\n');
   try {
-    const answer = runCall(source, call, environment);
-    return answer === undefined ? textResponse(404, 'Not Found\n') : jsonResponse(200, answer);
-  } catch (thrown) {
-    return toErrorResponse(thrown);
+    const result = runCall(context, call, environment);
+    return result === undefined ? textResponse(404, 'Not Found\n') : jsonResponse(200, result);
+  } catch (error) {
+    return toErrorResponse(error);
   }
 }
 
@@ -58,17 +58,17 @@ export interface DeveloperApiContext extends ResponseContext {
   readonly tell: EmulatedStoreContext['emitNotification'];
 }
 
-function runCall(source: DeveloperApiContext, call: StoreHttpRequest, environment: Environment): object | undefined {
+function runCall(context: DeveloperApiContext, call: StoreHttpRequest, environment: Environment): object | undefined {
   const [folder, name] = split(call.path);
   switch (`${call.method} ${folder}`) {
     case 'POST /inApps/v1/notifications/':
-      if (name === 'history') return queryNotificationHistory(source, call, environment);
-      return name === 'test' ? requestTestNotification(source, source.tell, environment) : undefined;
+      if (name === 'history') return queryNotificationHistory(context, call, environment);
+      return name === 'test' ? requestTestNotification(context, context.tell, environment) : undefined;
     case 'GET /inApps/v1/notifications/test/':
-      return getTestNotificationStatus(source, name, environment);
+      return getTestNotificationStatus(context, name, environment);
     default: {
       const lookup = call.method === 'GET' ? lookups[folder] : undefined;
-      return lookup?.(source, requireTransaction(source.books, environment, call.path), call.query);
+      return lookup?.(context, requireTransaction(context.books, environment, call.path), call.query);
     }
   }
 }
@@ -90,8 +90,8 @@ function requireTransaction(books: StoreState, environment: Environment, path: s
   return ofDownload;
 }
 
-const signedPage = (source: ResponseContext, { found, revision, hasMore }: HistoryPage): object => ({
-  signedTransactions: found.map((one) => signTransaction(source, one)),
+const signedPage = (context: ResponseContext, { found, revision, hasMore }: HistoryPage): object => ({
+  signedTransactions: found.map((one) => signTransaction(context, one)),
   revision,
   hasMore,
 });

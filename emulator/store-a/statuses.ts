@@ -1,7 +1,7 @@
 import { apiError } from './api-error.ts';
-import { getProduct, listPurchases } from './store-state.ts';
 import { type Account, getLatestTransaction, type Purchase, type Subscription } from './records.ts';
 import { type ResponseContext, signRenewal, signTransaction } from './response-context.ts';
+import { getProduct, listPurchases } from './store-state.ts';
 
 /** The numbers of the states. */
 export const statusCodes: Readonly<Record<Subscription['state'], number>> = {
@@ -13,18 +13,22 @@ export const statusCodes: Readonly<Record<Subscription['state'], number>> = {
 };
 
 /** The subscriptions of the account in the statuses that the query wants, by their groups. */
-export function buildSubscriptionStatuses(source: ResponseContext, account: Account, query: URLSearchParams): object[] {
+export function buildSubscriptionStatuses(
+  context: ResponseContext,
+  account: Account,
+  query: URLSearchParams,
+): object[] {
   const wanted = query.getAll('status').map(Number);
   if (wanted.some((status) => !Object.values(statusCodes).includes(status))) {
     throw apiError(4000031, 'Invalid request. The status parameter is invalid.');
   }
   const groups = new Map<string, object[]>();
-  for (const purchase of listPurchases(source.books, account.id)) {
+  for (const purchase of listPurchases(context.books, account.id)) {
     if (purchase.subscription === undefined) continue;
     const status = statusCodes[purchase.subscription.state];
     if (wanted.length > 0 && !wanted.includes(status)) continue;
-    const { group = '' } = getProduct(source.books, getLatestTransaction(purchase).productId);
-    groups.set(group, [...(groups.get(group) ?? []), { status, ...lastTransaction(source, { account, purchase }) }]);
+    const { group = '' } = getProduct(context.books, getLatestTransaction(purchase).productId);
+    groups.set(group, [...(groups.get(group) ?? []), { status, ...lastTransaction(context, { account, purchase }) }]);
   }
   return [...groups].map(([subscriptionGroupIdentifier, lastTransactions]) => ({
     subscriptionGroupIdentifier,
@@ -32,8 +36,8 @@ export function buildSubscriptionStatuses(source: ResponseContext, account: Acco
   }));
 }
 
-const lastTransaction = (source: ResponseContext, owned: { account: Account; purchase: Purchase }): object => ({
+const lastTransaction = (context: ResponseContext, owned: { account: Account; purchase: Purchase }): object => ({
   originalTransactionId: owned.purchase.id,
-  signedTransactionInfo: signTransaction(source, { ...owned, transaction: getLatestTransaction(owned.purchase) }),
-  signedRenewalInfo: signRenewal(source, owned),
+  signedTransactionInfo: signTransaction(context, { ...owned, transaction: getLatestTransaction(owned.purchase) }),
+  signedRenewalInfo: signRenewal(context, owned),
 });

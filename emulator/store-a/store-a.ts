@@ -1,14 +1,16 @@
 import * as v from 'valibot';
+import { controlError } from '../control-error.ts';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
 import { runDue } from '../run-due.ts';
-import { controlError } from '../control-error.ts';
 import { createActions, getDueAction } from './actions.ts';
 import { app } from './app.ts';
 import { getNextDueTime } from './billing.ts';
-import { createState, getAccount, SavedState, toSavedState } from './store-state.ts';
 import { createKeys, Keys } from './keys.ts';
 import { toOutgoingNotification } from './notification.ts';
+import { toPurchaseSummary } from './purchase-summary.ts';
 import { getLatestTransaction, type Purchase } from './records.ts';
+import type { ResponseContext } from './response-context.ts';
+import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
 import {
   applyActionToPurchase,
   placeOrder,
@@ -16,9 +18,7 @@ import {
   type StoreOperations,
   shareWithMember,
 } from './store-operations.ts';
-import type { ResponseContext } from './response-context.ts';
-import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
-import { toPurchaseSummary } from './purchase-summary.ts';
+import { createState, getAccount, SavedState, toSavedState } from './store-state.ts';
 import { buildValidateBody } from './validate-body.ts';
 
 const SavedStore = v.object({ keys: Keys, books: SavedState });
@@ -33,21 +33,21 @@ export const storeA: StoreDefinition = {
 
 async function openStoreA({
   now,
-  savedState: saved,
-  emitNotification: tell,
+  savedState,
+  emitNotification,
   outgoing,
 }: EmulatedStoreContext): Promise<EmulatedStore> {
-  const earlier = saved === undefined ? undefined : v.parse(SavedStore, saved);
+  const earlier = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
   const keys = earlier?.keys ?? (await createKeys());
   const books = createState(earlier?.books);
-  const shop: StoreOperations = { books, now, tell };
-  const source: ResponseContext = { books, keys, now, outgoing };
+  const shop: StoreOperations = { books, now, tell: emitNotification };
+  const context: ResponseContext = { books, keys, now, outgoing };
   const find = (purchaseId: string): Purchase => getPurchase(shop, purchaseId);
   const own = (): Purchase[] => [...books.purchases.values()].filter(({ sharedFrom }) => sharedFrom === undefined);
   return {
     settings: toSettings(keys),
     rootCertificate: Buffer.from(keys.signedData.chain[2], 'base64'),
-    handleCall: (call) => handleCall({ ...source, tell }, call),
+    handleCall: (call) => handleCall({ ...context, tell: emitNotification }, call),
     faultResponses: { down: unavailableResponse, 'rate-limited': () => rateLimitedResponse(now()) },
     placeOrder: (order) => placeOrder(shop, order),
     actions: { ...purchaseActions(shop), share: (id, details) => shareWithMember(shop, find(id), details) },
@@ -55,12 +55,12 @@ async function openStoreA({
     validateBody: (id, form) => {
       const purchase = find(id);
       return buildValidateBody(
-        source,
+        context,
         { purchase, transaction: getLatestTransaction(purchase), account: getAccount(books, purchase) },
         form,
       );
     },
-    toOutgoingNotification: (message) => toOutgoingNotification(source, message),
+    toOutgoingNotification: (message) => toOutgoingNotification(context, message),
     products: () => [...books.products.values()],
     purchases: () => [...books.purchases.values()].map((purchase) => toPurchaseSummary(books, purchase)),
     advanceTo: (until) =>

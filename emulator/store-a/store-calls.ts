@@ -15,11 +15,11 @@ const hosts = {
 export const hostNames = Object.keys(hosts) as readonly (keyof typeof hosts)[];
 
 /** Answers whatever is asked of one of the store's hosts. */
-export function handleCall(source: DeveloperApiContext, call: StoreHttpRequest): HttpResponse {
+export function handleCall(context: DeveloperApiContext, call: StoreHttpRequest): HttpResponse {
   const name = hostNames.find((host) => host === call.host);
   if (name === undefined) return textResponse(404, 'Not Found\n');
-  const { environment, answer } = hosts[name];
-  return answer(source, call, environment);
+  const { environment, answer: response } = hosts[name];
+  return response(context, call, environment);
 }
 
 /** The answer during an outage. */

@@ -1,14 +1,14 @@
+import { controlError } from '../control-error.ts';
 import type { EmulatedStoreContext } from '../emulated-store.ts';
 import type { ActionBody, PurchaseOrder } from '../purchase-order.ts';
-import { controlError } from '../control-error.ts';
 import { getOrCreateAccount } from './accounts.ts';
 import type { Action } from './actions.ts';
-import { getAccount, getProduct, nextId, type StoreState, savePurchase } from './store-state.ts';
 import { getOrCreateProduct } from './catalogue.ts';
-import type { Transition, TransitionContext } from './purchase-transition.ts';
 import { listLinkedShares, sharePurchase } from './family-sharing.ts';
+import type { Transition, TransitionContext } from './purchase-transition.ts';
 import { purchaseProduct } from './purchasing.ts';
 import { type Account, getLatestTransaction, type Purchase } from './records.ts';
+import { getAccount, getProduct, nextId, type StoreState, savePurchase } from './store-state.ts';
 
 /** The store at work: its books, its clock and where its notifications go. */
 export interface StoreOperations {
@@ -52,18 +52,18 @@ export function shareWithMember(shop: StoreOperations, owner: Purchase, { applic
 export function applyActionToPurchase(
   shop: StoreOperations,
   purchase: Purchase,
-  { apply: step, applyToShares: followed }: Action,
+  { apply, applyToShares }: Action,
   event: ActionInput,
 ): void {
   const { at, details = {} } = event;
   const concernsLatest =
     details.transactionId === undefined || details.transactionId === getLatestTransaction(purchase).transactionId;
-  const followers = followed && concernsLatest ? listLinkedShares(shop.books, purchase) : [];
+  const followers = applyToShares && concernsLatest ? listLinkedShares(shop.books, purchase) : [];
   const momentOf = (one: Purchase): TransitionContext =>
     createTransitionContext(shop.books, getAccount(shop.books, one), at);
-  saveTransition(shop, step(purchase, momentOf(purchase), details), at);
+  saveTransition(shop, apply(purchase, momentOf(purchase), details), at);
   for (const follower of followers) {
-    if (followed) saveTransition(shop, followed(follower, momentOf(follower), details), at);
+    if (applyToShares) saveTransition(shop, applyToShares(follower, momentOf(follower), details), at);
   }
 }
 
@@ -79,10 +79,10 @@ export function requireOwnPurchase({ id, sharedFrom }: Purchase): void {
 }
 
 /** Writes a change down, sends its notifications and gives the id of its purchase. */
-function saveTransition(shop: StoreOperations, { purchase, notifications: notices }: Transition, at: number): string {
+function saveTransition(shop: StoreOperations, { purchase, notifications }: Transition, at: number): string {
   savePurchase(shop.books, purchase);
   const { environment } = getAccount(shop.books, purchase);
-  for (const { transactionId, ...notice } of notices) {
+  for (const { transactionId, ...notice } of notifications) {
     const about = transactionId === undefined ? {} : { transactionId };
     shop.tell({ purchaseId: purchase.id, at, ...about, native: { ...notice, environment } });
   }

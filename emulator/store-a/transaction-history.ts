@@ -1,6 +1,6 @@
 import { apiError } from './api-error.ts';
-import { type FoundTransaction, getProduct, listPurchases, type StoreState } from './store-state.ts';
 import type { Account } from './records.ts';
+import { type FoundTransaction, getProduct, listPurchases, type StoreState } from './store-state.ts';
 
 const pageSize = 20;
 

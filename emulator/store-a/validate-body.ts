@@ -1,9 +1,9 @@
 import { controlError } from '../control-error.ts';
 import { toUserUuid } from '../user-uuid.ts';
 import { app } from './app.ts';
-import { type FoundTransaction, getProduct } from './store-state.ts';
 import { createReceipt } from './receipt.ts';
 import { type ResponseContext, signAppTransaction, signTransaction } from './response-context.ts';
+import { type FoundTransaction, getProduct } from './store-state.ts';
 
 /**
  * What a client can send: the signed transaction or the receipt, for the application or for the product; or the signed
@@ -14,18 +14,18 @@ type Form = (typeof forms)[number];
 
 /** The body that a client posts to have the purchase validated now, in the words that clients use. */
 export function buildValidateBody(
-  source: ResponseContext,
+  context: ResponseContext,
   found: FoundTransaction,
   form = 'signed',
 ): Readonly<Record<string, unknown>> {
   if (!isForm(form)) throw controlError(400, `form: expected one of ${forms.join(', ')}.`);
   const { account, transaction } = found;
-  const product = getProduct(source.books, transaction.productId);
+  const product = getProduct(context.books, transaction.productId);
   const isForProduct = form === 'product' || form === 'product-receipt';
   return {
     id: isForProduct ? transaction.productId : app.bundleId,
     type: isForProduct ? product.type : 'application',
-    transaction: evidence[form](source, found),
+    transaction: evidence[form](context, found),
     ...(isForProduct && product.type === 'non renewing subscription' && billingPeriod(product.period)),
     ...additionalData(account.applicationUsername),
   };
@@ -33,10 +33,10 @@ export function buildValidateBody(
 
 const isForm = (form: string): form is Form => (forms as readonly string[]).includes(form);
 
-const buildSignedForm = (source: ResponseContext, found: FoundTransaction): object => ({
+const buildSignedForm = (context: ResponseContext, found: FoundTransaction): object => ({
   type: 'apple-sk2',
   id: found.transaction.productId,
-  jwsRepresentation: signTransaction(source, found),
+  jwsRepresentation: signTransaction(context, found),
 });
 
 function receipt({ books, keys, now }: ResponseContext, { account, transaction }: FoundTransaction): object {
@@ -44,13 +44,13 @@ function receipt({ books, keys, now }: ResponseContext, { account, transaction }
   return { type: 'ios-appstore', id: transaction.transactionId, appStoreReceipt: der.toString('base64') };
 }
 
-const download = (source: ResponseContext, { account }: FoundTransaction): object => ({
+const download = (context: ResponseContext, { account }: FoundTransaction): object => ({
   type: 'apple-sk2',
   id: app.bundleId,
-  jwsRepresentation: signAppTransaction(source, account),
+  jwsRepresentation: signAppTransaction(context, account),
 });
 
-const evidence: Readonly<Record<Form, (source: ResponseContext, found: FoundTransaction) => object>> = {
+const evidence: Readonly<Record<Form, (context: ResponseContext, found: FoundTransaction) => object>> = {
   signed: buildSignedForm,
   receipt,
   product: buildSignedForm,

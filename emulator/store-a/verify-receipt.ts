@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
-import { type FoundTransaction, findTransaction, listPurchases, type StoreState } from './store-state.ts';
-import { listTransactions } from './transaction-history.ts';
 import { createReceipt, type ParsedReceipt, parseReceipt } from './receipt.ts';
 import { buildInAppRecord, buildPendingRenewal, buildReceiptRecord } from './receipt-records.ts';
 import { type Account, type Environment, getLatestTransaction } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
+import { type FoundTransaction, findTransaction, listPurchases, type StoreState } from './store-state.ts';
+import { listTransactions } from './transaction-history.ts';
 
 const Body = v.object({
   'receipt-data': v.pipe(v.string(), v.minLength(1), v.base64()),
@@ -16,7 +16,7 @@ type Body = v.InferOutput<typeof Body>;
 
 /** Answers the deprecated verifyReceipt: always HTTP 200, `status` tells how it went. */
 export function handleVerifyReceipt(
-  source: ResponseContext,
+  context: ResponseContext,
   call: StoreHttpRequest,
   environment: Environment,
 ): HttpResponse {
@@ -24,36 +24,36 @@ export function handleVerifyReceipt(
   if (call.method !== 'POST') return jsonResponse(200, { status: 21000 });
   const body = v.safeParse(Body, parseJson(call.body));
   if (!body.success) return jsonResponse(200, { status: 21002 });
-  const receipt = parseReceiptOrFail(source, body.output['receipt-data']);
+  const receipt = parseReceiptOrFail(context, body.output['receipt-data']);
   if (receipt === 'malformed') return jsonResponse(200, { status: 21002 });
-  const account = receipt && findReceiptAccount(source.books, receipt);
+  const account = receipt && findReceiptAccount(context.books, receipt);
   if (receipt === undefined || account === undefined) return jsonResponse(200, { status: 21003 });
   if (receipt.environment !== environment)
     return jsonResponse(200, { status: environment === 'Production' ? 21007 : 21008 });
-  const subscriptions = listPurchases(source.books, account.id).filter(
+  const subscriptions = listPurchases(context.books, account.id).filter(
     ({ subscription }) => subscription !== undefined,
   );
-  const hasSecret = body.output.password === source.keys.sharedSecret;
+  const hasSecret = body.output.password === context.keys.sharedSecret;
   if (subscriptions.length > 0 && !hasSecret) return jsonResponse(200, { status: 21004 });
-  const about = { status: 0, environment, receipt: receiptRecord(source, receipt, account) };
+  const about = { status: 0, environment, receipt: receiptRecord(context, receipt, account) };
   if (subscriptions.length === 0) return jsonResponse(200, about);
-  const fresh = createReceipt({ books: source.books, signer: source.keys.receipts, now: source.now() }, account);
+  const fresh = createReceipt({ books: context.books, signer: context.keys.receipts, now: context.now() }, account);
   return jsonResponse(200, {
     ...about,
-    latest_receipt_info: latestInfo(source.books, account, body.output).map((found) =>
-      buildInAppRecord(source.books, found),
+    latest_receipt_info: latestInfo(context.books, account, body.output).map((found) =>
+      buildInAppRecord(context.books, found),
     ),
     latest_receipt: fresh.toString('base64'),
     pending_renewal_info: subscriptions.map(buildPendingRenewal),
   });
 }
 
-function parseReceiptOrFail(source: ResponseContext, base64: string): ParsedReceipt | undefined | 'malformed' {
+function parseReceiptOrFail(context: ResponseContext, base64: string): ParsedReceipt | undefined | 'malformed' {
   try {
-    return parseReceipt(Buffer.from(base64, 'base64'), source.keys.receipts);
-  } catch (thrown) {
-    if (thrown instanceof RangeError) return 'malformed';
-    throw thrown;
+    return parseReceipt(Buffer.from(base64, 'base64'), context.keys.receipts);
+  } catch (error) {
+    if (error instanceof RangeError) return 'malformed';
+    throw error;
   }
 }
 

@@ -1,7 +1,9 @@
-import type { ActionBody } from '../purchase-order.ts';
 import { controlError } from '../control-error.ts';
-import type { StoreState } from './store-state.ts';
+import type { ActionBody } from '../purchase-order.ts';
 import { getOrCreateProduct } from './catalogue.ts';
+import { endSubscription, expire, lapse, refund, revoke } from './end-subscription.ts';
+import { failPayment, startAccountHold } from './payment-failure.ts';
+import { changePlan } from './plan-change.ts';
 import {
   buildSubscriptionNotification,
   requireSubscription,
@@ -9,29 +11,33 @@ import {
   type TransitionContext,
   testNotification,
 } from './purchase-transition.ts';
-import { endSubscription, expire, lapse, refund, revoke } from './end-subscription.ts';
-import { failPayment, startAccountHold } from './payment-failure.ts';
-import { changePlan } from './plan-change.ts';
 import type { Product, Purchase } from './records.ts';
 import { needsPriceConsent, recover, renew, resume } from './renewal.ts';
-import { acceptPriceIncrease, cancelRenewal, increasePrice, pauseSubscription, resumeRenewal } from './renewal-settings.ts';
+import {
+  acceptPriceIncrease,
+  cancelRenewal,
+  increasePrice,
+  pauseSubscription,
+  resumeRenewal,
+} from './renewal-settings.ts';
+import type { StoreState } from './store-state.ts';
 
-type Step = (purchase: Purchase, moment: TransitionContext, details: ActionBody) => Transition;
+type Step = (purchase: Purchase, context: TransitionContext, details: ActionBody) => Transition;
 
 /** What can happen to a purchase at this store. */
 export const createActions = (books: StoreState): Readonly<Record<string, Step>> => ({
   renew,
   cancel: (purchase, { at }) => cancelRenewal(purchase, at),
   uncancel: resumeRenewal,
-  'fail-payment': (purchase, moment, { grace }) => failPayment(purchase, moment, grace),
+  'fail-payment': (purchase, context, { grace }) => failPayment(purchase, context, grace),
   recover,
   expire: (purchase, { at }) => expire(purchase, at),
   refund: (purchase, { at }, details) => refund(purchase, at, details),
   revoke: (purchase, { at }) => revoke(purchase, at),
   pause: (purchase, { at }, { period }) => pauseSubscription(purchase, at, period),
   resume,
-  'change-plan': (purchase, moment, details) => changePlan(purchase, resolvePlan(books, purchase, details), moment),
-  'raise-price': (purchase, moment, { priceMicros }) => increasePrice(purchase, moment, priceMicros),
+  'change-plan': (purchase, context, details) => changePlan(purchase, resolvePlan(books, purchase, details), context),
+  'raise-price': (purchase, context, { priceMicros }) => increasePrice(purchase, context, priceMicros),
   'accept-price': acceptPriceIncrease,
   'test-notification': (purchase) => ({ purchase, notices: [testNotification] }),
 });
@@ -51,17 +57,17 @@ export function getNextDueTime({ subscription }: Purchase): number | undefined {
 }
 
 /** What happens by itself at that moment. */
-export function runDueTransition(purchase: Purchase, moment: TransitionContext): Transition {
+export function runDueTransition(purchase: Purchase, context: TransitionContext): Transition {
   const { state, playsRenewals } = requireSubscription(purchase);
-  if (state === 'IN_GRACE_PERIOD') return startAccountHold(purchase, moment.at);
-  if (state === 'PAUSED') return resume(purchase, moment);
-  if (state !== 'ACTIVE') return expire(purchase, moment.at);
+  if (state === 'IN_GRACE_PERIOD') return startAccountHold(purchase, context.at);
+  if (state === 'PAUSED') return resume(purchase, context);
+  if (state !== 'ACTIVE') return expire(purchase, context.at);
   if (needsPriceConsent(purchase)) {
     const notices = [
       buildSubscriptionNotification(purchase, 'CANCELED'),
       buildSubscriptionNotification(purchase, 'EXPIRED'),
     ];
-    return { purchase: endSubscription(purchase, moment.at), notices };
+    return { purchase: endSubscription(purchase, context.at), notices };
   }
-  return playsRenewals ? renew(purchase, moment) : lapse(purchase, moment.at);
+  return playsRenewals ? renew(purchase, context) : lapse(purchase, context.at);
 }

@@ -11,13 +11,13 @@ export const apiError = (httpStatus: number, reason: string, message: string): A
   Object.assign(new Error(message), { httpStatus, reason });
 
 /** The answer for something thrown; what is no `ApiProblem` is thrown on. */
-export function toErrorResponse(thrown: unknown): HttpResponse {
-  if (!isProblem(thrown)) throw thrown;
-  return buildErrorResponse(thrown.httpStatus, thrown.reason, thrown.message);
+export function toErrorResponse(error: unknown): HttpResponse {
+  if (!isProblem(error)) throw error;
+  return buildErrorResponse(error.httpStatus, error.reason, error.message);
 }
 
-const isProblem = (thrown: unknown): thrown is ApiError =>
-  thrown instanceof Error && 'httpStatus' in thrown && 'reason' in thrown;
+const isProblem = (error: unknown): error is ApiError =>
+  error instanceof Error && 'httpStatus' in error && 'reason' in error;
 
 /** The words of Google's common codes, which its older errors lack. */
 const statuses: Readonly<Record<number, string>> = {

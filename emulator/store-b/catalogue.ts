@@ -1,8 +1,8 @@
 import type { Period } from '../calendar.ts';
-import type { PurchaseOrder } from '../purchase-order.ts';
 import { controlError } from '../control-error.ts';
-import type { StoreState } from './store-state.ts';
+import type { PurchaseOrder } from '../purchase-order.ts';
 import type { Product } from './records.ts';
+import type { StoreState } from './store-state.ts';
 
 const usualPriceMicros = 4_990_000;
 

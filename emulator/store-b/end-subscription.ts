@@ -1,5 +1,7 @@
-import type { ActionBody } from '../purchase-order.ts';
 import { controlError } from '../control-error.ts';
+import type { ActionBody } from '../purchase-order.ts';
+import { findLatestPaidOrder, getLatestOrder } from './orders.ts';
+import { getRemainingQuantity, refundPart } from './partial-refund.ts';
 import {
   buildSubscriptionNotification,
   buildVoidedNotification,
@@ -9,8 +11,6 @@ import {
   withOrder,
   withSubscription,
 } from './purchase-transition.ts';
-import { getRemainingQuantity, refundPart } from './partial-refund.ts';
-import { findLatestPaidOrder, getLatestOrder } from './orders.ts';
 import type { Order, Purchase, Subscription, VoidedOrder } from './records.ts';
 
 /** The subscription over now, for the reason that it had already or for this one. */

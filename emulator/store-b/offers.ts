@@ -1,5 +1,5 @@
-import type { PurchaseOrder } from '../purchase-order.ts';
 import { controlError } from '../control-error.ts';
+import type { PurchaseOrder } from '../purchase-order.ts';
 import { getPeriod } from './catalogue.ts';
 import type { Phase, Product } from './records.ts';
 

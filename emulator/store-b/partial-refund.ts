@@ -1,5 +1,5 @@
-import { buildVoidedNotification, requirePossible, type Transition, withOrder } from './purchase-transition.ts';
 import { getLatestOrder } from './orders.ts';
+import { buildVoidedNotification, requirePossible, type Transition, withOrder } from './purchase-transition.ts';
 import type { Purchase, VoidedOrder } from './records.ts';
 
 /** How many of a one-time purchase are not paid back. */

@@ -1,5 +1,6 @@
 import { addPeriod, type Period } from '../calendar.ts';
 import { getPeriod } from './catalogue.ts';
+import { advanceAnchor, buildRenewalOrder, getPeriodEnd } from './orders.ts';
 import {
   buildSubscriptionNotification,
   requirePossible,
@@ -7,7 +8,6 @@ import {
   type Transition,
   type TransitionContext,
 } from './purchase-transition.ts';
-import { advanceAnchor, buildRenewalOrder, getPeriodEnd } from './orders.ts';
 import type { Purchase } from './records.ts';
 import { clearEndState, getNextPrice } from './renewal.ts';
 

@@ -1,6 +1,7 @@
 import { floorToSecond } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import { getPeriod } from './catalogue.ts';
+import { endSubscription } from './end-subscription.ts';
 import {
   buildSubscriptionNotification,
   requirePossible,
@@ -9,9 +10,8 @@ import {
   type TransitionContext,
   withSubscription,
 } from './purchase-transition.ts';
-import { endSubscription } from './end-subscription.ts';
-import type { Product, Purchase } from './records.ts';
 import { createSubscription } from './purchasing.ts';
+import type { Product, Purchase } from './records.ts';
 
 /** The customer moves to another product at once, which is another purchase; the old one ends by that. */
 export function changePlan(purchase: Purchase, next: Product, { at, product }: TransitionContext): Transition {

@@ -1,8 +1,8 @@
 import type { androidpublisher_v3 } from '@googleapis/androidpublisher';
 import { toObfuscatedAccountId } from './accounts.ts';
 import { toTimestamp } from './money.ts';
-import { getRemainingQuantity } from './partial-refund.ts';
 import { getLatestOrder } from './orders.ts';
+import { getRemainingQuantity } from './partial-refund.ts';
 import type { Purchase } from './records.ts';
 
 const toAccountIds = ({ applicationUsername }: Purchase): { obfuscatedExternalAccountId?: string } =>

@@ -1,7 +1,7 @@
 import type { PurchaseSummary } from '../emulated-store.ts';
-import { getProduct, type StoreState } from './store-state.ts';
 import { findLatestPaidOrder, getLatestOrder } from './orders.ts';
 import type { Purchase } from './records.ts';
+import { getProduct, type StoreState } from './store-state.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 

@@ -1,12 +1,12 @@
 import { floorToSecond } from '../calendar.ts';
-import type { PurchaseOrder } from '../purchase-order.ts';
 import { controlError } from '../control-error.ts';
-import type { StoreState } from './store-state.ts';
+import type { PurchaseOrder } from '../purchase-order.ts';
 import { getOrCreateProduct } from './catalogue.ts';
-import { buildOneTimeNotification, buildSubscriptionNotification, type Transition } from './purchase-transition.ts';
 import { selectOffer } from './offers.ts';
 import { generateOrderId, generatePurchaseToken, getPeriodEnd } from './orders.ts';
+import { buildOneTimeNotification, buildSubscriptionNotification, type Transition } from './purchase-transition.ts';
 import type { Order, Product, Purchase, Subscription } from './records.ts';
+import type { StoreState } from './store-state.ts';
 
 /** What the customer gets for the order. */
 export function purchaseProduct(books: StoreState, order: PurchaseOrder, now: number): Transition {

@@ -1,5 +1,7 @@
 import { addPeriod, type Period } from '../calendar.ts';
 import { getPeriod } from './catalogue.ts';
+import { cancelUnpaidOrder, endSubscription } from './end-subscription.ts';
+import { advanceAnchor, getPeriodEnd } from './orders.ts';
 import {
   buildSubscriptionNotification,
   requirePossible,
@@ -9,8 +11,6 @@ import {
   withSubscription,
   withSubscriptionChange,
 } from './purchase-transition.ts';
-import { cancelUnpaidOrder, endSubscription } from './end-subscription.ts';
-import { advanceAnchor, getPeriodEnd } from './orders.ts';
 import type { Purchase, Subscription } from './records.ts';
 
 const dayMs = 86_400_000;

@@ -1,5 +1,6 @@
 import { addPeriod, type Period } from '../calendar.ts';
 import { getPeriod } from './catalogue.ts';
+import { advanceAnchor, buildRenewalOrder, getLatestOrder, getPeriodEnd } from './orders.ts';
 import {
   buildSubscriptionNotification,
   requirePossible,
@@ -10,31 +11,30 @@ import {
   withOrder,
   withSubscription,
 } from './purchase-transition.ts';
-import { advanceAnchor, buildRenewalOrder, getLatestOrder, getPeriodEnd } from './orders.ts';
 import type { Purchase, Subscription } from './records.ts';
 
 /** Pays the next period: in time, or as soon as a failed payment succeeds. */
-export function renew(purchase: Purchase, moment: TransitionContext): Transition {
+export function renew(purchase: Purchase, context: TransitionContext): Transition {
   const { state, awaitsRenewal } = requireSubscription(purchase);
-  if (state === 'IN_GRACE_PERIOD' || state === 'ON_HOLD') return recover(purchase, moment);
+  if (state === 'IN_GRACE_PERIOD' || state === 'ON_HOLD') return recover(purchase, context);
   const isDue = state === 'ACTIVE' || awaitsRenewal === true;
   requirePossible(isDue, purchase, `is ${state} and does not renew: it can only be bought again`);
   requirePossible(!needsPriceConsent(purchase), purchase, 'does not renew before its higher price is accepted');
-  return withPeriod(purchase, moment, 'RENEWED');
+  return withPeriod(purchase, context, 'RENEWED');
 }
 
 /** The payment that had failed succeeds: without a gap in the grace period, from now on in account hold. */
-export function recover(purchase: Purchase, moment: TransitionContext): Transition {
+export function recover(purchase: Purchase, context: TransitionContext): Transition {
   const { state } = requireSubscription(purchase);
   requirePossible(state === 'IN_GRACE_PERIOD' || state === 'ON_HOLD', purchase, `is ${state}: no payment failed`);
-  return withPeriod(purchase, moment, state === 'ON_HOLD' ? 'RECOVERED' : 'RENEWED');
+  return withPeriod(purchase, context, state === 'ON_HOLD' ? 'RECOVERED' : 'RENEWED');
 }
 
 /** The customer ends the pause, or it ends by itself: a new period starts. */
-export function resume(purchase: Purchase, moment: TransitionContext): Transition {
+export function resume(purchase: Purchase, context: TransitionContext): Transition {
   const { state } = requireSubscription(purchase);
   requirePossible(state === 'PAUSED', purchase, `is ${state}: it is not paused`);
-  return withPeriod(purchase, moment, 'RECOVERED');
+  return withPeriod(purchase, context, 'RECOVERED');
 }
 
 /** Whether the renewal that comes next is one that the customer must have agreed to. */

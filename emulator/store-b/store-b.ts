@@ -1,18 +1,18 @@
 import * as v from 'valibot';
+import { controlError } from '../control-error.ts';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
 import { runDue as playAllDue } from '../run-due.ts';
-import { controlError } from '../control-error.ts';
 import { createActions, getNextDueTime, runDueTransition } from './actions.ts';
 import { rateLimitedResponse, unavailableResponse } from './api-error.ts';
-import { createState, getProduct, SavedState, toSavedState } from './store-state.ts';
-import type { DeveloperNotification, Transition, TransitionContext } from './purchase-transition.ts';
 import { createKeys, Keys, packageName, toSettings } from './keys.ts';
 import { toOutgoingNotification } from './pubsub-push.ts';
-import type { Purchase } from './records.ts';
+import { toPurchaseSummary } from './purchase-summary.ts';
+import type { DeveloperNotification, Transition, TransitionContext } from './purchase-transition.ts';
 import { purchaseProduct } from './purchasing.ts';
+import type { Purchase } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
 import { handleCall, hostNames } from './store-calls.ts';
-import { toPurchaseSummary } from './purchase-summary.ts';
+import { createState, getProduct, SavedState, toSavedState } from './store-state.ts';
 import { buildValidateBody } from './validate-body.ts';
 
 const SavedStore = v.object({ keys: Keys, books: SavedState });
@@ -25,30 +25,26 @@ export const storeB: StoreDefinition = {
   open: openStoreB,
 };
 
-async function openStoreB({
-  now,
-  savedState: saved,
-  emitNotification: tell,
-}: EmulatedStoreContext): Promise<EmulatedStore> {
-  const earlier = saved === undefined ? undefined : v.parse(SavedStore, saved);
+async function openStoreB({ now, savedState, emitNotification }: EmulatedStoreContext): Promise<EmulatedStore> {
+  const earlier = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
   const keys = earlier?.keys ?? (await createKeys());
   const books = createState(earlier?.books);
-  const source: ResponseContext = { books, keys, now };
-  const enter = createSaveTransition(source, tell);
+  const context: ResponseContext = { books, keys, now };
+  const enter = createSaveTransition(context, emitNotification);
   return {
     settings: toSettings(keys),
-    handleCall: (call) => handleCall(source, call),
+    handleCall: (call) => handleCall(context, call),
     toOutgoingNotification: (message) => toOutgoingNotification(keys, message),
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
     placeOrder: (order) => enter(purchaseProduct(books, order, now()), now()),
-    actions: purchaseActions(source, enter),
-    findPurchase: (id) => (books.purchases.has(id) ? toPurchaseSummary(books, getPurchase(source, id)) : undefined),
-    validateBody: (id, form) => buildValidateBody(source, getPurchase(source, id), form),
+    actions: purchaseActions(context, enter),
+    findPurchase: (id) => (books.purchases.has(id) ? toPurchaseSummary(books, getPurchase(context, id)) : undefined),
+    validateBody: (id, form) => buildValidateBody(context, getPurchase(context, id), form),
     products: () => [...books.products.values()],
     purchases: () => [...books.purchases.values()].map((purchase) => toPurchaseSummary(books, purchase)),
     advanceTo: (until) => {
       const play = (due: Purchase, at: number): unknown =>
-        enter(runDueTransition(due, createTransitionContext(source, due, at)), at);
+        enter(runDueTransition(due, createTransitionContext(context, due, at)), at);
       return playAllDue({ items: () => books.purchases.values(), dueAt: getNextDueTime, play }, until);
     },
     toSavedState: () => ({ keys, books: toSavedState(books) }),
@@ -80,11 +76,11 @@ const native = (notice: DeveloperNotification, at: number): Readonly<Record<stri
   ...notice,
 });
 
-function purchaseActions(source: ResponseContext, enter: SaveTransition): EmulatedStore['actions'] {
-  const acts = Object.entries(createActions(source.books)).map(([name, action]) => {
+function purchaseActions(context: ResponseContext, enter: SaveTransition): EmulatedStore['actions'] {
+  const acts = Object.entries(createActions(context.books)).map(([name, action]) => {
     const act: EmulatedStore['actions'][string] = (id, details) => {
-      const purchase = getPurchase(source, id);
-      const moment = createTransitionContext(source, purchase, source.now());
+      const purchase = getPurchase(context, id);
+      const moment = createTransitionContext(context, purchase, context.now());
       return enter(action(purchase, moment, details), moment.at);
     };
     return [name, act] as const;

@@ -1,14 +1,14 @@
 import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
 import { apiError, toErrorResponse } from './api-error.ts';
-import { requireProduct, requirePurchase } from './require-purchase.ts';
-import { findOrder, getProduct } from './store-state.ts';
 import { packageName } from './keys.ts';
 import { authorize, handleTokenRequest } from './oauth.ts';
 import { toOrderView } from './order-view.ts';
 import { toLegacyProductView, toProductView } from './product-view.ts';
 import { handleCertsRequest } from './pubsub-push.ts';
 import type { Purchase } from './records.ts';
+import { requireProduct, requirePurchase } from './require-purchase.ts';
 import type { ResponseContext } from './response-context.ts';
+import { findOrder, getProduct } from './store-state.ts';
 import { toSubscriptionView } from './subscription-view.ts';
 import { listVoidedPurchases } from './voided-list.ts';
 
@@ -19,7 +19,7 @@ const certificatesHost = 'www.googleapis.com';
 /** The host names of the store. */
 export const hostNames = [tokenHost, apiHost, certificatesHost];
 
-type Respond = (source: ResponseContext, parts: readonly string[], call: StoreHttpRequest) => HttpResponse;
+type Respond = (context: ResponseContext, parts: readonly string[], call: StoreHttpRequest) => HttpResponse;
 
 const done: HttpResponse = { status: 204, headers: {}, body: '' };
 
@@ -31,35 +31,35 @@ const routes: readonly (readonly [method: string, path: RegExp, respond: Respond
   ['POST', /^purchases\/subscriptions\/([^/]+)\/tokens\/([^/:]+):acknowledge$/, acknowledgeSubscription],
   ['POST', /^purchases\/products\/([^/]+)\/tokens\/([^/:]+):acknowledge$/, acknowledgeProduct],
   ['POST', /^purchases\/products\/([^/]+)\/tokens\/([^/:]+):consume$/, consumeProduct],
-  ['GET', /^orders\/([^/:]+)$/, (source, [id = '']) => jsonResponse(200, requireOrderView(source, id))],
+  ['GET', /^orders\/([^/:]+)$/, (context, [id = '']) => jsonResponse(200, requireOrderView(context, id))],
   ['GET', /^orders:batchGet$/, getOrders],
   [
     'GET',
     /^purchases\/voidedpurchases$/,
-    (source, _parts, { query }) => jsonResponse(200, listVoidedPurchases(source, query)),
+    (context, _parts, { query }) => jsonResponse(200, listVoidedPurchases(context, query)),
   ],
 ];
 
 /** Answers whatever is asked of one of the store's hosts. */
-export function handleCall(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
+export function handleCall(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   if (call.host === tokenHost) {
     return call.path === '/token' && call.method === 'POST'
-      ? handleTokenRequest(source, call)
+      ? handleTokenRequest(context, call)
       : textResponse(404, 'Not Found');
   }
   if (call.host === certificatesHost) {
     const isAsked = call.path === '/oauth2/v3/certs' && call.method === 'GET';
-    return isAsked ? handleCertsRequest(source.keys) : textResponse(404, 'Not Found');
+    return isAsked ? handleCertsRequest(context.keys) : textResponse(404, 'Not Found');
   }
   try {
-    authorize(source, call);
-    return handleApiCall(source, call);
-  } catch (thrown) {
-    return toErrorResponse(thrown);
+    authorize(context, call);
+    return handleApiCall(context, call);
+  } catch (error) {
+    return toErrorResponse(error);
   }
 }
 
-function handleApiCall(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
+function handleApiCall(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const [, name = '', path = ''] = /^\/androidpublisher\/v3\/applications\/([^/]+)\/(.+)$/.exec(call.path) ?? [];
   for (const [method, pattern, respond] of routes) {
     const match = call.method === method ? pattern.exec(path) : null;
@@ -67,43 +67,43 @@ function handleApiCall(source: ResponseContext, call: StoreHttpRequest): HttpRes
     if (decodeURIComponent(name) !== packageName) {
       throw apiError(404, 'applicationNotFound', 'No application was found for the given package name.');
     }
-    return respond(source, match.slice(1).map(decodeURIComponent), call);
+    return respond(context, match.slice(1).map(decodeURIComponent), call);
   }
   return textResponse(404, 'Not Found');
 }
 
-function getSubscription(source: ResponseContext, [token = '']: readonly string[]): HttpResponse {
-  const purchase = requirePurchase(source, token, 'subscription');
-  return jsonResponse(200, toSubscriptionView(purchase, getProduct(source.books, purchase.productId)));
+function getSubscription(context: ResponseContext, [token = '']: readonly string[]): HttpResponse {
+  const purchase = requirePurchase(context, token, 'subscription');
+  return jsonResponse(200, toSubscriptionView(purchase, getProduct(context.books, purchase.productId)));
 }
 
-function getProductPurchase(source: ResponseContext, [token = '']: readonly string[]): HttpResponse {
-  return jsonResponse(200, toProductView(requirePurchase(source, token, 'product')));
+function getProductPurchase(context: ResponseContext, [token = '']: readonly string[]): HttpResponse {
+  return jsonResponse(200, toProductView(requirePurchase(context, token, 'product')));
 }
 
-function getLegacyProduct(source: ResponseContext, [productId = '', token = '']: readonly string[]): HttpResponse {
-  return jsonResponse(200, toLegacyProductView(requireProduct(requirePurchase(source, token, 'product'), productId)));
+function getLegacyProduct(context: ResponseContext, [productId = '', token = '']: readonly string[]): HttpResponse {
+  return jsonResponse(200, toLegacyProductView(requireProduct(requirePurchase(context, token, 'product'), productId)));
 }
 
 function acknowledgeSubscription(
-  source: ResponseContext,
+  context: ResponseContext,
   [productId = '', token = '']: readonly string[],
 ): HttpResponse {
-  const purchase = requireProduct(requirePurchase(source, token, 'subscription'), productId);
-  return saveFlags(source, purchase, { isAcknowledged: true });
+  const purchase = requireProduct(requirePurchase(context, token, 'subscription'), productId);
+  return saveFlags(context, purchase, { isAcknowledged: true });
 }
 
-function acknowledgeProduct(source: ResponseContext, [productId = '', token = '']: readonly string[]): HttpResponse {
-  return saveFlags(source, ownedProduct(source, productId, token), { isAcknowledged: true });
+function acknowledgeProduct(context: ResponseContext, [productId = '', token = '']: readonly string[]): HttpResponse {
+  return saveFlags(context, ownedProduct(context, productId, token), { isAcknowledged: true });
 }
 
 /** Consuming acknowledges too. */
-function consumeProduct(source: ResponseContext, [productId = '', token = '']: readonly string[]): HttpResponse {
-  return saveFlags(source, ownedProduct(source, productId, token), { isAcknowledged: true, isConsumed: true });
+function consumeProduct(context: ResponseContext, [productId = '', token = '']: readonly string[]): HttpResponse {
+  return saveFlags(context, ownedProduct(context, productId, token), { isAcknowledged: true, isConsumed: true });
 }
 
-function ownedProduct(source: ResponseContext, productId: string, token: string): Purchase {
-  const purchase = requireProduct(requirePurchase(source, token, 'product'), productId);
+function ownedProduct(context: ResponseContext, productId: string, token: string): Purchase {
+  const purchase = requireProduct(requirePurchase(context, token, 'product'), productId);
   if (!purchase.isCancelled) return purchase;
   throw apiError(400, 'productNotOwnedByUser', 'The product purchase is not owned by the user.');
 }
@@ -113,12 +113,12 @@ function saveFlags({ books }: ResponseContext, purchase: Purchase, marks: Partia
   return done;
 }
 
-function getOrders(source: ResponseContext, _parts: readonly string[], { query }: StoreHttpRequest): HttpResponse {
+function getOrders(context: ResponseContext, _parts: readonly string[], { query }: StoreHttpRequest): HttpResponse {
   const ids = query.getAll('orderIds');
   if (ids.length < 1 || ids.length > 1000 || new Set(ids).size < ids.length) {
     throw apiError(400, 'invalid', 'orderIds: expected 1 to 1000 distinct order IDs');
   }
-  return jsonResponse(200, { orders: ids.map((id) => requireOrderView(source, id)) });
+  return jsonResponse(200, { orders: ids.map((id) => requireOrderView(context, id)) });
 }
 
 function requireOrderView({ books }: ResponseContext, id: string): ReturnType<typeof toOrderView> {

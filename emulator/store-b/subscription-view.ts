@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { androidpublisher_v3 } from '@googleapis/androidpublisher';
 import { toObfuscatedAccountId } from './accounts.ts';
 import { getPeriod, toBasePlanId } from './catalogue.ts';
-import { requireSubscription } from './purchase-transition.ts';
 import { toMoney, toTimestamp } from './money.ts';
 import { findLatestPaidOrder, getLatestOrder } from './orders.ts';
+import { requireSubscription } from './purchase-transition.ts';
 import type { Product, Purchase, Subscription } from './records.ts';
 
 /** The member that the answers still have until its end, though the types have lost it. */

@@ -1,10 +1,10 @@
 import { sign } from 'node:crypto';
 import { controlError } from '../control-error.ts';
 import { toObfuscatedAccountId } from './accounts.ts';
-import { getProduct } from './store-state.ts';
 import { packageName } from './keys.ts';
 import type { Purchase } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
+import { getProduct } from './store-state.ts';
 
 /** What a client can send: `store`, in the neutral words, or `brand`, in the words of clients that exist today. */
 const types: Readonly<Record<string, string>> = { store: 'android-store', brand: 'android-playstore' };

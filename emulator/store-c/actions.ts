@@ -1,8 +1,16 @@
-import type { ActionBody } from '../purchase-order.ts';
 import { controlError } from '../control-error.ts';
+import type { ActionBody } from '../purchase-order.ts';
 import { refundLatestPayment } from './payments.ts';
 import type { Product, Purchase } from './records.ts';
-import { cancelRenewal, expire, failPayment, recover, renew, resumeRenewal, terminate } from './recurrence-transitions.ts';
+import {
+  cancelRenewal,
+  expire,
+  failPayment,
+  recover,
+  renew,
+  resumeRenewal,
+  terminate,
+} from './recurrence-transitions.ts';
 
 /** When something happens, with what it needs. */
 export interface TransitionContext {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { StoreState } from './store-state.ts';
 import type { ClawbackMessage, Payment, Purchase } from './records.ts';
 import { toTimestamp } from './service-request.ts';
+import type { StoreState } from './store-state.ts';
 
 const dayMs = 86_400_000;
 

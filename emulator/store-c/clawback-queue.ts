@@ -3,8 +3,8 @@ import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-
 import { listQueuedMessages, messageTtlMs } from './clawback-events.ts';
 import { queueErrorResponse, xmlResponse } from './queue-response.ts';
 import type { ClawbackMessage } from './records.ts';
-import { requireClientId } from './service-request.ts';
 import type { ResponseContext } from './response-context.ts';
+import { requireClientId } from './service-request.ts';
 
 /** The host of the storage account whose queue has the publisher's clawback events. */
 export const queueHost = 'storeclawback.queue.core.windows.net';
@@ -14,28 +14,28 @@ const defaultVisibilitySeconds = 30;
 const maxVisibilitySeconds = 7 * 86_400;
 
 /** `GET /v8.0/b2b/clawback/sastoken`: a URI with which the publisher's queue can be read for an hour. */
-export function handleSasTokenRequest(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
-  const queue = requireClientId(source, call);
-  const expiry = new Date(source.now() + tokenLifeMs).toISOString().replace(/\.\d+Z$/, 'Z');
+export function handleSasTokenRequest(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
+  const queue = requireClientId(context, call);
+  const expiry = new Date(context.now() + tokenLifeMs).toISOString().replace(/\.\d+Z$/, 'Z');
   const rights = { sv: '2019-07-07', sp: 'rp', se: expiry, spr: 'https' };
-  const query = new URLSearchParams({ ...rights, sig: signQueueUrl(source, queue, expiry) });
+  const query = new URLSearchParams({ ...rights, sig: signQueueUrl(context, queue, expiry) });
   return jsonResponse(200, { uri: `https://${queueHost}/${queue}?${query}` });
 }
 
 /** Answers the storage account: getting messages, which hides them for a while, and deleting them. */
-export function handleQueueCall(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
+export function handleQueueCall(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const [, queue = '', messageId] = /^\/([^/]+)\/messages(?:\/([^/]+))?$/.exec(call.path) ?? [];
-  if (!isAllowed(source, queue, call.query)) {
+  if (!isAllowed(context, queue, call.query)) {
     return queueErrorResponse(403, 'AuthenticationFailed', 'Server failed to authenticate the request.');
   }
-  if (call.method === 'GET' && messageId === undefined) return getMessages(source, call.query);
-  if (call.method === 'DELETE' && messageId !== undefined) return deleteMessage(source, messageId, call.query);
+  if (call.method === 'GET' && messageId === undefined) return getMessages(context, call.query);
+  if (call.method === 'DELETE' && messageId !== undefined) return deleteMessage(context, messageId, call.query);
   return queueErrorResponse(405, 'UnsupportedHttpVerb', 'The resource does not support the specified HTTP verb.');
 }
 
-function isAllowed(source: ResponseContext, queue: string, query: URLSearchParams): boolean {
+function isAllowed(context: ResponseContext, queue: string, query: URLSearchParams): boolean {
   const expiry = query.get('se') ?? '';
-  return Date.parse(expiry) > source.now() && query.get('sig') === signQueueUrl(source, queue, expiry);
+  return Date.parse(expiry) > context.now() && query.get('sig') === signQueueUrl(context, queue, expiry);
 }
 
 const signQueueUrl = ({ keys }: ResponseContext, queue: string, expiry: string): string =>

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
-import { listPurchases } from './store-state.ts';
 import { getStatus, type ItemAudience, toItemV6, toItemV8, toItemV9 } from './collection-item.ts';
 import type { Purchase } from './records.ts';
+import type { ResponseContext } from './response-context.ts';
 import { badRequestError } from './service-error.ts';
 import { parseRequest, requireKeyHolder, Sandbox, toPage } from './service-request.ts';
-import type { ResponseContext } from './response-context.ts';
+import { listPurchases } from './store-state.ts';
 
 const b2b = v.pipe(v.string(), v.toLowerCase(), v.literal('b2b'));
 
@@ -36,16 +36,16 @@ const Query = v.object({
 type Query = v.InferOutput<typeof Query>;
 
 /** `POST /v6.0/collections/query`. */
-export const queryCollectionV6 = (source: ResponseContext, call: StoreHttpRequest): HttpResponse =>
-  handleQuery(source, call, { write: toItemV6 });
+export const queryCollectionV6 = (context: ResponseContext, call: StoreHttpRequest): HttpResponse =>
+  handleQuery(context, call, { write: toItemV6 });
 
 /** `POST /v8.0/collections/b2bLicensePreview`. */
-export const queryCollectionV8 = (source: ResponseContext, call: StoreHttpRequest): HttpResponse =>
-  handleQuery(source, call, { write: toItemV8 });
+export const queryCollectionV8 = (context: ResponseContext, call: StoreHttpRequest): HttpResponse =>
+  handleQuery(context, call, { write: toItemV8 });
 
 /** `POST /v9.0/collections/PublisherQuery`: names the products that it asks for. */
-export const queryCollectionV9 = (source: ResponseContext, call: StoreHttpRequest): HttpResponse =>
-  handleQuery(source, call, { write: toItemV9, needsProducts: true });
+export const queryCollectionV9 = (context: ResponseContext, call: StoreHttpRequest): HttpResponse =>
+  handleQuery(context, call, { write: toItemV9, needsProducts: true });
 
 interface Version {
   readonly write: (purchase: Purchase, shown: ItemAudience) => object;
@@ -53,17 +53,17 @@ interface Version {
 }
 
 function handleQuery(
-  source: ResponseContext,
+  context: ResponseContext,
   call: StoreHttpRequest,
   { write, needsProducts = false }: Version,
 ): HttpResponse {
   const query = parseRequest(Query, call);
   const [{ identityValue: key, localTicketReference } = { identityValue: '', localTicketReference: '' }] =
     query.beneficiaries;
-  const { account, userId } = requireKeyHolder(source, call, { service: 'collections', key });
+  const { account, userId } = requireKeyHolder(context, call, { service: 'collections', key });
   if (needsProducts && !query.productSkuIds?.length) throw badRequestError('productSkuIds: it is required');
-  const now = source.now();
-  const owned = listPurchases(source.books, account, query.sbx).filter((purchase) =>
+  const now = context.now();
+  const owned = listPurchases(context.books, account, query.sbx).filter((purchase) =>
     matchesQuery(purchase, query, now),
   );
   const { items, ...page } = toPage(owned, query.maxPageSize, query.continuationToken);

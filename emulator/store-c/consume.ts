@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
-import { listPurchases } from './store-state.ts';
 import { getLatestPayment } from './collection-item.ts';
 import { Beneficiary } from './collections.ts';
 import type { Purchase } from './records.ts';
+import type { ResponseContext } from './response-context.ts';
 import { badRequestError, notFoundError } from './service-error.ts';
 import { parseRequest, requireKeyHolder, Sandbox } from './service-request.ts';
-import type { ResponseContext } from './response-context.ts';
+import { listPurchases } from './store-state.ts';
 
 const Consume = v.object({
   beneficiary: Beneficiary,
@@ -21,17 +21,17 @@ const Consume = v.object({
 type Consume = v.InferOutput<typeof Consume>;
 
 /** `POST /v6.0/collections/consume`: reports a consumable of the developer's as fulfilled. */
-export function consumeV6(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
+export function consumeV6(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const request = parseRequest(Consume, call);
-  consume(source, requireConsumable(source, call, request), request);
+  consume(context, requireConsumable(context, call, request), request);
   return { status: 204, headers: {}, body: '' };
 }
 
 /** `POST /v8.0/collections/consume`: takes some of a consumable away; the same tracking id takes it once. */
-export function consumeV8(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
+export function consumeV8(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const request = parseRequest(Consume, call);
-  const purchase = requireConsumable(source, call, request);
-  const newQuantity = consume(source, purchase, request);
+  const purchase = requireConsumable(context, call, request);
+  const newQuantity = consume(context, purchase, request);
   const { orderId, lineItemId } = getLatestPayment(purchase);
   const quantityConsumed = request.removeQuantity ?? 1;
   return jsonResponse(200, {
@@ -45,12 +45,12 @@ export function consumeV8(source: ResponseContext, call: StoreHttpRequest): Http
   });
 }
 
-function requireConsumable(source: ResponseContext, call: StoreHttpRequest, request: Consume): Purchase {
-  const { account } = requireKeyHolder(source, call, {
+function requireConsumable(context: ResponseContext, call: StoreHttpRequest, request: Consume): Purchase {
+  const { account } = requireKeyHolder(context, call, {
     service: 'collections',
     key: request.beneficiary.identityValue,
   });
-  const owned = listPurchases(source.books, account, request.sbx).filter(({ item }) => item.kind !== 'Durable');
+  const owned = listPurchases(context.books, account, request.sbx).filter(({ item }) => item.kind !== 'Durable');
   const named = owned.filter((purchase) => isReferenced(purchase, request));
   const replayed = named.find(({ consumed }) => Object.hasOwn(consumed, request.trackingId ?? ''));
   const purchase = replayed ?? named.find(({ item }) => item.status === 'Active' && item.quantity > 0);

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
-import { findAccount } from './store-state.ts';
 import { findClientId } from './entra.ts';
 import type { Account } from './records.ts';
+import type { ResponseContext } from './response-context.ts';
 import { notFoundError, unauthorizedError } from './service-error.ts';
 import { parseRequest } from './service-request.ts';
-import type { ResponseContext } from './response-context.ts';
 import { StoreService, signStoreIdKey, verifyStoreIdKey } from './store-id-keys.ts';
+import { findAccount } from './store-state.ts';
 
 const CreateKeyBody = v.object({
   serviceTicket: v.string(),
@@ -19,14 +19,14 @@ const CreateKeyBody = v.object({
  * Stands for a customer's device: what `GetCustomerCollectionsIdAsync` and `GetCustomerPurchaseIdAsync` do with a service
  * ticket. The device knows who its customer is; here the publisher's user id, or a purchase, tells.
  */
-export function createKey(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
+export function createKey(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const service = v.parse(StoreService, call.path.slice(call.path.lastIndexOf('/') + 1));
   const { serviceTicket, publisherUserId, purchaseId } = parseRequest(CreateKeyBody, call);
-  const clientId = findClientId(source, serviceTicket, service);
+  const clientId = findClientId(context, serviceTicket, service);
   if (clientId === undefined) throw unauthorizedError('AuthenticationTokenInvalid');
-  const account = findCustomer(source, publisherUserId, purchaseId);
+  const account = findCustomer(context, publisherUserId, purchaseId);
   if (account === undefined) throw notFoundError('No such customer bought anything.');
-  return jsonResponse(200, { key: signStoreIdKey(source, service, { account, userId: publisherUserId, clientId }) });
+  return jsonResponse(200, { key: signStoreIdKey(context, service, { account, userId: publisherUserId, clientId }) });
 }
 
 function findCustomer({ books }: ResponseContext, publisherUserId: string, purchaseId?: string): Account | undefined {
@@ -40,11 +40,11 @@ const RenewKeyBody = v.pipe(
 );
 
 /** A new key of the same customer for one that has not expired yet; the ticket is the token of the services here. */
-export function renewKey(source: ResponseContext, call: StoreHttpRequest, service: StoreService): HttpResponse {
+export function renewKey(context: ResponseContext, call: StoreHttpRequest, service: StoreService): HttpResponse {
   const { serviceTicket, key, Key = '' } = parseRequest(RenewKeyBody, call);
-  const clientId = findClientId(source, serviceTicket, 'services');
+  const clientId = findClientId(context, serviceTicket, 'services');
   if (clientId === undefined) throw unauthorizedError('AuthenticationTokenInvalid');
-  const holder = verifyStoreIdKey(source, service, key ?? Key);
+  const holder = verifyStoreIdKey(context, service, key ?? Key);
   if (holder.clientId !== clientId.replaceAll('-', '')) throw unauthorizedError('InconsistentClientId');
-  return jsonResponse(200, { key: signStoreIdKey(source, service, holder) });
+  return jsonResponse(200, { key: signStoreIdKey(context, service, holder) });
 }

@@ -1,7 +1,7 @@
 import type { PurchaseSummary } from '../emulated-store.ts';
-import { getAccount, getProduct, type StoreState } from './store-state.ts';
 import { getLatestPayment, getStatus } from './collection-item.ts';
 import type { Purchase } from './records.ts';
+import { getAccount, getProduct, type StoreState } from './store-state.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { addPeriod } from '../calendar.ts';
-import type { PurchaseOrder } from '../purchase-order.ts';
 import { controlError } from '../control-error.ts';
-import { getOrCreateAccount, listPurchases, type StoreState } from './store-state.ts';
+import type { PurchaseOrder } from '../purchase-order.ts';
 import { getStatus } from './collection-item.ts';
 import { createPayment, withPayment } from './payments.ts';
 import type { Account, Item, ItemKind, Product, Purchase } from './records.ts';
 import { createRecurrence } from './recurrence-transitions.ts';
+import { getOrCreateAccount, listPurchases, type StoreState } from './store-state.ts';
 
 /** The development sandbox in which orders with `sandbox` are made. */
 export const sandboxId = 'XDKS.1';

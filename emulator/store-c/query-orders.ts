@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
-import { listPurchases } from './store-state.ts';
 import { Payment, type Purchase } from './records.ts';
-import { parseRequest, requireKeyHolder, Sandbox, toPage, toTimestamp } from './service-request.ts';
 import type { ResponseContext } from './response-context.ts';
+import { parseRequest, requireKeyHolder, Sandbox, toPage, toTimestamp } from './service-request.ts';
+import { listPurchases } from './store-state.ts';
 
 const pageSize = 100;
 
@@ -15,10 +15,10 @@ const Query = v.object({
 });
 
 /** `POST /v8.0/b2b/orders/query`: the customer's payments, those that were paid back unless others are asked for. */
-export function queryOrders(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
+export function queryOrders(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const query = parseRequest(Query, call);
-  const { account } = requireKeyHolder(source, call, { service: 'purchase', key: query.b2bKey });
-  const orders = listPurchases(source.books, account, query.sbx).flatMap((purchase) =>
+  const { account } = requireKeyHolder(context, call, { service: 'purchase', key: query.b2bKey });
+  const orders = listPurchases(context.books, account, query.sbx).flatMap((purchase) =>
     purchase.payments
       .filter(({ state }) => query.lineItemStateFilter.includes(state))
       .map((payment) => order(purchase, payment)),

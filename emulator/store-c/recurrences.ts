@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
-import { listPurchases } from './store-state.ts';
 import type { Purchase } from './records.ts';
 import { extend, terminate } from './recurrence-transitions.ts';
+import type { ResponseContext } from './response-context.ts';
 import { badRequestError, notFoundError } from './service-error.ts';
 import { parseRequest, requireKeyHolder, Sandbox, toPage, toTimestamp } from './service-request.ts';
-import type { ResponseContext } from './response-context.ts';
+import { listPurchases } from './store-state.ts';
 
 const pageSize = 100;
 
@@ -17,10 +17,10 @@ const Query = v.object({
 });
 
 /** `POST /v8.0/b2b/recurrences/query`: all subscriptions of the customer, past ones too. */
-export function queryRecurrences(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
+export function queryRecurrences(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const query = parseRequest(Query, call);
-  const { account, userId } = requireKeyHolder(source, call, { service: 'purchase', key: query.b2bKey });
-  const subscriptions = listPurchases(source.books, account, query.sbx).filter(({ recurrence }) => recurrence);
+  const { account, userId } = requireKeyHolder(context, call, { service: 'purchase', key: query.b2bKey });
+  const subscriptions = listPurchases(context.books, account, query.sbx).filter(({ recurrence }) => recurrence);
   const { items, ...page } = toPage(subscriptions, query.pageSize, query.continuationToken);
   return jsonResponse(200, { ...page, items: items.map((purchase) => recurrenceItem(purchase, userId)) });
 }
@@ -33,13 +33,13 @@ const Change = v.object({
 });
 
 /** `POST /v8.0/b2b/recurrences/{id}/change`: what the developer can do to a subscription. */
-export function changeRecurrence(source: ResponseContext, call: StoreHttpRequest, id: string): HttpResponse {
+export function changeRecurrence(context: ResponseContext, call: StoreHttpRequest, id: string): HttpResponse {
   const change = parseRequest(Change, call);
-  const { account, userId } = requireKeyHolder(source, call, { service: 'purchase', key: change.b2bKey });
-  const purchase = listPurchases(source.books, account, change.sbx).find((one) => one.id === id && one.recurrence);
+  const { account, userId } = requireKeyHolder(context, call, { service: 'purchase', key: change.b2bKey });
+  const purchase = listPurchases(context.books, account, change.sbx).find((one) => one.id === id && one.recurrence);
   if (purchase === undefined) throw notFoundError('The recurrence was not found.');
-  const changed = changedBy(purchase, change, source.now());
-  source.books.purchases.set(id, changed);
+  const changed = changedBy(purchase, change, context.now());
+  context.books.purchases.set(id, changed);
   return jsonResponse(200, recurrenceItem(changed, userId));
 }
 

@@ -1,5 +1,5 @@
-import type { StoreState } from './store-state.ts';
 import type { Keys } from './keys.ts';
+import type { StoreState } from './store-state.ts';
 
 /** What the answers of the store are made from. */
 export interface ResponseContext {

@@ -28,12 +28,12 @@ export const badRequestError = (message: string): ServiceApiError =>
 export const notFoundError = (message: string): ServiceApiError => problem(404, 'NotFound', 'EntityNotFound', message);
 
 /** The answer for something thrown; what is no `ServiceProblem` is thrown on. */
-export function toErrorResponse(thrown: unknown): HttpResponse {
-  if (!isProblem(thrown)) throw thrown;
-  const { status, code, inner, message } = thrown;
+export function toErrorResponse(error: unknown): HttpResponse {
+  if (!isProblem(error)) throw error;
+  const { status, code, inner, message } = error;
   const innererror = { code: inner, data: [], details: [], message, source: 'StoreService' };
   return jsonResponse(status, { code, data: [], details: [], innererror, message, source: 'StoreService' });
 }
 
-const isProblem = (thrown: unknown): thrown is ServiceApiError =>
-  thrown instanceof Error && 'inner' in thrown && typeof thrown.inner === 'string';
+const isProblem = (error: unknown): error is ServiceApiError =>
+  error instanceof Error && 'inner' in error && typeof error.inner === 'string';

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { StoreHttpRequest } from '../http-messages.ts';
 import { findClientId } from './entra.ts';
-import { badRequestError, unauthorizedError } from './service-error.ts';
 import type { ResponseContext } from './response-context.ts';
+import { badRequestError, unauthorizedError } from './service-error.ts';
 import { type KeyHolder, type StoreService, verifyStoreIdKey } from './store-id-keys.ts';
 
 /** The JSON body of a call as the schema's type. */
@@ -14,22 +14,22 @@ export function parseRequest<S extends v.GenericSchema>(schema: S, { body }: Sto
 }
 
 /** The application that the call's access token was given to. */
-export function requireClientId(source: ResponseContext, { headers }: StoreHttpRequest): string {
+export function requireClientId(context: ResponseContext, { headers }: StoreHttpRequest): string {
   const [, token] = /^Bearer (.+)$/i.exec(headers.authorization ?? '') ?? [];
   if (token === undefined) throw unauthorizedError('PartnerAadTicketRequired');
-  const clientId = findClientId(source, token, 'services');
+  const clientId = findClientId(context, token, 'services');
   if (clientId === undefined) throw unauthorizedError('AuthenticationTokenInvalid');
   return clientId;
 }
 
 /** Whom the key of a call stands for; the key must have been made with a ticket of the caller. */
 export function requireKeyHolder(
-  source: ResponseContext,
+  context: ResponseContext,
   call: StoreHttpRequest,
   { service, key }: { service: StoreService; key: string },
 ): KeyHolder {
-  const caller = requireClientId(source, call);
-  const holder = verifyStoreIdKey(source, service, key);
+  const caller = requireClientId(context, call);
+  const holder = verifyStoreIdKey(context, service, key);
   if (holder.clientId !== caller.replaceAll('-', '')) throw unauthorizedError('InconsistentClientId');
   return holder;
 }

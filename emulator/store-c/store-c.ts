@@ -1,16 +1,16 @@
 import * as v from 'valibot';
+import { controlError } from '../control-error.ts';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
 import { runDue as playAllDue } from '../run-due.ts';
-import { controlError } from '../control-error.ts';
 import { actions } from './actions.ts';
-import { createState, getProduct, SavedState, toSavedState } from './store-state.ts';
 import { createKeys, Keys } from './keys.ts';
+import { toPurchaseSummary } from './purchase-summary.ts';
+import { purchaseProduct, sandboxId } from './purchasing.ts';
 import type { Purchase } from './records.ts';
 import { getNextDueTime, runDueTransition } from './recurrence-transitions.ts';
-import { purchaseProduct, sandboxId } from './purchasing.ts';
 import type { ResponseContext } from './response-context.ts';
 import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
-import { toPurchaseSummary } from './purchase-summary.ts';
+import { createState, getProduct, SavedState, toSavedState } from './store-state.ts';
 import { buildValidateBody } from './validate-body.ts';
 
 const SavedStore = v.object({ keys: Keys, books: SavedState });
@@ -23,24 +23,24 @@ export const storeC: StoreDefinition = {
   open: openStoreC,
 };
 
-async function openStoreC({ now, savedState: saved }: EmulatedStoreContext): Promise<EmulatedStore> {
-  const earlier = saved === undefined ? undefined : v.parse(SavedStore, saved);
+async function openStoreC({ now, savedState }: EmulatedStoreContext): Promise<EmulatedStore> {
+  const earlier = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
   const keys = earlier?.keys ?? (await createKeys());
   const books = createState(earlier?.books);
-  const source: ResponseContext = { books, keys, now };
+  const context: ResponseContext = { books, keys, now };
   const enter = (purchase: Purchase): string => {
     books.purchases.set(purchase.id, purchase);
     return purchase.id;
   };
   return {
     settings: toSettings(keys),
-    handleCall: (call) => handleCall(source, call),
+    handleCall: (call) => handleCall(context, call),
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
     placeOrder: (order) => enter(purchaseProduct(books, order, now())),
-    actions: purchaseActions(source, enter),
+    actions: purchaseActions(context, enter),
     findPurchase: (id) =>
-      books.purchases.has(id) ? toPurchaseSummary(books, getPurchase(source, id), now()) : undefined,
-    validateBody: (id, form) => buildValidateBody(source, getPurchase(source, id), form),
+      books.purchases.has(id) ? toPurchaseSummary(books, getPurchase(context, id), now()) : undefined,
+    validateBody: (id, form) => buildValidateBody(context, getPurchase(context, id), form),
     products: () => [...books.products.values()],
     purchases: () => [...books.purchases.values()].map((purchase) => toPurchaseSummary(books, purchase, now())),
     advanceTo: (until) => {
@@ -51,11 +51,11 @@ async function openStoreC({ now, savedState: saved }: EmulatedStoreContext): Pro
   };
 }
 
-function purchaseActions(source: ResponseContext, enter: (purchase: Purchase) => string): EmulatedStore['actions'] {
-  const { books, now } = source;
+function purchaseActions(context: ResponseContext, enter: (purchase: Purchase) => string): EmulatedStore['actions'] {
+  const { books, now } = context;
   const acts = Object.entries(actions).map(([name, action]) => {
     const act: EmulatedStore['actions'][string] = (id, details) => {
-      const purchase = getPurchase(source, id);
+      const purchase = getPurchase(context, id);
       return enter(action(purchase, { at: now(), product: getProduct(books, purchase), details }));
     };
     return [name, act] as const;

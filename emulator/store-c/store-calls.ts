@@ -1,15 +1,15 @@
 import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
-import { queryOrders } from './query-orders.ts';
 import { handleQueueCall, handleSasTokenRequest, queueHost } from './clawback-queue.ts';
 import { queryCollectionV6, queryCollectionV8, queryCollectionV9 } from './collections.ts';
 import { consumeV6, consumeV8 } from './consume.ts';
-import { handleTokenRequest } from './entra.ts';
 import { createKey, renewKey } from './create-store-id-key.ts';
+import { handleTokenRequest } from './entra.ts';
+import { queryOrders } from './query-orders.ts';
 import { changeRecurrence, queryRecurrences } from './recurrences.ts';
-import { toErrorResponse } from './service-error.ts';
 import type { ResponseContext } from './response-context.ts';
+import { toErrorResponse } from './service-error.ts';
 
-type Respond = (source: ResponseContext, call: StoreHttpRequest) => HttpResponse;
+type Respond = (context: ResponseContext, call: StoreHttpRequest) => HttpResponse;
 
 /** What each service answers to POST, by the path in lower case; the services do not tell cases apart. */
 const services: Readonly<Record<string, Readonly<Record<string, Respond>>>> = {
@@ -19,12 +19,12 @@ const services: Readonly<Record<string, Readonly<Record<string, Respond>>>> = {
     '/v9.0/collections/publisherquery': queryCollectionV9,
     '/v6.0/collections/consume': consumeV6,
     '/v8.0/collections/consume': consumeV8,
-    '/v6.0/b2b/keys/renew': (source, call) => renewKey(source, call, 'collections'),
+    '/v6.0/b2b/keys/renew': (context, call) => renewKey(context, call, 'collections'),
   },
   'purchase.mp.microsoft.com': {
     '/v8.0/b2b/recurrences/query': queryRecurrences,
     '/v8.0/b2b/orders/query': queryOrders,
-    '/v6.0/b2b/keys/renew': (source, call) => renewKey(source, call, 'purchase'),
+    '/v6.0/b2b/keys/renew': (context, call) => renewKey(context, call, 'purchase'),
   },
   // Not an API for services: here the emulator plays the customer's device, at the address that a ticket is for.
   'onestore.microsoft.com': {
@@ -41,15 +41,15 @@ const change = /^\/v8\.0\/b2b\/recurrences\/([^/]+)\/change$/i;
 export const hostNames = [entra, queueHost, ...Object.keys(services)];
 
 /** Answers whatever is asked of one of the store's hosts. */
-export function handleCall(source: ResponseContext, call: StoreHttpRequest): HttpResponse {
-  if (call.host === entra) return handleTokenRequest(source, call);
-  if (call.host === queueHost) return handleQueueCall(source, call);
+export function handleCall(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
+  if (call.host === entra) return handleTokenRequest(context, call);
+  if (call.host === queueHost) return handleQueueCall(context, call);
   const respond = responder(call);
   if (respond === undefined) return textResponse(404, 'Not Found');
   try {
-    return respond(source, call);
-  } catch (thrown) {
-    return toErrorResponse(thrown);
+    return respond(context, call);
+  } catch (error) {
+    return toErrorResponse(error);
   }
 }
 
@@ -59,7 +59,7 @@ function responder({ host, path, method }: StoreHttpRequest): Respond | undefine
   }
   if (method !== 'POST') return undefined;
   const [, id] = (host === 'purchase.mp.microsoft.com' && change.exec(path)) || [];
-  if (id !== undefined) return (source, call) => changeRecurrence(source, call, decodeURIComponent(id));
+  if (id !== undefined) return (context, call) => changeRecurrence(context, call, decodeURIComponent(id));
   return services[host]?.[path.toLowerCase()];
 }
 

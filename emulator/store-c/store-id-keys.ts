@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { signToken, verifyToken } from './jwt.ts';
 import type { Account } from './records.ts';
-import { unauthorizedError } from './service-error.ts';
 import type { ResponseContext } from './response-context.ts';
+import { unauthorizedError } from './service-error.ts';
 
 /** The two services, each of which takes only its own keys. */
 export const StoreService = v.picklist(['collections', 'purchase']);

@@ -1,9 +1,9 @@
 import { controlError } from '../control-error.ts';
 import { toUserUuid } from '../user-uuid.ts';
-import { getAccount, getProduct } from './store-state.ts';
 import type { Product, Purchase } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
 import { type StoreService, signStoreIdKey } from './store-id-keys.ts';
+import { getAccount, getProduct } from './store-state.ts';
 
 /**
  * What a client can send: `keys`, the one StoreID key that its product needs; `both` of them; `brand`, the same as `keys`
@@ -16,13 +16,13 @@ const isForm = (form: string): form is Form => (forms as readonly string[]).incl
 
 /** The body that a client posts to have the purchase validated now, in the words that clients use. */
 export function buildValidateBody(
-  source: ResponseContext,
+  context: ResponseContext,
   purchase: Purchase,
   form = 'keys',
 ): Readonly<Record<string, unknown>> {
   if (!isForm(form)) throw controlError(400, `form: expected one of ${forms.join(', ')}.`);
-  const product = getProduct(source.books, purchase);
-  const { applicationUsername } = getAccount(source.books, purchase);
+  const product = getProduct(context.books, purchase);
+  const { applicationUsername } = getAccount(context.books, purchase);
   const type = form === 'brand' ? 'windows-store-transaction' : 'store_c-transaction';
   return {
     id: product.id,
@@ -31,18 +31,18 @@ export function buildValidateBody(
     currency: product.currency,
     ...billingPeriod(product.period),
     transaction: { type, id: product.id, storeId: product.id, skuId: `${product.id}/0010` },
-    ...(form !== 'ticket' && { license: buildLicense(source, purchase, form) }),
+    ...(form !== 'ticket' && { license: buildLicense(context, purchase, form) }),
     ...(applicationUsername !== undefined && {
       additionalData: { applicationUsername, obfuscatedUsername: toUserUuid(applicationUsername) },
     }),
   };
 }
 
-function buildLicense(source: ResponseContext, purchase: Purchase, form: Form): object {
-  const account = getAccount(source.books, purchase);
+function buildLicense(context: ResponseContext, purchase: Purchase, form: Form): object {
+  const account = getAccount(context.books, purchase);
   const userId = account.applicationUsername ?? account.id;
   const key = (service: StoreService): string =>
-    signStoreIdKey(source, service, { account, userId, clientId: source.keys.clientId });
+    signStoreIdKey(context, service, { account, userId, clientId: context.keys.clientId });
   const isPurchase = purchase.recurrence !== undefined;
   return {
     ...(form === 'brand' && { type: 'windows-store-license' }),

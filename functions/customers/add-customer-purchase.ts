@@ -1,11 +1,11 @@
 import { addCustomerPurchase } from '../../lib/api/customers.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 import { toPurchaseCollection } from '../../lib/purchases/purchase-collection.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
+import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
 export const handler = createHandler(addCustomerPurchase)(
-  async ({ app, params, body, recorder: event }, { now, purchases, userAliases: aliases }) => {
+  async ({ app, params, body, recorder }, { now, purchases, userAliases }) => {
     const { applicationUsername: username } = params;
     const purchaseId = toNeutralId(body.purchaseId);
     const claim = { username, how: 'manual' } as const;
@@ -13,10 +13,10 @@ export const handler = createHandler(addCustomerPurchase)(
     const recorded = await purchases.recordPurchase(app.name, purchaseId, update);
     if (!recorded) throw new ServiceError('ResourceNotFound', 'There is no such purchase.');
     if (recorded.change)
-      await aliases.saveAliases(app.name, { username, storeAliases: recorded.stored.state.userAliases });
+      await userAliases.saveAliases(app.name, { username, storeAliases: recorded.stored.state.userAliases });
     const { productId, platform } = recorded.stored.state.purchase;
-    event.addTag(purchaseId, '_P');
-    event.addContent({
+    recorder.addTag(purchaseId, '_P');
+    recorder.addContent({
       claims: [{ applicationUsername: username, purchaseId, type: 'manual' }],
       purchases: [{ purchaseId, productId, platform }],
     });

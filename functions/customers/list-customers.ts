@@ -5,7 +5,7 @@ import { parseUsernames } from '../../lib/customers/parse-usernames.ts';
 import { type CustomerRow, parseCustomerItem } from '../../lib/db/customer-repository.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(listCustomers)(async ({ app, query }, { now, pagedLists: lists, customers }) => {
+export const handler = createHandler(listCustomers)(async ({ app, query }, { now, pagedLists, customers }) => {
   const { skip, limit } = toPage(query);
   const toRow = ({ username, summary }: CustomerRow) => ({
     applicationUsername: username,
@@ -15,6 +15,6 @@ export const handler = createHandler(listCustomers)(async ({ app, query }, { now
     const found = await customers.findMany(app.name, parseUsernames(query.applicationUsername));
     return { paging: { skip, limit, total: found.length }, rows: found.slice(skip, skip + limit).map(toRow) };
   }
-  const { items, total } = await lists.getPage(app.name, 'C', { skip, limit, now: now() });
+  const { items, total } = await pagedLists.getPage(app.name, 'C', { skip, limit, now: now() });
   return { paging: { skip, limit, total }, rows: items.map(parseCustomerItem).map(toRow) };
 });

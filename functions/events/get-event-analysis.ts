@@ -1,7 +1,7 @@
 import { getEventAnalysis } from '../../lib/api/events.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
 import { toAnalysisResult } from '../../lib/events/to-event-results.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
 
 export const handler = createHandler(getEventAnalysis)(async ({ app, params, query }, { events }) => {
   const [event, raw] = await Promise.all([

@@ -1,7 +1,7 @@
 import { getEventRaw } from '../../lib/api/events.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
 import { toRawResult } from '../../lib/events/to-raw-result.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
 
 export const handler = createHandler(getEventRaw)(async ({ app, params }, { events }) => {
   const [event, raw] = await Promise.all([events.find(app.name, params.id), events.findRaw(app.name, params.id)]);

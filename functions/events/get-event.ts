@@ -1,8 +1,8 @@
 import { getEvent } from '../../lib/api/events.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
 import { toAnalysisResult } from '../../lib/events/to-event-results.ts';
 import { toRawResult } from '../../lib/events/to-raw-result.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
 
 export const handler = createHandler(getEvent)(async ({ app, params, query }, { events }) => {
   const [event, raw] = await Promise.all([events.find(app.name, params.id), events.findRaw(app.name, params.id)]);

@@ -1,6 +1,6 @@
 import { listEvents } from '../../lib/api/events.ts';
-import { toSearchResult } from '../../lib/events/to-event-results.ts';
 import { fitRowsToResponse } from '../../lib/events/fit-rows.ts';
+import { toSearchResult } from '../../lib/events/to-event-results.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(listEvents)(async ({ app, query }, { events }) => {

@@ -1,7 +1,7 @@
 import { searchEvents } from '../../lib/api/events.ts';
-import { toSearchResult } from '../../lib/events/to-event-results.ts';
 import type { EventRecord } from '../../lib/events/event.ts';
 import { fitRowsToResponse } from '../../lib/events/fit-rows.ts';
+import { toSearchResult } from '../../lib/events/to-event-results.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 

@@ -2,10 +2,10 @@ import { repeatWebhook } from '../../lib/api/notifier.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { repeatWebhooks } from '../../lib/webhooks/repeat-webhooks.ts';
 
-export const handler = createHandler(repeatWebhook)(async ({ app, body, recorder: event }, deps) => {
+export const handler = createHandler(repeatWebhook)(async ({ app, body, recorder }, deps) => {
   const deliveries = await repeatWebhooks(app, body.reqId, deps);
-  for (const { username } of deliveries.slice(0, 1)) if (username !== undefined) event.setUser(username);
-  event.addContent({
+  for (const { username } of deliveries.slice(0, 1)) if (username !== undefined) recorder.setUser(username);
+  recorder.addContent({
     notifications: deliveries.slice(0, 1).map(({ notification: { id, reason } }) => ({ id, reason })),
   });
   return { ok: true };

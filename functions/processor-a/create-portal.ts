@@ -1,8 +1,8 @@
 import { createPortal } from '../../lib/api/processor-a.ts';
-import { createHandler } from '../../lib/http/endpoint.ts';
 import { createPortalSession } from '../../lib/checkout/create-portal-session.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(createPortal)(async ({ app, body, recorder: event }, deps) => ({
+export const handler = createHandler(createPortal)(async ({ app, body, recorder }, deps) => ({
   ok: true,
-  url: await createPortalSession(body, { app, recorder: event, deps }),
+  url: await createPortalSession(body, { app, recorder, deps }),
 }));

@@ -1,8 +1,8 @@
 import { getPrices } from '../../lib/api/processor-a.ts';
-import { createHandler } from '../../lib/http/endpoint.ts';
 import { getPriceList } from '../../lib/checkout/price-list.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(getPrices)(async ({ app, recorder: event }, deps) => ({
+export const handler = createHandler(getPrices)(async ({ app, recorder }, deps) => ({
   ok: true,
-  products: await getPriceList({ app, recorder: event, deps }),
+  products: await getPriceList({ app, recorder, deps }),
 }));

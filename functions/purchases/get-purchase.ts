@@ -1,20 +1,18 @@
 import { getPurchase } from '../../lib/api/purchases.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 import { toPurchaseDetails } from '../../lib/purchases/to-records.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
+import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
-export const handler = createHandler(getPurchase)(
-  async ({ app, params, query, recorder: event }, { now, purchases }) => {
-    const purchaseId = toNeutralId(params.purchaseId);
-    const found = await purchases.find(app.name, purchaseId);
-    if (!found) throw new ServiceError('ResourceNotFound', 'There is no such purchase.');
-    event.addTag(purchaseId, '_P');
-    const notifications =
-      query.include_notifications === 'true' ? await purchases.listNotifications(app.name, purchaseId) : undefined;
-    return toPurchaseDetails(found.purchase, found.entitledUsers, {
-      now: now(),
-      ...(notifications && { notifications }),
-    });
-  },
-);
+export const handler = createHandler(getPurchase)(async ({ app, params, query, recorder }, { now, purchases }) => {
+  const purchaseId = toNeutralId(params.purchaseId);
+  const found = await purchases.find(app.name, purchaseId);
+  if (!found) throw new ServiceError('ResourceNotFound', 'There is no such purchase.');
+  recorder.addTag(purchaseId, '_P');
+  const notifications =
+    query.include_notifications === 'true' ? await purchases.listNotifications(app.name, purchaseId) : undefined;
+  return toPurchaseDetails(found.purchase, found.entitledUsers, {
+    now: now(),
+    ...(notifications && { notifications }),
+  });
+});

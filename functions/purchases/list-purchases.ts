@@ -1,10 +1,10 @@
-import { collectRowsThatFit } from '../../lib/http/response-size.ts';
 import { toPage } from '../../lib/api/paging.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import { parsePurchaseItem } from '../../lib/db/purchase-repository.ts';
 import type { Item } from '../../lib/db/table.ts';
 import type { Deps } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { collectRowsThatFit } from '../../lib/http/response-size.ts';
 import { listNotificationsByPurchase } from '../../lib/purchases/list-notifications.ts';
 import { toPurchaseDetails } from '../../lib/purchases/to-records.ts';
 
@@ -18,7 +18,7 @@ export const handler = createHandler(listPurchases)(async ({ app, query }, deps)
     // `limit` and `skip` mean nothing here; a `total` above the rows says that the range holds too many for an answer.
     const acceptedRows = await collectRowsThatFit(
       updated,
-      async (some) => await loadRows(await deps.pagedLists.loadItems(some)),
+      async (batch) => await loadRows(await deps.pagedLists.loadItems(batch)),
     );
     return { paging: { skip: 0, limit: acceptedRows.length, total: updated.length }, rows: acceptedRows };
   }
@@ -33,10 +33,13 @@ interface RowOptions {
   readonly deps: Deps;
 }
 
-async function toRows(items: readonly Item[], { app, withNotifications: includeNotifications, deps }: RowOptions) {
+async function toRows(
+  items: readonly Item[],
+  { app: appName, withNotifications: includeNotifications, deps }: RowOptions,
+) {
   const found = items.map(parsePurchaseItem);
   const ids = includeNotifications ? found.map(({ purchase }) => purchase.purchaseId) : [];
-  const notifications = await listNotificationsByPurchase(app, ids, deps.purchases);
+  const notifications = await listNotificationsByPurchase(appName, ids, deps.purchases);
   return found.map(({ purchase, entitledUsers }) =>
     toPurchaseDetails(purchase, entitledUsers, {
       now: deps.now(),

@@ -1,9 +1,9 @@
 import { getAppStats } from '../../lib/api/stats.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { addMonths } from '../../lib/shared/calendar.ts';
-import { toUtcDay } from '../../lib/statistics/tally-item.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
 import { indexByPeriod } from '../../lib/statistics/tally.ts';
+import { toUtcDay } from '../../lib/statistics/tally-item.ts';
 
 /** There is none: whoever runs the service pays for what it uses. */
 const monthlyQuota = Number.MAX_SAFE_INTEGER;

@@ -1,8 +1,8 @@
 import { getStats } from '../../lib/api/stats.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { parseStatsRange } from '../../lib/statistics/stats-range.ts';
-import { buildDailyStats, buildMonthlyStats, getFirstRequiredDay } from '../../lib/statistics/to-stats.ts';
 import { indexByPeriod } from '../../lib/statistics/tally.ts';
+import { buildDailyStats, buildMonthlyStats, getFirstRequiredDay } from '../../lib/statistics/to-stats.ts';
 
 export const handler = createHandler(getStats)(async ({ app, query }, { now, counters }) => {
   const range = parseStatsRange(query, now());

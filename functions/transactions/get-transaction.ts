@@ -1,13 +1,13 @@
 import { getTransaction } from '../../lib/api/transactions.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 import { toTransactionRecord } from '../../lib/purchases/to-records.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
+import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
-export const handler = createHandler(getTransaction)(async ({ app, params, recorder: event }, { transactions }) => {
+export const handler = createHandler(getTransaction)(async ({ app, params, recorder }, { transactions }) => {
   const transactionId = toNeutralId(params.transactionId);
   const transaction = await transactions.find(app.name, transactionId);
   if (!transaction) throw new ServiceError('ResourceNotFound', 'There is no such transaction.');
-  event.addTag(transactionId, '_T');
+  recorder.addTag(transactionId, '_T');
   return toTransactionRecord(transaction);
 });

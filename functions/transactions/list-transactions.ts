@@ -5,28 +5,26 @@ import { createHandler } from '../../lib/http/endpoint.ts';
 import { listNotificationsByPurchase } from '../../lib/purchases/list-notifications.ts';
 import { toNotificationRecord, toTransactionRecord } from '../../lib/purchases/to-records.ts';
 
-export const handler = createHandler(listTransactions)(
-  async ({ app, query }, { now, pagedLists: lists, purchases }) => {
-    const { startdate, enddate } = query;
-    const rows = toPage(query);
-    const { items, total } = await lists.getPage(app.name, 'T', { ...rows, startdate, enddate, now: now() });
-    const transactions = items.map(parseTransactionItem);
-    const notifications =
-      query.include_notifications === 'true'
-        ? await listNotificationsByPurchase(
-            app.name,
-            transactions.map(({ purchaseId }) => purchaseId),
-            purchases,
-          )
-        : undefined;
-    return {
-      paging: { ...rows, total },
-      rows: transactions.map((transaction) => ({
-        ...toTransactionRecord(transaction),
-        ...(notifications && {
-          notifications: (notifications.get(transaction.purchaseId) ?? []).map(toNotificationRecord),
-        }),
-      })),
-    };
-  },
-);
+export const handler = createHandler(listTransactions)(async ({ app, query }, { now, pagedLists, purchases }) => {
+  const { startdate, enddate } = query;
+  const rows = toPage(query);
+  const { items, total } = await pagedLists.getPage(app.name, 'T', { ...rows, startdate, enddate, now: now() });
+  const transactions = items.map(parseTransactionItem);
+  const notifications =
+    query.include_notifications === 'true'
+      ? await listNotificationsByPurchase(
+          app.name,
+          transactions.map(({ purchaseId }) => purchaseId),
+          purchases,
+        )
+      : undefined;
+  return {
+    paging: { ...rows, total },
+    rows: transactions.map((transaction) => ({
+      ...toTransactionRecord(transaction),
+      ...(notifications && {
+        notifications: (notifications.get(transaction.purchaseId) ?? []).map(toNotificationRecord),
+      }),
+    })),
+  };
+});

@@ -1,26 +1,26 @@
 import { validateReceipt } from '../../lib/api/validation.ts';
-import type { Deps } from '../../lib/deps.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { createHandler } from '../../lib/http/endpoint.ts';
-import { resolveTransactionType } from '../../lib/shared/vocabulary.ts';
 import { listCheckoutPlatforms } from '../../lib/checkout/checkout-platform.ts';
+import type { Deps } from '../../lib/deps.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
-import { toValidationResponse } from '../../lib/validation/to-validation-response.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
+import { resolveTransactionType } from '../../lib/shared/vocabulary.ts';
 import { describeProduct } from '../../lib/validation/describe-product.ts';
-import { toValidationRequest } from '../../lib/validation/to-validation-request.ts';
 import { processValidation } from '../../lib/validation/process-validation.ts';
+import { toValidationRequest } from '../../lib/validation/to-validation-request.ts';
+import { toValidationResponse } from '../../lib/validation/to-validation-response.ts';
 
-export const handler = createHandler(validateReceipt)(async ({ app, body, recorder: event }, deps) => {
+export const handler = createHandler(validateReceipt)(async ({ app, body, recorder }, deps) => {
   const request = toValidationRequest(body);
   const transactionType = resolveTransactionType(body.transaction);
   if (!transactionType)
     throw new ServiceError('InvalidPayload', `transaction.type ${body.transaction.type} is not known.`);
-  if (request.applicationUsername !== undefined) event.setUser(request.applicationUsername);
-  event.addContent({ products: [describeProduct(body)] });
+  if (request.applicationUsername !== undefined) recorder.setUser(request.applicationUsername);
+  recorder.addContent({ products: [describeProduct(body)] });
   const platforms = await listCandidatePlatforms(transactionType.platform, app.name, deps);
   const validated = await validateOnFirstAccepting(
     platforms,
-    async (platform) => await processValidation(request, platform, { app, recorder: event, deps }),
+    async (platform) => await processValidation(request, platform, { app, recorder, deps }),
   );
   return toValidationResponse(request, validated, { vocabulary: transactionType.vocabulary, now: deps.now() });
 });
@@ -28,10 +28,10 @@ export const handler = createHandler(validateReceipt)(async ({ app, body, record
 /** One word stands for both accounts of processor_a; an application may have sold through either. */
 const listCandidatePlatforms = async (
   platform: Platform,
-  app: string,
-  { appCache: cachedApps }: Deps,
+  appName: string,
+  { appCache }: Deps,
 ): Promise<readonly Platform[]> =>
-  platform === 'processor_a' ? await listCheckoutPlatforms(app, cachedApps) : [platform];
+  platform === 'processor_a' ? await listCheckoutPlatforms(appName, appCache) : [platform];
 
 /**
  * What the first account gives that does not refuse the receipt; when all do, the first one's refusal. An account that cannot
@@ -46,11 +46,11 @@ async function validateOnFirstAccepting<T>(
   } catch (rejection) {
     const [second] = others;
     if (!isRejection(rejection) || second === undefined) throw rejection;
-    return await ask(second).catch((thrown) => {
-      throw isRejection(thrown) ? rejection : thrown;
+    return await ask(second).catch((error) => {
+      throw isRejection(error) ? rejection : error;
     });
   }
 }
 
-const isRejection = (thrown: unknown): boolean =>
-  thrown instanceof ServiceError && (thrown.code === 'InvalidPayload' || thrown.code === 'Forbidden');
+const isRejection = (error: unknown): boolean =>
+  error instanceof ServiceError && (error.code === 'InvalidPayload' || error.code === 'Forbidden');

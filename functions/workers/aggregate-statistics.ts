@@ -1,6 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
 import { deps } from '../../lib/deps.ts';
+import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
 
 /** A batch of a stream that is read in tumbling windows, whose events name the shard. */
 interface WindowEvent {

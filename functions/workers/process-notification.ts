@@ -1,8 +1,8 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { deps } from '../../lib/deps.ts';
-import { QueuedNotification } from '../../lib/store-notifications/queued-notification.ts';
-import { processNotification } from '../../lib/store-notifications/process-notification.ts';
 import { handleBatch } from '../../lib/queue/handle-batch.ts';
+import { processNotification } from '../../lib/store-notifications/process-notification.ts';
+import { QueuedNotification } from '../../lib/store-notifications/queued-notification.ts';
 
 export const handler = async (event: SQSEvent): Promise<SQSBatchResponse> =>
   await handleBatch(event, {

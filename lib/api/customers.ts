@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
+import { Id, Username } from './identifiers.ts';
 import { PagingInformation, pagingQuery } from './paging.ts';
 import { CustomerInfo, EventInfo, PurchaseCollection, PurchaseRecord, TransactionRecord } from './purchase-records.ts';
-import { Id, Username } from './identifiers.ts';
 
 const params = v.object({ applicationUsername: Username });
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
 import { EventAnalysisResult, EventRawResult, EventSearchResult } from './event-records.ts';
-import { DateOrDateTime, emptyAsAbsent, integerParam } from './paging.ts';
 import { Id } from './identifiers.ts';
+import { DateOrDateTime, emptyAsAbsent, integerParam } from './paging.ts';
 
 /** Every event that is skipped costs a read; further back, `enddate` leads there for nothing. */
 const maxSkip = 10_000;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
-import { PurchaseRecord } from './purchase-records.ts';
 import { Username } from './identifiers.ts';
+import { PurchaseRecord } from './purchase-records.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
 const Url = v.pipe(v.string(), v.maxLength(5_000), v.url());

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
-import { emptyAsAbsent, QueryDay } from './paging.ts';
 import { Id } from './identifiers.ts';
+import { emptyAsAbsent, QueryDay } from './paging.ts';
 
 const common = {
   area: 'stats',

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
+import { Id } from './identifiers.ts';
 import { DateOrDateTime, emptyAsAbsent, PagingInformation, pagingQuery } from './paging.ts';
 import { PurchaseNotification, TransactionRecord } from './purchase-records.ts';
-import { Id } from './identifiers.ts';
 
 export const getTransaction = defineContract({
   id: 'get-transaction',

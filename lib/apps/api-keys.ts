@@ -19,9 +19,9 @@ const dummyDigests: readonly KeyDigest[] = [{ digest: '0'.repeat(64) }];
 export function isValidApiKey(key: string, digests: readonly KeyDigest[], now: Millis): boolean {
   const digestOfGivenKey = Buffer.from(hashApiKey(key), 'hex');
   let matches = false;
-  for (const { digest, expiresAt: endsAt } of digests.length > 0 ? digests : dummyDigests) {
+  for (const { digest, expiresAt } of digests.length > 0 ? digests : dummyDigests) {
     const equal = timingSafeEqual(digestOfGivenKey, Buffer.from(digest, 'hex'));
-    matches = (equal && (endsAt === undefined || endsAt > now)) || matches;
+    matches = (equal && (expiresAt === undefined || expiresAt > now)) || matches;
   }
   return matches;
 }

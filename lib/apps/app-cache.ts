@@ -7,7 +7,7 @@ import { type App, AppName } from './app.ts';
 /** What every request reads first, kept in memory for a while. */
 export interface AppCache {
   find(name: string): Promise<App | undefined>;
-  findStoreSettings(app: string, platform: Platform): Promise<unknown>;
+  findStoreSettings(appName: string, platform: Platform): Promise<unknown>;
 }
 
 /** How long a rotated key or a changed setting may still be met in its old form. */
@@ -29,7 +29,7 @@ export function createAppCache(apps: AppRepository, now: () => Millis): AppCache
   };
   return {
     find: async (name) => (v.is(AppName, name) ? await getOrLoad(name, () => apps.find(name)) : undefined),
-    findStoreSettings: async (app, platform) =>
-      await getOrLoad(`${app}#${platform}`, () => apps.findStoreSettings(app, platform)),
+    findStoreSettings: async (appName, platform) =>
+      await getOrLoad(`${appName}#${platform}`, () => apps.findStoreSettings(appName, platform)),
   };
 }

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import type { AppRepository } from '../db/app-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { parse } from '../shared/parse.ts';
 import type { Strategy } from '../purchases/claims.ts';
 import type { Millis } from '../purchases/purchase.ts';
-import { type App, AppName } from './app.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { parse } from '../shared/parse.ts';
 import { generateApiKey, hashApiKey } from './api-keys.ts';
+import { type App, AppName } from './app.ts';
 
 /** The keys of an application in clear, shown once. */
 export interface IssuedApiKeys {
@@ -16,13 +16,13 @@ export interface IssuedApiKeys {
 
 /** Creates an application with new keys. Throws `InvalidPayload` for a bad name and `Conflict` for one that exists. */
 export async function createApp(apps: AppRepository, name: string, now: Millis): Promise<IssuedApiKeys> {
-  const { name: app } = parse(v.object({ name: AppName }), { name });
-  if (await apps.find(app)) throw new ServiceError('Conflict', `An application named ${app} exists already.`);
+  const { name: appName } = parse(v.object({ name: AppName }), { name });
+  if (await apps.find(appName)) throw new ServiceError('Conflict', `An application named ${appName} exists already.`);
   const publicKey = generateApiKey('public');
   const secretKey = generateApiKey('secret');
   await apps.create(
     {
-      name: app,
+      name: appName,
       publicKeys: [{ digest: hashApiKey(publicKey) }],
       secretKeys: [{ digest: hashApiKey(secretKey) }],
       strategy: 'all',
@@ -31,7 +31,7 @@ export async function createApp(apps: AppRepository, name: string, now: Millis):
     },
     secretKey,
   );
-  return { appName: app, publicKey, secretKey };
+  return { appName, publicKey, secretKey };
 }
 
 /** Issues a new key of one level; the present one stays live for `overlapMs`, an older one ends now. */
@@ -43,7 +43,7 @@ export async function rotateApiKey(
   const app = await getApp(apps, name);
   const key = generateApiKey(level);
   const field = level === 'public' ? 'publicKeys' : 'secretKeys';
-  const currentKeys = app[field].filter(({ expiresAt: endsAt }) => endsAt === undefined);
+  const currentKeys = app[field].filter(({ expiresAt }) => expiresAt === undefined);
   const expiringKeys = currentKeys.map(({ digest }) => ({ digest, expiresAt: now + overlapMs }));
   await apps.update(
     { ...app, [field]: [{ digest: hashApiKey(key) }, ...expiringKeys] },

@@ -1,8 +1,8 @@
-import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import type { StripeAccount } from '../stores/processor-a/fetch-observations.ts';
+import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { fetchSession, fetchSubscription } from '../stores/processor-a/stripe-queries.ts';
-import { toStripeId } from './offer-id.ts';
 import { invalidTokenError } from './checkout-context.ts';
+import { toStripeId } from './offer-id.ts';
 
 /**
  * Checks that a session or subscription is the buyer's, and gives the subscription that it stands for, if any. Throws

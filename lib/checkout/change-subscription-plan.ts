@@ -2,14 +2,14 @@ import type { ContractBody } from '../api/contract.ts';
 import type { changePlan, PurchaseWithOffer } from '../api/processor-a.ts';
 import type { ActiveGrant } from '../db/access-token-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
-import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { fetchObservation, type StripeAccount } from '../stores/processor-a/fetch-observations.ts';
 import type { Subscription } from '../stores/processor-a/payloads.ts';
+import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { fetchSubscription, listSubscriptions } from '../stores/processor-a/stripe-queries.ts';
-import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purchases.ts';
 import { authorizeSubscriptionId } from './authorize-subscription.ts';
-import { findOfferPrice } from './price-list.ts';
 import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './checkout-context.ts';
+import { findOfferPrice } from './price-list.ts';
+import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purchases.ts';
 
 /** Subscriptions in these states can be changed. */
 const changeableStatuses = ['active', 'trialing', 'past_due'];
@@ -17,18 +17,18 @@ const changeableStatuses = ['active', 'trialing', 'past_due'];
 /** Switches the buyer's subscription to another price, charges or credits the difference now, and changes the token. */
 export async function changeSubscriptionPlan(
   request: ContractBody<typeof changePlan>,
-  selling: CheckoutContext,
+  context: CheckoutContext,
 ): Promise<{ readonly purchase?: PurchaseWithOffer; readonly newAccessToken: string }> {
-  const { app, deps } = selling;
+  const { app, deps } = context;
   const token = request.accessToken;
   const grant = await requireGrant(deps.accessTokens.find(app.name, token, deps.now()));
-  const look = await openCheckoutAccount(selling, grant.platform);
-  const { customer, subscription } = await findOwnSubscription(request, grant, look);
-  const { price } = await findOfferPrice(request.offerId, look);
+  const account = await openCheckoutAccount(context, grant.platform);
+  const { customer, subscription } = await findOwnSubscription(request, grant, account);
+  const { price } = await findOfferPrice(request.offerId, account);
   if (!price.recurring) throw new ServiceError('InvalidPayload', 'offerId: this offer is no subscription.');
-  await updateSubscriptionPrice(subscription, price.id, look);
-  const observation = await callStripe(() => fetchObservation(subscription.id, look));
-  const [registered] = await recordStripePurchases(observation ? [observation] : [], selling);
+  await updateSubscriptionPrice(subscription, price.id, account);
+  const observation = await callStripe(() => fetchObservation(subscription.id, account));
+  const [registered] = await recordStripePurchases(observation ? [observation] : [], context);
   const known: ActiveGrant = { ...grant, customer, subscription: subscription.id };
   return {
     ...(registered && { purchase: toPurchaseWithOffer(registered.purchase, deps.now()) }),
@@ -39,17 +39,17 @@ export async function changeSubscriptionPlan(
 async function findOwnSubscription(
   { id, purchaseId }: ContractBody<typeof changePlan>,
   grant: ActiveGrant,
-  look: StripeAccount,
+  account: StripeAccount,
 ): Promise<{ customer: string; subscription: Subscription }> {
-  const customer = await findStripeCustomerId(grant, look);
+  const customer = await findStripeCustomerId(grant, account);
   if (customer === undefined)
     throw new ServiceError('InvalidPayload', 'Nothing was bought with this access token yet.');
   const named = id ?? purchaseId ?? grant.subscription;
-  const own = named === undefined ? undefined : await authorizeSubscriptionId(named, customer, look);
+  const own = named === undefined ? undefined : await authorizeSubscriptionId(named, customer, account);
   const subscription = await callStripe(async () =>
     own === undefined
-      ? (await listSubscriptions(look.stripe, customer)).find(({ status }) => changeableStatuses.includes(status))
-      : await fetchSubscription(look.stripe, own),
+      ? (await listSubscriptions(account.stripe, customer)).find(({ status }) => changeableStatuses.includes(status))
+      : await fetchSubscription(account.stripe, own),
   );
   if (!subscription || !changeableStatuses.includes(subscription.status)) {
     throw new ServiceError('InvalidPayload', 'There is no running subscription to change.');

@@ -1,14 +1,14 @@
 import type { App } from '../apps/app.ts';
 import type { AccessTokenGrant } from '../db/access-token-repository.ts';
 import type { Deps } from '../deps.ts';
-import { ServiceError } from '../shared/errors.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
-import { createStoreContext } from '../stores/create-store-context.ts';
 import type { Platform } from '../purchases/platform.ts';
-import { openStripeAccount } from '../stores/processor-a/stripe-account.ts';
-import { callStripe } from '../stores/processor-a/stripe-client.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
 import type { StripeAccount } from '../stores/processor-a/fetch-observations.ts';
 import type { ProcessorAPlatform } from '../stores/processor-a/mapping-context.ts';
+import { openStripeAccount } from '../stores/processor-a/stripe-account.ts';
+import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { fetchSession } from '../stores/processor-a/stripe-queries.ts';
 import { selectCheckoutPlatform } from './checkout-platform.ts';
 
@@ -21,12 +21,12 @@ export interface CheckoutContext {
 
 /** The account, of the platform that a token is for or of the one that the application sells through. */
 export async function openCheckoutAccount(
-  selling: CheckoutContext,
+  context: CheckoutContext,
   platform?: ProcessorAPlatform,
 ): Promise<StripeAccount> {
-  const { app, deps } = selling;
+  const { app, deps } = context;
   const checkoutPlatform = platform ?? (await selectCheckoutPlatform(app.name, deps.appCache));
-  return openStripeAccount(checkoutPlatform, await createStoreContext(app.name, checkoutPlatform, selling));
+  return openStripeAccount(checkoutPlatform, await createStoreContext(app.name, checkoutPlatform, context));
 }
 
 /** What a token opens. Throws `Forbidden` in the words that make clients forget their token. */

@@ -3,17 +3,22 @@ import type { ProcessorAPlatform } from '../stores/processor-a/mapping-context.t
 
 /** Through which account an application sells: its own, or the deployment's where only that is set. */
 export async function selectCheckoutPlatform(
-  app: string,
-  { findStoreSettings: storeSettings }: AppCache,
+  appName: string,
+  { findStoreSettings }: AppCache,
 ): Promise<ProcessorAPlatform> {
-  if ((await storeSettings(app, 'processor_a')) !== undefined) return 'processor_a';
-  return (await storeSettings(app, 'service_processor_a')) === undefined ? 'processor_a' : 'service_processor_a';
+  if ((await findStoreSettings(appName, 'processor_a')) !== undefined) return 'processor_a';
+  return (await findStoreSettings(appName, 'service_processor_a')) === undefined
+    ? 'processor_a'
+    : 'service_processor_a';
 }
 
 /** The accounts through which an application may have sold: its own first, then the deployment's, as far as they are set. */
-export async function listCheckoutPlatforms(app: string, cachedApps: AppCache): Promise<readonly ProcessorAPlatform[]> {
-  const first = await selectCheckoutPlatform(app, cachedApps);
+export async function listCheckoutPlatforms(
+  appName: string,
+  cachedApps: AppCache,
+): Promise<readonly ProcessorAPlatform[]> {
+  const first = await selectCheckoutPlatform(appName, cachedApps);
   const second =
-    first === 'processor_a' && (await cachedApps.findStoreSettings(app, 'service_processor_a')) !== undefined;
+    first === 'processor_a' && (await cachedApps.findStoreSettings(appName, 'service_processor_a')) !== undefined;
   return second ? [first, 'service_processor_a'] : [first];
 }

@@ -1,28 +1,28 @@
 import type { ContractBody } from '../api/contract.ts';
 import type { createPortal } from '../api/processor-a.ts';
 import { ServiceError } from '../shared/errors.ts';
-import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { parseStoredSettings } from '../stores/processor-a/settings.ts';
+import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { authorizeSubscriptionId } from './authorize-subscription.ts';
 import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './checkout-context.ts';
 
 /** The address of a portal session for the buyer of a token. */
 export async function createPortalSession(
   { accessToken, id, returnUrl }: ContractBody<typeof createPortal>,
-  selling: CheckoutContext,
+  context: CheckoutContext,
 ): Promise<string> {
-  const { app, deps } = selling;
+  const { app, deps } = context;
   const grant = await requireGrant(deps.accessTokens.find(app.name, accessToken, deps.now()));
-  const look = await openCheckoutAccount(selling, grant.platform);
-  const customer = await findStripeCustomerId(grant, look);
+  const account = await openCheckoutAccount(context, grant.platform);
+  const customer = await findStripeCustomerId(grant, account);
   if (customer === undefined)
     throw new ServiceError('InvalidPayload', 'Nothing was bought with this access token yet.');
-  if (id !== undefined) await authorizeSubscriptionId(id, customer, look);
+  if (id !== undefined) await authorizeSubscriptionId(id, customer, account);
   const { portalConfiguration: configuration } = parseStoredSettings(
     await deps.appCache.findStoreSettings(app.name, grant.platform),
   );
   const { url } = await callStripe(() =>
-    look.stripe.billingPortal.sessions.create({
+    account.stripe.billingPortal.sessions.create({
       customer,
       return_url: returnUrl,
       ...(configuration && { configuration }),

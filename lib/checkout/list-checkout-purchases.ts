@@ -1,22 +1,25 @@
 import type { PurchaseWithOffer } from '../api/processor-a.ts';
 import { type AccessTokenGrant, isExpiringSoon } from '../db/access-token-repository.ts';
-import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { fetchGrantObservations } from '../stores/processor-a/evidence.ts';
-import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purchases.ts';
+import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './checkout-context.ts';
+import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purchases.ts';
 
 /** What the buyer of a token bought, asked from the processor and stored; with a new token when this one ends soon. */
 export async function listPurchasesByAccessToken(
   token: string,
-  selling: CheckoutContext,
+  context: CheckoutContext,
 ): Promise<{ readonly purchases: PurchaseWithOffer[]; readonly newAccessToken?: string }> {
-  const { app, deps } = selling;
+  const { app, deps } = context;
   const now = deps.now();
   const grant = await requireGrant(deps.accessTokens.find(app.name, token, now));
-  const look = await openCheckoutAccount(selling, grant.platform);
-  const customer = await findStripeCustomerId(grant, look);
+  const account = await openCheckoutAccount(context, grant.platform);
+  const customer = await findStripeCustomerId(grant, account);
   const known = { ...grant, ...(customer !== undefined && { customer }) };
-  const registered = await recordStripePurchases(await callStripe(() => fetchGrantObservations(known, look)), selling);
+  const registered = await recordStripePurchases(
+    await callStripe(() => fetchGrantObservations(known, account)),
+    context,
+  );
   const newAccessToken = isExpiringSoon(grant, now)
     ? await deps.accessTokens.rotate(app.name, { token, grant: known }, now)
     : undefined;

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import type { PriceListOffer, PriceListProduct, PricingPhase } from '../api/processor-a.ts';
 import { withPlatform } from '../purchases/platform.ts';
+import { type MappingContext, toOfferId } from '../stores/processor-a/mapping-context.ts';
 import { toCurrencyCode, toMicros } from '../stores/processor-a/money.ts';
 import { type Price, Product } from '../stores/processor-a/payloads.ts';
-import { type MappingContext, toOfferId } from '../stores/processor-a/mapping-context.ts';
 import { toProductType } from '../stores/processor-a/product-type.ts';
 
 /**
@@ -32,8 +32,8 @@ export function parseActiveProduct({ product }: Price): Product | undefined {
 }
 
 /** Whether the application may sell the product: one that names an application belongs to that one. */
-export const isSoldByApp = ({ metadata }: Product, { app }: Pick<MappingContext, 'app'>): boolean =>
-  metadata?.app === undefined || metadata.app === app;
+export const isSoldByApp = ({ metadata }: Product, { app: appName }: Pick<MappingContext, 'app'>): boolean =>
+  metadata?.app === undefined || metadata.app === appName;
 
 function toPriceListProduct(
   { product, prices }: { readonly product: Product; readonly prices: readonly Price[] },

@@ -5,11 +5,15 @@ import { buildCustomerSummary, type CustomerSummary } from './customer-summary.t
 
 /** What a list shows of a customer, with the subscriber flags as they are at `now`. */
 export function toCustomerInfo(
-  { lastPurchase: last, subscribedUntil = 0, hasEverSubscribed: hasSubscribed }: CustomerSummary,
+  { lastPurchase, subscribedUntil = 0, hasEverSubscribed }: CustomerSummary,
   now: Millis,
 ): CustomerInfo {
   const activeSubscriber = subscribedUntil > now;
-  return { ...toLastPurchaseInfo(last, now), activeSubscriber, lapsedSubscriber: hasSubscribed && !activeSubscriber };
+  return {
+    ...toLastPurchaseInfo(lastPurchase, now),
+    activeSubscriber,
+    lapsedSubscriber: hasEverSubscribed && !activeSubscriber,
+  };
 }
 
 /** The summary of the customer's last purchase, with the subscriber flags as they are at `now`. */

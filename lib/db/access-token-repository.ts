@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { parse } from '../shared/parse.ts';
 import { Platform } from '../purchases/platform.ts';
 import type { Millis } from '../purchases/purchase.ts';
+import { parse } from '../shared/parse.ts';
 import { accessTokenKey } from './keys.ts';
 import type { Table } from './table.ts';
 
@@ -19,11 +19,11 @@ export type ActiveGrant = v.InferOutput<typeof TokenItem>;
 
 /** Tokens that an application's buyers hold. The table knows only their digests. */
 export interface AccessTokenRepository {
-  issue(app: string, grant: AccessTokenGrant, now: Millis): Promise<string>;
+  issue(appName: string, grant: AccessTokenGrant, now: Millis): Promise<string>;
   /** What the token opens; undefined for one that this application did not issue, or that has ended. */
-  find(app: string, token: string, now: Millis): Promise<ActiveGrant | undefined>;
+  find(appName: string, token: string, now: Millis): Promise<ActiveGrant | undefined>;
   /** A new token for a grant; the old one goes on for a while, as the answer with the new one may get lost. */
-  rotate(app: string, old: { readonly token: string; readonly grant: ActiveGrant }, now: Millis): Promise<string>;
+  rotate(appName: string, old: { readonly token: string; readonly grant: ActiveGrant }, now: Millis): Promise<string>;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -35,25 +35,25 @@ export const isExpiringSoon = ({ expiresAt }: ActiveGrant, now: Millis): boolean
 
 /** The tokens of one table. */
 export function createAccessTokenRepository(table: Table): AccessTokenRepository {
-  const put = async (app: string, token: string, grant: ActiveGrant): Promise<string> => {
+  const put = async (appName: string, token: string, grant: ActiveGrant): Promise<string> => {
     const ttl = Math.ceil(grant.expiresAt / 1000);
-    await table.batchPut([{ ...accessTokenKey(app, hashToken(token)), ...grant, ttl }]);
+    await table.batchPut([{ ...accessTokenKey(appName, hashToken(token)), ...grant, ttl }]);
     return token;
   };
-  const issue: AccessTokenRepository['issue'] = async (app, grant, now) =>
-    await put(app, generateToken(), { ...grant, expiresAt: now + ttlMs });
+  const issue: AccessTokenRepository['issue'] = async (appName, grant, now) =>
+    await put(appName, generateToken(), { ...grant, expiresAt: now + ttlMs });
   return {
     issue,
-    async find(app, token, now) {
+    async find(appName, token, now) {
       if (!/^ak_[A-Za-z0-9]{32}$/.test(token)) return undefined;
-      const item = await table.get(accessTokenKey(app, hashToken(token)));
+      const item = await table.get(accessTokenKey(appName, hashToken(token)));
       const grant = item && parse(TokenItem, item, 'DatabaseError');
       return grant && grant.expiresAt > now ? grant : undefined;
     },
-    async rotate(app, { token, grant }, now) {
+    async rotate(appName, { token, grant }, now) {
       const { expiresAt, ...opened } = grant;
-      const next = await issue(app, opened, now);
-      await put(app, token, { ...grant, expiresAt: Math.min(expiresAt, now + overlapMs) });
+      const next = await issue(appName, opened, now);
+      await put(appName, token, { ...grant, expiresAt: Math.min(expiresAt, now + overlapMs) });
       return next;
     },
   };

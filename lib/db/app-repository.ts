@@ -1,11 +1,11 @@
 import { App, type WebhookSettings } from '../apps/app.ts';
+import { type Platform, platforms } from '../purchases/platform.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { parse } from '../shared/parse.ts';
-import { type Platform, platforms } from '../purchases/platform.ts';
+import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import { reencryptField } from './reencrypt-field.ts';
 import type { Table } from './table.ts';
-import { buildUpdate } from './build-update.ts';
 
 /** Applications and their settings for the stores. */
 export interface AppRepository {
@@ -20,8 +20,8 @@ export interface AppRepository {
   /** The application with what its webhooks carry, decrypted. */
   findWebhookSender(name: string): Promise<WebhookSender | undefined>;
   /** The settings for a store, decrypted, or undefined when none are set. */
-  findStoreSettings(app: string, platform: Platform): Promise<unknown>;
-  setStoreSettings(app: string, platform: Platform, settings: unknown): Promise<void>;
+  findStoreSettings(appName: string, platform: Platform): Promise<unknown>;
+  setStoreSettings(appName: string, platform: Platform, settings: unknown): Promise<void>;
   /** Seals the application's keys and settings under the first master key; how many were under another. */
   reencryptSecrets(name: string): Promise<number>;
 }
@@ -35,7 +35,7 @@ export interface WebhookSender {
 }
 
 export function createAppRepository(table: Table, cipher: Cipher): AppRepository {
-  const settingsContext = (app: string, platform: Platform) => `${app}/store/${platform}`;
+  const settingsContext = (appName: string, platform: Platform) => `${appName}/store/${platform}`;
   return {
     async find(name) {
       const item = await table.get(keys.appKey(name));
@@ -73,13 +73,13 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
         }),
       };
     },
-    async findStoreSettings(app, platform) {
-      const item = await table.get(keys.storeSettingsKey(app, platform));
-      return item && JSON.parse(await cipher.decrypt(String(item.settings), settingsContext(app, platform)));
+    async findStoreSettings(appName, platform) {
+      const item = await table.get(keys.storeSettingsKey(appName, platform));
+      return item && JSON.parse(await cipher.decrypt(String(item.settings), settingsContext(appName, platform)));
     },
-    async setStoreSettings(app, platform, settings) {
-      const sealed = await cipher.encrypt(JSON.stringify(settings), settingsContext(app, platform));
-      await table.batchPut([{ ...keys.storeSettingsKey(app, platform), settings: sealed }]);
+    async setStoreSettings(appName, platform, settings) {
+      const sealed = await cipher.encrypt(JSON.stringify(settings), settingsContext(appName, platform));
+      await table.batchPut([{ ...keys.storeSettingsKey(appName, platform), settings: sealed }]);
     },
     async reencryptSecrets(name) {
       const item = (await table.get(keys.appKey(name))) ?? {};
@@ -99,8 +99,8 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
   };
 }
 
-const secretKeyContext = (app: string): string => `${app}/secret-key`;
-const signingSecretContext = (app: string): string => `${app}/signing-secret`;
+const secretKeyContext = (appName: string): string => `${appName}/secret-key`;
+const signingSecretContext = (appName: string): string => `${appName}/signing-secret`;
 
 /** The secret key goes into webhooks, so it is kept, encrypted; for checking credentials there is only its digest. */
 async function buildAppItem(cipher: Cipher, app: App, secretKey: string) {

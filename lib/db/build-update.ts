@@ -13,8 +13,8 @@ export function buildUpdate(key: Key, fields: Item, condition?: UpdateCondition)
   const entries = Object.entries(fields).map(([name, value], index) => ({ name, value, place: `f${index}` }));
   const set = entries.filter(({ value }) => value !== undefined);
   const removed = entries.filter(({ value }) => value === undefined);
-  const list = (some: typeof entries, write: (place: string) => string) =>
-    some.map(({ place }) => write(place)).join(', ');
+  const list = (batch: typeof entries, write: (place: string) => string) =>
+    batch.map(({ place }) => write(place)).join(', ');
   const values = { ...Object.fromEntries(set.map(({ place, value }) => [`:${place}`, value])), ...condition?.values };
   return {
     Key: { ...key },

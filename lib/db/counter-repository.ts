@@ -26,8 +26,8 @@ export interface CounterRepository {
   /** Adds what a counter does not have yet of a shard's records. Throws `Conflict` after ten others were faster. */
   increment(key: keys.Key, shard: string, portions: readonly TallyIncrement[]): Promise<void>;
   /** The days from the first to the last, both included, that have anything; earliest first. */
-  listDays(app: string, first: string, last: string): Promise<CounterPeriod[]>;
-  listMonths(app: string, first?: string, last?: string): Promise<CounterPeriod[]>;
+  listDays(appName: string, first: string, last: string): Promise<CounterPeriod[]>;
+  listMonths(appName: string, first?: string, last?: string): Promise<CounterPeriod[]>;
   /** Replaces tallies, all or none; the marks stay. False, and nothing is done, when one no longer has its version. */
   replaceTallies(corrections: readonly CounterCorrection[]): Promise<boolean>;
 }
@@ -48,8 +48,8 @@ export function createCounterRepository(table: Table): CounterRepository {
       ':before': before.version,
     },
   });
-  const between = async (app: string, from: string, to: string): Promise<CounterPeriod[]> => {
-    const items = await table.query({ partition: keys.countersPartition(app), between: [from, to] });
+  const between = async (appName: string, from: string, to: string): Promise<CounterPeriod[]> => {
+    const items = await table.query({ partition: keys.countersPartition(appName), between: [from, to] });
     return items.map(toCounterPeriod);
   };
   return {
@@ -60,9 +60,9 @@ export function createCounterRepository(table: Table): CounterRepository {
         if (after) await table.update(buildCounterUpdate(key, after, before));
       });
     },
-    listDays: async (app, first, last) => await between(app, keys.dayPrefix + first, keys.dayPrefix + last),
-    listMonths: async (app, first = '', last = '9999') =>
-      await between(app, keys.monthPrefix + first, keys.monthPrefix + last),
+    listDays: async (appName, first, last) => await between(appName, keys.dayPrefix + first, keys.dayPrefix + last),
+    listMonths: async (appName, first = '', last = '9999') =>
+      await between(appName, keys.monthPrefix + first, keys.monthPrefix + last),
     async replaceTallies(corrections) {
       return await retryOnConflict(async () => {
         const present = await Promise.all(corrections.map(async ({ key }) => await read(key)));
@@ -92,9 +92,9 @@ async function retryOnConflict<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await run();
-    } catch (thrown) {
-      const isConflict = thrown instanceof ServiceError && thrown.code === ('Conflict' satisfies ErrorCode);
-      if (!isConflict || attempt === attempts) throw thrown;
+    } catch (error) {
+      const isConflict = error instanceof ServiceError && error.code === ('Conflict' satisfies ErrorCode);
+      if (!isConflict || attempt === attempts) throw error;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * 2 ** Math.min(attempt, 6)));
     }
   }

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { buildCustomerSummary, CustomerSummary } from '../customers/customer-summary.ts';
+import type { Purchase } from '../purchases/purchase.ts';
 import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
-import type { Purchase } from '../purchases/purchase.ts';
 import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
 
@@ -27,10 +27,10 @@ export interface SummaryChange {
 /** Customers of one table. */
 export interface CustomerRepository {
   /** Those of the names that are known, in the order of the names. */
-  findMany(app: string, usernames: readonly string[]): Promise<CustomerRow[]>;
+  findMany(appName: string, usernames: readonly string[]): Promise<CustomerRow[]>;
   /** Works the summary out from what `read` gives, again while others do the same. A name that is unknown stays so. */
   updateSummary(
-    app: string,
+    appName: string,
     username: string,
     read: () => Promise<readonly Purchase[]>,
   ): Promise<SummaryChange | undefined>;
@@ -38,12 +38,14 @@ export interface CustomerRepository {
 
 export function createCustomerRepository(table: Table): CustomerRepository {
   return {
-    async findMany(app, usernames) {
-      const items = await table.batchGet([...new Set(usernames)].map((username) => keys.customerKey(app, username)));
+    async findMany(appName, usernames) {
+      const items = await table.batchGet(
+        [...new Set(usernames)].map((username) => keys.customerKey(appName, username)),
+      );
       return items.map(parseCustomerItem);
     },
-    async updateSummary(app, username, read) {
-      const Key = keys.customerKey(app, username);
+    async updateSummary(appName, username, read) {
+      const Key = keys.customerKey(appName, username);
       for (let attempt = 1; ; attempt++) {
         const item = await table.get(Key);
         if (!item) return undefined;
@@ -59,9 +61,9 @@ export function createCustomerRepository(table: Table): CustomerRepository {
             ExpressionAttributeValues: { ':summary': summary, ':version': summaryVersion, ':next': summaryVersion + 1 },
           });
           return { before, after: summary };
-        } catch (thrown) {
-          const isConflict = thrown instanceof ServiceError && thrown.code === ('Conflict' satisfies ErrorCode);
-          if (!isConflict || attempt === 10) throw thrown;
+        } catch (error) {
+          const isConflict = error instanceof ServiceError && error.code === ('Conflict' satisfies ErrorCode);
+          if (!isConflict || attempt === 10) throw error;
         }
       }
     },

@@ -1,5 +1,5 @@
-import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import type { Millis } from '../purchases/purchase.ts';
+import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
 
@@ -39,9 +39,9 @@ async function tryLease(table: Table, item: Item, now: Millis): Promise<keys.Due
       ConditionExpression: 'dueSk = :seen',
       ExpressionAttributeValues: { ':next': next.dueSk, ':seen': item.dueSk },
     });
-  } catch (thrown) {
-    if (thrown instanceof ServiceError && thrown.code === ('Conflict' satisfies ErrorCode)) return undefined;
-    throw thrown;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === ('Conflict' satisfies ErrorCode)) return undefined;
+    throw error;
   }
   return keys.parseDueItemKey(key);
 }

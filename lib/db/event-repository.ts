@@ -1,25 +1,25 @@
 import { EventRecord, RawEvent } from '../events/event.ts';
-import { toTagValue } from '../shared/redaction/redact-text.ts';
-import { parse, parseJson } from '../shared/parse.ts';
 import type { Millis } from '../purchases/purchase.ts';
-import { type EventRange, listNewestEventKeys } from './list-newest-events.ts';
-import * as keys from './keys.ts';
+import { parse, parseJson } from '../shared/parse.ts';
+import { toTagValue } from '../shared/redaction/redact-text.ts';
 import { compressJson, decompressText } from './compression.ts';
+import * as keys from './keys.ts';
+import { type EventRange, listNewestEventKeys } from './list-newest-events.ts';
 import type { Item, Table } from './table.ts';
 
 /** Records of the requests of each application. DynamoDB deletes what has ended some days late; no read shows it. */
 export interface EventRepository {
   /** Writes an event, its tags and, when given, its raw view; all of it ends after the retention. */
-  save(app: string, event: EventRecord, raw?: RawEvent): Promise<void>;
+  save(appName: string, event: EventRecord, raw?: RawEvent): Promise<void>;
   /** The newest events after `skip` of them. */
-  list(app: string, range: EventRange & { readonly limit: number; readonly skip: number }): Promise<EventRecord[]>;
+  list(appName: string, range: EventRange & { readonly limit: number; readonly skip: number }): Promise<EventRecord[]>;
   /** The latest events with any of the tags, newest first; of the newest thousand that ever had one. */
-  listByTags(app: string, tags: readonly string[], limit: number): Promise<EventRecord[]>;
+  listByTags(appName: string, tags: readonly string[], limit: number): Promise<EventRecord[]>;
   /** The latest events about a user, newest first; of the newest thousand with the name, as others may be tagged with it. */
-  listByUser(app: string, username: string, limit: number): Promise<EventRecord[]>;
-  find(app: string, eventId: string): Promise<EventRecord | undefined>;
+  listByUser(appName: string, username: string, limit: number): Promise<EventRecord[]>;
+  find(appName: string, eventId: string): Promise<EventRecord | undefined>;
   /** The raw view, of an event that has one. */
-  findRaw(app: string, eventId: string): Promise<RawEvent | undefined>;
+  findRaw(appName: string, eventId: string): Promise<RawEvent | undefined>;
 }
 
 interface EventFilter {
@@ -41,8 +41,8 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
     return items.filter(isLive).map((item) => parse(EventRecord, item, 'DatabaseError'));
   };
   /** The latest events that are wanted among those with a tag; looks at the newest thousand with one, and at few at first. */
-  const listTagged = async (app: string, tags: readonly string[], { limit, isWanted }: EventFilter) => {
-    const partitions = tags.map((tag) => keys.tagPartition(app, tag));
+  const listTagged = async (appName: string, tags: readonly string[], { limit, isWanted }: EventFilter) => {
+    const partitions = tags.map((tag) => keys.tagPartition(appName, tag));
     const found: EventRecord[] = [];
     let page: Item[] = [];
     for (let seen = 0; found.length < limit && seen < maxScanned; seen += page.length) {
@@ -51,14 +51,14 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
       const oldest = page.at(-1);
       page = await listNewestTags(table, partitions, { limit: most, ...(oldest && { before: String(oldest.sk) }) });
       const ids = page.filter(isLive).map(({ sk }) => keys.parseTagEventId(String(sk)));
-      const events = await load(ids.map((id) => keys.eventKey(app, id)));
+      const events = await load(ids.map((id) => keys.eventKey(appName, id)));
       found.push(...events.filter(isWanted));
       if (page.length < most) break;
     }
     return found.slice(0, limit);
   };
   return {
-    async save(app, event, raw) {
+    async save(appName, event, raw) {
       const { eventId, date } = event;
       const ttl = Math.floor((date + retentionDays * dayMs) / 1000);
       const view = raw && (await compressJson(raw));
@@ -66,36 +66,39 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
       await table.batchPut([
         {
           ...{
-            ...keys.eventKey(app, eventId),
-            ...keys.eventIndexKeys(app, eventId, date),
+            ...keys.eventKey(appName, eventId),
+            ...keys.eventIndexKeys(appName, eventId, date),
             ...omitUnstorableTags(event),
             ttl,
           },
           ...(isTogether && { raw: view }),
         },
-        ...(view && !isTogether ? [{ ...keys.rawEventKey(app, eventId), raw: view, ttl }] : []),
-        ...Object.keys(event.content.tags).map((tag) => ({ ...keys.tagKey(app, tag, date, eventId), ttl })),
+        ...(view && !isTogether ? [{ ...keys.rawEventKey(appName, eventId), raw: view, ttl }] : []),
+        ...Object.keys(event.content.tags).map((tag) => ({ ...keys.tagKey(appName, tag, date, eventId), ttl })),
       ]);
     },
-    async list(app, { limit, skip, ...range }) {
-      const newest = await listNewestEventKeys(table, app, { ...range, count: skip + limit });
+    async list(appName, { limit, skip, ...range }) {
+      const newest = await listNewestEventKeys(table, appName, { ...range, count: skip + limit });
       return await load(newest.slice(skip));
     },
-    async listByTags(app, tags, limit) {
+    async listByTags(appName, tags, limit) {
       const texts = [...new Set(tags.map(toTagValue))];
       // An event that is written again, with its work done better, may have had tags that it has no more.
-      return await listTagged(app, texts, { limit, isWanted: (event) => texts.some((tag) => mayHaveTag(event, tag)) });
+      return await listTagged(appName, texts, {
+        limit,
+        isWanted: (event) => texts.some((tag) => mayHaveTag(event, tag)),
+      });
     },
-    async listByUser(app, username, limit) {
+    async listByUser(appName, username, limit) {
       const isWanted = ({ applicationUsername }: EventRecord) => applicationUsername === username;
-      return await listTagged(app, [toTagValue(username)], { limit, isWanted });
+      return await listTagged(appName, [toTagValue(username)], { limit, isWanted });
     },
-    async find(app, eventId) {
-      const item = await table.get(keys.eventKey(app, eventId));
+    async find(appName, eventId) {
+      const item = await table.get(keys.eventKey(appName, eventId));
       return item && isLive(item) ? parse(EventRecord, item, 'DatabaseError') : undefined;
     },
-    async findRaw(app, eventId) {
-      const items = await table.batchGet([keys.eventKey(app, eventId), keys.rawEventKey(app, eventId)]);
+    async findRaw(appName, eventId) {
+      const items = await table.batchGet([keys.eventKey(appName, eventId), keys.rawEventKey(appName, eventId)]);
       const item = items.filter(isLive).find(({ raw }) => raw !== undefined);
       return item && parseJson(RawEvent, await decompressText(item.raw), 'DatabaseError');
     },

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { parse } from '../shared/parse.ts';
 import type { Platform } from '../purchases/platform.ts';
 import type { Millis } from '../purchases/purchase.ts';
+import { parse } from '../shared/parse.ts';
 import * as keys from './keys.ts';
 import type { Table, Write } from './table.ts';
 
@@ -17,12 +17,12 @@ type EnqueueTimes = v.InferOutput<typeof EnqueueTimes>;
 
 /** Which messages of the stores have been handled, and which are on their way to that. */
 export interface HandledNotificationRepository {
-  isHandled(app: string, message: NotificationKey): Promise<boolean>;
+  isHandled(appName: string, message: NotificationKey): Promise<boolean>;
   /** For a message that changed no purchase, or several. Twice is once. */
-  markHandled(app: string, message: NotificationKey, now: Millis): Promise<void>;
+  markHandled(appName: string, message: NotificationKey, now: Millis): Promise<void>;
   /** Undefined for a message that no look has put on the queue in the last days. */
-  findEnqueued(app: string, message: NotificationKey): Promise<EnqueueTimes | undefined>;
-  markEnqueued(app: string, messages: readonly (NotificationKey & EnqueueTimes)[]): Promise<void>;
+  findEnqueued(appName: string, message: NotificationKey): Promise<EnqueueTimes | undefined>;
+  markEnqueued(appName: string, messages: readonly (NotificationKey & EnqueueTimes)[]): Promise<void>;
 }
 
 /** Longer than any store repeats a message. */
@@ -33,18 +33,18 @@ const enqueuedRetentionMs = 4 * 24 * 60 * 60 * 1000;
 
 export function createHandledNotificationRepository(table: Table): HandledNotificationRepository {
   return {
-    isHandled: async (app, { platform, key }) =>
-      (await table.get(keys.handledNotificationKey(app, platform, key))) !== undefined,
-    markHandled: async (app, { platform, key }, now) =>
-      await table.batchPut([{ ...keys.handledNotificationKey(app, platform, key), ttl: ttl(now) }]),
-    async findEnqueued(app, { platform, key }) {
-      const item = await table.get(keys.enqueuedNotificationKey(app, platform, key));
+    isHandled: async (appName, { platform, key }) =>
+      (await table.get(keys.handledNotificationKey(appName, platform, key))) !== undefined,
+    markHandled: async (appName, { platform, key }, now) =>
+      await table.batchPut([{ ...keys.handledNotificationKey(appName, platform, key), ttl: ttl(now) }]),
+    async findEnqueued(appName, { platform, key }) {
+      const item = await table.get(keys.enqueuedNotificationKey(appName, platform, key));
       return item && parse(EnqueueTimes, item, 'DatabaseError');
     },
-    markEnqueued: async (app, messages) =>
+    markEnqueued: async (appName, messages) =>
       await table.batchPut(
         messages.map(({ platform, key, firstEnqueuedAt, lastEnqueuedAt }) => ({
-          ...keys.enqueuedNotificationKey(app, platform, key),
+          ...keys.enqueuedNotificationKey(appName, platform, key),
           ...{ firstEnqueuedAt, lastEnqueuedAt, ttl: Math.floor((lastEnqueuedAt + enqueuedRetentionMs) / 1000) },
         })),
       ),
@@ -58,13 +58,13 @@ export interface NotificationPart extends NotificationKey {
 }
 
 export const handledPartKey = (
-  app: string,
-  { platform, key, isOneOfSeveral: isPart }: NotificationPart,
+  appName: string,
+  { platform, key, isOneOfSeveral }: NotificationPart,
   purchaseId: string,
 ): keys.Key =>
-  isPart
-    ? keys.handledNotificationPartKey(app, { platform, key }, purchaseId)
-    : keys.handledNotificationKey(app, platform, key);
+  isOneOfSeveral
+    ? keys.handledNotificationPartKey(appName, { platform, key }, purchaseId)
+    : keys.handledNotificationKey(appName, platform, key);
 
 /** Marks the message in the transaction that takes it in; that fails when another worker took it in first. */
 export const buildHandledMarker = (table: string, key: keys.Key, now: Millis): Write => ({

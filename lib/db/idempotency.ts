@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { ServiceError } from '../shared/errors.ts';
 import type { Millis } from '../purchases/purchase.ts';
+import { ServiceError } from '../shared/errors.ts';
 import * as keys from './keys.ts';
 import type { Table } from './table.ts';
 
@@ -22,11 +22,11 @@ const retentionMs = 400 * 24 * 60 * 60 * 1000;
  */
 export function createRunOnce(
   table: Table,
-  { app, platform, now }: { app: string; platform: string; now: () => Millis },
+  { app: appName, platform, now }: { app: string; platform: string; now: () => Millis },
 ): RunOnce {
   return async (key, run, recover) => {
     const digest = createHash('sha256').update(key).digest('hex');
-    const itemKey = keys.idempotencyKey(app, platform, digest);
+    const itemKey = keys.idempotencyKey(appName, platform, digest);
     const present = await table.get(itemKey);
     if (typeof present?.result === 'string') return JSON.parse(present.result);
     const startedAt = now();

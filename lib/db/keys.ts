@@ -81,132 +81,142 @@ export const dueIndexKeys = ({ pk }: Key, dueAt: Millis) => ({
 });
 /** What the key of an item in the index `due` names; undefined for an item that is of neither kind. */
 export function parseDueItemKey({ pk, sk }: Key): DueItem | undefined {
-  const [app = '', kind] = pk.split('#', 2);
-  const id = pk.slice(`${app}#${kind}#`.length);
-  if (kind === 'P' && sk === 'P') return { kind: 'purchase', appName: app, purchaseId: id };
-  return kind === 'D' ? { kind: 'delivery', appName: app, deliveryId: id } : undefined;
+  const [appName = '', kind] = pk.split('#', 2);
+  const id = pk.slice(`${appName}#${kind}#`.length);
+  if (kind === 'P' && sk === 'P') return { kind: 'purchase', appName, purchaseId: id };
+  return kind === 'D' ? { kind: 'delivery', appName, deliveryId: id } : undefined;
 }
 /** Sorts after every item that is due by then. */
 export const dueSortKeyLimit = (now: Millis): string => toSortableTimestamp(now + 1);
 
 export const appsPartition = 'APPS';
-export const appIndexKeys = (app: string) => ({ createdPk: appsPartition, createdSk: app });
-export const appKey = (app: string): Key => ({ pk: `APP#${app}`, sk: 'APP' });
-export const storeSettingsKey = (app: string, platform: string): Key => ({ pk: `APP#${app}`, sk: `STORE#${platform}` });
+export const appIndexKeys = (appName: string) => ({ createdPk: appsPartition, createdSk: appName });
+export const appKey = (appName: string): Key => ({ pk: `APP#${appName}`, sk: 'APP' });
+export const storeSettingsKey = (appName: string, platform: string): Key => ({
+  pk: `APP#${appName}`,
+  sk: `STORE#${platform}`,
+});
 
-export const purchasePartition = (app: string, purchaseId: string): string => `${app}#P#${purchaseId}`;
-export const purchaseKey = (app: string, purchaseId: string): Key => ({
-  pk: purchasePartition(app, purchaseId),
+export const purchasePartition = (appName: string, purchaseId: string): string => `${appName}#P#${purchaseId}`;
+export const purchaseKey = (appName: string, purchaseId: string): Key => ({
+  pk: purchasePartition(appName, purchaseId),
   sk: 'P',
 });
 export const claimPrefix = 'C#';
-export const claimKey = (app: string, purchaseId: string, username: string): Key => ({
-  pk: purchasePartition(app, purchaseId),
+export const claimKey = (appName: string, purchaseId: string, username: string): Key => ({
+  pk: purchasePartition(appName, purchaseId),
   sk: `${claimPrefix}${username}`,
 });
 export const notificationPrefix = 'N#';
-export const notificationKey = (app: string, purchaseId: string, date: Millis, id: string): Key => ({
-  pk: purchasePartition(app, purchaseId),
+export const notificationKey = (appName: string, purchaseId: string, date: Millis, id: string): Key => ({
+  pk: purchasePartition(appName, purchaseId),
   sk: `${notificationPrefix}${toSortableTimestamp(date)}#${id}`,
 });
 export const transactionPrefix = 'T#';
-export const transactionKey = (app: string, purchaseId: string, transactionId: string): Key => ({
-  pk: purchasePartition(app, purchaseId),
+export const transactionKey = (appName: string, purchaseId: string, transactionId: string): Key => ({
+  pk: purchasePartition(appName, purchaseId),
   sk: `${transactionPrefix}${transactionId}`,
 });
 
 export const purchaseIndexKeys = (
-  app: string,
+  appName: string,
   purchaseId: string,
   dates: { createdAt: Millis; updatedAt: Millis },
 ) => ({
-  createdPk: `${app}#P`,
+  createdPk: `${appName}#P`,
   createdSk: `${toSortableTimestamp(dates.createdAt)}#${purchaseId}`,
-  keyPk: `${app}#PU`,
+  keyPk: `${appName}#PU`,
   keySk: `${toSortableTimestamp(dates.updatedAt)}#${purchaseId}`,
 });
 /** A transaction with its purchase's id, as a first payment often is, is found by its own key and needs no other. */
 export const transactionIndexKeys = (
-  app: string,
+  appName: string,
   purchaseId: string,
   { transactionId, purchaseDate }: { readonly transactionId: string; readonly purchaseDate: Millis },
 ) => ({
-  createdPk: `${app}#T`,
+  createdPk: `${appName}#T`,
   createdSk: `${toSortableTimestamp(purchaseDate)}#${transactionId}`,
   ...(transactionId !== purchaseId && {
-    keyPk: transactionIdPartition(app, transactionId),
+    keyPk: transactionIdPartition(appName, transactionId),
     keySk: toSortableTimestamp(purchaseDate),
   }),
 });
-export const transactionIdPartition = (app: string, transactionId: string): string => `${app}#T#${transactionId}`;
+export const transactionIdPartition = (appName: string, transactionId: string): string =>
+  `${appName}#T#${transactionId}`;
 
-export const customerPartition = (app: string, username: string): string => `${app}#C#${username}`;
+export const customerPartition = (appName: string, username: string): string => `${appName}#C#${username}`;
 /** The user of a customer's partition; only an application's name holds no `#`. */
 export const parseCustomerPartition = (partition: string): string =>
   partition.slice(partition.indexOf('#') + '#C#'.length);
-export const customerKey = (app: string, username: string): Key => ({ pk: customerPartition(app, username), sk: 'C' });
-export const customerIndexKeys = (app: string, username: string, createdAt: Millis) => ({
-  createdPk: `${app}#C`,
+export const customerKey = (appName: string, username: string): Key => ({
+  pk: customerPartition(appName, username),
+  sk: 'C',
+});
+export const customerIndexKeys = (appName: string, username: string, createdAt: Millis) => ({
+  createdPk: `${appName}#C`,
   createdSk: `${toSortableTimestamp(createdAt)}#${username}`,
 });
 export const ownedPurchasePrefix = 'P#';
-export const ownedPurchaseKey = (app: string, username: string, purchaseId: string): Key => ({
-  pk: customerPartition(app, username),
+export const ownedPurchaseKey = (appName: string, username: string, purchaseId: string): Key => ({
+  pk: customerPartition(appName, username),
   sk: `${ownedPurchasePrefix}${purchaseId}`,
 });
-export const aliasKey = (app: string, alias: string): Key => ({ pk: `${app}#U#${alias}`, sk: 'U' });
+export const aliasKey = (appName: string, alias: string): Key => ({ pk: `${appName}#U#${alias}`, sk: 'U' });
 export const unclaimedPrefix = 'W#';
-export const unclaimedKey = (app: string, alias: string, purchaseId: string): Key => ({
-  pk: aliasKey(app, alias).pk,
+export const unclaimedKey = (appName: string, alias: string, purchaseId: string): Key => ({
+  pk: aliasKey(appName, alias).pk,
   sk: `${unclaimedPrefix}${purchaseId}`,
 });
 
-export const handledNotificationKey = (app: string, platform: string, key: string): Key => ({
-  pk: `${app}#K#${platform}#${key}`,
+export const handledNotificationKey = (appName: string, platform: string, key: string): Key => ({
+  pk: `${appName}#K#${platform}#${key}`,
   sk: 'K',
 });
 export const handledNotificationPartKey = (
-  app: string,
+  appName: string,
   message: { platform: string; key: string },
   purchaseId: string,
 ): Key => ({
-  pk: handledNotificationKey(app, message.platform, message.key).pk,
+  pk: handledNotificationKey(appName, message.platform, message.key).pk,
   sk: `K#${purchaseId}`,
 });
-export const enqueuedNotificationKey = (app: string, platform: string, key: string): Key => ({
-  pk: handledNotificationKey(app, platform, key).pk,
+export const enqueuedNotificationKey = (appName: string, platform: string, key: string): Key => ({
+  pk: handledNotificationKey(appName, platform, key).pk,
   sk: 'Q',
 });
 
-export const idempotencyKey = (app: string, platform: string, digest: string): Key => ({
-  pk: `${app}#O#${platform}#${digest}`,
+export const idempotencyKey = (appName: string, platform: string, digest: string): Key => ({
+  pk: `${appName}#O#${platform}#${digest}`,
   sk: 'O',
 });
 
-export const accessTokenKey = (app: string, digest: string): Key => ({ pk: `${app}#A#${digest}`, sk: 'A' });
-export const priceListKey = (app: string, platform: string): Key => ({ pk: `${app}#L#${platform}`, sk: 'L' });
-export const priceChangeKey = (app: string, platform: string): Key => ({ pk: `${app}#L#${platform}`, sk: 'X' });
+export const accessTokenKey = (appName: string, digest: string): Key => ({ pk: `${appName}#A#${digest}`, sk: 'A' });
+export const priceListKey = (appName: string, platform: string): Key => ({ pk: `${appName}#L#${platform}`, sk: 'L' });
+export const priceChangeKey = (appName: string, platform: string): Key => ({ pk: `${appName}#L#${platform}`, sk: 'X' });
 
-export const deliveryKey = (app: string, deliveryId: string): Key => ({ pk: `${app}#D#${deliveryId}`, sk: 'D' });
-export const deliveriesPartition = (app: string): string => `${app}#D`;
-export const deliveryIndexKeys = (app: string, deliveryId: string, createdAt: Millis) => ({
-  createdPk: deliveriesPartition(app),
+export const deliveryKey = (appName: string, deliveryId: string): Key => ({
+  pk: `${appName}#D#${deliveryId}`,
+  sk: 'D',
+});
+export const deliveriesPartition = (appName: string): string => `${appName}#D`;
+export const deliveryIndexKeys = (appName: string, deliveryId: string, createdAt: Millis) => ({
+  createdPk: deliveriesPartition(appName),
   createdSk: `${toSortableTimestamp(createdAt)}#${deliveryId}`,
 });
-export const webhookUrlKey = (app: string, digest: string): Key => ({ pk: `${app}#H#${digest}`, sk: 'H' });
+export const webhookUrlKey = (appName: string, digest: string): Key => ({ pk: `${appName}#H#${digest}`, sk: 'H' });
 
-export const eventKey = (app: string, eventId: string): Key => ({ pk: `${app}#E#${eventId}`, sk: 'E' });
-export const rawEventKey = (app: string, eventId: string): Key => ({ pk: `${app}#E#${eventId}`, sk: 'R' });
-export const eventIndexKeys = (app: string, eventId: string, date: Millis) => ({
-  createdPk: `${app}#E#${pickShard(eventId, eventShards)}`,
+export const eventKey = (appName: string, eventId: string): Key => ({ pk: `${appName}#E#${eventId}`, sk: 'E' });
+export const rawEventKey = (appName: string, eventId: string): Key => ({ pk: `${appName}#E#${eventId}`, sk: 'R' });
+export const eventIndexKeys = (appName: string, eventId: string, date: Millis) => ({
+  createdPk: `${appName}#E#${pickShard(eventId, eventShards)}`,
   createdSk: `${toSortableTimestamp(date)}#${eventId}`,
 });
 /** The partitions of the index `byCreated` that together list an application's events. */
-export const eventPartitions = (app: string): string[] =>
-  Array.from({ length: eventShards }, (_, shard) => `${app}#E#${shard}`);
-export const tagPartition = (app: string, tag: string): string => `${app}#G#${tag}`;
-export const tagKey = (app: string, tag: string, date: Millis, eventId: string): Key => ({
-  pk: tagPartition(app, tag),
+export const eventPartitions = (appName: string): string[] =>
+  Array.from({ length: eventShards }, (_, shard) => `${appName}#E#${shard}`);
+export const tagPartition = (appName: string, tag: string): string => `${appName}#G#${tag}`;
+export const tagKey = (appName: string, tag: string, date: Millis, eventId: string): Key => ({
+  pk: tagPartition(appName, tag),
   sk: `${toSortableTimestamp(date)}#${eventId}`,
 });
 export const parseTagEventId = (tagSk: string): string => tagSk.slice(tagSk.indexOf('#') + 1);
@@ -214,24 +224,27 @@ export const parseTagEventId = (tagSk: string): string => tagSk.slice(tagSk.inde
 export const ratesPartition = 'FX';
 export const ratesKey = (day: string): Key => ({ pk: ratesPartition, sk: day });
 
-export const countersPartition = (app: string): string => `${app}#S`;
+export const countersPartition = (appName: string): string => `${appName}#S`;
 export const dayPrefix = 'D#';
 export const monthPrefix = 'M#';
 /** A day as `YYYY-MM-DD`. */
-export const dayKey = (app: string, day: string): Key => ({ pk: countersPartition(app), sk: `${dayPrefix}${day}` });
+export const dayKey = (appName: string, day: string): Key => ({
+  pk: countersPartition(appName),
+  sk: `${dayPrefix}${day}`,
+});
 /** A month as `YYYY-MM`. */
-export const monthKey = (app: string, month: string): Key => ({
-  pk: countersPartition(app),
+export const monthKey = (appName: string, month: string): Key => ({
+  pk: countersPartition(appName),
   sk: `${monthPrefix}${month}`,
 });
 
 export const streamMarkerSk = 'F';
-export const streamMarkerKey = (app: string, id: string): Key => ({ pk: `${app}#F#${id}`, sk: streamMarkerSk });
+export const streamMarkerKey = (appName: string, id: string): Key => ({ pk: `${appName}#F#${id}`, sk: streamMarkerSk });
 
 /** The list of an application's purchases (`P`), transactions (`T`) or customers (`C`) in the index `byCreated`. */
-export const listPartition = (app: string, collection: 'P' | 'T' | 'C'): string => `${app}#${collection}`;
+export const listPartition = (appName: string, collection: 'P' | 'T' | 'C'): string => `${appName}#${collection}`;
 /** The purchases by their latest change in the index `byKey`. */
-export const updatedPartition = (app: string): string => `${app}#PU`;
+export const updatedPartition = (appName: string): string => `${appName}#PU`;
 /** Sorts before every row that began at that moment. */
 export const timestampKey = (date: Millis): string => toSortableTimestamp(date);
 /** The moment in which the row of a list's sort key began. */

@@ -20,12 +20,12 @@ interface IndexEntry {
  */
 export async function listNewestEventKeys(
   table: Table,
-  app: string,
+  appName: string,
   { count, startdate, enddate }: EventRange & { readonly count: number },
 ): Promise<keys.Key[]> {
   const [from, until] = keys.timestampRange({ startdate, enddate });
   if (count === 0 || from > until) return [];
-  const partitions = keys.eventPartitions(app);
+  const partitions = keys.eventPartitions(appName);
   const share = computeShardLimit(count, partitions.length);
   const shards = partitions.map((partition) => createShardReader(table, partition, { from, until }));
   let open = shards;

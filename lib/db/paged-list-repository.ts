@@ -2,8 +2,8 @@ import type { Millis } from '../purchases/purchase.ts';
 import { countRows, findHour, findMonth, type PagePosition } from '../statistics/locate-page.ts';
 import type { ListKind } from '../statistics/tally.ts';
 import type { CounterRepository } from './counter-repository.ts';
-import { scanIndex } from './scan-index.ts';
 import * as keys from './keys.ts';
+import { scanIndex } from './scan-index.ts';
 import type { Item, Table } from './table.ts';
 
 /** Rows that began between two moments, the first included; all, where there is none. */
@@ -28,13 +28,13 @@ interface Page {
 /** Lists of purchases, transactions and customers, in the order in which their rows began. */
 export interface PagedListRepository {
   /** Costs about the same wherever `skip` leads: see docs/decisions/0008-offset-paging.md. */
-  getPage(app: string, collection: ListKind, asked: PageRequest): Promise<Page>;
+  getPage(appName: string, collection: ListKind, asked: PageRequest): Promise<Page>;
   /** The keys of all purchases that changed between two moments, the first included; at most of the first 10,000. */
-  listUpdatedPurchaseKeys(app: string, range: CreatedRange): Promise<readonly keys.Key[]>;
+  listUpdatedPurchaseKeys(appName: string, range: CreatedRange): Promise<readonly keys.Key[]>;
   /** What the keys lead to, in their order. */
   loadItems(wanted: readonly keys.Key[]): Promise<readonly Item[]>;
   /** All purchases that changed since then, in portions; one that changes meanwhile may come twice. */
-  scanPurchasesUpdatedSince(app: string, startdate: Millis): AsyncIterable<Item[]>;
+  scanPurchasesUpdatedSince(appName: string, startdate: Millis): AsyncIterable<Item[]>;
 }
 
 /** The stream is counted within seconds; what began before this is counted for good. */
@@ -43,36 +43,42 @@ const maxUpdatedRows = 10_000;
 
 export function createPagedListRepository(table: Table, counters: CounterRepository): PagedListRepository {
   return {
-    async getPage(app, collection, asked) {
+    async getPage(appName, collection, asked) {
       if (isEmpty(asked)) return { items: [], total: 0 };
-      const list: ListContext = { table, app, collection, counters, months: await counters.listMonths(app) };
+      const list: ListContext = {
+        table,
+        app: appName,
+        collection,
+        counters,
+        months: await counters.listMonths(appName),
+      };
       const { startdate = 0, enddate, skip, limit, now } = asked;
       const settled = now - counterLagMs;
-      const before = startdate > 0 ? await countRowsBefore(list, startdate, settled) : 0;
-      const beginning = { from: startdate, rowsBefore: before };
+      const rowsBefore = startdate > 0 ? await countRowsBefore(list, startdate, settled) : 0;
+      const beginning = { from: startdate, rowsBefore };
       const until = Math.min(settled, (enddate ?? Infinity) - 1);
       const place =
         skip === 0
           ? beginning
-          : chooseLaterPosition(beginning, await findPosition(list, { skip: before + skip, until }));
-      const rest = before + skip - place.rowsBefore;
+          : chooseLaterPosition(beginning, await findPosition(list, { skip: rowsBefore + skip, until }));
+      const rest = rowsBefore + skip - place.rowsBefore;
       const entries = await queryCreated(list, { startdate: place.from, enddate }, rest + limit);
-      const seen = place.rowsBefore - before + entries.length;
+      const seen = place.rowsBefore - rowsBefore + entries.length;
       const items = await loadItems(table, toUniqueKeys(entries.slice(rest)));
       if (entries.length < rest + limit) return { items, total: seen };
       const counted =
         enddate === undefined ? countRows(list.months, collection) : await countRowsBefore(list, enddate, settled);
-      return { items, total: Math.max(seen, counted - before) };
+      return { items, total: Math.max(seen, counted - rowsBefore) };
     },
-    async listUpdatedPurchaseKeys(app, range) {
+    async listUpdatedPurchaseKeys(appName, range) {
       if (isEmpty(range)) return [];
-      const partition = keys.updatedPartition(app);
+      const partition = keys.updatedPartition(appName);
       const between = keys.timestampRange(range);
       return toUniqueKeys(await table.query({ partition, index: 'byKey', between, limit: maxUpdatedRows }));
     },
     loadItems: async (wanted) => await loadItems(table, wanted),
-    async *scanPurchasesUpdatedSince(app, startdate) {
-      const [partition, between] = [keys.updatedPartition(app), keys.timestampRange({ startdate })];
+    async *scanPurchasesUpdatedSince(appName, startdate) {
+      const [partition, between] = [keys.updatedPartition(appName), keys.timestampRange({ startdate })];
       for await (const entries of scanIndex(table, { partition, index: 'byKey', between })) {
         yield await loadItems(table, toUniqueKeys(entries));
       }
@@ -95,14 +101,14 @@ const chooseLaterPosition = (one: PagePosition, other: PagePosition): PagePositi
 
 /** The place from which to read on to the row at `skip`; it begins at or before `until`. */
 async function findPosition(
-  { app, collection, counters, months }: ListContext,
+  { app: appName, collection, counters, months }: ListContext,
   { skip, until }: { readonly skip: number; readonly until: Millis },
 ): Promise<PagePosition> {
   const at = { skip, settled: until };
   const found = findMonth(months, collection, at);
   if (!found) return { from: 0, rowsBefore: 0 };
   const { month } = found;
-  return findHour(await counters.listDays(app, `${month}-01`, `${month}-31`), collection, { ...at, ...found });
+  return findHour(await counters.listDays(appName, `${month}-01`, `${month}-31`), collection, { ...at, ...found });
 }
 
 /** How many rows began before a moment. */
@@ -112,12 +118,12 @@ async function countRowsBefore(list: ListContext, moment: Millis, settled: Milli
 }
 
 async function queryCreated(
-  { table, app, collection }: ListContext,
+  { table, app: appName, collection }: ListContext,
   range: CreatedRange,
   limit?: number,
 ): Promise<Item[]> {
   return await table.query({
-    partition: keys.listPartition(app, collection),
+    partition: keys.listPartition(appName, collection),
     index: 'byCreated',
     between: keys.timestampRange(range),
     ...(limit !== undefined && { limit }),

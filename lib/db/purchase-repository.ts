@@ -1,22 +1,22 @@
 import * as v from 'valibot';
-import type { Cipher } from '../shared/cipher.ts';
-import { type ErrorCode, ServiceError } from '../shared/errors.ts';
-import type { ExchangeRates } from '../money/exchange-rates/rate-cache.ts';
 import { attachUsdRates } from '../money/exchange-rates/attach-usd-rates.ts';
+import type { ExchangeRates } from '../money/exchange-rates/rate-cache.ts';
+import { Claim } from '../purchases/claims.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
-import { parse, parseJson } from '../shared/parse.ts';
+import type { SealedObservation } from '../purchases/merge.ts';
+import type { Observation } from '../purchases/observation.ts';
+import { type Millis, Purchase } from '../purchases/purchase.ts';
 import {
   computePurchaseChange,
   type PurchaseChange,
   type PurchaseUpdate,
   type StoredPurchase,
 } from '../purchases/purchase-change.ts';
-import { Claim } from '../purchases/claims.ts';
-import type { SealedObservation } from '../purchases/merge.ts';
-import type { Observation } from '../purchases/observation.ts';
-import { type Millis, Purchase } from '../purchases/purchase.ts';
 import { Transaction } from '../purchases/transaction.ts';
-import { scanIndex } from './scan-index.ts';
+import type { Cipher } from '../shared/cipher.ts';
+import { type ErrorCode, ServiceError } from '../shared/errors.ts';
+import { parse, parseJson } from '../shared/parse.ts';
+import { buildHandledMarker, handledPartKey, type NotificationPart } from './handled-notification-repository.ts';
 import {
   claimPrefix,
   customerKey,
@@ -28,9 +28,9 @@ import {
   purchasePartition,
   transactionPrefix,
 } from './keys.ts';
-import { buildHandledMarker, handledPartKey, type NotificationPart } from './handled-notification-repository.ts';
 import { buildChangeTransactions } from './purchase-writes.ts';
 import { reencryptField } from './reencrypt-field.ts';
+import { scanIndex } from './scan-index.ts';
 import type { Item, Table } from './table.ts';
 
 const PurchaseItem = v.object({
@@ -58,27 +58,27 @@ export interface EntitledPurchase {
 
 /** Purchases of one table. An application's name is part of every key. */
 export interface PurchaseRepository {
-  find(app: string, purchaseId: string): Promise<EntitledPurchase | undefined>;
+  find(appName: string, purchaseId: string): Promise<EntitledPurchase | undefined>;
   /** The same for several ids at once: those that there are. */
-  findMany(app: string, purchaseIds: readonly string[]): Promise<EntitledPurchase[]>;
+  findMany(appName: string, purchaseIds: readonly string[]): Promise<EntitledPurchase[]>;
   /** What the user owns, latest purchase first. */
-  listByUser(app: string, username: string): Promise<Purchase[]>;
-  findRefreshState(app: string, purchaseId: string): Promise<PurchaseRefreshState | undefined>;
-  listTransactions(app: string, purchaseIds: readonly string[]): Promise<Transaction[]>;
+  listByUser(appName: string, username: string): Promise<Purchase[]>;
+  findRefreshState(appName: string, purchaseId: string): Promise<PurchaseRefreshState | undefined>;
+  listTransactions(appName: string, purchaseIds: readonly string[]): Promise<Transaction[]>;
   /** Lifecycle notifications, oldest first. */
-  listNotifications(app: string, purchaseId: string): Promise<NotificationItem[]>;
-  listClaims(app: string, purchaseId: string): Promise<Claim[]>;
+  listNotifications(appName: string, purchaseId: string): Promise<NotificationItem[]>;
+  listClaims(appName: string, purchaseId: string): Promise<Claim[]>;
   /**
    * Takes in what happened to a purchase and writes what it changes in one transaction, again from the start when another
    * writer came first. Returns the purchase as it is then; undefined when there is none. Throws `Conflict` after ten tries.
    */
   recordPurchase(
-    app: string,
+    appName: string,
     purchaseId: string,
     happening: RecordPurchaseInput,
   ): Promise<RecordPurchaseResult | undefined>;
   /** Seals what refreshes need under the first master key; of how many purchases it was under another. */
-  reencryptRefreshTokens(app: string): Promise<number>;
+  reencryptRefreshTokens(appName: string): Promise<number>;
 }
 
 /** What happened to a purchase, as adapters observe it. */
@@ -104,90 +104,93 @@ export interface PurchaseRefreshState {
 
 export function createPurchaseRepository(table: Table, cipher: Cipher, rates: ExchangeRates): PurchaseRepository {
   return {
-    async find(app, purchaseId) {
-      const item = await table.get(purchaseKey(app, purchaseId));
+    async find(appName, purchaseId) {
+      const item = await table.get(purchaseKey(appName, purchaseId));
       return item && parsePurchaseItem(item);
     },
-    async findMany(app, purchaseIds) {
-      const items = await table.batchGet([...new Set(purchaseIds)].map((id) => purchaseKey(app, id)));
+    async findMany(appName, purchaseIds) {
+      const items = await table.batchGet([...new Set(purchaseIds)].map((id) => purchaseKey(appName, id)));
       return items.map(parsePurchaseItem);
     },
-    async listByUser(app, username) {
-      const links = await table.query({ partition: customerPartition(app, username), prefix: ownedPurchasePrefix });
+    async listByUser(appName, username) {
+      const links = await table.query({ partition: customerPartition(appName, username), prefix: ownedPurchasePrefix });
       const ids = links.map(({ sk }) => String(sk).slice(ownedPurchasePrefix.length));
-      const items = await table.batchGet(ids.map((id) => purchaseKey(app, id)));
+      const items = await table.batchGet(ids.map((id) => purchaseKey(appName, id)));
       return items
         .map(parsePurchaseItem)
         .filter(({ entitledUsers }) => entitledUsers.includes(username))
         .map(({ purchase }) => purchase)
         .sort((a, b) => (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0));
     },
-    async findRefreshState(app, purchaseId) {
-      const item = await table.get(purchaseKey(app, purchaseId));
+    async findRefreshState(appName, purchaseId) {
+      const item = await table.get(purchaseKey(appName, purchaseId));
       if (!item) return undefined;
       const { purchase, refreshToken: sealedToken, lastRefreshAt } = parsePurchaseItem(item);
-      const text = sealedToken && (await cipher.decrypt(sealedToken, refreshTokenContext(app, purchaseId)));
+      const text = sealedToken && (await cipher.decrypt(sealedToken, refreshTokenContext(appName, purchaseId)));
       return {
         purchase,
         ...(text && { refreshToken: parseJson(v.record(v.string(), v.string()), text, 'DatabaseError') }),
         ...(lastRefreshAt !== undefined && { lastRefreshAt }),
       };
     },
-    async listTransactions(app, purchaseIds) {
+    async listTransactions(appName, purchaseIds) {
       const lists = await Promise.all(
-        purchaseIds.map((id) => table.query({ partition: purchasePartition(app, id), prefix: transactionPrefix })),
+        purchaseIds.map((id) => table.query({ partition: purchasePartition(appName, id), prefix: transactionPrefix })),
       );
       return lists
         .flat()
         .map((item) => parse(TransactionItem, item, 'DatabaseError').transaction)
         .sort((a, b) => b.purchaseDate - a.purchaseDate);
     },
-    async listNotifications(app, purchaseId) {
-      const items = await table.query({ partition: purchasePartition(app, purchaseId), prefix: notificationPrefix });
+    async listNotifications(appName, purchaseId) {
+      const items = await table.query({
+        partition: purchasePartition(appName, purchaseId),
+        prefix: notificationPrefix,
+      });
       return items.map((item) => parse(NotificationItem, item, 'DatabaseError'));
     },
-    async listClaims(app, purchaseId) {
-      const items = await table.query({ partition: purchasePartition(app, purchaseId), prefix: claimPrefix });
+    async listClaims(appName, purchaseId) {
+      const items = await table.query({ partition: purchasePartition(appName, purchaseId), prefix: claimPrefix });
       return items.map((item) => parse(Claim, item, 'DatabaseError'));
     },
-    async recordPurchase(app, purchaseId, { observed, notificationPart: message, ...happened }) {
-      const sealedObservation = observed && (await encryptRefreshToken(cipher, app, observed));
-      const marker = message && handledPartKey(app, message, purchaseId);
+    async recordPurchase(appName, purchaseId, { observed, notificationPart, ...happened }) {
+      const sealedObservation = observed && (await encryptRefreshToken(cipher, appName, observed));
+      const marker = notificationPart && handledPartKey(appName, notificationPart, purchaseId);
       return await retryOnConflict(async () => {
         const [before, handled] = await Promise.all([
-          loadStoredPurchase(table, app, purchaseId),
+          loadStoredPurchase(table, appName, purchaseId),
           marker && table.get(marker),
         ]);
         if (handled) return before && { stored: before };
-        const replaced =
+        const replacedPurchase =
           before || !observed?.replacedPurchaseId
             ? undefined
-            : await loadStoredPurchase(table, app, observed.replacedPurchaseId);
+            : await loadStoredPurchase(table, appName, observed.replacedPurchaseId);
         const observation =
           sealedObservation && (await attachUsdRates(sealedObservation, before?.state.transactions ?? [], rates));
         const change = computePurchaseChange(before, {
           ...happened,
           ...(observation && { observation }),
-          ...(replaced && { replacedPurchase: replaced }),
+          ...(replacedPurchase && { replacedPurchase }),
         });
         const mark = marker ? [buildHandledMarker(table.name, marker, happened.now)] : [];
         if (!change && mark.length > 0) await table.transact(mark);
         if (!change) return before && { stored: before };
-        const newcomers = await findNewCustomers(table, app, change.gainedUsers);
-        const transactions = buildChangeTransactions(table.name, app, { change, together: mark, newcomers });
+        const newcomers = await findNewCustomers(table, appName, change.gainedUsers);
+        const transactions = buildChangeTransactions(table.name, appName, { change, together: mark, newcomers });
         for (const writes of transactions) await table.transact(writes);
         return { stored: change.after, change };
       });
     },
-    async reencryptRefreshTokens(app) {
+    async reencryptRefreshTokens(appName) {
       let found = 0;
-      for await (const entries of scanIndex(table, { partition: listPartition(app, 'P'), index: 'byCreated' })) {
+      for await (const entries of scanIndex(table, { partition: listPartition(appName, 'P'), index: 'byCreated' })) {
         const items = await table.batchGet(entries.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
         for (let start = 0; start < items.length; start += reencryptBatchSize) {
           const portion = items.slice(start, start + reencryptBatchSize);
-          found += (await Promise.all(portion.map((item) => reencryptItem(table, cipher, { app, item })))).filter(
-            Boolean,
-          ).length;
+          found += (
+            await Promise.all(portion.map((item) => reencryptItem(table, cipher, { app: appName, item })))
+          ).filter(Boolean).length;
         }
       }
       return found;
@@ -201,29 +204,29 @@ const reencryptBatchSize = 25;
 const reencryptItem = async (
   table: Table,
   cipher: Cipher,
-  { app, item }: { app: string; item: Item },
+  { app: appName, item }: { app: string; item: Item },
 ): Promise<boolean> => {
-  const context = refreshTokenContext(app, parsePurchaseItem(item).purchase.purchaseId);
+  const context = refreshTokenContext(appName, parsePurchaseItem(item).purchase.purchaseId);
   return await reencryptField(table, cipher, { item, field: 'refreshToken', context });
 };
 
 /** Those who have owned nothing yet. The item of one who has is not touched: purchases of one receipt would wait for each other. */
-async function findNewCustomers(table: Table, app: string, usernames: readonly string[]): Promise<string[]> {
-  const known = await table.batchGet(usernames.map((username) => customerKey(app, username)));
+async function findNewCustomers(table: Table, appName: string, usernames: readonly string[]): Promise<string[]> {
+  const known = await table.batchGet(usernames.map((username) => customerKey(appName, username)));
   const keys = new Set(known.map(({ pk }) => pk));
-  return usernames.filter((username) => !keys.has(customerKey(app, username).pk));
+  return usernames.filter((username) => !keys.has(customerKey(appName, username).pk));
 }
 
-const refreshTokenContext = (app: string, purchaseId: string): string => `${app}/refresh/${purchaseId}`;
+const refreshTokenContext = (appName: string, purchaseId: string): string => `${appName}/refresh/${purchaseId}`;
 
 /** The observation with its refresh token encrypted for this purchase alone. */
 async function encryptRefreshToken(
   cipher: Cipher,
-  app: string,
+  appName: string,
   { refreshToken, ...observation }: Observation,
 ): Promise<SealedObservation> {
   if (!refreshToken) return observation;
-  const context = refreshTokenContext(app, observation.purchase.purchaseId);
+  const context = refreshTokenContext(appName, observation.purchase.purchaseId);
   return { ...observation, refreshToken: await cipher.encrypt(JSON.stringify(refreshToken), context) };
 }
 
@@ -235,10 +238,14 @@ export const parsePurchaseItem = (item: Item): v.InferOutput<typeof PurchaseItem
  * The whole purchase: state, claims and transactions. A query is no snapshot, as its rows are read one after the other: the
  * version is that of before, so that whoever writes between its rows is noticed when the change is written.
  */
-async function loadStoredPurchase(table: Table, app: string, purchaseId: string): Promise<StoredPurchase | undefined> {
-  const first = await table.get(purchaseKey(app, purchaseId));
+async function loadStoredPurchase(
+  table: Table,
+  appName: string,
+  purchaseId: string,
+): Promise<StoredPurchase | undefined> {
+  const first = await table.get(purchaseKey(appName, purchaseId));
   if (!first) return undefined;
-  const items = await table.query({ partition: purchasePartition(app, purchaseId) });
+  const items = await table.query({ partition: purchasePartition(appName, purchaseId) });
   const state = items.find(({ sk }) => sk === 'P');
   if (!state) return undefined;
   const { purchase, asOf, userAliases, refreshToken, ...stored } = parse(PurchaseItem, state, 'DatabaseError');
@@ -262,12 +269,12 @@ async function retryOnConflict<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await run();
-    } catch (thrown) {
-      if (!isConflict(thrown) || attempt === maxAttempts) throw thrown;
+    } catch (error) {
+      if (!isConflict(error) || attempt === maxAttempts) throw error;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * 2 ** Math.min(attempt, 5)));
     }
   }
 }
 
-const isConflict = (thrown: unknown): boolean =>
-  thrown instanceof ServiceError && thrown.code === ('Conflict' satisfies ErrorCode);
+const isConflict = (error: unknown): boolean =>
+  error instanceof ServiceError && error.code === ('Conflict' satisfies ErrorCode);

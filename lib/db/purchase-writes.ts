@@ -1,10 +1,10 @@
 import { buildAnnouncement } from '../purchases/announcement.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
-import type { PurchaseChange } from '../purchases/purchase-change.ts';
 import type { ObservedTransaction } from '../purchases/merge-transactions.ts';
-import { normalizeAlias } from './user-alias-repository.ts';
+import type { PurchaseChange } from '../purchases/purchase-change.ts';
 import * as keys from './keys.ts';
 import type { Write } from './table.ts';
+import { normalizeAlias } from './user-alias-repository.ts';
 
 /** DynamoDB takes 100 writes in a transaction. */
 const maxTransactionWrites = 100;
@@ -25,45 +25,45 @@ interface ChangeWriteInput {
  */
 export function buildChangeTransactions(
   table: string,
-  app: string,
+  appName: string,
   { change, together: atomicWrites, newcomers: newCustomers }: ChangeWriteInput,
 ): Write[][] {
-  const claims = buildClaimWrites(table, app, change);
-  const buildTransactionWrites = (some: readonly ObservedTransaction[]) =>
-    some.map((known) => buildTransactionWrite(table, app, { known, change }));
+  const claims = buildClaimWrites(table, appName, change);
+  const buildTransactionWrites = (batch: readonly ObservedTransaction[]) =>
+    batch.map((known) => buildTransactionWrite(table, appName, { known, change }));
   const writesBefore = [
     ...buildTransactionWrites(change.changedTransactions.filter((known) => !isNewRefund(known, change))),
-    ...buildOwnershipWrites(table, app, { change, newcomers: newCustomers }),
+    ...buildOwnershipWrites(table, appName, { change, newcomers: newCustomers }),
     ...(change.before ? [] : claims),
   ];
   const state = [
     ...atomicWrites,
-    buildPurchaseWrite(table, app, change),
-    ...change.lifecycleReasons.map((reason) => buildNotificationWrite(table, app, { change, reason })),
+    buildPurchaseWrite(table, appName, change),
+    ...change.lifecycleReasons.map((reason) => buildNotificationWrite(table, appName, { change, reason })),
     ...buildTransactionWrites(change.changedTransactions.filter((known) => isNewRefund(known, change))),
     ...(change.before ? claims : []),
-    ...buildUnclaimedWrites(table, app, change),
+    ...buildUnclaimedWrites(table, appName, change),
   ];
-  const writesAfter = buildOwnershipDeletes(table, app, change);
+  const writesAfter = buildOwnershipDeletes(table, appName, change);
   const all = [...writesBefore, ...state, ...writesAfter];
   return all.length <= maxTransactionWrites
     ? [all]
     : [...splitIntoChunks(writesBefore), ...splitIntoChunks(state), ...splitIntoChunks(writesAfter)];
 }
 
-function buildPurchaseWrite(table: string, app: string, change: PurchaseChange): Write {
+function buildPurchaseWrite(table: string, appName: string, change: PurchaseChange): Write {
   const { before, after } = change;
-  const { state: known, claims: _claims, nextRefreshAt: dueAt, ...stored } = after;
+  const { state: known, claims: _claims, nextRefreshAt, ...stored } = after;
   const { transactions: _transactions, ...state } = known;
   const { purchaseId } = known.purchase;
-  const key = keys.purchaseKey(app, purchaseId);
+  const key = keys.purchaseKey(appName, purchaseId);
   return {
     Put: {
       TableName: table,
       Item: {
         ...key,
-        ...keys.purchaseIndexKeys(app, purchaseId, after),
-        ...(dueAt !== undefined && keys.dueIndexKeys(key, dueAt)),
+        ...keys.purchaseIndexKeys(appName, purchaseId, after),
+        ...(nextRefreshAt !== undefined && keys.dueIndexKeys(key, nextRefreshAt)),
         ...stored,
         ...state,
         // Its announcements follow from this: see lib/notifications/announcement.ts.
@@ -78,7 +78,7 @@ function buildPurchaseWrite(table: string, app: string, change: PurchaseChange):
 
 function buildTransactionWrite(
   table: string,
-  app: string,
+  appName: string,
   { known: { transaction, ...told }, change }: { known: ObservedTransaction; change: PurchaseChange },
 ): Write {
   const { purchaseId, transactionId } = transaction;
@@ -86,8 +86,8 @@ function buildTransactionWrite(
     Put: {
       TableName: table,
       Item: {
-        ...keys.transactionKey(app, purchaseId, transactionId),
-        ...keys.transactionIndexKeys(app, purchaseId, transaction),
+        ...keys.transactionKey(appName, purchaseId, transactionId),
+        ...keys.transactionIndexKeys(appName, purchaseId, transaction),
         transaction,
         ...told,
       },
@@ -117,22 +117,24 @@ const isNewRefund = (
 
 function buildNotificationWrite(
   table: string,
-  app: string,
+  appName: string,
   { change, reason }: { change: PurchaseChange; reason: NotificationReason },
 ): Write {
-  const { state: known, version, updatedAt } = change.after;
-  const { purchaseId } = known.purchase;
-  const { id, date } = buildAnnouncement({ app, purchaseId, version, updatedAt }, reason);
-  return { Put: { TableName: table, Item: { ...keys.notificationKey(app, purchaseId, date, id), id, date, reason } } };
+  const { state, version, updatedAt } = change.after;
+  const { purchaseId } = state.purchase;
+  const { id, date } = buildAnnouncement({ app: appName, purchaseId, version, updatedAt }, reason);
+  return {
+    Put: { TableName: table, Item: { ...keys.notificationKey(appName, purchaseId, date, id), id, date, reason } },
+  };
 }
 
 /** Longer than a purchase that nobody claims is worth anything. */
 const unclaimedRetentionMs = 400 * 24 * 60 * 60 * 1000;
 
 /** A purchase that nobody has claimed waits under the forms in which the store names its user, until somebody does. */
-function buildUnclaimedWrites(table: string, app: string, { before, after }: PurchaseChange): Write[] {
+function buildUnclaimedWrites(table: string, appName: string, { before, after }: PurchaseChange): Write[] {
   const aliases = (tokens: readonly string[]) => [...new Set(tokens.map(normalizeAlias))];
-  const waitingKey = (alias: string) => keys.unclaimedKey(app, alias, after.state.purchase.purchaseId);
+  const waitingKey = (alias: string) => keys.unclaimedKey(appName, alias, after.state.purchase.purchaseId);
   const waited = aliases(before?.claims.length === 0 ? before.state.userAliases : []);
   if (after.claims.length > 0) return waited.map((alias) => ({ Delete: { TableName: table, Key: waitingKey(alias) } }));
   const ttl = Math.floor((after.updatedAt + unclaimedRetentionMs) / 1000);
@@ -143,43 +145,47 @@ function buildUnclaimedWrites(table: string, app: string, { before, after }: Pur
 
 function buildClaimWrites(
   table: string,
-  app: string,
-  { after, newClaims: claims, evictedClaims: forgotten }: PurchaseChange,
+  appName: string,
+  { after, newClaims, evictedClaims }: PurchaseChange,
 ): Write[] {
   const key = ({ username }: { readonly username: string }) =>
-    keys.claimKey(app, after.state.purchase.purchaseId, username);
+    keys.claimKey(appName, after.state.purchase.purchaseId, username);
   return [
-    ...claims.map((claim) => ({ Put: { TableName: table, Item: { ...key(claim), ...claim } } })),
-    ...forgotten.map((claim) => ({ Delete: { TableName: table, Key: key(claim) } })),
+    ...newClaims.map((claim) => ({ Put: { TableName: table, Item: { ...key(claim), ...claim } } })),
+    ...evictedClaims.map((claim) => ({ Delete: { TableName: table, Key: key(claim) } })),
   ];
 }
 
 function buildOwnershipWrites(
   table: string,
-  app: string,
-  { change: { after, gainedUsers: gained }, newcomers: newCustomers }: Pick<ChangeWriteInput, 'change' | 'newcomers'>,
+  appName: string,
+  { change: { after, gainedUsers }, newcomers: newCustomers }: Pick<ChangeWriteInput, 'change' | 'newcomers'>,
 ): Write[] {
   const { purchaseId } = after.state.purchase;
   return [
-    ...gained.map((username) => ({
-      Put: { TableName: table, Item: keys.ownedPurchaseKey(app, username, purchaseId) },
+    ...gainedUsers.map((username) => ({
+      Put: { TableName: table, Item: keys.ownedPurchaseKey(appName, username, purchaseId) },
     })),
-    ...newCustomers.map((username) => buildCustomerWrite(table, app, { username, now: after.updatedAt })),
+    ...newCustomers.map((username) => buildCustomerWrite(table, appName, { username, now: after.updatedAt })),
   ];
 }
 
-const buildOwnershipDeletes = (table: string, app: string, { after, lostUsers: lost }: PurchaseChange): Write[] =>
-  lost.map((username) => ({
-    Delete: { TableName: table, Key: keys.ownedPurchaseKey(app, username, after.state.purchase.purchaseId) },
+const buildOwnershipDeletes = (table: string, appName: string, { after, lostUsers }: PurchaseChange): Write[] =>
+  lostUsers.map((username) => ({
+    Delete: { TableName: table, Key: keys.ownedPurchaseKey(appName, username, after.state.purchase.purchaseId) },
   }));
 
 /** Creates the customer, and leaves one that exists by now as it is. */
-function buildCustomerWrite(table: string, app: string, { username, now }: { username: string; now: number }): Write {
-  const { createdPk, createdSk } = keys.customerIndexKeys(app, username, now);
+function buildCustomerWrite(
+  table: string,
+  appName: string,
+  { username, now }: { username: string; now: number },
+): Write {
+  const { createdPk, createdSk } = keys.customerIndexKeys(appName, username, now);
   return {
     Update: {
       TableName: table,
-      Key: keys.customerKey(app, username),
+      Key: keys.customerKey(appName, username),
       UpdateExpression:
         'SET username = :username, createdAt = if_not_exists(createdAt, :now), createdPk = if_not_exists(createdPk, :pk), createdSk = if_not_exists(createdSk, :sk)',
       ExpressionAttributeValues: { ':username': username, ':now': now, ':pk': createdPk, ':sk': createdSk },

@@ -1,7 +1,7 @@
 import type { Cipher } from '../shared/cipher.ts';
-import { tryUpdate } from './try-update.ts';
-import type { Item, Table } from './table.ts';
 import { buildUpdate } from './build-update.ts';
+import type { Item, Table } from './table.ts';
+import { tryUpdate } from './try-update.ts';
 
 /** A sealed text in a field of an item, and the place that it was sealed for. */
 interface EncryptedField {

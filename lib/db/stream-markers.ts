@@ -13,9 +13,9 @@ const markerTtlMs = 24 * 60 * 60 * 1000;
 const maxDeletesPerTransaction = 100;
 
 /** Writes new fences and gives their keys. */
-export async function writeStreamMarkers(table: Table, app: string, now: Millis): Promise<keys.Key[]> {
+export async function writeStreamMarkers(table: Table, appName: string, now: Millis): Promise<keys.Key[]> {
   const ttl = Math.floor((now + markerTtlMs) / 1000);
-  const raised = Array.from({ length: markerCount }, () => keys.streamMarkerKey(app, randomUUID()));
+  const raised = Array.from({ length: markerCount }, () => keys.streamMarkerKey(appName, randomUUID()));
   await table.batchPut(raised.map((key) => ({ ...key, ttl })));
   return raised;
 }
@@ -27,7 +27,7 @@ export const findRemainingMarkers = async (table: Table, fences: readonly keys.K
 /** Takes fences away, those that are gone included. */
 export async function deleteStreamMarkers(table: Table, fences: readonly keys.Key[]): Promise<void> {
   for (let start = 0; start < fences.length; start += maxDeletesPerTransaction) {
-    const some = fences.slice(start, start + maxDeletesPerTransaction);
-    await table.transact(some.map((Key) => ({ Delete: { TableName: table.name, Key } })));
+    const batch = fences.slice(start, start + maxDeletesPerTransaction);
+    await table.transact(batch.map((Key) => ({ Delete: { TableName: table.name, Key } })));
   }
 }

@@ -73,11 +73,11 @@ export function createTableClient(name: string): Table {
     name,
     consumed,
     async get(key) {
-      const answer = await client
+      const response = await client
         .send(new GetCommand({ TableName: name, Key: key, ConsistentRead: true, ...capacityOption }))
         .catch(databaseError);
-      countReads(consumed, answer.ConsumedCapacity);
-      return answer.Item;
+      countReads(consumed, response.ConsumedCapacity);
+      return response.Item;
     },
     async query(range) {
       return await queryPages(
@@ -97,16 +97,16 @@ export function createTableClient(name: string): Table {
       await Promise.all(splitIntoChunks(items, 25).map((chunk) => putChunk(client, name, { chunk, consumed })));
     },
     async update(update) {
-      const answer = await client
+      const response = await client
         .send(new UpdateCommand({ TableName: name, ...update, ...capacityOption }))
         .catch(updateError);
-      countWrites(consumed, answer.ConsumedCapacity);
+      countWrites(consumed, response.ConsumedCapacity);
     },
     async transact(writes) {
-      const answer = await client
+      const response = await client
         .send(new TransactWriteCommand({ TransactItems: [...writes], ...capacityOption }))
         .catch(transactionError);
-      for (const capacity of answer.ConsumedCapacity ?? []) countWrites(consumed, capacity);
+      for (const capacity of response.ConsumedCapacity ?? []) countWrites(consumed, capacity);
     },
   };
 }
@@ -141,12 +141,12 @@ async function queryPages(
   const items: Item[] = [];
   let from: Item | undefined;
   do {
-    const answer = await client
+    const response = await client
       .send(new QueryCommand({ ...input, ...(from && { ExclusiveStartKey: from }) }))
       .catch(databaseError);
-    countReads(consumed, answer.ConsumedCapacity);
-    items.push(...(answer.Items ?? []));
-    from = answer.LastEvaluatedKey;
+    countReads(consumed, response.ConsumedCapacity);
+    items.push(...(response.Items ?? []));
+    from = response.LastEvaluatedKey;
   } while (from && (limit === undefined || items.length < limit));
   return limit === undefined ? items : items.slice(0, limit);
 }
@@ -166,12 +166,12 @@ async function getChunk(
   };
   for (let attempt = 0; Object.keys(requestItems).length > 0; attempt++) {
     await waitBeforeRetry(attempt);
-    const answer = await client
+    const response = await client
       .send(new BatchGetCommand({ RequestItems: requestItems, ReturnConsumedCapacity: 'TOTAL' }))
       .catch(databaseError);
-    for (const capacity of answer.ConsumedCapacity ?? []) countReads(consumed, capacity);
-    items.push(...(answer.Responses?.[table] ?? []));
-    requestItems = (answer.UnprocessedKeys ?? {}) as typeof requestItems;
+    for (const capacity of response.ConsumedCapacity ?? []) countReads(consumed, capacity);
+    items.push(...(response.Responses?.[table] ?? []));
+    requestItems = (response.UnprocessedKeys ?? {}) as typeof requestItems;
   }
   return items;
 }
@@ -184,11 +184,11 @@ async function putChunk(
   let requestItems = { [table]: chunk.map((Item) => ({ PutRequest: { Item } })) };
   for (let attempt = 0; (requestItems[table]?.length ?? 0) > 0; attempt++) {
     await waitBeforeRetry(attempt);
-    const answer = await client
+    const response = await client
       .send(new BatchWriteCommand({ RequestItems: requestItems, ReturnConsumedCapacity: 'TOTAL' }))
       .catch(databaseError);
-    for (const capacity of answer.ConsumedCapacity ?? []) countWrites(consumed, capacity);
-    requestItems = (answer.UnprocessedItems ?? {}) as typeof requestItems;
+    for (const capacity of response.ConsumedCapacity ?? []) countWrites(consumed, capacity);
+    requestItems = (response.UnprocessedItems ?? {}) as typeof requestItems;
   }
 }
 

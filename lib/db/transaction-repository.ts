@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { parse } from '../shared/parse.ts';
 import { Transaction } from '../purchases/transaction.ts';
+import { parse } from '../shared/parse.ts';
 import { transactionIdPartition, transactionKey } from './keys.ts';
 import type { Item, Table } from './table.ts';
 
@@ -8,9 +8,9 @@ const TransactionItem = v.object({ transaction: Transaction });
 
 /** Transactions by their own id. */
 export interface TransactionRepository {
-  find(app: string, transactionId: string): Promise<Transaction | undefined>;
+  find(appName: string, transactionId: string): Promise<Transaction | undefined>;
   /** All with this id: a store may give one to several products that were bought together. */
-  listById(app: string, transactionId: string): Promise<Transaction[]>;
+  listById(appName: string, transactionId: string): Promise<Transaction[]>;
 }
 
 /** No item has a longer one, and DynamoDB refuses to be asked for it. */
@@ -18,15 +18,15 @@ const maxSortKeyBytes = 1024;
 
 export function createTransactionRepository(table: Table): TransactionRepository {
   /** The one of the purchase that has the same id: it is not in the index. */
-  const findByPurchaseKey = async (app: string, id: string): Promise<Transaction | undefined> => {
-    const key = transactionKey(app, id, id);
+  const findByPurchaseKey = async (appName: string, id: string): Promise<Transaction | undefined> => {
+    const key = transactionKey(appName, id, id);
     if (Buffer.byteLength(key.sk) > maxSortKeyBytes) return undefined;
     const item = await table.get(key);
     return item && parseTransactionItem(item);
   };
-  const findByIndex = async (app: string, transactionId: string, limit?: number): Promise<Transaction[]> => {
+  const findByIndex = async (appName: string, transactionId: string, limit?: number): Promise<Transaction[]> => {
     const entries = await table.query({
-      partition: transactionIdPartition(app, transactionId),
+      partition: transactionIdPartition(appName, transactionId),
       index: 'byKey',
       ...(limit !== undefined && { limit }),
     });
@@ -34,10 +34,13 @@ export function createTransactionRepository(table: Table): TransactionRepository
     return items.flatMap((item) => (item ? [parseTransactionItem(item)] : []));
   };
   return {
-    find: async (app, transactionId) =>
-      (await findByPurchaseKey(app, transactionId)) ?? (await findByIndex(app, transactionId, 1))[0],
-    async listById(app, transactionId) {
-      const [own, others] = await Promise.all([findByPurchaseKey(app, transactionId), findByIndex(app, transactionId)]);
+    find: async (appName, transactionId) =>
+      (await findByPurchaseKey(appName, transactionId)) ?? (await findByIndex(appName, transactionId, 1))[0],
+    async listById(appName, transactionId) {
+      const [own, others] = await Promise.all([
+        findByPurchaseKey(appName, transactionId),
+        findByIndex(appName, transactionId),
+      ]);
       // Entries of the index from when it held all of them.
       const rest = others.filter(({ purchaseId }) => purchaseId !== own?.purchaseId);
       return own ? [own, ...rest] : rest;

@@ -6,8 +6,8 @@ export async function tryUpdate(table: Table, update: Update): Promise<boolean> 
   try {
     await table.update(update);
     return true;
-  } catch (thrown) {
-    if (thrown instanceof ServiceError && thrown.code === ('Conflict' satisfies ErrorCode)) return false;
-    throw thrown;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === ('Conflict' satisfies ErrorCode)) return false;
+    throw error;
   }
 }

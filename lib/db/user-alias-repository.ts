@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type ErrorCode, ServiceError } from '../shared/errors.ts';
+import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import type { Table } from './table.ts';
-import { buildUpdate } from './build-update.ts';
 
 /** A user as a validation names one. */
 interface UserWithAliases {
@@ -16,45 +16,45 @@ interface UserWithAliases {
 /** The forms in which stores echo a user back, and whose they are. */
 export interface UserAliasRepository {
   /** Whether the user has been remembered. */
-  hasAlias(app: string, username: string): Promise<boolean>;
+  hasAlias(appName: string, username: string): Promise<boolean>;
   /** Remembers the user's MD5 form, and other forms that a store showed and that are nobody else's. */
-  saveAliases(app: string, user: UserWithAliases): Promise<void>;
+  saveAliases(appName: string, user: UserWithAliases): Promise<void>;
   /** The user behind a form that a store echoed: raw, MD5, MD5 laid out as a UUID, or one that was remembered. */
-  findUser(app: string, token: string): Promise<string | undefined>;
+  findUser(appName: string, token: string): Promise<string | undefined>;
   /** The purchases (ids) that came before their user was known, under any of the user's forms. */
-  listUnclaimedPurchases(app: string, user: UserWithAliases): Promise<string[]>;
+  listUnclaimedPurchases(appName: string, user: UserWithAliases): Promise<string[]>;
 }
 
 export function createUserAliasRepository(table: Table): UserAliasRepository {
   return {
-    async hasAlias(app, username) {
-      const alias = await table.get(keys.aliasKey(app, toMd5Alias(username)));
+    async hasAlias(appName, username) {
+      const alias = await table.get(keys.aliasKey(appName, toMd5Alias(username)));
       return alias?.username === username;
     },
-    async saveAliases(app, user) {
+    async saveAliases(appName, user) {
       const { username } = user;
-      await table.batchPut([{ ...keys.aliasKey(app, toMd5Alias(username)), username }]);
+      await table.batchPut([{ ...keys.aliasKey(appName, toMd5Alias(username)), username }]);
       for (const form of listConfirmedAliases(user)) {
-        await saveReceivedAlias(table, keys.aliasKey(app, normalizeAlias(form)), username);
+        await saveReceivedAlias(table, keys.aliasKey(appName, normalizeAlias(form)), username);
       }
     },
-    async listUnclaimedPurchases(app, user) {
+    async listUnclaimedPurchases(appName, user) {
       const { username } = user;
       // What waits under the MD5 of a name is for the user of that name alone, whoever else was shown with it.
       const others = [username, ...listConfirmedAliases(user)].filter((form) => !isMd5(form));
       const forms = [toMd5Alias(username), ...others.map(normalizeAlias)];
       const waiting = await Promise.all(
         [...new Set(forms)].map((form) =>
-          table.query({ partition: keys.aliasKey(app, form).pk, prefix: keys.unclaimedPrefix }),
+          table.query({ partition: keys.aliasKey(appName, form).pk, prefix: keys.unclaimedPrefix }),
         ),
       );
       return [...new Set(waiting.flat().map(({ sk }) => String(sk).slice(keys.unclaimedPrefix.length)))];
     },
-    async findUser(app, token) {
-      const alias = await table.get(keys.aliasKey(app, normalizeAlias(token)));
+    async findUser(appName, token) {
+      const alias = await table.get(keys.aliasKey(appName, normalizeAlias(token)));
       if (alias && !alias.received) return String(alias.username);
       // A user who is called like the MD5 of another one must not stand in for that one.
-      const customer = isMd5(token) ? undefined : await table.get(keys.customerKey(app, token));
+      const customer = isMd5(token) ? undefined : await table.get(keys.customerKey(appName, token));
       return customer ? token : alias && String(alias.username);
     },
   };
@@ -65,16 +65,16 @@ async function saveReceivedAlias(table: Table, key: keys.Key, username: string):
   const free = { expression: 'attribute_not_exists(pk) OR username = :mine', values: { ':mine': username } };
   try {
     await table.update(buildUpdate(key, { username, received: true }, free));
-  } catch (thrown) {
-    if (ServiceError.fromUnknown(thrown).code !== ('Conflict' satisfies ErrorCode)) throw thrown;
+  } catch (error) {
+    if (ServiceError.fromUnknown(error).code !== ('Conflict' satisfies ErrorCode)) throw error;
   }
 }
 
 const toMd5Alias = (username: string): string => normalizeAlias(createHash('md5').update(username).digest('hex'));
 
 /** What the client says of its user's forms and a store shows as well. A plain name is found by the customer's own item. */
-function listConfirmedAliases({ username, obfuscatedUsername, storeAliases: shown }: UserWithAliases): string[] {
-  const known = new Set(shown.map(normalizeAlias));
+function listConfirmedAliases({ username, obfuscatedUsername, storeAliases }: UserWithAliases): string[] {
+  const known = new Set(storeAliases.map(normalizeAlias));
   const clientAliases = [...(isMd5(username) ? [username] : []), obfuscatedUsername].filter(
     (form) => form !== undefined,
   );

@@ -7,21 +7,21 @@ const maxTaggedPurchases = 10;
 
 /** Shows every purchase in the event, which can be found by those that changed and by the one that it is about. */
 export function addRecordedPurchases(
-  event: EventRecorder,
+  recorder: EventRecorder,
   recorded: readonly RecordPurchaseResult[],
   requestedPurchaseId?: string,
 ): void {
   const rows = recorded.map(({ stored, change }) => ({ purchase: stored.state.purchase, change }));
-  event.addContent({
+  recorder.addContent({
     purchases: rows.map(({ purchase: { purchaseId, productId, platform } }) => ({ purchaseId, productId, platform })),
     transactions: rows.flatMap(({ change }) =>
       (change?.changedTransactions ?? []).map(({ transaction }) => toTransactionRecord(transaction)),
     ),
     claims: rows.flatMap(({ purchase: { purchaseId }, change }) =>
-      (change?.newClaims ?? []).map(({ username, source: how }) => ({
+      (change?.newClaims ?? []).map(({ username, source }) => ({
         applicationUsername: username,
         purchaseId,
-        type: how,
+        type: source,
       })),
     ),
     notifications: rows.flatMap(({ purchase: { purchaseId }, change }) =>
@@ -30,8 +30,8 @@ export function addRecordedPurchases(
   });
   const found = rows.filter(({ purchase, change }) => change || purchase.purchaseId === requestedPurchaseId);
   for (const { purchase, change } of found.slice(0, maxTaggedPurchases)) {
-    event.addTag(purchase.purchaseId, '_P');
+    recorder.addTag(purchase.purchaseId, '_P');
     for (const { transaction } of (change?.changedTransactions ?? []).slice(-1))
-      event.addTag(transaction.transactionId, '_T');
+      recorder.addTag(transaction.transactionId, '_T');
   }
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Millis } from '../purchases/purchase.ts';
-import { limitContent, limitRawEvent } from './limit-event-size.ts';
+import { containsSecretPattern, sanitizeText, toTagValue } from '../shared/redaction/redact-text.ts';
+import { createRedactor, type Redact } from '../shared/redaction/redactor.ts';
+import { sanitize } from '../shared/redaction/sanitize.ts';
 import {
   type ContentList,
   contentLists,
@@ -10,9 +12,7 @@ import {
   type RawEvent,
   type TagType,
 } from './event.ts';
-import { sanitize } from '../shared/redaction/sanitize.ts';
-import { createRedactor, type Redact } from '../shared/redaction/redactor.ts';
-import { containsSecretPattern, sanitizeText, toTagValue } from '../shared/redaction/redact-text.ts';
+import { limitContent, limitRawEvent } from './limit-event-size.ts';
 
 /** Collects what one request was about while it is handled. */
 export interface EventRecorder {

@@ -1,5 +1,5 @@
-import { maxResponseBytes } from '../http/response-size.ts';
 import type { EventSearchResult } from '../api/event-records.ts';
+import { maxResponseBytes } from '../http/response-size.ts';
 import { truncateLists } from './limit-event-size.ts';
 
 /** The rows in the size of an answer: when they are too large, their lists are shortened, and say so. */

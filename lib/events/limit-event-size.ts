@@ -1,5 +1,5 @@
-import { contentLists, type EventContent, type ExternalCall, type RawEvent } from './event.ts';
 import { trimmedMark } from '../shared/redaction/redact-text.ts';
+import { contentLists, type EventContent, type ExternalCall, type RawEvent } from './event.ts';
 
 /** Far below the 400 KB of an item, so that whatever compression does, an event can be written. */
 const maxRawBytes = 256 * 1024;

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts';
 import type { ServiceError } from '../shared/errors.ts';
-import { toLoggable } from './loggable.ts';
+import { toLoggable } from '../shared/log.ts';
 import type { EventRecorder } from './event-recorder.ts';
 
 /** How a piece of work ended that no caller waits for. */
@@ -14,7 +14,7 @@ interface WorkerResult {
 
 /** Records the event of a worker's work; the work does not fail when its record cannot be written, and the log says so. */
 export async function recordWorkerEvent(
-  app: string,
+  appName: string,
   { recorder, request, response = {}, failure }: WorkerResult,
   { events }: Pick<Deps, 'events'>,
 ): Promise<void> {
@@ -24,7 +24,9 @@ export async function recordWorkerEvent(
     outcome: { status: failure?.status ?? 200, ok: !failure, ...(failure && { message: failure.message }) },
     ...(failure && { error: { code: failure.code, status: failure.status, message: failure.message } }),
   });
-  await events.save(app, event, raw).catch((cause: unknown) => {
-    console.error(JSON.stringify({ level: 'error', app, eventId: recorder.eventId, cause: toLoggable(cause) }));
+  await events.save(appName, event, raw).catch((cause: unknown) => {
+    console.error(
+      JSON.stringify({ level: 'error', app: appName, eventId: recorder.eventId, cause: toLoggable(cause) }),
+    );
   });
 }

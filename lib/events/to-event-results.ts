@@ -5,24 +5,28 @@ import type { EventRecord, RawEvent, TagType } from './event.ts';
  * An event as lists and searches show it; in a search with the tag as it was asked for. A request without an id is known by
  * its event's, for which it has no tag.
  */
-export function toSearchResult(app: string, event: EventRecord, searchedTags?: readonly string[]): EventSearchResult {
+export function toSearchResult(
+  appName: string,
+  event: EventRecord,
+  searchedTags?: readonly string[],
+): EventSearchResult {
   const tags: Readonly<Record<string, TagType>> = { [event.reqId]: '_R', ...event.content.tags };
   const tag = searchedTags?.find((name) => Object.hasOwn(tags, name));
   return {
     tag: searchedTags?.[0] ?? '',
     type: tag === undefined ? '' : (tags[tag] ?? ''),
     eventId: event.eventId,
-    context: toRequestContext(app, event, false),
+    context: toRequestContext(appName, event, false),
     content: event.content,
   };
 }
 
 /** What an event was about; with its raw view, also the details of the receipt that was validated. */
-export function toAnalysisResult(app: string, event: EventRecord, raw?: RawEvent): EventAnalysisResult {
+export function toAnalysisResult(appName: string, event: EventRecord, raw?: RawEvent): EventAnalysisResult {
   const receipts = raw ? toReceiptDetails(raw) : undefined;
   return {
     eventId: event.eventId,
-    context: toRequestContext(app, event, receipts !== undefined),
+    context: toRequestContext(appName, event, receipts !== undefined),
     content: { ...event.content, ...(receipts && { receipts }) },
   };
 }
@@ -53,15 +57,15 @@ function toReceiptDetails({
 }: RawEvent): NonNullable<RequestContent['receipts']> {
   const sent = toRecord(request.body);
   if (!sent.transaction) return [];
-  const answered = toRecord(toRecord(response.body).data);
+  const result = toRecord(toRecord(response.body).data);
   return [
     {
       id: sent.id,
       type: sent.type,
       transaction: sent.transaction,
       status: response.status,
-      ...(answered.transaction !== undefined && { answer: answered.transaction }),
-      ...(answered.collection !== undefined && { collection: answered.collection }),
+      ...(result.transaction !== undefined && { answer: result.transaction }),
+      ...(result.collection !== undefined && { collection: result.collection }),
       ...(error && { error }),
       storeCalls: externalRequests,
     },

@@ -1,15 +1,15 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { maxResponseBytes } from './response-size.ts';
 import type { Contract } from '../api/contract.ts';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
+import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { toLoggable } from '../shared/log.ts';
-import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import { sanitize } from '../shared/redaction/sanitize.ts';
 import { extractCredentials } from './authenticate.ts';
 import { type ErrorResponse, errorResponses } from './error-response.ts';
 import { matchPath } from './match-path.ts';
+import { maxResponseBytes } from './response-size.ts';
 
 /** One request while it is handled. */
 export interface ApiCall {
@@ -58,11 +58,11 @@ export async function respondWithError(call: ApiCall, thrown: unknown, deps: Dep
 }
 
 /** Errors of the body parser carry a status and are the caller's; all others are as they are. */
-function toServiceError(thrown: unknown): ServiceError {
-  const statusCode = thrown instanceof Error && 'statusCode' in thrown ? Number(thrown.statusCode) : undefined;
+function toServiceError(error: unknown): ServiceError {
+  const statusCode = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : undefined;
   if (statusCode !== undefined && statusCode < 500)
     return new ServiceError('InvalidPayload', 'The body is not valid JSON.');
-  return ServiceError.fromUnknown(thrown);
+  return ServiceError.fromUnknown(error);
 }
 
 async function toHttpResult(
@@ -87,7 +87,7 @@ async function toHttpResult(
 /** An answer is not withheld because its record could not be written; the log then says so. */
 async function recordCallEvent(
   call: ApiCall,
-  answer: ErrorResponse,
+  response: ErrorResponse,
   { deps, error }: { deps: Deps; error?: ServiceError },
 ): Promise<void> {
   const { app, event, recorder, contract } = call;
@@ -100,8 +100,8 @@ async function recordCallEvent(
       params: getPathParams(call),
       ...(typeof event.body !== 'string' && { body: event.body }),
     },
-    outcome: { status: error?.status ?? answer.status, ok: !error, ...(error && { message: error.message }) },
-    response: answer.body,
+    outcome: { status: error?.status ?? response.status, ok: !error, ...(error && { message: error.message }) },
+    response: response.body,
     credentials: listCredentialStrings(event),
     ...(error && { error: { code: error.code, status: error.status, message: error.message } }),
   });

@@ -1,9 +1,9 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { KeyLevel } from '../api/contract.ts';
-import type { App } from '../apps/app.ts';
 import { isValidApiKey } from '../apps/api-keys.ts';
-import { ServiceError } from '../shared/errors.ts';
+import type { App } from '../apps/app.ts';
 import type { Millis } from '../purchases/purchase.ts';
+import { ServiceError } from '../shared/errors.ts';
 
 export interface Credentials {
   readonly app: string;

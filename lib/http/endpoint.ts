@@ -4,14 +4,14 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { Contract, ContractBody, ContractParams, ContractQuery, ContractResponse } from '../api/contract.ts';
 import type { App } from '../apps/app.ts';
 import { type Deps, deps } from '../deps.ts';
-import { ServiceError } from '../shared/errors.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
+import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
+import { applyVocabulary, isBrandPath, type Vocabulary } from '../shared/vocabulary.ts';
+import { type ApiCall, getApiCall, matchRoute, respondWithBody, respondWithError } from './api-call.ts';
 import { authenticate, extractCredentials } from './authenticate.ts';
 import { checkBodyDepth, checkBodySize } from './body-limits.ts';
-import { type ApiCall, getApiCall, matchRoute, respondWithBody, respondWithError } from './api-call.ts';
 import { matchPath } from './match-path.ts';
-import { applyVocabulary, isBrandPath, type Vocabulary } from '../shared/vocabulary.ts';
 
 /** A request whose credentials, parameters and body have been checked. */
 export interface ApiRequest<C extends Contract> {
@@ -47,15 +47,15 @@ export const createHandler =
       .use(contract.body ? [jsonBodyParser(ignoreContentType)] : [])
       .handler(async (event) => {
         const call = getApiCall(contract, event);
-        const answer = await handle(parseRequest(contract, call), deps());
-        return await respondWithBody(call, applyVocabulary(answer as object, chooseVocabulary(call)), deps());
+        const response = await handle(parseRequest(contract, call), deps());
+        return await respondWithBody(call, applyVocabulary(response as object, chooseVocabulary(call)), deps());
       });
 
 async function authenticateCall(call: ApiCall): Promise<void> {
-  const { keyLevel: key } = call.contract;
-  if (key === 'none') return;
-  const { appCache: cachedApps, now } = deps();
-  call.app = await authenticate(extractCredentials(call.event), key, { findApp: cachedApps.find, now: now() });
+  const { keyLevel } = call.contract;
+  if (keyLevel === 'none') return;
+  const { appCache, now } = deps();
+  call.app = await authenticate(extractCredentials(call.event), keyLevel, { findApp: appCache.find, now: now() });
 }
 
 function parseRequest<C extends Contract>(contract: C, { event, app, recorder }: ApiCall): ApiRequest<C> {

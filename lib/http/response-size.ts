@@ -10,7 +10,7 @@ const batchSize = 500;
  */
 export async function collectRowsThatFit<Listed, Row extends object>(
   entries: readonly Listed[],
-  loadRows: (some: readonly Listed[]) => Promise<readonly Row[]>,
+  loadRows: (batch: readonly Listed[]) => Promise<readonly Row[]>,
 ): Promise<Row[]> {
   const acceptedRows: Row[] = [];
   let bytes = 0;

@@ -1,5 +1,5 @@
-import type { NotificationReason } from './lifecycle-reasons.ts';
 import { toCanonicalJson } from './canonical-json.ts';
+import type { NotificationReason } from './lifecycle-reasons.ts';
 import { isExpired, type Millis, type Purchase } from './purchase.ts';
 
 /** What brought a change about: a client, the service's own look at the store, a link by hand, or a store's message. */
@@ -22,21 +22,23 @@ interface AnnounceableChange {
  * stays behind; a look that showed nothing new is not told.
  */
 export function selectAnnouncedReasons(
-  { before, after, ownershipChanges: moved, ...changed }: AnnounceableChange,
+  { before, after, ownershipChanges, ...changed }: AnnounceableChange,
   cause: UpdateTrigger,
 ): NotificationReason[] {
-  const { lifecycleReasons: lifecycle, isFirstEntitlement: isFirstOwned, now } = changed;
+  const { lifecycleReasons, isFirstEntitlement, now } = changed;
   const from = before?.purchase;
   const isVisible =
     !from ||
-    moved > 0 ||
+    ownershipChanges > 0 ||
     toCanonicalJson(toAnnouncedView(from, now)) !== toCanonicalJson(toAnnouncedView(after.purchase, now));
-  if (!isVisible && lifecycle.length === 0) return [];
+  if (!isVisible && lifecycleReasons.length === 0) return [];
   const reasons: NotificationReason[] =
-    isFirstOwned && !lifecycle.includes('PURCHASED') ? ['PURCHASED', ...lifecycle] : [...lifecycle];
+    isFirstEntitlement && !lifecycleReasons.includes('PURCHASED')
+      ? ['PURCHASED', ...lifecycleReasons]
+      : [...lifecycleReasons];
   if (cause === 'validation') return [...reasons, 'RECEIPT_VALIDATED'];
   // Its successor tells of the change.
-  const isReplaced = after.purchase.cancelationReason === 'System.Replaced' && moved === 0;
+  const isReplaced = after.purchase.cancelationReason === 'System.Replaced' && ownershipChanges === 0;
   if (reasons.length > 0 || isReplaced) return reasons;
   return [cause === 'refresh' ? 'RECEIPT_REFRESHED' : 'OTHER'];
 }

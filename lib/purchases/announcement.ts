@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Millis } from './purchase.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
+import type { Millis } from './purchase.ts';
 
 /** One thing that a version of a purchase announces to the application's server. */
 export interface Announcement {
@@ -20,9 +20,9 @@ export interface PurchaseVersion {
 
 /** What a version announces for this reason. */
 export function buildAnnouncement(
-  { app, purchaseId, version, updatedAt: date }: PurchaseVersion,
+  { app: appName, purchaseId, version, updatedAt: date }: PurchaseVersion,
   reason: NotificationReason,
 ): Announcement {
-  const name = `${app}\n${purchaseId}\n${version}\n${reason}`;
+  const name = `${appName}\n${purchaseId}\n${version}\n${reason}`;
   return { id: createHash('sha256').update(name).digest('hex').slice(0, 32), reason, date };
 }

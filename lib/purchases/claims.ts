@@ -27,7 +27,7 @@ export const exceedsClaimLimit = (claims: readonly Claim[], how: Claim['source']
 export function evictOldestClaim(claims: readonly Claim[]): readonly Claim[] {
   if (claims.length < maxClaims) return claims;
   const validations = claims
-    .filter(({ source: how }) => how === 'validation')
+    .filter(({ source }) => source === 'validation')
     .sort((a, b) => a.lastClaimedAt - b.lastClaimedAt);
   const [oldest] = validations;
   return claims.filter((claim) => claim !== oldest);
@@ -35,7 +35,7 @@ export function evictOldestClaim(claims: readonly Claim[]): readonly Claim[] {
 
 /** Who is entitled: the latest manual link alone, otherwise what the strategy makes of the validations; oldest first. */
 export function resolveEntitledUsers(claims: readonly Claim[], strategy: Strategy): string[] {
-  const manual = claims.filter(({ source: how }) => how === 'manual');
+  const manual = claims.filter(({ source }) => source === 'manual');
   if (manual.length > 0) return [findLatestClaimant(manual)];
   const byAge = [...claims].sort((a, b) => a.firstClaimedAt - b.firstClaimedAt || compare(a.username, b.username));
   if (strategy === 'all') return byAge.slice(0, maxClaims).map(({ username }) => username);
@@ -44,15 +44,13 @@ export function resolveEntitledUsers(claims: readonly Claim[], strategy: Strateg
 }
 
 /** Since when the claim entitles, of a user who is entitled now. */
-export const getEntitledSince = (
-  { source: how, firstClaimedAt: firstAt, lastClaimedAt: lastAt }: Claim,
-  strategy: Strategy,
-): Millis => (how === 'manual' || strategy === 'last' ? lastAt : firstAt);
+export const getEntitledSince = ({ source, firstClaimedAt, lastClaimedAt }: Claim, strategy: Strategy): Millis =>
+  source === 'manual' || strategy === 'last' ? lastClaimedAt : firstClaimedAt;
 
 /** The user's claim after claiming again; a manual link stays one whatever a validation says later. */
-export function renewClaim(claim: Claim | undefined, username: string, how: Claim['source'], now: Millis): Claim {
-  if (!claim) return { username, source: how, firstClaimedAt: now, lastClaimedAt: now };
-  if (how === 'manual') return { ...claim, source: how, lastClaimedAt: now };
+export function renewClaim(claim: Claim | undefined, username: string, source: Claim['source'], now: Millis): Claim {
+  if (!claim) return { username, source, firstClaimedAt: now, lastClaimedAt: now };
+  if (source === 'manual') return { ...claim, source, lastClaimedAt: now };
   return claim.source === 'manual' ? claim : { ...claim, lastClaimedAt: now };
 }
 

@@ -113,8 +113,8 @@ function findNewRefunds(before: PurchaseState, after: PurchaseState): string[] {
   return listRefundedIds(after).filter((id) => !refundedBefore.has(id));
 }
 
-const listRefundedIds = (known: PurchaseState): string[] =>
-  known.transactions.flatMap(({ transaction }) =>
+const listRefundedIds = (state: PurchaseState): string[] =>
+  state.transactions.flatMap(({ transaction }) =>
     transaction.refundedAt === undefined ? [] : [transaction.transactionId],
   );
 
@@ -149,7 +149,7 @@ const isExtended = (from: Purchase, to: Purchase): boolean =>
 
 /** The period of the payment itself ends later: while a store is late with a renewal, or its bill, only the access does. */
 function isPaidPeriodExtended(before: PurchaseState, after: PurchaseState): boolean {
-  const [was, is] = [before, after].map((known) => getPeriodEnd(known, after.purchase.transactionId));
+  const [was, is] = [before, after].map((state) => getPeriodEnd(state, after.purchase.transactionId));
   return was === undefined || is === undefined || is > was;
 }
 

@@ -1,5 +1,5 @@
-import type { Millis } from './purchase.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
+import type { Millis } from './purchase.ts';
 
 interface PurchaseNotificationEntry {
   readonly date: Millis;
@@ -7,7 +7,7 @@ interface PurchaseNotificationEntry {
 }
 
 interface NotificationSource {
-  listNotifications(app: string, purchaseId: string): Promise<readonly PurchaseNotificationEntry[]>;
+  listNotifications(appName: string, purchaseId: string): Promise<readonly PurchaseNotificationEntry[]>;
 }
 
 /** Purchases whose notifications are read at the same time. */
@@ -15,7 +15,7 @@ const concurrency = 25;
 
 /** The notifications of several purchases, by purchase, each read once. */
 export async function listNotificationsByPurchase(
-  app: string,
+  appName: string,
   purchaseIds: readonly string[],
   source: NotificationSource,
 ): Promise<ReadonlyMap<string, readonly PurchaseNotificationEntry[]>> {
@@ -24,7 +24,7 @@ export async function listNotificationsByPurchase(
   for (let start = 0; start < uniqueIds.length; start += concurrency) {
     await Promise.all(
       uniqueIds.slice(start, start + concurrency).map(async (id) => {
-        found.set(id, await source.listNotifications(app, id));
+        found.set(id, await source.listNotifications(appName, id));
       }),
     );
   }

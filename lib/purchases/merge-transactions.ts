@@ -1,8 +1,8 @@
-import { omitUndefined } from '../shared/omit-undefined.ts';
 import { chooseUsdRate, omitUsdRate } from '../money/usd-conversion.ts';
-import type { Transaction } from './transaction.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import type { Millis } from './purchase.ts';
+import type { Transaction } from './transaction.ts';
 
 /** A transaction, and the looks that told of it and of its amount. */
 export interface ObservedTransaction {

@@ -1,9 +1,9 @@
 import { omitUsdRate, pickUsdRate } from '../money/usd-conversion.ts';
-import type { Transaction } from './transaction.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import { mergeTransactions, type ObservedTransaction, toObservedTransaction } from './merge-transactions.ts';
 import type { Observation } from './observation.ts';
 import type { Millis, Purchase } from './purchase.ts';
+import type { Transaction } from './transaction.ts';
 
 /** All that is known of one purchase: the sum of every observation so far. */
 export interface PurchaseState {

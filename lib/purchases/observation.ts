@@ -1,5 +1,5 @@
-import type { Transaction } from './transaction.ts';
 import type { Millis, Purchase } from './purchase.ts';
+import type { Transaction } from './transaction.ts';
 
 /** One look at a purchase: what a store, or evidence that it signed, says of it. */
 export interface Observation {

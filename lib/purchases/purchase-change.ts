@@ -1,4 +1,4 @@
-import { findLifecycleReasons, type NotificationReason } from './lifecycle-reasons.ts';
+import { selectAnnouncedReasons, type UpdateTrigger } from './announced-reasons.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import {
   type Claim,
@@ -8,10 +8,10 @@ import {
   resolveEntitledUsers,
   type Strategy,
 } from './claims.ts';
-import { computeNextRefresh } from './refresh-schedule.ts';
+import { findLifecycleReasons, type NotificationReason } from './lifecycle-reasons.ts';
 import { merge, type PurchaseState, type SealedObservation } from './merge.ts';
-import { selectAnnouncedReasons, type UpdateTrigger } from './announced-reasons.ts';
 import { isActive, type Millis } from './purchase.ts';
+import { computeNextRefresh } from './refresh-schedule.ts';
 
 /** A purchase as the table keeps it. */
 export interface StoredPurchase {
@@ -81,18 +81,19 @@ export function computePurchaseChange(
   if (!known) return undefined;
   const claims = applyClaim(before?.claims ?? happening.replacedPurchase?.claims ?? [], happening);
   const after = applyUpdate(before, { known, claims }, happening);
-  const gained = after.entitledUsers.filter((username) => !before?.entitledUsers.includes(username));
-  const lost = (before?.entitledUsers ?? []).filter((username) => !after.entitledUsers.includes(username));
-  const reasons = findReasons({ before, after }, happening);
-  const isFirstOwned = before?.claims.length === 0 && gained.length > 0 && isActive(known.purchase, happening.now);
-  const moved = gained.length + lost.length;
-  const news = selectAnnouncedReasons(
+  const gainedUsers = after.entitledUsers.filter((username) => !before?.entitledUsers.includes(username));
+  const lostUsers = (before?.entitledUsers ?? []).filter((username) => !after.entitledUsers.includes(username));
+  const lifecycleReasons = findReasons({ before, after }, happening);
+  const isFirstEntitlement =
+    before?.claims.length === 0 && gainedUsers.length > 0 && isActive(known.purchase, happening.now);
+  const ownershipChanges = gainedUsers.length + lostUsers.length;
+  const announcedReasons = selectAnnouncedReasons(
     {
       before: before?.state,
       after: known,
-      lifecycleReasons: reasons,
-      ownershipChanges: moved,
-      isFirstEntitlement: isFirstOwned,
+      lifecycleReasons,
+      ownershipChanges,
+      isFirstEntitlement,
       now: happening.now,
     },
     happening.trigger,
@@ -100,41 +101,45 @@ export function computePurchaseChange(
   const change: PurchaseChange = {
     before,
     after,
-    lifecycleReasons: reasons,
-    announcedReasons: news,
+    lifecycleReasons,
+    announcedReasons,
     newClaims: claims.filter((candidate) => !before?.claims.includes(candidate)),
     evictedClaims: (before?.claims ?? []).filter(({ username }) => !claims.some((kept) => kept.username === username)),
     changedTransactions: findChangedTransactions(before?.state.transactions ?? [], known.transactions),
-    gainedUsers: gained,
-    lostUsers: lost,
+    gainedUsers,
+    lostUsers,
   };
   return hasVisibleEffect(change, happening) ? change : undefined;
 }
 
 function applyUpdate(
   before: StoredPurchase | undefined,
-  { known, claims }: { known: PurchaseState; claims: readonly Claim[] },
-  { observation: observed, trigger: cause, strategy, now }: PurchaseUpdate,
+  { known: state, claims }: { known: PurchaseState; claims: readonly Claim[] },
+  { observation, trigger, strategy, now }: PurchaseUpdate,
 ): StoredPurchase {
-  const isUnchanged = before && claims === before.claims && !observed;
-  const lastRefreshAt = cause === 'refresh' && observed ? now : before?.lastRefreshAt;
-  const failures = observed ? 0 : (before?.failedRefreshes ?? 0) + (cause === 'refresh' ? 1 : 0);
-  const refreshable = known.refreshToken !== undefined;
-  const expiresByClock = cause === 'refresh' && (!refreshable || failures > maxFailedRefreshes);
-  const seenAt = observed || expiresByClock ? now : (before?.checkedAt ?? now);
+  const isUnchanged = before && claims === before.claims && !observation;
+  const lastRefreshAt = trigger === 'refresh' && observation ? now : before?.lastRefreshAt;
+  const failedRefreshes = observation ? 0 : (before?.failedRefreshes ?? 0) + (trigger === 'refresh' ? 1 : 0);
+  const refreshable = state.refreshToken !== undefined;
+  const expiresByClock = trigger === 'refresh' && (!refreshable || failedRefreshes > maxFailedRefreshes);
+  const checkedAt = observation || expiresByClock ? now : (before?.checkedAt ?? now);
   // As of what was taken in: an expiry that has passed since is not told yet, and is looked at.
-  const dueAt = computeNextRefresh(known.purchase, { now: cause === 'refresh' ? now : seenAt, failures, refreshable });
+  const nextRefreshAt = computeNextRefresh(state.purchase, {
+    now: trigger === 'refresh' ? now : checkedAt,
+    failures: failedRefreshes,
+    refreshable,
+  });
   return {
-    state: known,
+    state,
     claims,
     entitledUsers: isUnchanged ? before.entitledUsers : resolveEntitledUsers(claims, strategy),
     createdAt: before?.createdAt ?? now,
     // Who reads by the date of update meets every change, also one by a clock that is behind.
     updatedAt: Math.max(now, (before?.updatedAt ?? 0) + 1),
-    checkedAt: seenAt,
+    checkedAt,
     ...(lastRefreshAt !== undefined && { lastRefreshAt }),
-    ...(failures > 0 && { failedRefreshes: failures }),
-    ...(dueAt !== undefined && { nextRefreshAt: dueAt }),
+    ...(failedRefreshes > 0 && { failedRefreshes }),
+    ...(nextRefreshAt !== undefined && { nextRefreshAt }),
     version: (before?.version ?? 0) + 1,
   };
 }
@@ -143,12 +148,14 @@ function findReasons(
   { before, after }: Pick<PurchaseChange, 'before' | 'after'>,
   happening: PurchaseUpdate,
 ): NotificationReason[] {
-  const { replacedPurchase: replaced, storeReason: told } = happening;
+  const { replacedPurchase, storeReason } = happening;
   const from = before && { state: before.state, at: before.checkedAt };
-  const reasons = findLifecycleReasons(from, { state: after.state, at: after.checkedAt }, told);
+  const reasons = findLifecycleReasons(from, { state: after.state, at: after.checkedAt }, storeReason);
   const isPlanChange =
-    !before && replaced !== undefined && replaced.state.purchase.productId !== after.state.purchase.productId;
-  const revocationReason = told === 'REVOKED' && revocationReasons.find((reason) => reasons.includes(reason));
+    !before &&
+    replacedPurchase !== undefined &&
+    replacedPurchase.state.purchase.productId !== after.state.purchase.productId;
+  const revocationReason = storeReason === 'REVOKED' && revocationReasons.find((reason) => reasons.includes(reason));
   return reasons.map((reason) => {
     if (reason === 'PURCHASED' && isPlanChange) return 'PLAN_CHANGED';
     return reason === revocationReason ? 'REVOKED' : reason;
@@ -177,11 +184,11 @@ function applyClaim(claims: readonly Claim[], happening: PurchaseUpdate): readon
 /** Where the latest claim decides it is later than all others, also by a clock that is behind. */
 const claimTime = (claims: readonly Claim[], how: Claim['source'], { strategy, now }: PurchaseUpdate): Millis =>
   how === 'manual' || strategy === 'last'
-    ? Math.max(now, ...claims.map(({ lastClaimedAt: lastAt }) => lastAt + 1))
+    ? Math.max(now, ...claims.map(({ lastClaimedAt }) => lastClaimedAt + 1))
     : now;
 
-const claimForStoreUser = (claims: readonly Claim[], { storeUser: named }: PurchaseUpdate): PurchaseUpdate['claim'] =>
-  named !== undefined && claims.length === 0 ? { username: named, how: 'validation' } : undefined;
+const claimForStoreUser = (claims: readonly Claim[], { storeUser }: PurchaseUpdate): PurchaseUpdate['claim'] =>
+  storeUser !== undefined && claims.length === 0 ? { username: storeUser, how: 'validation' } : undefined;
 
 const findChangedTransactions = (
   before: PurchaseState['transactions'],
@@ -192,11 +199,11 @@ const findChangedTransactions = (
 };
 
 /** A look of the service itself is always written: it moves the date of the next one. */
-function hasVisibleEffect(change: PurchaseChange, { trigger: cause }: PurchaseUpdate): boolean {
+function hasVisibleEffect(change: PurchaseChange, { trigger }: PurchaseUpdate): boolean {
   const { before, after } = change;
   return (
     !before ||
-    cause === 'refresh' ||
+    trigger === 'refresh' ||
     change.newClaims.length > 0 ||
     change.announcedReasons.length + change.lifecycleReasons.length + change.changedTransactions.length > 0 ||
     change.gainedUsers.length + change.lostUsers.length > 0 ||

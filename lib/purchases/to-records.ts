@@ -1,10 +1,15 @@
-import type { PurchaseDetails, PurchaseNotification, PurchaseRecord, TransactionRecord } from '../api/purchase-records.ts';
+import type {
+  PurchaseDetails,
+  PurchaseNotification,
+  PurchaseRecord,
+  TransactionRecord,
+} from '../api/purchase-records.ts';
 import type { ValidatorPurchase } from '../api/validation.ts';
 import { toAmountUsd } from '../money/usd-amount.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
-import type { Transaction } from './transaction.ts';
 import { withoutPlatform } from './platform.ts';
 import { isExpired, isSubscription, type Millis, type Purchase } from './purchase.ts';
+import type { Transaction } from './transaction.ts';
 
 /** `YYYY-MM-DDTHH:MM:SS.000Z`: receivers compare dates as text and some accept whole seconds only. */
 export const toIsoSeconds = (date: Millis): string => `${new Date(date).toISOString().slice(0, 19)}.000Z`;

@@ -22,8 +22,8 @@ export async function handleBatch<S extends v.GenericSchema>(
       try {
         await handle(parseJson(schema, body, 'InternalError'));
         return [];
-      } catch (thrown) {
-        logError({ messageId }, ServiceError.fromUnknown(thrown));
+      } catch (error) {
+        logError({ messageId }, ServiceError.fromUnknown(error));
         return [{ itemIdentifier: messageId }];
       }
     }),

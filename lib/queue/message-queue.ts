@@ -27,10 +27,10 @@ export function createMessageQueue<T extends object>(url: () => string): Message
       client ??= import('@aws-sdk/client-sqs').then(({ SQSClient }) => new SQSClient({ useQueueUrlAsEndpoint: false }));
       const [sqs, { SendMessageBatchCommand }] = await Promise.all([client, import('@aws-sdk/client-sqs')]);
       for (const bodies of splitIntoBatches(messages.map((message) => JSON.stringify(message)))) {
-        const answer = await sqs
+        const response = await sqs
           .send(new SendMessageBatchCommand({ QueueUrl: url(), Entries: bodies.map((body) => toEntry(body, sending)) }))
           .catch(throwNotSent);
-        if (answer.Failed?.length) throwNotSent(answer.Failed);
+        if (response.Failed?.length) throwNotSent(response.Failed);
       }
     },
   };

@@ -15,19 +15,16 @@ export async function enqueueDueItems(deps: Deps, remainingMs: () => number): Pr
   }
 }
 
-async function enqueue(
-  due: readonly DueItem[],
-  { refreshQueue: refreshesQueue, webhookQueue: webhooksQueue }: Deps,
-): Promise<void> {
-  const purchases = due.filter((one) => one.kind === 'purchase');
-  await refreshesQueue.send(purchases.map(({ appName, purchaseId }) => ({ appName, purchaseId })));
-  const deliveries = due.filter((one) => one.kind === 'delivery');
+async function enqueue(due: readonly DueItem[], { refreshQueue, webhookQueue }: Deps): Promise<void> {
+  const purchases = due.filter((item) => item.kind === 'purchase');
+  await refreshQueue.send(purchases.map(({ appName, purchaseId }) => ({ appName, purchaseId })));
+  const deliveries = due.filter((item) => item.kind === 'delivery');
   const apps = [...new Set(deliveries.map(({ appName }) => appName))];
   await Promise.all(
     apps.map(async (group) => {
       const own = deliveries.filter(({ appName }) => appName === group);
       const messages = own.map(({ appName, deliveryId }) => ({ appName, deliveryId }));
-      await webhooksQueue.send(messages, { group });
+      await webhookQueue.send(messages, { group });
     }),
   );
 }

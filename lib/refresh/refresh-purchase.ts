@@ -2,14 +2,14 @@ import * as v from 'valibot';
 import type { App } from '../apps/app.ts';
 import type { PurchaseRefreshState, RecordPurchaseResult } from '../db/purchase-repository.ts';
 import type { Deps } from '../deps.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { logError } from '../shared/log.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
-import { createStoreContext } from '../stores/create-store-context.ts';
-import { resolveStoreUser } from '../store-notifications/resolve-store-user.ts';
 import type { Observation } from '../purchases/observation.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { logError } from '../shared/log.ts';
+import { resolveStoreUser } from '../store-notifications/resolve-store-user.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
 
 /** A purchase whose time has come, on its way through the queue. */
 export const RefreshMessage = v.object({ appName: v.string(), purchaseId: v.string() });
@@ -53,10 +53,10 @@ async function fetchObservations(
   const store = await deps.loadStore(platform);
   if (!refreshToken || !store.refresh) return { observed: [] };
   try {
-    const asking = await createStoreContext(app.name, platform, { recorder, deps });
-    return { observed: await store.refresh(refreshToken, asking) };
-  } catch (thrown) {
-    const failure = ServiceError.fromUnknown(thrown);
+    const context = await createStoreContext(app.name, platform, { recorder, deps });
+    return { observed: await store.refresh(refreshToken, context) };
+  } catch (error) {
+    const failure = ServiceError.fromUnknown(error);
     recorder.addContent({ refreshFailures: [{ platform, reason: failure.message }] });
     return { observed: [], failure };
   }
@@ -64,18 +64,18 @@ async function fetchObservations(
 
 /** The purchase that was to be refreshed is written even when the store shows nothing of it: its next look is planned. */
 async function recordRefreshed(
-  observed: readonly Observation[],
+  observations: readonly Observation[],
   purchaseId: string,
   { app, deps }: RefreshContext,
 ): Promise<RecordPurchaseResult[]> {
   const update = { trigger: 'refresh', strategy: app.strategy } as const;
   const recorded: (RecordPurchaseResult | undefined)[] = [];
-  for (const observation of observed) {
+  for (const observation of observations) {
     const named = await resolveStoreUser(app.name, observation, deps.userAliases);
     const seen = { ...update, ...named, observed: observation, now: deps.now() };
     recorded.push(await deps.purchases.recordPurchase(app.name, observation.purchase.purchaseId, seen));
   }
-  if (!observed.some(({ purchase }) => purchase.purchaseId === purchaseId)) {
+  if (!observations.some(({ purchase }) => purchase.purchaseId === purchaseId)) {
     recorded.push(await deps.purchases.recordPurchase(app.name, purchaseId, { ...update, now: deps.now() }));
   }
   return recorded.filter((result) => result !== undefined);

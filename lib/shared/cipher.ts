@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { ServiceError } from './errors.ts';
 import type { Millis } from '../purchases/purchase.ts';
+import { ServiceError } from './errors.ts';
 
 /** Encrypts what belongs to one place of the table (`context`) and opens it only there. */
 export interface Cipher {
@@ -52,9 +52,9 @@ function createKeyRing(fetchMasterSecret: () => Promise<string>, now: () => Mill
   let refetched: { readonly askedAt: Millis; readonly ring: Promise<KeyRing> } | undefined;
   const fetchKeyRing = async () => parseKeyRing(await fetchMasterSecret());
   const ring = () => {
-    keyRing ??= fetchKeyRing().catch((thrown: unknown) => {
+    keyRing ??= fetchKeyRing().catch((error: unknown) => {
       keyRing = undefined;
-      throw thrown;
+      throw error;
     });
     return keyRing;
   };

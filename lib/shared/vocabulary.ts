@@ -43,7 +43,7 @@ export function resolveTransactionType(transaction: {
   return typeof transaction.jwsRepresentation === 'string' ? { platform: 'store_a', vocabulary: 'neutral' } : undefined;
 }
 
-const platformByBrandToken = new Map(Object.entries(brandTokens).map(([platform, { prefix: id }]) => [id, platform]));
+const platformByBrandToken = new Map(Object.entries(brandTokens).map(([platform, { prefix }]) => [prefix, platform]));
 
 /** An id in neutral words: `apple:123` and `store_a:123` are both `store_a:123`. */
 export function toNeutralId(id: string): string {
@@ -66,8 +66,8 @@ const idFields = new Set([
  * An answer of v3 in the caller's tongue: platforms, prefixed ids and the keys of `purchases` change, nothing else.
  * Answers of the service are written in neutral words, so a neutral caller gets them as they are.
  */
-export function applyVocabulary<T>(answer: T, tongue: Vocabulary): T {
-  return tongue === 'neutral' ? answer : (toBrand(answer) as T);
+export function applyVocabulary<T>(result: T, vocabulary: Vocabulary): T {
+  return vocabulary === 'neutral' ? result : (toBrand(result) as T);
 }
 
 function toBrand(value: unknown, field?: string): unknown {
@@ -106,8 +106,8 @@ function toBrandId(id: string): string {
 }
 
 /** The `platform` of a validation's collection, whose brand words differ from those of v3. */
-export const toValidatorPlatform = (platform: Platform, tongue: Vocabulary): string =>
-  tongue === 'brand' ? brandTokens[platform].validator : platform;
+export const toValidatorPlatform = (platform: Platform, vocabulary: Vocabulary): string =>
+  vocabulary === 'brand' ? brandTokens[platform].validator : platform;
 
 /** Whether the path is one of the brand paths, whose callers are answered in brand words. */
 export const isBrandPath = (template: string): boolean =>

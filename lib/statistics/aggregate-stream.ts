@@ -2,10 +2,10 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { dayKey, monthKey } from '../db/keys.ts';
 import type { Deps } from '../deps.ts';
 import type { TallyIncrement } from './counter.ts';
-import { type TallyChange, toShardKey, toTallyChange } from './tally-change.ts';
-import { collapseHours } from './tally.ts';
-import { deletePassedMarkers } from './wait-for-stream.ts';
 import { findAffectedCustomers, rebuildCustomerSummary } from './rebuild-customer-summary.ts';
+import { collapseHours } from './tally.ts';
+import { type TallyChange, toShardKey, toTallyChange } from './tally-change.ts';
+import { deletePassedMarkers } from './wait-for-stream.ts';
 
 /** Counters that are written at the same time. */
 const concurrency = 8;
@@ -44,10 +44,10 @@ function groupByCounter(facts: readonly TallyChange[]): ReadonlyMap<string, Coun
     share.portions.push(portion);
     shares.set(name, share);
   };
-  for (const { appName: app, dailyTallies: changes, ...when } of facts) {
-    for (const [day, tally] of changes) {
-      addIncrement(dayKey(app, day), { ...when, tally });
-      addIncrement(monthKey(app, day.slice(0, 7)), { ...when, tally: collapseHours(tally) });
+  for (const { appName, dailyTallies, ...when } of facts) {
+    for (const [day, tally] of dailyTallies) {
+      addIncrement(dayKey(appName, day), { ...when, tally });
+      addIncrement(monthKey(appName, day.slice(0, 7)), { ...when, tally: collapseHours(tally) });
     }
   }
   return shares;

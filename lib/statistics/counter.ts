@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { isLaterSequence, type TallyChange } from './tally-change.ts';
 import { addTally, type Tally } from './tally.ts';
+import { isLaterSequence, type TallyChange } from './tally-change.ts';
 
 /** Up to where a shard of the stream has been counted. */
 const Checkpoint = v.object({ sequenceNumber: v.string(), writtenAt: v.number() });

@@ -49,14 +49,14 @@ export function findHour(
     before: start,
   }: { skip: number; settled: Millis; month: string; before: number },
 ): PagePosition {
-  let before = start;
-  let found: PagePosition = { from: toPeriodStart(month), rowsBefore: before };
+  let rowsBefore = start;
+  let found: PagePosition = { from: toPeriodStart(month), rowsBefore };
   for (const { period, tally } of days) {
     for (const [hour, rows] of listHourCounts(tally, collection).entries()) {
       const from = toPeriodStart(period) + hour * hourMs;
-      if (before > skip || from > settledUntil) return found;
-      if (rows > 0) found = { from, rowsBefore: before };
-      before += rows;
+      if (rowsBefore > skip || from > settledUntil) return found;
+      if (rows > 0) found = { from, rowsBefore };
+      rowsBefore += rows;
     }
   }
   return found;

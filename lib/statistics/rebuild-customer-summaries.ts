@@ -19,24 +19,22 @@ const concurrency = 8;
  * neither writes what is older than the other's.
  */
 export async function rebuildCustomerSummaries(
-  app: string,
+  appName: string,
   deps: Deps,
   usernames: readonly string[] = [],
 ): Promise<RebuildResult> {
-  let seen = 0;
-  let mended = 0;
-  const unknown: string[] = [];
-  for await (const names of usernames.length > 0 ? [usernames] : scanUsernames(deps.table, app)) {
+  let checked = 0;
+  let corrected = 0;
+  const unknownUsernames: string[] = [];
+  for await (const names of usernames.length > 0 ? [usernames] : scanUsernames(deps.table, appName)) {
     for (let start = 0; start < names.length; start += concurrency) {
       const batch = names.slice(start, start + concurrency);
-      const outcomes = await Promise.all(
-        batch.map((username) => rebuildCustomerSummary({ appName: app, username }, deps)),
-      );
+      const outcomes = await Promise.all(batch.map((username) => rebuildCustomerSummary({ appName, username }, deps)));
       const known = outcomes.filter((outcome) => outcome !== undefined);
-      unknown.push(...batch.filter((_name, index) => usernames.length > 0 && outcomes[index] === undefined));
-      seen += known.length;
-      mended += known.filter(({ before, after }) => !isDeepStrictEqual(before, after)).length;
+      unknownUsernames.push(...batch.filter((_name, index) => usernames.length > 0 && outcomes[index] === undefined));
+      checked += known.length;
+      corrected += known.filter(({ before, after }) => !isDeepStrictEqual(before, after)).length;
     }
   }
-  return { checked: seen, corrected: mended, unknownUsernames: unknown };
+  return { checked, corrected, unknownUsernames };
 }

@@ -23,9 +23,9 @@ export function findAffectedCustomers(records: readonly DynamoDBRecord[]): Custo
       image ? [parse(PurchaseImage, unmarshallImage(image), 'InternalError')] : [],
     );
     if (images.length === 2 && images[0]?.version === images[1]?.version) continue;
-    const app = pk.slice(0, pk.indexOf('#'));
+    const appName = pk.slice(0, pk.indexOf('#'));
     for (const username of images.flatMap(({ entitledUsers }) => entitledUsers)) {
-      customers.set(`${app}\n${username}`, { appName: app, username });
+      customers.set(`${appName}\n${username}`, { appName, username });
     }
   }
   return [...customers.values()];
@@ -36,8 +36,8 @@ export function findAffectedCustomers(records: readonly DynamoDBRecord[]): Custo
  * A summary that was worked out from older purchases never replaces a newer one: it is written only when none came between.
  */
 export async function rebuildCustomerSummary(
-  { appName: app, username }: CustomerKey,
+  { appName, username }: CustomerKey,
   { customers, purchases }: Deps,
 ): Promise<SummaryChange | undefined> {
-  return await customers.updateSummary(app, username, async () => await purchases.listByUser(app, username));
+  return await customers.updateSummary(appName, username, async () => await purchases.listByUser(appName, username));
 }

@@ -1,10 +1,10 @@
-import { findOldestEventDate, scanCountableItems } from '../db/scan-app-items.ts';
 import { dayKey, monthKey, timestampKey } from '../db/keys.ts';
+import { findOldestEventDate, scanCountableItems } from '../db/scan-app-items.ts';
 import type { Deps } from '../deps.ts';
-import { ServiceError } from '../shared/errors.ts';
 import { addDays, listDays, listMonths } from '../shared/calendar.ts';
-import { type CountableItem, sumDailyTallies, tallyItem, toUtcDay } from './tally-item.ts';
+import { ServiceError } from '../shared/errors.ts';
 import { addTally, collapseHours, indexByPeriod, type Tally } from './tally.ts';
+import { type CountableItem, sumDailyTallies, tallyItem, toUtcDay } from './tally-item.ts';
 
 type DayRange = readonly [first: string, last: string];
 type TalliesByPeriod = ReadonlyMap<string, Tally>;
@@ -28,16 +28,16 @@ const ttlDeletionLagDays = 4;
 
 /** Compares the counters of days, and of the months that lie in them whole, with what the table holds. */
 export async function recount(
-  app: string,
+  appName: string,
   days: DayRange,
-  { table, counters, waitForIndex: settles }: RecountContext,
+  { table, counters, waitForIndex }: RecountContext,
 ): Promise<CounterDifference[]> {
   const [first, last] = days;
   const months = listWholeMonths(days);
-  const before = await counters.listDays(app, first, last);
-  const monthsBefore = months.length > 0 ? await counters.listMonths(app, months[0], months.at(-1)) : [];
-  await settles?.();
-  const recounted = await recountDays({ table, app, days, counted: indexByPeriod(before) });
+  const before = await counters.listDays(appName, first, last);
+  const monthsBefore = months.length > 0 ? await counters.listMonths(appName, months[0], months.at(-1)) : [];
+  await waitForIndex?.();
+  const recounted = await recountDays({ table, app: appName, days, counted: indexByPeriod(before) });
   const byDay = findDifferences(listDays(first, last), before, recounted);
   return [...byDay, ...findDifferences(months, monthsBefore, sumByMonth(recounted))];
 }
@@ -48,7 +48,7 @@ export async function recount(
  * are left, and `Conflict` names them. A counter and its month change together, so it can be run again after a crash.
  */
 export async function correctCounters(
-  app: string,
+  appName: string,
   { days, differences }: { readonly days: DayRange; readonly differences: readonly CounterDifference[] },
   { counters }: Pick<Deps, 'counters'>,
 ): Promise<void> {
@@ -57,9 +57,9 @@ export async function correctCounters(
   for (const { period, version, recounted, change } of differences) {
     const isDay = period.length === 10;
     const month = period.slice(0, 7);
-    const key = (isDay ? dayKey : monthKey)(app, period);
+    const key = (isDay ? dayKey : monthKey)(appName, period);
     const monthCorrection = {
-      key: monthKey(app, month),
+      key: monthKey(appName, month),
       change: (tally: Tally) => addTally(tally, collapseHours(change)),
     };
     const isDone = await counters.replaceTallies([
@@ -91,7 +91,7 @@ function findDifferences(
 
 async function recountDays({
   table,
-  app,
+  app: appName,
   days: [first, last],
   counted,
 }: Pick<RecountContext, 'table'> & {
@@ -99,9 +99,12 @@ async function recountDays({
   days: DayRange;
   counted: TalliesByPeriod;
 }): Promise<TalliesByPeriod> {
-  const whole = await findFirstCompleteDay(table, app);
+  const whole = await findFirstCompleteDay(table, appName);
   const found = new Map<string, Tally>();
-  for await (const items of scanCountableItems(table, app, [toMidnightKey(first), toMidnightKey(addDays(last, 1))])) {
+  for await (const items of scanCountableItems(table, appName, [
+    toMidnightKey(first),
+    toMidnightKey(addDays(last, 1)),
+  ])) {
     const portion = sumDailyTallies(...items.map((item) => tallyItem(item as CountableItem)));
     for (const [day, tally] of portion)
       if (day >= first && day <= last) found.set(day, addTally(found.get(day) ?? {}, tally));
@@ -117,8 +120,8 @@ async function recountDays({
 const toMidnightKey = (day: string): string => timestampKey(Date.parse(`${day}T00:00:00Z`));
 
 /** The first day whose events are all there; of those before it only the counters know the requests. */
-async function findFirstCompleteDay(table: RecountContext['table'], app: string): Promise<string> {
-  const oldest = await findOldestEventDate(table, app);
+async function findFirstCompleteDay(table: RecountContext['table'], appName: string): Promise<string> {
+  const oldest = await findOldestEventDate(table, appName);
   return oldest === undefined ? '9' : addDays(toUtcDay(oldest), ttlDeletionLagDays);
 }
 

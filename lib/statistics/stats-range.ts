@@ -1,6 +1,6 @@
-import { ServiceError } from '../shared/errors.ts';
 import type { Millis } from '../purchases/purchase.ts';
 import { addDays, addMonths, countDaysBetween } from '../shared/calendar.ts';
+import { ServiceError } from '../shared/errors.ts';
 import { toUtcDay } from './tally-item.ts';
 
 /** Days and months that statistics are asked for, first and last included. */

@@ -21,15 +21,15 @@ export function toTallyChange({ eventName, dynamodb = {}, userIdentity }: Dynamo
   const [after, before] = [NewImage, OldImage].map((image) =>
     image ? tallyItem(unmarshallImage(image) as CountableItem) : new Map(),
   ) as [DailyTallies, DailyTallies];
-  const changes = new Map(
+  const dailyTallies = new Map(
     [...subtractDailyTallies(after, before)].filter(([, tally]) => Object.keys(tally).length > 0),
   );
-  if (changes.size === 0) return undefined;
+  if (dailyTallies.size === 0) return undefined;
   return {
     appName: pk.slice(0, pk.indexOf('#')),
     sequenceNumber: SequenceNumber,
     writtenAt: at * 1_000,
-    dailyTallies: changes,
+    dailyTallies,
   };
 }
 

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { toAmountUsd } from '../money/usd-amount.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
-import { parse } from '../shared/parse.ts';
 import type { Millis } from '../purchases/purchase.ts';
 import { Transaction } from '../purchases/transaction.ts';
+import { parse } from '../shared/parse.ts';
 import { addTally, type ListKind, type Tally } from './tally.ts';
 
 /** What an item of the table adds to the tallies of days, by day (`YYYY-MM-DD`, UTC). */

@@ -1,6 +1,6 @@
 import type { DynamoDBRecord } from 'aws-lambda';
-import { deleteStreamMarkers, findRemainingMarkers, writeStreamMarkers } from '../db/stream-markers.ts';
 import { type Key, streamMarkerSk } from '../db/keys.ts';
+import { deleteStreamMarkers, findRemainingMarkers, writeStreamMarkers } from '../db/stream-markers.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../shared/errors.ts';
 
@@ -15,9 +15,9 @@ const markersPerPoll = 100;
  * Waits until the aggregator has counted all that was written before. Throws `Conflict` when it has not after five
  * minutes: then it is far behind, or does not run.
  */
-export async function waitForStream(app: string, { table, now, wait }: WaitContext): Promise<void> {
+export async function waitForStream(appName: string, { table, now, wait }: WaitContext): Promise<void> {
   const deadline = now() + timeoutMs;
-  let remaining = await writeStreamMarkers(table, app, now());
+  let remaining = await writeStreamMarkers(table, appName, now());
   while (remaining.length > 0) {
     const stillThere = await findRemainingMarkers(table, remaining.slice(0, markersPerPoll));
     remaining = [...stillThere, ...remaining.slice(markersPerPoll)];

@@ -1,13 +1,13 @@
 import type { App } from '../apps/app.ts';
 import type { RecordPurchaseResult } from '../db/purchase-repository.ts';
 import type { Deps } from '../deps.ts';
-import { type ErrorCode, ServiceError } from '../shared/errors.ts';
-import { logError } from '../shared/log.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
-import { createStoreContext } from '../stores/create-store-context.ts';
 import type { Observation } from '../purchases/observation.ts';
+import { type ErrorCode, ServiceError } from '../shared/errors.ts';
+import { logError } from '../shared/log.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
 import type { ObservedNotification, Store } from '../stores/store.ts';
 import type { QueuedNotification } from './queued-notification.ts';
 import { resolveStoreUser } from './resolve-store-user.ts';
@@ -23,21 +23,21 @@ const delayedAfterMs = 30 * 60 * 1000;
  * the platform tries again.
  */
 export async function processNotification(incoming: QueuedNotification, deps: Deps): Promise<void> {
-  const { platform, notification: message, eventId, receivedAt } = incoming;
+  const { platform, notification, eventId, receivedAt } = incoming;
   const app = await deps.appCache.find(incoming.appName);
   if (!app || app.deletedAt !== undefined) return;
-  const handledKey = { platform, key: message.key };
+  const handledKey = { platform, key: notification.key };
   if (await deps.handledNotifications.isHandled(app.name, handledKey)) return;
   const recorder = createEventRecorder({ type: `webhook.${platform}.called`, date: receivedAt, eventId });
   const request = {
     route: platform,
-    notification: { type: message.type, date: new Date(message.occurredAt).toISOString() },
+    notification: { type: notification.type, date: new Date(notification.occurredAt).toISOString() },
   };
   try {
     await recordNotification(incoming, { app, recorder, deps });
     await recordWorkerEvent(app.name, { recorder, request }, deps);
-  } catch (thrown) {
-    const failure = ServiceError.fromUnknown(thrown);
+  } catch (error) {
+    const failure = ServiceError.fromUnknown(error);
     recorder.addContent({ refreshFailures: [{ platform, reason: failure.message }] });
     await recordWorkerEvent(app.name, { recorder, request, failure }, deps);
     if (failure.code !== ('ConnectionFailed' satisfies ErrorCode) || incoming.attempt >= maxAttempts) throw failure;
@@ -54,32 +54,32 @@ interface ProcessingContext {
 }
 
 async function recordNotification(
-  { platform, notification: message }: QueuedNotification,
+  { platform, notification }: QueuedNotification,
   taking: ProcessingContext,
 ): Promise<void> {
   const { app, recorder, deps } = taking;
   const store = await deps.loadStore(platform);
-  const observedNotification = await observeNotification(store, message, taking);
+  const observedNotification = await observeNotification(store, notification, taking);
   const hasSeveralPurchases = observedNotification.observations.length > 1;
-  const handledKey = { platform, key: message.key };
+  const handledKey = { platform, key: notification.key };
   const recorded: RecordPurchaseResult[] = [];
-  for (const observed of observedNotification.observations) {
-    const result = await deps.purchases.recordPurchase(app.name, observed.purchase.purchaseId, {
+  for (const observation of observedNotification.observations) {
+    const result = await deps.purchases.recordPurchase(app.name, observation.purchase.purchaseId, {
       trigger: 'notification',
-      observed,
+      observed: observation,
       storeReason: observedNotification.reason,
-      ...(await resolveStoreUser(app.name, observed, deps.userAliases)),
+      ...(await resolveStoreUser(app.name, observation, deps.userAliases)),
       notificationPart: { ...handledKey, isOneOfSeveral: hasSeveralPurchases },
       strategy: app.strategy,
       now: deps.now(),
     });
-    if (result) recorded.push((await claimForLateUser(result, observed, taking)) ?? result);
+    if (result) recorded.push((await claimForLateUser(result, observation, taking)) ?? result);
   }
   if (observedNotification.pricesChanged) await deps.priceLists.invalidate(app.name, platform, deps.now());
   if (observedNotification.observations.length !== 1)
     await deps.handledNotifications.markHandled(app.name, handledKey, deps.now());
   addRecordedPurchases(recorder, recorded);
-  recorder.addContent({ notifications: [{ reason: observedNotification.reason, type: message.type }] });
+  recorder.addContent({ notifications: [{ reason: observedNotification.reason, type: notification.type }] });
   const [user] = recorded.flatMap(({ stored }) => stored.entitledUsers);
   if (user !== undefined) recorder.setUser(user);
 }
@@ -87,12 +87,12 @@ async function recordNotification(
 /** A user who became known while the purchase was written has not found it waiting, and was not found before. */
 async function claimForLateUser(
   { stored }: RecordPurchaseResult,
-  observed: Observation,
+  observation: Observation,
   { app, deps }: ProcessingContext,
 ): Promise<RecordPurchaseResult | undefined> {
-  const { named } = stored.claims.length > 0 ? {} : await resolveStoreUser(app.name, observed, deps.userAliases);
+  const { named } = stored.claims.length > 0 ? {} : await resolveStoreUser(app.name, observation, deps.userAliases);
   if (named === undefined) return undefined;
-  const { purchaseId } = observed.purchase;
+  const { purchaseId } = observation.purchase;
   const claimed = { trigger: 'notification', named, strategy: app.strategy, now: deps.now() } as const;
   return await deps.purchases.recordPurchase(app.name, purchaseId, claimed);
 }
@@ -107,9 +107,9 @@ async function observeNotification(
 }
 
 /** From five seconds, twice as long each time, up to the quarter of an hour that a queue can hold a message back. */
-async function requeue(incoming: QueuedNotification, { notificationQueue: notificationsQueue }: Deps): Promise<void> {
+async function requeue(incoming: QueuedNotification, { notificationQueue }: Deps): Promise<void> {
   const delaySeconds = Math.min(900, 5 * 2 ** Math.min(incoming.attempt, 10));
-  await notificationsQueue.send([{ ...incoming, attempt: incoming.attempt + 1 }], {
+  await notificationQueue.send([{ ...incoming, attempt: incoming.attempt + 1 }], {
     delaySeconds,
     group: incoming.appName,
   });

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { type NotificationEndpoint, notificationEndpoints } from './notification-endpoints.ts';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { toLoggable } from '../shared/log.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
-import { parse } from '../shared/parse.ts';
-import { type RawNotification, StoreNotification } from '../stores/store.ts';
-import { createStoreContext } from '../stores/create-store-context.ts';
 import { authenticate, extractQueryCredentials } from '../http/authenticate.ts';
 import { matchPath } from '../http/match-path.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { toLoggable } from '../shared/log.ts';
+import { parse } from '../shared/parse.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
+import { type RawNotification, StoreNotification } from '../stores/store.ts';
+import { type NotificationEndpoint, notificationEndpoints } from './notification-endpoints.ts';
 
 /** A call of a store, once it is known whose purchases it is about. */
 interface NotificationCall {
@@ -29,8 +29,8 @@ interface NotificationCall {
 export async function receiveNotification(event: APIGatewayProxyEvent, deps: Deps): Promise<APIGatewayProxyResult> {
   try {
     return await enqueueNotifications(await identifyCall(event, deps), deps);
-  } catch (thrown) {
-    const { code, status, message, retryable, cause } = ServiceError.fromUnknown(thrown);
+  } catch (error) {
+    const { code, status, message, retryable, cause } = ServiceError.fromUnknown(error);
     console[retryable ? 'error' : 'warn'](
       JSON.stringify({ path: event.path, code, message, cause: toLoggable(cause) }),
     );
@@ -42,15 +42,12 @@ export async function receiveNotification(event: APIGatewayProxyEvent, deps: Dep
 /** All that is refused is answered alike, so that nobody learns which names or stores there are; the log says why. */
 const rejectedMessage = 'This notification is not for us.';
 
-async function identifyCall(
-  event: APIGatewayProxyEvent,
-  { appCache: cachedApps, now }: Deps,
-): Promise<NotificationCall> {
+async function identifyCall(event: APIGatewayProxyEvent, { appCache, now }: Deps): Promise<NotificationCall> {
   const endpointMatch = findEndpoint(event.path);
   const app =
     endpointMatch.appName === undefined
-      ? await authenticate(extractQueryCredentials(event), 'public', { findApp: cachedApps.find, now: now() })
-      : await cachedApps.find(endpointMatch.appName);
+      ? await authenticate(extractQueryCredentials(event), 'public', { findApp: appCache.find, now: now() })
+      : await appCache.find(endpointMatch.appName);
   if (!app || app.deletedAt !== undefined) throw new ServiceError('Forbidden', 'There is no such application.');
   const recorder = createEventRecorder({ type: toEventType(endpointMatch.hook), date: now(), eventId: randomUUID() });
   return { hook: endpointMatch.hook, app, raw: toRawNotification(event), recorder };
@@ -60,43 +57,43 @@ async function identifyCall(
 const toEventType = ({ platform }: NotificationEndpoint): string => `webhook.${platform}.called`;
 
 function findEndpoint(path: string): { hook: NotificationEndpoint; appName: string | undefined } {
-  for (const hook of notificationEndpoints) {
-    const match = matchPath(hook.paths, path);
-    if (match) return { hook, appName: match.params.appName };
+  for (const endpoint of notificationEndpoints) {
+    const match = matchPath(endpoint.paths, path);
+    if (match) return { hook: endpoint, appName: match.params.appName };
   }
   throw new ServiceError('ResourceNotFound', 'There is no such path.');
 }
 
 async function enqueueNotifications(
-  { hook, app, raw, recorder }: NotificationCall,
+  { hook: endpoint, app, raw, recorder }: NotificationCall,
   deps: Deps,
 ): Promise<APIGatewayProxyResult> {
-  const store = await deps.loadStore(hook.platform);
+  const store = await deps.loadStore(endpoint.platform);
   if (!store.receive) throw new ServiceError('ResourceNotFound', 'This store sends no notifications.');
   const receivedAt = deps.now();
   try {
-    const asking = await createStoreContext(app.name, hook.platform, { recorder, deps });
-    if (asking.settings === undefined)
-      throw new ServiceError('Forbidden', `The app sells nothing on ${hook.platform}.`);
-    const received = await store.receive(raw, asking);
+    const context = await createStoreContext(app.name, endpoint.platform, { recorder, deps });
+    if (context.settings === undefined)
+      throw new ServiceError('Forbidden', `The app sells nothing on ${endpoint.platform}.`);
+    const received = await store.receive(raw, context);
     const messages = received.notifications.map((message) => parse(StoreNotification, message));
     const { eventId } = recorder;
     await deps.notificationQueue.send(
-      messages.map((message, index) => ({
+      messages.map((notification, index) => ({
         appName: app.name,
-        platform: hook.platform,
+        platform: endpoint.platform,
         eventId: index === 0 ? eventId : randomUUID(),
         receivedAt,
         attempt: 0,
-        notification: message,
+        notification,
       })),
       { group: app.name },
     );
     return toHttpResult(200, received.responseText ?? '');
-  } catch (thrown) {
-    const failure = ServiceError.fromUnknown(thrown);
+  } catch (error) {
+    const failure = ServiceError.fromUnknown(error);
     if (failure.code !== 'InvalidPayload') throw failure;
-    await recordWorkerEvent(app.name, { recorder, failure, request: { route: hook.paths[0] ?? '' } }, deps);
+    await recordWorkerEvent(app.name, { recorder, failure, request: { route: endpoint.paths[0] ?? '' } }, deps);
     return toHttpResult(200, '');
   }
 }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { notificationEndpoints } from './notification-endpoints.ts';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
-import { ServiceError } from '../shared/errors.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
-import { createStoreContext } from '../stores/create-store-context.ts';
 import { type Platform, platforms } from '../purchases/platform.ts';
 import type { Millis } from '../purchases/purchase.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
 import type { StoreNotification } from '../stores/store.ts';
+import { notificationEndpoints } from './notification-endpoints.ts';
 
 /** Each look covers several runs, so that one that fails is made up for. */
 const lookbackMs = 3 * 24 * 60 * 60 * 1000;
@@ -58,18 +58,18 @@ async function recoverForApp(app: App, platform: Platform, deps: Deps): Promise<
   const recorder = createEventRecorder({ type: 'notifications.reconciled', date: deps.now() });
   const request = { route: 'reconcile', platform };
   try {
-    const asking = await createStoreContext(app.name, platform, { recorder, deps });
-    if (asking.settings === undefined) return;
+    const context = await createStoreContext(app.name, platform, { recorder, deps });
+    if (context.settings === undefined) return;
     const store = await deps.loadStore(platform);
-    const undelivered = (await store.listUndelivered?.(deps.now() - lookbackMs, asking)) ?? [];
+    const undelivered = (await store.listUndelivered?.(deps.now() - lookbackMs, context)) ?? [];
     const unhandled = await filterUnhandled(undelivered, { app: app.name, platform, deps });
     await enqueueUnhandled(unhandled, { app: app.name, platform, deps });
-    if (undelivered.length > 0) await store.confirmEnqueued?.(undelivered, asking);
+    if (undelivered.length > 0) await store.confirmEnqueued?.(undelivered, context);
     if (unhandled.length === 0) return;
     recorder.addContent({ notifications: unhandled.map(({ message: { type } }) => ({ platform, type })) });
     await recordWorkerEvent(app.name, { recorder, request, response: { quantity: unhandled.length } }, deps);
-  } catch (thrown) {
-    const failure = ServiceError.fromUnknown(thrown);
+  } catch (error) {
+    const failure = ServiceError.fromUnknown(error);
     recorder.addContent({ refreshFailures: [{ platform, reason: failure.message }] });
     await recordWorkerEvent(app.name, { recorder, request, failure }, deps);
   }
@@ -91,20 +91,20 @@ interface UnhandledNotification {
 /** Those that nobody has handled and that no look has just put on the queue. */
 async function filterUnhandled(
   undelivered: readonly StoreNotification[],
-  sending: RecoveryContext,
+  context: RecoveryContext,
 ): Promise<UnhandledNotification[]> {
   const once = [...new Map(undelivered.map((message) => [message.key, message])).values()];
-  const unhandled = await Promise.all(once.map(async (message) => await toUnhandled(message, sending)));
+  const unhandled = await Promise.all(once.map(async (message) => await toUnhandled(message, context)));
   return unhandled.filter((one) => one !== undefined);
 }
 
 async function toUnhandled(
   message: StoreNotification,
-  { app, platform, deps }: RecoveryContext,
+  { app: appName, platform, deps }: RecoveryContext,
 ): Promise<UnhandledNotification | undefined> {
   const { key } = message;
-  if (await deps.handledNotifications.isHandled(app, { platform, key })) return undefined;
-  const queued = await deps.handledNotifications.findEnqueued(app, { platform, key });
+  if (await deps.handledNotifications.isHandled(appName, { platform, key })) return undefined;
+  const queued = await deps.handledNotifications.findEnqueued(appName, { platform, key });
   if (queued && deps.now() - queued.lastEnqueuedAt < requeueAfterMs) return undefined;
   return { message, firstAt: queued?.firstEnqueuedAt ?? deps.now() };
 }
@@ -112,25 +112,25 @@ async function toUnhandled(
 /** Marks what it sends only then: a crash in between has the next look send it again. */
 async function enqueueUnhandled(
   unhandled: readonly UnhandledNotification[],
-  { app, platform, deps }: RecoveryContext,
+  { app: appName, platform, deps }: RecoveryContext,
 ): Promise<void> {
-  const lastAt = deps.now();
+  const lastEnqueuedAt = deps.now();
   const incoming = unhandled.map(({ message, firstAt: receivedAt }) => ({
-    appName: app,
+    appName,
     platform,
-    eventId: deriveEventId(app, platform, message.key),
+    eventId: deriveEventId(appName, platform, message.key),
     receivedAt,
     attempt: 0,
     notification: message,
   }));
-  await deps.notificationQueue.send(incoming, { group: app });
+  await deps.notificationQueue.send(incoming, { group: appName });
   await deps.handledNotifications.markEnqueued(
-    app,
+    appName,
     unhandled.map(({ message: { key }, firstAt }) => ({
       platform,
       key,
       firstEnqueuedAt: firstAt,
-      lastEnqueuedAt: lastAt,
+      lastEnqueuedAt,
     })),
   );
 }

@@ -3,12 +3,12 @@ import type { Observation } from '../purchases/observation.ts';
 
 /** The user whom a store names in an observation, when a form of that name is known; nothing otherwise. */
 export async function resolveStoreUser(
-  app: string,
+  appName: string,
   { userAliases }: Observation,
   aliases: Pick<UserAliasRepository, 'findUser'>,
 ): Promise<{ readonly named?: string }> {
   for (const token of userAliases) {
-    const storeUser = await aliases.findUser(app, token);
+    const storeUser = await aliases.findUser(appName, token);
     if (storeUser !== undefined) return { named: storeUser };
   }
   return {};

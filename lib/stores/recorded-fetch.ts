@@ -1,5 +1,5 @@
-import { ServiceError } from '../shared/errors.ts';
 import type { ExternalCall } from '../events/event.ts';
+import { ServiceError } from '../shared/errors.ts';
 import type { StoreFetch, StoreRequest, StoreResponse } from './store.ts';
 
 const defaultTimeoutMs = 6_000;

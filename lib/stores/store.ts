@@ -153,12 +153,12 @@ export interface Store {
    * `purchaseId` and the purchase's state. Throws `InvalidPayload` for what the store did not sign or issue to this
    * application, `ConnectionFailed` when it cannot be known now, `InternalError` for settings that the store refuses.
    */
-  validate(request: ValidationRequest, asking: StoreContext): Promise<StoreValidation>;
+  validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation>;
   /**
    * Checks `asking.settings`: their form, and with `askStore` by a call that changes nothing. Returns a sentence for the
    * operator; throws `InvalidPayload` for a wrong form, `InternalError` with a clear message when the store refuses them.
    */
-  checkSettings(asking: StoreContext, options: { readonly askStore: boolean }): Promise<string>;
+  checkSettings(context: StoreContext, options: { readonly askStore: boolean }): Promise<string>;
   /**
    * The purchase (prefixed id) that a request is about, told from the request alone: a purchase token, not something that
    * others could guess. While the store is out of reach, its last verified state then answers.
@@ -168,22 +168,22 @@ export interface Store {
    * Called once everything that the validation showed is stored: the moment to acknowledge or consume at the store, where
    * the settings say so. Returns what changed; a failure is recorded and does not fail the validation.
    */
-  fulfill?(validation: StoreValidation, asking: StoreContext): Promise<readonly Observation[]>;
+  fulfill?(validation: StoreValidation, context: StoreContext): Promise<readonly Observation[]>;
   /** The state now of what a refresh token stands for. Throws like `validate`. */
-  refresh?(refreshToken: Readonly<Record<string, string>>, asking: StoreContext): Promise<readonly Observation[]>;
+  refresh?(refreshToken: Readonly<Record<string, string>>, context: StoreContext): Promise<readonly Observation[]>;
   /**
    * Verifies a notification on its raw bytes and takes it apart, within a second. Throws `Forbidden` for what the store did
    * not send to this application, `InvalidPayload` for what can never be understood, `ConnectionFailed` when it should be
    * sent again.
    */
-  receive?(raw: RawNotification, asking: StoreContext): Promise<ReceivedNotifications>;
+  receive?(raw: RawNotification, context: StoreContext): Promise<ReceivedNotifications>;
   /**
    * The state of what a message is about: asked of the store, or taken from its verified signed payload. A type that is
    * not known is `OTHER` and never fails. Throws like `validate`; the message is then processed again later.
    */
-  observe?(message: StoreNotification, asking: StoreContext): Promise<ObservedNotification>;
+  observe?(message: StoreNotification, context: StoreContext): Promise<ObservedNotification>;
   /** Messages since `since` (epoch milliseconds) that a store without push holds ready, or that it failed to deliver. */
-  listUndelivered?(since: Millis, asking: StoreContext): Promise<readonly StoreNotification[]>;
+  listUndelivered?(since: Millis, context: StoreContext): Promise<readonly StoreNotification[]>;
   /** Called once what `missed` gave is safely on its way: the moment to delete it at the store. */
-  confirmEnqueued?(messages: readonly StoreNotification[], asking: StoreContext): Promise<void>;
+  confirmEnqueued?(messages: readonly StoreNotification[], context: StoreContext): Promise<void>;
 }

@@ -1,8 +1,8 @@
 import type { App } from '../apps/app.ts';
 import type { PurchaseRepository } from '../db/purchase-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
 import { withoutPlatform } from '../purchases/platform.ts';
 import { isActive, type Millis } from '../purchases/purchase.ts';
+import { ServiceError } from '../shared/errors.ts';
 import type { Store, ValidationRequest } from '../stores/store.ts';
 import type { ValidationOutcome } from './process-validation.ts';
 

@@ -1,10 +1,10 @@
 import type { App } from '../apps/app.ts';
 import type { EntitledPurchase } from '../db/purchase-repository.ts';
 import type { Deps } from '../deps.ts';
-import { ServiceError } from '../shared/errors.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
-import { createStoreContext } from '../stores/create-store-context.ts';
 import type { Platform } from '../purchases/platform.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
 import type { Store, StoreContext, StoreValidation, ValidationRequest } from '../stores/store.ts';
 import { loadLastVerifiedState } from './last-verified-state.ts';
 import { recordObservations } from './record-observations.ts';
@@ -30,11 +30,11 @@ export interface ValidationOutcome {
 export async function processValidation(
   request: ValidationRequest,
   platform: Platform,
-  validating: ValidationContext,
+  context: ValidationContext,
 ): Promise<ValidationOutcome> {
-  const { app, deps } = validating;
+  const { app, deps } = context;
   const store = await deps.loadStore(platform);
-  const asking = await createStoreContext(app.name, platform, validating);
+  const asking = await createStoreContext(app.name, platform, context);
   const validation = await store
     .validate(request, asking)
     .catch(
@@ -42,24 +42,24 @@ export async function processValidation(
         await loadLastVerifiedState(failure, { app, store, request, purchases: deps.purchases, now: deps.now() }),
     );
   if ('purchases' in validation) return validation;
-  const registered = await recordObservations(validation.observations, { ...validating, request, validation });
-  const fulfilledPurchases = await fulfillAtStore({ store, validation, asking }, { ...validating, request });
-  const changed = new Map(fulfilledPurchases.map((one) => [one.purchase.purchaseId, one]));
+  const registered = await recordObservations(validation.observations, { ...context, request, validation });
+  const fulfilledPurchases = await fulfillAtStore({ store, validation, asking }, { ...context, request });
+  const changed = new Map(fulfilledPurchases.map((purchase) => [purchase.purchase.purchaseId, purchase]));
   const requestedPurchase = registered.find(({ purchase }) => purchase.purchaseId === validation.purchaseId);
   return {
     validation,
-    purchases: registered.map((one) => changed.get(one.purchase.purchaseId) ?? one),
+    purchases: registered.map((purchase) => changed.get(purchase.purchase.purchaseId) ?? purchase),
     ...(requestedPurchase && { requestedPurchase }),
   };
 }
 
 /** Acknowledges or consumes at the store. The purchase is stored by now, so a failure is told in the event and no more. */
 async function fulfillAtStore(
-  { store, validation, asking }: { store: Store; validation: StoreValidation; asking: StoreContext },
+  { store, validation, asking: context }: { store: Store; validation: StoreValidation; asking: StoreContext },
   registering: ValidationContext & { readonly request: ValidationRequest },
 ): Promise<EntitledPurchase[]> {
   if (!store.fulfill) return [];
-  const observations = await store.fulfill(validation, asking).catch((failure: unknown) => {
+  const observations = await store.fulfill(validation, context).catch((failure: unknown) => {
     registering.recorder.addContent({
       refreshFailures: [{ platform: store.platform, reason: ServiceError.fromUnknown(failure).message }],
     });

@@ -1,6 +1,6 @@
 import type { App } from '../apps/app.ts';
-import type { UserAliasRepository } from '../db/user-alias-repository.ts';
 import type { EntitledPurchase, RecordPurchaseResult } from '../db/purchase-repository.ts';
+import type { UserAliasRepository } from '../db/user-alias-repository.ts';
 import type { Deps } from '../deps.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
@@ -26,20 +26,20 @@ const concurrency = 8;
  */
 export async function recordObservations(
   observations: readonly Observation[],
-  registering: RecordingContext,
+  context: RecordingContext,
 ): Promise<EntitledPurchase[]> {
   const recorded: RecordPurchaseResult[] = [];
   for (let start = 0; start < observations.length; start += concurrency) {
-    const some = observations.slice(start, start + concurrency);
-    const written = await Promise.all(some.map((observed) => recordObservation(observed, registering)));
+    const batch = observations.slice(start, start + concurrency);
+    const written = await Promise.all(batch.map((observation) => recordObservation(observation, context)));
     recorded.push(...written.filter((result) => result !== undefined));
   }
   const hasNewClaim = recorded.some(({ change }) => change && change.newClaims.length > 0);
-  if (recorded.length > 0) await linkUserAliases(observations, hasNewClaim, registering);
-  const { recorder, validation } = registering;
+  if (recorded.length > 0) await linkUserAliases(observations, hasNewClaim, context);
+  const { recorder, validation } = context;
   addRecordedPurchases(recorder, recorded, validation?.purchaseId);
   if (validation?.appDownload) recorder.setAppDownload(validation.appDownload);
-  return recorded.map(({ stored: { state: known, entitledUsers } }) => ({ purchase: known.purchase, entitledUsers }));
+  return recorded.map(({ stored: { state, entitledUsers } }) => ({ purchase: state.purchase, entitledUsers }));
 }
 
 /**
@@ -53,8 +53,8 @@ async function linkUserAliases(
 ): Promise<void> {
   const { applicationUsername: username, obfuscatedUsername } = request;
   if (username === undefined || (!hasNewClaim && (await deps.userAliases.hasAlias(app.name, username)))) return;
-  const shown = observations.flatMap(({ userAliases }) => userAliases);
-  const user = { username, storeAliases: shown, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
+  const storeAliases = observations.flatMap(({ userAliases }) => userAliases);
+  const user = { username, storeAliases, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
   await claimUnclaimedPurchases(app, user, deps);
   await deps.userAliases.saveAliases(app.name, user);
   // What a store told of meanwhile did not find the user yet.
@@ -73,13 +73,13 @@ async function claimUnclaimedPurchases(
 }
 
 async function recordObservation(
-  observed: Observation,
+  observation: Observation,
   { app, deps, request }: RecordingContext,
 ): Promise<RecordPurchaseResult | undefined> {
   const { applicationUsername: username } = request;
-  return await deps.purchases.recordPurchase(app.name, observed.purchase.purchaseId, {
+  return await deps.purchases.recordPurchase(app.name, observation.purchase.purchaseId, {
     trigger: 'validation',
-    observed,
+    observed: observation,
     ...(username !== undefined && { claim: { username, how: 'validation' } }),
     strategy: app.strategy,
     now: deps.now(),

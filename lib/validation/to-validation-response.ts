@@ -1,10 +1,10 @@
 import type { ValidatorPurchase } from '../api/validation.ts';
 import type { EntitledPurchase } from '../db/purchase-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { toValidatorPlatform, type Vocabulary } from '../shared/vocabulary.ts';
 import { withoutPlatform } from '../purchases/platform.ts';
 import { isExpired, type Millis, type Purchase } from '../purchases/purchase.ts';
 import { toValidatorPurchase } from '../purchases/to-records.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { toValidatorPlatform, type Vocabulary } from '../shared/vocabulary.ts';
 import type { ValidationRequest } from '../stores/store.ts';
 import type { ValidationOutcome } from './process-validation.ts';
 
@@ -19,12 +19,12 @@ interface ResponseContext {
  */
 export function toValidationResponse(
   request: ValidationRequest,
-  { validation, purchases, requestedPurchase: asked }: ValidationOutcome,
+  { validation, purchases, requestedPurchase }: ValidationOutcome,
   { vocabulary, now }: ResponseContext,
 ) {
   const { applicationUsername } = request;
-  if (validation.scope === 'product') assertValid(asked, applicationUsername, now);
-  const own = purchases.filter((one) => isEntitled(applicationUsername, one)).map(({ purchase }) => purchase);
+  if (validation.scope === 'product') assertValid(requestedPurchase, applicationUsername, now);
+  const own = purchases.filter((purchase) => isEntitled(applicationUsername, purchase)).map(({ purchase }) => purchase);
   return {
     ok: true as const,
     data: {
@@ -32,7 +32,7 @@ export function toValidationResponse(
       latest_receipt: true as const,
       transaction: {
         ...validation.nativeTransaction,
-        ...(asked && { transactionId: withoutPlatform(asked.purchase.transactionId) }),
+        ...(requestedPurchase && { transactionId: withoutPlatform(requestedPurchase.purchase.transactionId) }),
         // Clients compare it with the type they sent before they read anything else.
         ...(request.transaction.type !== undefined && { type: request.transaction.type }),
       },

@@ -1,14 +1,14 @@
 import type { WebhookSender } from '../db/app-repository.ts';
 import type { Deps } from '../deps.ts';
-import { ServiceError } from '../shared/errors.ts';
 import type { ExternalCall } from '../events/event.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
-import { createRedactor } from '../shared/redaction/redactor.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
-import { buildWebhookBody, buildWebhookHeaders } from './webhook-request.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { createRedactor } from '../shared/redaction/redactor.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { describeFailure } from './delivery-transitions.ts';
 import type { PostOutcome } from './guarded-post.ts';
+import { buildWebhookBody, buildWebhookHeaders } from './webhook-request.ts';
 
 /** Sends the webhook once, with what the user owns now, and records the event of it. */
 export async function attemptDelivery(
@@ -16,14 +16,14 @@ export async function attemptDelivery(
   sender: WebhookSender,
   deps: Deps,
 ): Promise<PostOutcome> {
-  const { appName: app, deliveryId, username, url } = delivery;
+  const { appName, deliveryId, username, url } = delivery;
   const { secretKey, signingSecret } = sender;
-  const { webhookSettings: webhook, vocabulary } = sender.app;
+  const { webhookSettings, vocabulary } = sender.app;
   if (!signingSecret) throw new ServiceError('InternalError', 'The application has no signing secret.');
-  const owned = username === undefined ? [] : await deps.purchases.listByUser(app, username);
+  const owned = username === undefined ? [] : await deps.purchases.listByUser(appName, username);
   const startedAt = deps.now();
   const body = buildWebhookBody(delivery, {
-    ...(webhook?.includesPassword && { password: secretKey }),
+    ...(webhookSettings?.includesPassword && { password: secretKey }),
     purchases: owned,
     tongue: vocabulary,
     now: startedAt,
@@ -50,10 +50,10 @@ interface AttemptResult {
 /** The event is found by the notification's id, as by that of a request. */
 async function recordAttemptEvent(
   delivery: WebhookDelivery,
-  { posted: outcome, call, bodyExcerpt: start }: AttemptResult,
+  { posted: outcome, call, bodyExcerpt }: AttemptResult,
   deps: Deps,
 ): Promise<void> {
-  const { appName: app, type, username, notification, failedAttempts: attempts } = delivery;
+  const { appName, type, username, notification, failedAttempts } = delivery;
   const { id, reason, productId, purchaseId, transactionId } = notification;
   const date = new Date(notification.date).toISOString();
   const recorder = createEventRecorder({ type: 'webhook.app.called', date: call.timing.startedAt, reqId: id });
@@ -67,9 +67,9 @@ async function recordAttemptEvent(
   recorder.addExternalCall(call);
   const problem = describeFailure(outcome);
   const failure = problem === undefined ? undefined : new ServiceError('ConnectionFailed', problem);
-  const response = 'status' in outcome ? { status: outcome.status, message: start } : {};
-  const request = { route: 'webhook', type, attempt: attempts + 1 };
-  await recordWorkerEvent(app, { recorder, request, response, ...(failure && { failure }) }, deps);
+  const response = 'status' in outcome ? { status: outcome.status, message: bodyExcerpt } : {};
+  const request = { route: 'webhook', type, attempt: failedAttempts + 1 };
+  await recordWorkerEvent(appName, { recorder, request, response, ...(failure && { failure }) }, deps);
 }
 
 function toExternalCall(url: string, outcome: PostOutcome, timing: ExternalCall['timing']): ExternalCall {

@@ -3,12 +3,12 @@ import { getApp } from '../apps/manage-apps.ts';
 import { deliveryRetentionMs } from '../db/delivery-repository.ts';
 import type { Item } from '../db/table.ts';
 import type { Deps } from '../deps.ts';
-import { ServiceError } from '../shared/errors.ts';
 import { getEntitledSince } from '../purchases/claims.ts';
 import type { Millis } from '../purchases/purchase.ts';
-import { type PurchaseAnnouncements, readPurchaseItem } from './purchase-announcements.ts';
+import { ServiceError } from '../shared/errors.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { buildDeliveries, enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
+import { type PurchaseAnnouncements, readPurchaseItem } from './purchase-announcements.ts';
 
 /** The moments whose changes are announced: the first included, the last excluded. */
 interface TimeRange {
@@ -71,19 +71,19 @@ async function findAnnouncements(
   item: Item,
   { app, range, deps }: { app: App; range: TimeRange; deps: Deps },
 ): Promise<PurchaseAnnouncements[]> {
-  const { announcements: news, recipients: users, purchase } = readPurchaseItem(item);
+  const { announcements, recipients, purchase } = readPurchaseItem(item);
   const [kept, claims] = await Promise.all([
     deps.purchases.listNotifications(app.name, purchase.purchaseId),
     deps.purchases.listClaims(app.name, purchase.purchaseId),
   ]);
   const since = new Map(claims.map((claim) => [claim.username, getEntitledSince(claim, app.strategy)]));
-  const byId = new Map([...kept, ...news].map((announcement) => [announcement.id, announcement]));
+  const byId = new Map([...kept, ...announcements].map((announcement) => [announcement.id, announcement]));
   return [...byId.values()]
     .filter(({ date }) => date >= range.from && date < range.to)
     .map((announcement) => ({
       app: app.name,
       announcements: [announcement],
-      recipients: users.filter((username) => (since.get(username) ?? 0) <= announcement.date),
+      recipients: recipients.filter((username) => (since.get(username) ?? 0) <= announcement.date),
       purchase,
     }));
 }
@@ -92,8 +92,8 @@ async function findAnnouncements(
 async function createIfMissing(delivery: WebhookDelivery, { deliveries, now }: Deps): Promise<boolean> {
   if (await deliveries.createIfAbsent(delivery)) return true;
   const present = await deliveries.find(delivery.appName, delivery.deliveryId);
-  const { state, failedAttempts: attempts, dueAt, createdAt } = present ?? delivery;
-  return state === 'waiting' && attempts === 0 && dueAt === undefined && now() - createdAt >= staleAfterMs;
+  const { state, failedAttempts, dueAt, createdAt } = present ?? delivery;
+  return state === 'waiting' && failedAttempts === 0 && dueAt === undefined && now() - createdAt >= staleAfterMs;
 }
 
 async function mapInBatches<T, R>(values: readonly T[], run: (value: T) => Promise<R>): Promise<R[]> {

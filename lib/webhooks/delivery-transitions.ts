@@ -27,35 +27,35 @@ export function applyAttempt(
   posted: PostOutcome,
   { now, random }: AttemptClock,
 ): WebhookDelivery {
-  const failure = describeFailure(posted);
+  const failureReason = describeFailure(posted);
   const base = { ...clearSchedule(delivery), ...('status' in posted && { lastHttpStatus: posted.status }) };
-  if (failure === undefined) return { ...base, state: 'delivered' };
-  const attempts = delivery.failedAttempts + 1;
+  if (failureReason === undefined) return { ...base, state: 'delivered' };
+  const failedAttempts = delivery.failedAttempts + 1;
   const requestedDelayMs = 'status' in posted ? parseRetryAfterMs(posted.retryAfter, now) : undefined;
   const wait = computeRetryDelayMs({
-    attempts,
+    attempts: failedAttempts,
     random,
     ...(requestedDelayMs !== undefined && { retryAfterMs: requestedDelayMs }),
   });
   // A test is for somebody who watches.
   if (wait === undefined || isGoneResponse(posted) || delivery.type === 'test')
-    return { ...base, failedAttempts: attempts, failureReason: failure, state: 'dead' };
-  return { ...base, failedAttempts: attempts, failureReason: failure, ...scheduleNextAttempt(now + wait, now) };
+    return { ...base, failedAttempts, failureReason, state: 'dead' };
+  return { ...base, failedAttempts, failureReason, ...scheduleNextAttempt(now + wait, now) };
 }
 
 /** The delivery that gets no attempt: its application or URL is no more. */
-export const markDead = (delivery: WebhookDelivery, failure: string): WebhookDelivery => ({
+export const markDead = (delivery: WebhookDelivery, failureReason: string): WebhookDelivery => ({
   ...clearSchedule(delivery),
-  failureReason: failure,
+  failureReason,
   state: 'dead',
 });
 
 /** The delivery that waits for its URL to come back; that is no attempt. */
-export const postpone = (delivery: WebhookDelivery, nextAt: Millis): WebhookDelivery => ({
+export const postpone = (delivery: WebhookDelivery, nextAttemptAt: Millis): WebhookDelivery => ({
   ...clearSchedule(delivery),
   failureReason: 'The server did not answer others.',
-  nextAttemptAt: nextAt,
-  dueAt: nextAt,
+  nextAttemptAt,
+  dueAt: nextAttemptAt,
 });
 
 /** A dead delivery as if it were new. */
@@ -68,15 +68,15 @@ export const resetForReplay = (delivery: WebhookDelivery, now: Millis): WebhookD
 });
 
 /** Seconds until the queue shows the next attempt; undefined when the sweep does. */
-export function computeQueueDelaySeconds({ nextAttemptAt: nextAt }: WebhookDelivery, now: Millis): number | undefined {
-  const wait = (nextAt ?? now) - now;
+export function computeQueueDelaySeconds({ nextAttemptAt }: WebhookDelivery, now: Millis): number | undefined {
+  const wait = (nextAttemptAt ?? now) - now;
   return wait > maxQueueDelayMs ? undefined : Math.max(0, Math.ceil(wait / 1000));
 }
 
 /** Short waits are delays of the queue; the sweep sees to those a minute later, in case the message was lost. */
-const scheduleNextAttempt = (nextAt: Millis, now: Millis): Pick<WebhookDelivery, 'nextAttemptAt' | 'dueAt'> => ({
-  nextAttemptAt: nextAt,
-  dueAt: nextAt - now > maxQueueDelayMs ? nextAt : nextAt + lostMessageGraceMs,
+const scheduleNextAttempt = (nextAttemptAt: Millis, now: Millis): Pick<WebhookDelivery, 'nextAttemptAt' | 'dueAt'> => ({
+  nextAttemptAt,
+  dueAt: nextAttemptAt - now > maxQueueDelayMs ? nextAttemptAt : nextAttemptAt + lostMessageGraceMs,
 });
 
 function clearSchedule({

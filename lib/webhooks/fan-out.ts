@@ -1,11 +1,11 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
+import type { Announcement } from '../purchases/announcement.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
-import type { Announcement } from '../purchases/announcement.ts';
-import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announcements.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
+import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announcements.ts';
 
 /**
  * Makes a delivery for each thing that records of the stream announce, each user concerned and each URL, and sends them on
@@ -16,10 +16,10 @@ export async function fanOutDeliveries(records: readonly DynamoDBRecord[], deps:
   const find = memoizeFindApp(deps.apps.find);
   const outcomes = await Promise.all(records.map(async (record) => await createDeliveries(record, find, deps)));
   const failed = new Set(outcomes.flatMap(({ failure }, index) => (failure ? [index] : [])));
-  const apps = [...new Set(outcomes.flatMap(({ deliveries }) => deliveries.map(({ appName: app }) => app)))];
+  const apps = [...new Set(outcomes.flatMap(({ deliveries }) => deliveries.map(({ appName }) => appName)))];
   await Promise.all(
-    apps.map(async (app) => {
-      const own = outcomes.map(({ deliveries }) => deliveries.filter((delivery) => delivery.appName === app));
+    apps.map(async (appName) => {
+      const own = outcomes.map(({ deliveries }) => deliveries.filter((delivery) => delivery.appName === appName));
       const failure = await tryWork(async () => await enqueueDeliveries(own.flat(), deps));
       if (failure) own.forEach((deliveries, index) => void (deliveries.length > 0 && failed.add(index)));
     }),
@@ -42,9 +42,9 @@ type FindApp = Deps['apps']['find'];
 function memoizeFindApp(find: FindApp): FindApp {
   const asked = new Map<string, ReturnType<FindApp>>();
   return async (name) => {
-    const answer = asked.get(name) ?? find(name);
-    asked.set(name, answer);
-    return await answer;
+    const result = asked.get(name) ?? find(name);
+    asked.set(name, result);
+    return await result;
   };
 }
 
@@ -66,8 +66,8 @@ async function tryWork(work: () => Promise<void>): Promise<ServiceError | undefi
   try {
     await work();
     return undefined;
-  } catch (thrown) {
-    const failure = ServiceError.fromUnknown(thrown);
+  } catch (error) {
+    const failure = ServiceError.fromUnknown(error);
     logError({ worker: 'fan-out-webhooks' }, failure);
     return failure;
   }
@@ -75,35 +75,32 @@ async function tryWork(work: () => Promise<void>): Promise<ServiceError | undefi
 
 /** Sandbox purchases go to the sandbox URLs where there are any; the main URLs take everything else. */
 export function selectWebhookUrls(
-  { webhookSettings: webhook, deletedAt }: App,
+  { webhookSettings, deletedAt }: App,
   sandbox: boolean | undefined,
 ): readonly string[] {
-  if (!webhook || deletedAt !== undefined) return [];
-  return sandbox && webhook.sandboxUrls.length > 0 ? webhook.sandboxUrls : webhook.urls;
+  if (!webhookSettings || deletedAt !== undefined) return [];
+  return sandbox && webhookSettings.sandboxUrls.length > 0 ? webhookSettings.sandboxUrls : webhookSettings.urls;
 }
 
 /** A delivery for each thing that is announced, each user and each URL. */
 export function buildDeliveries(
-  { app, announcements: news, recipients: users, purchase }: PurchaseAnnouncements,
+  { app: appName, announcements, recipients, purchase }: PurchaseAnnouncements,
   settings: App,
   now: number,
 ): WebhookDelivery[] {
   const { sandbox, ...subject } = purchase;
-  const notifications = news.map(({ id, reason, date }: Announcement) => ({ id, reason, date, ...subject }));
+  const notifications = announcements.map(({ id, reason, date }: Announcement) => ({ id, reason, date, ...subject }));
   return notifications.flatMap((notification) =>
-    users.flatMap((username) =>
+    recipients.flatMap((username) =>
       selectWebhookUrls(settings, sandbox).map((url) =>
-        buildDelivery({ appName: app, type: 'purchases.updated', url, username, notification, createdAt: now }),
+        buildDelivery({ appName, type: 'purchases.updated', url, username, notification, createdAt: now }),
       ),
     ),
   );
 }
 
 /** Puts new deliveries of one application on the queue, in its own group: a backlog of one delays no other. */
-export async function enqueueDeliveries(
-  deliveries: readonly WebhookDelivery[],
-  { webhookQueue: webhooksQueue }: Deps,
-): Promise<void> {
+export async function enqueueDeliveries(deliveries: readonly WebhookDelivery[], { webhookQueue }: Deps): Promise<void> {
   const [first] = deliveries;
   if (!first) return;
   const messages = deliveries.map(({ appName, deliveryId, failedAttempts }) => ({
@@ -111,5 +108,5 @@ export async function enqueueDeliveries(
     deliveryId,
     failedAttempts,
   }));
-  await webhooksQueue.send(messages, { group: first.appName });
+  await webhookQueue.send(messages, { group: first.appName });
 }

@@ -52,10 +52,10 @@ export function createGuardedPost({ resolve, timeoutMs = 15_000, ...rule }: Guar
       if (addresses.length === 0 || !addresses.every(({ address }) => isPublicAddress(address, rule)))
         throw new ServiceError('InvalidPayload', 'The webhook URL has an address that is not public.');
       return await send(message, { url, addresses, signal });
-    } catch (thrown) {
-      if (thrown instanceof ServiceError) return { failure: 'forbidden', message: thrown.message };
+    } catch (error) {
+      if (error instanceof ServiceError) return { failure: 'forbidden', message: error.message };
       if (signal.aborted) return { failure: 'timeout', message: `There was no answer within ${timeoutMs / 1000} s.` };
-      return { failure: 'no-connection', message: `There was no connection${describeConnectionError(thrown)}.` };
+      return { failure: 'no-connection', message: `There was no connection${describeConnectionError(error)}.` };
     }
   };
 }
@@ -84,12 +84,12 @@ async function send({ headers, body }: WebhookRequest, { url, addresses, signal 
       lookup: createPinnedLookup(addresses),
       headers: { ...headers, ...length },
     })
-      .on('response', (answer) => {
+      .on('response', (result) => {
         isAnswered = true;
-        const { statusCode = 0, headers: got } = answer;
+        const { statusCode = 0, headers: got } = result;
         const retryAfter = got['retry-after'];
-        void readExcerpt(answer).then((start) =>
-          resolve({ status: statusCode, ...(retryAfter && { retryAfter }), bodyExcerpt: start }),
+        void readExcerpt(result).then((bodyExcerpt) =>
+          resolve({ status: statusCode, ...(retryAfter && { retryAfter }), bodyExcerpt }),
         );
       })
       .on('upgrade', ({ statusCode = 0 }, socket) => {
@@ -111,12 +111,12 @@ const createPinnedLookup =
   };
 
 /** The first bytes of a body, or what came in two seconds; the status stands even when the rest never comes. */
-async function readExcerpt(answer: IncomingMessage): Promise<string> {
+async function readExcerpt(result: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  const tooLong = setTimeout(() => answer.destroy(), bodyReadTimeoutMs);
+  const tooLong = setTimeout(() => result.destroy(), bodyReadTimeoutMs);
   try {
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
+    for await (const chunk of result as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       size += chunk.length;
       if (size >= maxExcerptBytes) break;
@@ -125,7 +125,7 @@ async function readExcerpt(answer: IncomingMessage): Promise<string> {
     // What came before the connection broke is shown.
   }
   clearTimeout(tooLong);
-  answer.destroy();
+  result.destroy();
   return Buffer.concat(chunks).subarray(0, maxExcerptBytes).toString('utf8');
 }
 
@@ -146,7 +146,7 @@ const dnsErrorPhrases: Readonly<Record<string, string>> = {
   ESERVFAIL: ': the name servers could not tell the address',
 };
 
-function describeConnectionError(thrown: unknown): string {
-  const { code = 'no code' } = thrown as { readonly code?: string };
+function describeConnectionError(error: unknown): string {
+  const { code = 'no code' } = error as { readonly code?: string };
   return `${dnsErrorPhrases[code] ?? ''} (${code})`;
 }

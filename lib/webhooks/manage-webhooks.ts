@@ -4,8 +4,8 @@ import { getApp } from '../apps/manage-apps.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
-import { enqueueDeliveries } from './fan-out.ts';
 import { resetForReplay } from './delivery-transitions.ts';
+import { enqueueDeliveries } from './fan-out.ts';
 import { parseWebhookUrl } from './webhook-url.ts';
 
 /** A secret of Standard Webhooks: 256 random bits behind its prefix. */
@@ -43,8 +43,8 @@ const listUrls = ({ urls, sandboxUrls }: WebhookSettings): string[] => dedupe([.
 
 /** Sends a webhook of type `test` to every URL, also to one that was switched off: an answer switches it on. */
 export async function sendTestWebhook(name: string, deps: Deps): Promise<readonly WebhookDelivery[]> {
-  const { webhookSettings: webhook } = await getApp(deps.apps, name);
-  const urls = webhook ? listUrls(webhook) : [];
+  const { webhookSettings } = await getApp(deps.apps, name);
+  const urls = webhookSettings ? listUrls(webhookSettings) : [];
   if (urls.length === 0) throw new ServiceError('InvalidPayload', `${name} has set no webhook URL.`);
   const createdAt = deps.now();
   const notification = { id: randomUUID(), reason: 'TEST', date: createdAt } as const;
@@ -56,8 +56,8 @@ export async function sendTestWebhook(name: string, deps: Deps): Promise<readonl
 
 /** Deliveries that failed and wait or are dead, oldest first. */
 export async function listDeliveries(name: string, state: WebhookDelivery['state'] | undefined, deps: Deps) {
-  const { name: app }: App = await getApp(deps.apps, name);
-  const undelivered = await deps.deliveries.listFailed(app);
+  const { name: appName }: App = await getApp(deps.apps, name);
+  const undelivered = await deps.deliveries.listFailed(appName);
   return undelivered.filter((delivery) => state === undefined || delivery.state === state);
 }
 

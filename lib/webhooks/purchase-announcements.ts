@@ -37,17 +37,17 @@ export function readStreamRecord({ eventName, dynamodb = {} }: DynamoDBRecord): 
   const { version, ...announced } = readPurchaseItem(unmarshallImage(NewImage));
   const before = OldImage && parse(PreviousPurchaseItem, unmarshallImage(OldImage), 'InternalError');
   if (version === before?.version) return undefined;
-  const users = [...new Set([...announced.recipients, ...(before?.entitledUsers ?? [])])];
-  return users.length > 0 && announced.announcements.length > 0 ? { ...announced, recipients: users } : undefined;
+  const recipients = [...new Set([...announced.recipients, ...(before?.entitledUsers ?? [])])];
+  return recipients.length > 0 && announced.announcements.length > 0 ? { ...announced, recipients } : undefined;
 }
 
 /** What the version of a purchase announces that its item holds, to those entitled by it. */
 export function readPurchaseItem(item: Item): PurchaseAnnouncements & { readonly version: number } {
   const { pk, purchase, version, updatedAt, ...stored } = parse(PurchaseItem, item, 'InternalError');
-  const app = pk.slice(0, pk.indexOf('#'));
+  const appName = pk.slice(0, pk.indexOf('#'));
   const { purchaseId } = purchase;
-  const news = stored.announcedReasons.map((reason) =>
-    buildAnnouncement({ app, purchaseId, version, updatedAt }, reason),
+  const announcements = stored.announcedReasons.map((reason) =>
+    buildAnnouncement({ app: appName, purchaseId, version, updatedAt }, reason),
   );
-  return { app, announcements: news, recipients: stored.entitledUsers, purchase, version };
+  return { app: appName, announcements, recipients: stored.entitledUsers, purchase, version };
 }

@@ -1,8 +1,8 @@
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
-import { enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
 import { markDead, resetForReplay } from './delivery-transitions.ts';
+import { enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
 
 /** The URLs that the application has now for such a delivery. A test is of any. */
 export async function getCurrentUrls(
@@ -27,13 +27,13 @@ export async function redirectDelivery(
   urls: readonly string[],
   deps: Deps,
 ): Promise<WebhookDelivery> {
-  const { appName: app, type, username, notification } = delivery;
+  const { appName, type, username, notification } = delivery;
   const deadDelivery = markDead(delivery, 'The application has another URL now.');
   // A test was of that URL.
   if (type === 'test') return deadDelivery;
   const redirected = urls.map((url) =>
     buildDelivery({
-      appName: app,
+      appName,
       type,
       url,
       ...(username !== undefined && { username }),

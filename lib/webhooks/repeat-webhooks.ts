@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { App } from '../apps/app.ts';
 import type { EntitledPurchase } from '../db/purchase-repository.ts';
 import type { Deps } from '../deps.ts';
-import { ServiceError } from '../shared/errors.ts';
 import type { EventRecord } from '../events/event.ts';
 import { platforms } from '../purchases/platform.ts';
 import type { Millis } from '../purchases/purchase.ts';
+import { ServiceError } from '../shared/errors.ts';
 import { buildDelivery, type WebhookDelivery, type WebhookNotification } from './delivery.ts';
 import { enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
 
@@ -33,8 +33,11 @@ export async function repeatWebhooks(app: App, reqId: string, deps: Deps): Promi
   return deliveries;
 }
 
-async function findEvents(app: string, reqId: string, { events }: Deps): Promise<EventRecord[]> {
-  const [event, tagged] = await Promise.all([events.find(app, reqId), events.listByTags(app, [reqId], maxEvents)]);
+async function findEvents(appName: string, reqId: string, { events }: Deps): Promise<EventRecord[]> {
+  const [event, tagged] = await Promise.all([
+    events.find(appName, reqId),
+    events.listByTags(appName, [reqId], maxEvents),
+  ]);
   const oldestFirst = tagged.filter((loadedPurchases) => loadedPurchases.reqId === reqId).reverse();
   return event ? [...oldestFirst, event] : oldestFirst;
 }
@@ -43,13 +46,17 @@ type Row = Readonly<Record<string, unknown>>;
 type PurchasesById = ReadonlyMap<string, EntitledPurchase>;
 
 /** By id, as they are now. */
-async function loadPurchases(app: string, events: readonly EventRecord[], { purchases }: Deps): Promise<PurchasesById> {
+async function loadPurchases(
+  appName: string,
+  events: readonly EventRecord[],
+  { purchases }: Deps,
+): Promise<PurchasesById> {
   const rows = events.flatMap((event) =>
     isStoreEvent(event) ? event.content.purchases : event.content.purchases.slice(0, 1),
   );
   const ids = rows.map(getPurchaseId).filter((id) => id !== undefined);
-  const loadedPurchases = await purchases.findMany(app, ids);
-  return new Map(loadedPurchases.map((one) => [one.purchase.purchaseId, one]));
+  const loadedPurchases = await purchases.findMany(appName, ids);
+  return new Map(loadedPurchases.map((purchase) => [purchase.purchase.purchaseId, purchase]));
 }
 
 const storeEvents = new Set(['receipt.refreshed', ...platforms.map((platform) => `webhook.${platform}.called`)]);

@@ -27,18 +27,18 @@ export function createDnsResolver({ servers, timeoutMs = 2_000 }: DnsResolverOpt
     // One that has asked before gives slow name servers less time, going by the answers of fast ones.
     const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
     if (servers) resolver.setServers(servers);
-    const answers = await Promise.allSettled([
+    const responses = await Promise.allSettled([
       resolver.resolve4(host).then((found) => found.map((address) => ({ address, family: 4 }))),
       resolver.resolve6(host).then((found) => found.map((address) => ({ address, family: 6 }))),
     ]);
-    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    if (addresses.length === 0) throw selectDnsError(answers);
+    const addresses = responses.flatMap((response) => (response.status === 'fulfilled' ? response.value : []));
+    if (addresses.length === 0) throw selectDnsError(responses);
     return addresses;
   };
 }
 
 /** That a name has no address of one family says nothing where the other could not be asked for. */
-function selectDnsError(answers: readonly PromiseSettledResult<unknown>[]): unknown {
-  const reasons = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
+function selectDnsError(responses: readonly PromiseSettledResult<unknown>[]): unknown {
+  const reasons = responses.flatMap((response) => (response.status === 'rejected' ? [response.reason] : []));
   return reasons.find(({ code }) => code !== 'ENODATA') ?? reasons[0];
 }

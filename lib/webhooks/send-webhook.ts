@@ -1,12 +1,12 @@
 import type { WebhookSender } from '../db/app-repository.ts';
 import type { Deps } from '../deps.ts';
+import type { Millis } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
-import type { Millis } from '../purchases/purchase.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
 import type { WebhookDelivery, WebhookMessage } from './delivery.ts';
-import { computeUrlBackoffMs, type WebhookUrlHealth } from './endpoint-health.ts';
 import { applyAttempt, computeQueueDelaySeconds, isGoneResponse, markDead, postpone } from './delivery-transitions.ts';
+import { computeUrlBackoffMs, type WebhookUrlHealth } from './endpoint-health.ts';
 import type { PostOutcome } from './guarded-post.ts';
 import { getCurrentUrls, redirectDelivery } from './redirect-delivery.ts';
 import { maxRetryDurationMs } from './retry-schedule.ts';
@@ -20,22 +20,23 @@ const clockSkewMs = 2_000;
  * sweep comes again, and at worst the server gets the same `webhook-id` twice.
  */
 export async function sendWebhook(message: WebhookMessage, deps: Deps): Promise<void> {
-  const { appName: app, deliveryId, failedAttempts: attempt } = message;
-  const delivery = await deps.deliveries.find(app, deliveryId);
-  if (delivery?.state !== 'waiting' || (attempt !== undefined && attempt !== delivery.failedAttempts)) return;
+  const { appName, deliveryId, failedAttempts } = message;
+  const delivery = await deps.deliveries.find(appName, deliveryId);
+  if (delivery?.state !== 'waiting' || (failedAttempts !== undefined && failedAttempts !== delivery.failedAttempts))
+    return;
   if ((delivery.nextAttemptAt ?? 0) > deps.now() + clockSkewMs) return;
-  const after = await attemptOrSkip(delivery, deps).catch((thrown: unknown) =>
-    countInternalFailure(delivery, thrown, deps.now()),
+  const after = await attemptOrSkip(delivery, deps).catch((error: unknown) =>
+    countInternalFailure(delivery, error, deps.now()),
   );
   await saveAndReschedule(delivery, after, deps);
 }
 
 /** Sends the webhook, unless something hinders it, and returns what becomes of its delivery. */
 async function attemptOrSkip(delivery: WebhookDelivery, deps: Deps): Promise<WebhookDelivery> {
-  const { appName: app, url } = delivery;
+  const { appName, url } = delivery;
   const [sender, endpoint] = await Promise.all([
-    deps.apps.findWebhookSender(app),
-    deps.deliveries.findUrlHealth(app, url),
+    deps.apps.findWebhookSender(appName),
+    deps.deliveries.findUrlHealth(appName, url),
   ]);
   if (!sender?.app.webhookSettings || sender.app.deletedAt !== undefined)
     return markDead(delivery, 'The application takes no webhooks any more.');
@@ -48,10 +49,10 @@ async function attemptOrSkip(delivery: WebhookDelivery, deps: Deps): Promise<Web
  * Our own trouble is a failed attempt as well: the schedule outlasts any outage, and the delivery is listed. The queue would
  * give the message up after a day.
  */
-function countInternalFailure(delivery: WebhookDelivery, thrown: unknown, now: Millis): WebhookDelivery {
-  const { appName: app, deliveryId } = delivery;
-  const failure = ServiceError.fromUnknown(thrown);
-  logError({ app, deliveryId }, failure);
+function countInternalFailure(delivery: WebhookDelivery, error: unknown, now: Millis): WebhookDelivery {
+  const { appName, deliveryId } = delivery;
+  const failure = ServiceError.fromUnknown(error);
+  logError({ app: appName, deliveryId }, failure);
   const posted: PostOutcome = {
     failure: 'no-connection',
     message: `The webhook could not be sent: ${failure.message}`,
@@ -63,13 +64,13 @@ function countInternalFailure(delivery: WebhookDelivery, thrown: unknown, now: M
 function findBlocker(delivery: WebhookDelivery, endpoint: WebhookUrlHealth, now: Millis): WebhookDelivery | undefined {
   if (delivery.type === 'test') return undefined;
   if (endpoint.disabledAt !== undefined) return markDead(delivery, 'The URL is switched off: it answered 410.');
-  const { backoffUntil: downUntil = 0 } = endpoint;
-  if (delivery.failedAttempts > 0 || downUntil <= now) return undefined;
+  const { backoffUntil = 0 } = endpoint;
+  if (delivery.failedAttempts > 0 || backoffUntil <= now) return undefined;
   if (now - delivery.createdAt > maxRetryDurationMs) return markDead(delivery, 'The server did not answer for days.');
   // Spread over half as long again, so that they do not all come at once.
   return postpone(
     delivery,
-    Math.ceil(downUntil + Math.random() * 0.5 * computeUrlBackoffMs(endpoint.consecutiveFailures ?? 1)),
+    Math.ceil(backoffUntil + Math.random() * 0.5 * computeUrlBackoffMs(endpoint.consecutiveFailures ?? 1)),
   );
 }
 
@@ -87,31 +88,31 @@ async function send(
  * several answers at once a 410 stands, unless the operator's test was answered.
  */
 async function updateUrlHealth(
-  { appName: app, url, type }: WebhookDelivery,
+  { appName, url, type }: WebhookDelivery,
   { posted, endpoint, deps }: { posted: PostOutcome; endpoint: WebhookUrlHealth; deps: Deps },
 ): Promise<void> {
   const { now, deliveries } = deps;
-  if (isGoneResponse(posted)) return await deliveries.disableUrl(app, url, now());
-  if ('status' in posted && type === 'test') return await deliveries.enableUrl(app, url);
+  if (isGoneResponse(posted)) return await deliveries.disableUrl(appName, url, now());
+  if ('status' in posted && type === 'test') return await deliveries.enableUrl(appName, url);
   if ('status' in posted)
-    return endpoint.backoffUntil === undefined ? undefined : await deliveries.saveUrlBackoff(app, url, {});
+    return endpoint.backoffUntil === undefined ? undefined : await deliveries.saveUrlBackoff(appName, url, {});
   if (posted.failure === 'forbidden') return;
-  const failures = (endpoint.consecutiveFailures ?? 0) + ((endpoint.backoffUntil ?? 0) <= now() ? 1 : 0);
-  await deliveries.saveUrlBackoff(app, url, {
-    consecutiveFailures: failures,
-    backoffUntil: now() + computeUrlBackoffMs(failures),
+  const consecutiveFailures = (endpoint.consecutiveFailures ?? 0) + ((endpoint.backoffUntil ?? 0) <= now() ? 1 : 0);
+  await deliveries.saveUrlBackoff(appName, url, {
+    consecutiveFailures,
+    backoffUntil: now() + computeUrlBackoffMs(consecutiveFailures),
   });
 }
 
 async function saveAndReschedule(
   before: WebhookDelivery,
   after: WebhookDelivery,
-  { deliveries, webhookQueue: webhooksQueue, now }: Deps,
+  { deliveries, webhookQueue, now }: Deps,
 ): Promise<void> {
   const isSaved = await deliveries.replaceIfUnchanged(before, after, now());
   if (!isSaved || after.state !== 'waiting' || after.failedAttempts === before.failedAttempts) return;
   const delaySeconds = computeQueueDelaySeconds(after, now());
   if (delaySeconds === undefined) return;
   const { appName, deliveryId, failedAttempts } = after;
-  await webhooksQueue.send([{ appName, deliveryId, failedAttempts }], { delaySeconds, group: appName });
+  await webhookQueue.send([{ appName, deliveryId, failedAttempts }], { delaySeconds, group: appName });
 }

@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks';
-import { applyVocabulary, type Vocabulary } from '../shared/vocabulary.ts';
-import { toPurchaseCollection } from '../purchases/purchase-collection.ts';
 import type { Millis, Purchase } from '../purchases/purchase.ts';
+import { toPurchaseCollection } from '../purchases/purchase-collection.ts';
 import { toIsoSeconds } from '../purchases/to-records.ts';
+import { applyVocabulary, type Vocabulary } from '../shared/vocabulary.ts';
 import type { WebhookDelivery, WebhookNotification } from './delivery.ts';
 
 interface WebhookContent {
@@ -17,7 +17,7 @@ interface WebhookContent {
 /** The body of a webhook, with exactly the fields that receivers know; what is absent is left out. */
 export function buildWebhookBody(
   { type, notification, username }: Pick<WebhookDelivery, 'type' | 'notification' | 'username'>,
-  { password, purchases, tongue, now }: WebhookContent,
+  { password, purchases, tongue: vocabulary, now }: WebhookContent,
 ): string {
   const envelope = { type, ...(password !== undefined && { password }) };
   if (type === 'test') return JSON.stringify(envelope);
@@ -26,7 +26,7 @@ export function buildWebhookBody(
     applicationUsername: username,
     purchases: toPurchaseCollection(purchases, now),
   };
-  return JSON.stringify({ ...envelope, ...applyVocabulary(body, tongue) });
+  return JSON.stringify({ ...envelope, ...applyVocabulary(body, vocabulary) });
 }
 
 const toNotificationPayload = ({ reason, id, date, ...concerned }: WebhookNotification) => ({

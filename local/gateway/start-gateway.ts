@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { LocalFunction } from '../local-function.ts';
 import type { GatewayDocument, Integration } from './document.ts';
+import { type HttpResponse, toGatewayResponse, toMockResponse, toProxyResponse } from './http-response.ts';
 import { type HttpRequest, toProxyEvent } from './proxy-event.ts';
 import { createRouteMatcher, type MatchRoute } from './routes.ts';
-import { type HttpResponse, toGatewayResponse, toMockResponse, toProxyResponse } from './http-response.ts';
 
 interface Options {
   /** 0 takes any free port. */
@@ -36,9 +36,9 @@ export async function startGateway(options: Options): Promise<Gateway> {
     const requestId = randomUUID();
     try {
       writeResponse(response, await handleRequest(message, requestId, { ...options, routes }), requestId);
-    } catch (thrown) {
+    } catch (error) {
       if (!message.complete) return;
-      options.log(`${thrown instanceof Error ? thrown.stack : thrown}\n`);
+      options.log(`${error instanceof Error ? error.stack : error}\n`);
       response.destroy();
     }
   });

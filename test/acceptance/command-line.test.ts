@@ -34,23 +34,23 @@ async function cli(args: readonly string[], input = ''): Promise<{ code: number;
 }
 
 const keyIn = (text: string, level: 'pub' | 'sec'): string => new RegExp(`${level}_[\\w-]+`).exec(text)?.[0] ?? '';
-const status = async (app: string, key: string) =>
-  (await fetch(`${service.baseUrl}/v3/customers/ann/purchases`, { headers: buildBasicAuth(app, key) })).status;
+const status = async (appName: string, key: string) =>
+  (await fetch(`${service.baseUrl}/v3/customers/ann/purchases`, { headers: buildBasicAuth(appName, key) })).status;
 const settings = async () => await (await fetch(`${service.emulatorUrl}/control/settings/store_a`)).text();
 
 describe('the command line', () => {
   it('makes an application whose keys work at once, and lists it', async () => {
-    const app = createUniqueName();
-    const { out } = await cli(['app', 'create', app]);
-    expect(await status(app, keyIn(out, 'sec'))).toBe(200);
-    expect(await status(app, keyIn(out, 'pub'))).toBe(403);
-    expect((await cli(['app', 'list'])).out).toContain(app);
+    const appName = createUniqueName();
+    const { out } = await cli(['app', 'create', appName]);
+    expect(await status(appName, keyIn(out, 'sec'))).toBe(200);
+    expect(await status(appName, keyIn(out, 'pub'))).toBe(403);
+    expect((await cli(['app', 'list'])).out).toContain(appName);
   }, 30_000);
 
   it('refuses a name twice, and one that no key of the table could hold', async () => {
-    const app = createUniqueName();
-    await cli(['app', 'create', app]);
-    expect(await cli(['app', 'create', app])).toMatchObject({
+    const appName = createUniqueName();
+    await cli(['app', 'create', appName]);
+    expect(await cli(['app', 'create', appName])).toMatchObject({
       code: 1,
       error: expect.stringMatching(/exists already/),
     });
@@ -58,21 +58,21 @@ describe('the command line', () => {
   }, 30_000);
 
   it('rotates a key: the new one works, and the present one stays live for the overlap', async () => {
-    const app = createUniqueName();
-    const old = keyIn((await cli(['app', 'create', app])).out, 'sec');
-    const fresh = keyIn((await cli(['app', 'rotate-key', app, 'secret'])).out, 'sec');
+    const appName = createUniqueName();
+    const old = keyIn((await cli(['app', 'create', appName])).out, 'sec');
+    const fresh = keyIn((await cli(['app', 'rotate-key', appName, 'secret'])).out, 'sec');
     expect(fresh).not.toBe(old);
-    expect([await status(app, fresh), await status(app, old)]).toEqual([200, 200]);
+    expect([await status(appName, fresh), await status(appName, old)]).toEqual([200, 200]);
   }, 30_000);
 
   it('asks the store whether it accepts the settings before it keeps them', async () => {
-    const app = createUniqueName();
-    await cli(['app', 'create', app]);
+    const appName = createUniqueName();
+    await cli(['app', 'create', appName]);
     const good = await settings();
-    expect(await cli(['app', 'set-store', app, 'store_a', '-'], good)).toMatchObject({ code: 0 });
+    expect(await cli(['app', 'set-store', appName, 'store_a', '-'], good)).toMatchObject({ code: 0 });
     const wrong = JSON.stringify({ ...JSON.parse(good), issuerId: 'somebody else' });
-    expect(await cli(['app', 'set-store', app, 'store_a', '-'], wrong)).toMatchObject({ code: 1, out: '' });
-    expect(await cli(['app', 'set-store', app, 'store_a', '-'], '{"bundle":1}')).toMatchObject({ code: 1 });
+    expect(await cli(['app', 'set-store', appName, 'store_a', '-'], wrong)).toMatchObject({ code: 1, out: '' });
+    expect(await cli(['app', 'set-store', appName, 'store_a', '-'], '{"bundle":1}')).toMatchObject({ code: 1 });
   }, 30_000);
 
   it('finds nothing to seal again while the master secret is one key', async () => {
@@ -95,10 +95,10 @@ describe('the command line', () => {
   }, 30_000);
 
   it('sets the strategy, and nothing for an application that is not there', async () => {
-    const app = createUniqueName();
-    await cli(['app', 'create', app]);
-    expect(await cli(['app', 'set-strategy', app, 'first'])).toMatchObject({ code: 0 });
-    expect((await cli(['app', 'list'])).out).toMatch(new RegExp(`${app}  strategy first`));
+    const appName = createUniqueName();
+    await cli(['app', 'create', appName]);
+    expect(await cli(['app', 'set-strategy', appName, 'first'])).toMatchObject({ code: 0 });
+    expect((await cli(['app', 'list'])).out).toMatch(new RegExp(`${appName}  strategy first`));
     expect(await cli(['app', 'set-strategy', 'nobody', 'first'])).toMatchObject({ code: 1 });
   }, 30_000);
 
@@ -133,18 +133,18 @@ describe('the command line', () => {
   });
 
   it('switches webhooks off when it is told to', async () => {
-    const app = createUniqueName();
-    await cli(['app', 'create', app]);
-    expect(await cli(['app', 'set-webhook', app, '--off'])).toMatchObject({ code: 0 });
-    expect(await cli(['app', 'test-webhook', app])).toMatchObject({ code: 1 });
+    const appName = createUniqueName();
+    await cli(['app', 'create', appName]);
+    expect(await cli(['app', 'set-webhook', appName, '--off'])).toMatchObject({ code: 0 });
+    expect(await cli(['app', 'test-webhook', appName])).toMatchObject({ code: 1 });
   }, 30_000);
 
   it('sets the words of an application', async () => {
-    const app = createUniqueName();
-    const secret = keyIn((await cli(['app', 'create', app])).out, 'sec');
-    expect(await cli(['app', 'set-vocabulary', app, 'brand'])).toMatchObject({ code: 0 });
-    expect(await cli(['app', 'set-vocabulary', app, 'french'])).toMatchObject({ code: 1 });
-    expect(await status(app, secret)).toBe(200);
+    const appName = createUniqueName();
+    const secret = keyIn((await cli(['app', 'create', appName])).out, 'sec');
+    expect(await cli(['app', 'set-vocabulary', appName, 'brand'])).toMatchObject({ code: 0 });
+    expect(await cli(['app', 'set-vocabulary', appName, 'french'])).toMatchObject({ code: 1 });
+    expect(await status(appName, secret)).toBe(200);
   }, 30_000);
 
   describe('beside an emulator whose clock was moved', () => {
@@ -158,24 +158,24 @@ describe('the command line', () => {
     const today = async () => (await control('/clock')).now.slice(0, 10);
 
     it('keeps the present key live for the overlap, counted from the time of the service', async () => {
-      const app = createUniqueName();
-      const old = keyIn((await cli(['app', 'create', app])).out, 'sec');
-      expect((await cli(['app', 'list'])).out).toMatch(new RegExp(`${app}  .+  created ${await today()}`));
-      await cli(['app', 'rotate-key', app, 'secret']);
+      const appName = createUniqueName();
+      const old = keyIn((await cli(['app', 'create', appName])).out, 'sec');
+      expect((await cli(['app', 'list'])).out).toMatch(new RegExp(`${appName}  .+  created ${await today()}`));
+      await cli(['app', 'rotate-key', appName, 'secret']);
       await control('/clock', { advance: 'PT23H' });
-      expect(await status(app, old)).toBe(200);
+      expect(await status(appName, old)).toBe(200);
       await control('/clock', { advance: 'PT2H' });
-      expect(await status(app, old)).toBe(401);
+      expect(await status(appName, old)).toBe(401);
     }, 30_000);
 
     it('signs to the stores, and takes ranges up to now, in that time', async () => {
-      const app = createUniqueName();
-      await cli(['app', 'create', app]);
-      expect(await cli(['app', 'set-store', app, 'store_a', '-'], await settings())).toMatchObject({ code: 0 });
+      const appName = createUniqueName();
+      await cli(['app', 'create', appName]);
+      expect(await cli(['app', 'set-store', appName, 'store_a', '-'], await settings())).toMatchObject({ code: 0 });
       expect(await cli(['deliveries', 'announce', 'demo', '--from', await today()])).toMatchObject({ code: 0 });
       const { now } = await control('/clock');
       const dayBefore = new Date(Date.parse(now) - 86_400_000).toISOString().slice(0, 10);
-      const corrected = await cli(['stats', 'recount', app, '--from', dayBefore, '--to', dayBefore, '--correct']);
+      const corrected = await cli(['stats', 'recount', appName, '--from', dayBefore, '--to', dayBefore, '--correct']);
       expect(corrected).toMatchObject({ code: 0 });
     }, 40_000);
   });

@@ -27,7 +27,7 @@ async function started(body: PlayBody) {
   // The plugin tries again for more than two minutes before it gives up.
   const { setTimeout: later } = window;
   window.setTimeout = (callback: () => void, ms = 0) => later(callback, ms > 1000 ? ms / 100 : ms);
-  const answers = answersTo(window);
+  const responses = answersTo(window);
   window.module = {};
   await page.load('cordova-plugin-purchase-v11/www/store-android.js');
   const { store } = window;
@@ -41,18 +41,18 @@ async function started(body: PlayBody) {
   store.when('premium').approved((product: { verify(): void }) => product.verify());
   store.when('premium').verified((product: { finish(): void }) => product.finish());
   store.refresh();
-  return { product: store.get('premium'), heard, answers };
+  return { product: store.get('premium'), heard, answers: responses };
 }
 
 /** What the page's requests are answered, as it comes. */
 function answersTo({ XMLHttpRequest: { prototype } }: PlayPage['window']): readonly { ok: boolean; code?: number }[] {
-  const answers: { ok: boolean; code?: number }[] = [];
+  const responses: { ok: boolean; code?: number }[] = [];
   const { send } = prototype;
   prototype.send = function (body: string) {
-    this.addEventListener('load', () => answers.push(JSON.parse(this.responseText)));
+    this.addEventListener('load', () => responses.push(JSON.parse(this.responseText)));
     send.call(this, body);
   };
-  return answers;
+  return responses;
 }
 
 async function until(isSo: () => boolean): Promise<void> {
@@ -92,10 +92,10 @@ describe('cordova-plugin-purchase 11.0 on a device with the Play Store', () => {
   it('gives up in the end when the store is out of reach and nothing is known yet', async () => {
     const { validate } = await bought();
     await owner.breakStore('store_b');
-    const { product, heard, answers } = await started(validate);
+    const { product, heard, answers: responses } = await started(validate);
     await hearing('unverified', heard);
     expect(heard).toEqual(['unverified']);
-    expect(answers.map(({ code }) => code)).toEqual(Array(5).fill(6778002));
+    expect(responses.map(({ code }) => code)).toEqual(Array(5).fill(6778002));
     expect(product.owned).toBe(false);
     expect(page?.crashes).toEqual([]);
   }, 30_000);
@@ -103,9 +103,9 @@ describe('cordova-plugin-purchase 11.0 on a device with the Play Store', () => {
   it('verifies once the store is back, without being started again', async () => {
     const { validate } = await bought();
     await owner.breakStore('store_b');
-    const { product, heard, answers } = await started(validate);
-    await until(() => answers.length > 0);
-    expect(answers[0]).toMatchObject({ ok: false, code: 6778002 });
+    const { product, heard, answers: responses } = await started(validate);
+    await until(() => responses.length > 0);
+    expect(responses[0]).toMatchObject({ ok: false, code: 6778002 });
     await owner.mend();
     await hearing('owned', heard);
     expect(product.owned).toBe(true);

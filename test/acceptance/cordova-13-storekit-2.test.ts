@@ -92,14 +92,14 @@ describe('cordova-plugin-purchase 13.18 on a device with StoreKit 2', () => {
     const forged = Buffer.from(JSON.stringify(changed)).toString('base64url');
     const {
       event,
-      payload: answer,
+      payload: result,
       store,
     } = await outcomeOf({
       ...validate,
       transaction: { ...validate.transaction, jwsRepresentation: [header, forged, signature].join('.') },
     });
     expect(event).toBe('unverified');
-    expect(answer).toMatchObject({ ok: false, code: 6778001 });
+    expect(result).toMatchObject({ ok: false, code: 6778001 });
     expect(store.owned('premium')).toBe(false);
   }, 30_000);
 });

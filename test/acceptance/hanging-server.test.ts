@@ -3,9 +3,9 @@ import { createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
-import { until } from '../emulator/notification-receiver.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
+import { until } from '../emulator/notification-receiver.ts';
 
 let service: LocalService;
 let hanging: ApplicationServer;
@@ -35,12 +35,12 @@ async function appWith(name: string, url: string): Promise<IssuedApiKeys> {
   return keys;
 }
 
-async function buy({ appName: app, publicKey }: IssuedApiKeys, applicationUsername: string): Promise<void> {
+async function buy({ appName, publicKey }: IssuedApiKeys, applicationUsername: string): Promise<void> {
   const order = { platform: 'store_a', productId: 'coins', type: 'consumable', applicationUsername };
   const { validate } = await control('/purchases', order);
   await fetch(`${service.baseUrl}/v1/validate`, {
     method: 'POST',
-    headers: buildBasicAuth(app, publicKey),
+    headers: buildBasicAuth(appName, publicKey),
     body: JSON.stringify(validate),
   });
 }

@@ -3,16 +3,16 @@ import fc from 'fast-check';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { expectAnnouncedOnce } from '../../testing/expect-announced-once.ts';
 import { loadPurchases } from '../../testing/load-purchases.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
 import {
   arbitraryStoreHistories,
   historyPlatforms,
   type StoreHistories,
   startHistory,
 } from '../../testing/random-store-histories.ts';
-import { expectAnnouncedOnce } from '../../testing/expect-announced-once.ts';
-import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;
 let tellings: NotificationRouter;
@@ -46,12 +46,13 @@ describe('a life of a subscription', () => {
   }, 1_800_000);
 });
 
-const changesOf = (name: string) => tellings.written.filter(({ app }) => app === name).map(({ change }) => change);
+const changesOf = (name: string) =>
+  tellings.written.filter(({ app: appName }) => appName === name).map(({ change }) => change);
 
 /** Lives the lives, of which the punctual application hears at once; returns what ends them. */
 async function liveThrough({ lives, moves }: StoreHistories, punctual: IssuedApiKeys, late: IssuedApiKeys) {
   const apps = [punctual, late];
-  tellings.routeTo(apps.map(({ appName: app }) => app));
+  tellings.routeTo(apps.map(({ appName }) => appName));
   const living = await Promise.all(lives.map((life) => startHistory(life, service)));
   await takeInAtOnce(punctual);
   await Promise.all(living.map((one) => one.validate('first', apps)));
@@ -66,9 +67,9 @@ async function liveThrough({ lives, moves }: StoreHistories, punctual: IssuedApi
   return async () => void (await Promise.all(living.map((one) => one.end())));
 }
 
-async function takeInAtOnce({ appName: app }: IssuedApiKeys): Promise<void> {
+async function takeInAtOnce({ appName }: IssuedApiKeys): Promise<void> {
   await tellings.waitUntilPosted();
-  const messages = tellings.take(app);
+  const messages = tellings.take(appName);
   const ofEach = historyPlatforms.map((platform) => messages.filter((message) => message.platform === platform));
   await Promise.all(ofEach.map(tellings.process));
 }
@@ -76,8 +77,8 @@ async function takeInAtOnce({ appName: app }: IssuedApiKeys): Promise<void> {
 const workers = 4;
 
 /** Takes in twice all that was told, in any order, by several workers at the same time. */
-async function takeInLate({ appName: app }: IssuedApiKeys): Promise<void> {
-  const messages = tellings.take(app);
+async function takeInLate({ appName }: IssuedApiKeys): Promise<void> {
+  const messages = tellings.take(appName);
   expect(messages.length).toBeGreaterThan(livesAtOnce);
   const shuffled = [...messages, ...messages].map((message) => ({ message, place: Math.random() }));
   const inAnyOrder = shuffled.sort((a, b) => a.place - b.place).map(({ message }) => message);
@@ -88,7 +89,7 @@ async function takeInLate({ appName: app }: IssuedApiKeys): Promise<void> {
 }
 
 /** What a store changes without telling, as store_b does with refunds, is found by asking it. */
-async function refreshAll(app: string): Promise<void> {
-  for (const purchaseId of (await loadPurchases(app)).keys())
-    await refreshPurchase({ appName: app, purchaseId }, deps());
+async function refreshAll(appName: string): Promise<void> {
+  for (const purchaseId of (await loadPurchases(appName)).keys())
+    await refreshPurchase({ appName, purchaseId }, deps());
 }

@@ -13,8 +13,8 @@ afterAll(async () => await service?.close());
 type Json = Readonly<Record<string, any>>;
 
 async function control(path: string, body: object): Promise<Json> {
-  const answer = await fetch(`${service.emulatorUrl}/control${path}`, { method: 'POST', body: JSON.stringify(body) });
-  return (await answer.json()) as Json;
+  const response = await fetch(`${service.emulatorUrl}/control${path}`, { method: 'POST', body: JSON.stringify(body) });
+  return (await response.json()) as Json;
 }
 
 async function ask(path: string, body?: object): Promise<Json> {
@@ -84,7 +84,7 @@ async function askEverything(): Promise<void> {
     await ask(`/v3/${list}?startdate=2020-01-01&applicationUsername=ann`);
 }
 
-const calls = () => [...service.usageByFunction].map(([id, { allowed: did }]) => [id, did.size] as const);
+const calls = () => [...service.usageByFunction].map(([id, { allowed }]) => [id, allowed.size] as const);
 const idle = () => calls().flatMap(([id, count]) => (count === 0 ? [id] : []));
 
 /** Until every function has had something to do, and no worker has any more. */
@@ -104,6 +104,6 @@ describe('the functions of the stack', () => {
     for (const advance of ['PT1H', 'P1D', 'P32D']) await control('/clock', { advance });
     await workedOff();
     expect(idle().filter((id) => !isQuiet(id))).toEqual([]);
-    expect([...service.usageByFunction].flatMap(([, { denied: wasDenied }]) => [...wasDenied])).toEqual([]);
+    expect([...service.usageByFunction].flatMap(([, { denied }]) => [...denied])).toEqual([]);
   }, 180_000);
 });

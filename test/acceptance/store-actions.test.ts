@@ -27,10 +27,13 @@ interface Shown {
 }
 
 /** The worker is given the purchase as its queue does; gives what is shown then. */
-async function refreshed({ appName: app, secretKey }: IssuedApiKeys, purchaseId: string): Promise<Shown> {
-  const record = { messageId: '1', body: JSON.stringify({ app, purchaseId }) };
+async function refreshed({ appName, secretKey }: IssuedApiKeys, purchaseId: string): Promise<Shown> {
+  const record = { messageId: '1', body: JSON.stringify({ app: appName, purchaseId }) };
   expect(await refresh({ Records: [record] } as SQSEvent)).toEqual({ batchItemFailures: [] });
-  const { body } = await callEndpoint(getPurchase, { headers: buildBasicAuth(app, secretKey), params: { purchaseId } });
+  const { body } = await callEndpoint(getPurchase, {
+    headers: buildBasicAuth(appName, secretKey),
+    params: { purchaseId },
+  });
   return body;
 }
 

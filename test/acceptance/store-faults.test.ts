@@ -71,16 +71,16 @@ async function workOff(): Promise<void> {
   }
 }
 
-async function expectRenewedOnce({ appName: app, secretKey }: IssuedApiKeys, purchaseId: string) {
+async function expectRenewedOnce({ appName, secretKey }: IssuedApiKeys, purchaseId: string) {
   const query = { include_notifications: 'true' };
   const { body } = await callEndpoint(getPurchase, {
-    headers: buildBasicAuth(app, secretKey),
+    headers: buildBasicAuth(appName, secretKey),
     params: { purchaseId },
     query,
   });
   expect(body).toMatchObject({ isExpired: false });
   expect(body.notifications.map(({ reason }: { reason: string }) => reason)).toEqual(['PURCHASED', 'RENEWED']);
-  expect(await deps().purchases.listTransactions(app, [purchaseId])).toHaveLength(2);
+  expect(await deps().purchases.listTransactions(appName, [purchaseId])).toHaveLength(2);
 }
 
 describe.each([

@@ -3,7 +3,11 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
-import { type ApplicationServer, type ReceivedRequest, startApplicationServer } from '../../testing/application-server.ts';
+import {
+  type ApplicationServer,
+  type ReceivedRequest,
+  startApplicationServer,
+} from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 
 const told: string[] = [];

@@ -13,20 +13,20 @@ beforeAll(async () => {
 });
 
 const secret = () => buildBasicAuth(keys.appName, keys.secretKey);
-const locked = contracts.filter(({ keyLevel: key }) => key !== 'none');
+const locked = contracts.filter(({ keyLevel }) => keyLevel !== 'none');
 const named = (list: readonly Contract[]) => list.map((contract) => [contract.id, contract] as const);
 
 /** The status that the caller is told, in whichever dialect. */
-function expectRefusal(contract: Contract, got: CallResult, status: number, code: keyof typeof errorCodes): void {
+function expectRefusal(contract: Contract, response: CallResult, status: number, code: keyof typeof errorCodes): void {
   if (contract.errorFormat === 'client-token') {
-    expect(got).toMatchObject({ status: 200, body: { success: false, message: expect.any(String) } });
+    expect(response).toMatchObject({ status: 200, body: { success: false, message: expect.any(String) } });
     return;
   }
   // The processor's callers know one number, whatever is wrong.
   const number = contract.errorFormat === 'processor' ? 6778003 : errorCodes[code].number;
-  expect(got.status).toBe(contract.errorFormat === 'validation' ? 200 : status);
-  expect(got.body).toMatchObject({ ok: false, status, code: contract.errorFormat === 'default' ? code : number });
-  expect(got.body.message).toEqual(expect.any(String));
+  expect(response.status).toBe(contract.errorFormat === 'validation' ? 200 : status);
+  expect(response.body).toMatchObject({ ok: false, status, code: contract.errorFormat === 'default' ? code : number });
+  expect(response.body.message).toEqual(expect.any(String));
 }
 
 describe.each(named(locked))('%s', (_id, contract) => {
@@ -41,9 +41,9 @@ describe.each(named(locked))('%s', (_id, contract) => {
     ['an empty key', () => buildBasicAuth(keys.appName, '')],
     ['another scheme', () => ({ authorization: `Digest ${keys.appName}` })],
   ])('refuses %s, always with the same words', async (_what, headers) => {
-    const got = await callEndpoint(contract, { headers: headers(), body: {} });
-    expectRefusal(contract, got, 401, 'Forbidden');
-    expect(got.body.message).toMatch(/do not match|missing/);
+    const response = await callEndpoint(contract, { headers: headers(), body: {} });
+    expectRefusal(contract, response, 401, 'Forbidden');
+    expect(response.body.message).toMatch(/do not match|missing/);
   });
 
   it('accepts the key as Basic, as Bearer and in the query', async () => {
@@ -54,13 +54,13 @@ describe.each(named(locked))('%s', (_id, contract) => {
       { query: { appName: keys.appName, apiKey: keys.secretKey } },
     ];
     for (const form of forms) {
-      const got = await callEndpoint(contract, { ...form, params: { appName: keys.appName }, body: {} });
-      expect([401, 403]).not.toContain(got.body.status);
+      const response = await callEndpoint(contract, { ...form, params: { appName: keys.appName }, body: {} });
+      expect([401, 403]).not.toContain(response.body.status);
     }
   });
 });
 
-describe.each(named(contracts.filter(({ keyLevel: key }) => key === 'secret')))('%s', (_id, contract) => {
+describe.each(named(contracts.filter(({ keyLevel }) => keyLevel === 'secret')))('%s', (_id, contract) => {
   it('refuses the public key', async () => {
     expectRefusal(
       contract,
@@ -71,15 +71,18 @@ describe.each(named(contracts.filter(({ keyLevel: key }) => key === 'secret')))(
   });
 
   it('is not offered to browsers of other sites', async () => {
-    const got = await callEndpoint(contract, { headers: secret(), body: {} });
-    expect(got.headers).not.toHaveProperty('Access-Control-Allow-Origin');
+    const response = await callEndpoint(contract, { headers: secret(), body: {} });
+    expect(response.headers).not.toHaveProperty('Access-Control-Allow-Origin');
   });
 });
 
-describe.each(named(contracts.filter(({ keyLevel: key }) => key !== 'secret')))('%s', (_id, contract) => {
+describe.each(named(contracts.filter(({ keyLevel }) => keyLevel !== 'secret')))('%s', (_id, contract) => {
   it('carries CORS on every answer, errors too', async () => {
-    const answers = [await callEndpoint(contract, {}), await callEndpoint(contract, { headers: secret(), body: '{' })];
-    for (const { headers } of answers) expect(headers).toMatchObject({ 'Access-Control-Allow-Origin': '*' });
+    const responses = [
+      await callEndpoint(contract, {}),
+      await callEndpoint(contract, { headers: secret(), body: '{' }),
+    ];
+    for (const { headers } of responses) expect(headers).toMatchObject({ 'Access-Control-Allow-Origin': '*' });
   });
 });
 
@@ -94,13 +97,13 @@ describe.each(named(contracts.filter(({ body }) => body)))('%s', (_id, contract)
     ['100,000 levels of nesting', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
     ['a deep field', `{"id":"a","purchaseId":"store_a:1","transaction":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`],
   ])('answers %s with InvalidPayload', async (_what, body) => {
-    const got = await callEndpoint(contract, { headers: secret(), ...(body !== undefined && { body }) });
-    expectRefusal(contract, got, 400, 'InvalidPayload');
+    const response = await callEndpoint(contract, { headers: secret(), ...(body !== undefined && { body }) });
+    expectRefusal(contract, response, 400, 'InvalidPayload');
   });
 
   it('answers a body of more than 2 MB with 413', async () => {
-    const got = await callEndpoint(contract, { headers: secret(), body: { id: 'x'.repeat(5_000_000) } });
-    expectRefusal(contract, got, 413, 'InvalidPayload');
+    const response = await callEndpoint(contract, { headers: secret(), body: { id: 'x'.repeat(5_000_000) } });
+    expectRefusal(contract, response, 413, 'InvalidPayload');
   });
 });
 
@@ -115,8 +118,8 @@ describe.each(named(withParams))('%s', (_id, contract) => {
     ['a parameter longer than a key can be', 'x'.repeat(1_500)],
   ])('answers %s with InvalidPayload', async (_what, segment) => {
     const path = `${prefix}${segment}${rest}`;
-    const got = await callEndpoint(contract, { headers: secret(), path, body: { purchaseId: 'store_a:1' } });
-    expectRefusal(contract, got, 400, 'InvalidPayload');
+    const response = await callEndpoint(contract, { headers: secret(), path, body: { purchaseId: 'store_a:1' } });
+    expectRefusal(contract, response, 400, 'InvalidPayload');
   });
 });
 
@@ -128,15 +131,15 @@ describe('a resource that does not exist', () => {
   };
 
   it.each(['get-purchase', 'get-transaction', 'add-customer-purchase'])('is ResourceNotFound for %s', async (id) => {
-    const got = await callEndpoint(one(id), { headers: secret(), body: { purchaseId: 'store_a:none' } });
-    expectRefusal(one(id), got, 404, 'ResourceNotFound');
+    const response = await callEndpoint(one(id), { headers: secret(), body: { purchaseId: 'store_a:none' } });
+    expectRefusal(one(id), response, 404, 'ResourceNotFound');
   });
 
   it('is, as a customer, somebody without purchases', async () => {
-    const got = await callEndpoint(one('get-customer-purchases'), {
+    const response = await callEndpoint(one('get-customer-purchases'), {
       headers: secret(),
       params: { applicationUsername: 'nobody' },
     });
-    expect(got).toMatchObject({ status: 200, body: { applicationUsername: 'nobody', purchases: {} } });
+    expect(response).toMatchObject({ status: 200, body: { applicationUsername: 'nobody', purchases: {} } });
   });
 });

@@ -132,7 +132,7 @@ const asks: Readonly<Record<string, (side: Side) => readonly Asked[]>> = {
   'get-processor-purchases': () => [{ query: { applicationUsername: 'ann' } }],
 };
 
-const gets = contracts.filter(({ method, keyLevel: key }) => method === 'GET' && key !== 'none');
+const gets = contracts.filter(({ method, keyLevel }) => method === 'GET' && keyLevel !== 'none');
 const named = (list: readonly Contract[]) => list.map((contract) => [contract.id, contract] as const);
 
 /** The answers at the path of the contract and at each of its other paths. */
@@ -142,12 +142,12 @@ async function answersOf(
   { params = {}, query }: Asked,
 ): Promise<CallResult[]> {
   const headers = buildBasicAuth(keys.appName, keys.secretKey);
-  const answers = [];
+  const responses = [];
   for (const template of [contract.path, ...contract.aliases]) {
     const path = template.replace(/:(\w+)/g, (_all, param: string) => encodeURIComponent(params[param] ?? ''));
-    answers.push(await callEndpoint(contract, { headers, path, ...(query && { query }) }));
+    responses.push(await callEndpoint(contract, { headers, path, ...(query && { query }) }));
   }
-  return answers;
+  return responses;
 }
 
 /** What only answers to this application can hold. */
@@ -172,10 +172,10 @@ describe('two applications that share every id', () => {
   it.each(named(gets))('are each told what is their own, and nothing of the other, by %s', async (id, contract) => {
     for (const [own, other] of [sides, sides.toReversed() as [Side, Side]]) {
       for (const asked of asks[id]?.(own) ?? []) {
-        for (const answer of await answersOf(own, contract, asked)) {
-          expect(answer.status).toBe(200);
-          expect(tracesIn(answer, own)).not.toEqual([]);
-          expect(tracesIn(answer, other)).toEqual([]);
+        for (const response of await answersOf(own, contract, asked)) {
+          expect(response.status).toBe(200);
+          expect(tracesIn(response, own)).not.toEqual([]);
+          expect(tracesIn(response, other)).toEqual([]);
         }
       }
     }
@@ -203,7 +203,7 @@ describe('two applications that share every id', () => {
     const contract = gets.find(({ id }) => id === 'get-processor-purchases');
     if (!contract) throw new Error('there is no such contract');
     const accessToken = await deps().accessTokens.issue(other.keys.appName, { platform: 'processor_a' }, now);
-    for (const answer of await answersOf(own, contract, { query: { accessToken } }))
-      expect(answer).toMatchObject({ status: 403, body: { ok: false } });
+    for (const response of await answersOf(own, contract, { query: { accessToken } }))
+      expect(response).toMatchObject({ status: 403, body: { ok: false } });
   });
 });

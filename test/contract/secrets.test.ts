@@ -7,9 +7,9 @@ import { deps } from '../../lib/deps.ts';
 import type { Platform } from '../../lib/purchases/platform.ts';
 import { stores } from '../../lib/stores/index.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint } from '../../testing/call.ts';
+import { dumpItems } from '../../testing/dump-items.ts';
 import { startEchoingStore } from '../../testing/echoing-store.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { dumpItems } from '../../testing/dump-items.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;
@@ -162,7 +162,7 @@ const expectClean = (texts: readonly string[]) => {
   expect(found).toEqual([]);
 };
 
-const locked = contracts.filter(({ keyLevel: key }) => key !== 'none');
+const locked = contracts.filter(({ keyLevel }) => keyLevel !== 'none');
 
 describe('secrets of callers', () => {
   it.each(locked.map((contract) => [contract.id, contract] as const))(
@@ -189,11 +189,11 @@ describe('secrets of callers', () => {
     expect(ids.length).toBeGreaterThan(100);
     expectClean([JSON.stringify(rows)]);
     for (const id of ids) {
-      const answers = [
+      const responses = [
         await callEndpoint(getEvent, { headers, params: { id }, query: { receipts: 'true' } }),
         await callEndpoint(getEventRaw, { headers, params: { id } }),
       ];
-      expectClean(answers.map(({ body }) => JSON.stringify(body)));
+      expectClean(responses.map(({ body }) => JSON.stringify(body)));
     }
   }, 60_000);
 });

@@ -16,12 +16,12 @@ export interface PostingStore extends EmulatedStore {
 }
 
 /** Opens a store whose clock stands still at `start`: a new one, or one as it was saved. */
-export async function postingStore(definition: StoreDefinition, saved?: unknown): Promise<PostingStore> {
+export async function postingStore(definition: StoreDefinition, savedState?: unknown): Promise<PostingStore> {
   let now = start;
   let posted: OutgoingNotification[] = [];
   const store: EmulatedStore = await definition.open({
     now: () => now,
-    savedState: saved,
+    savedState,
     emitNotification: (message) => posted.push(built(store, message)),
     outgoing: { url: () => undefined, postings: () => [] },
   });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { createClock } from '../../emulator/clock.ts';
 import { type EmulatorUser, payloadOf, start, useEmulator } from './emulator-client.ts';
-import { named } from './random-histories.ts';
 import { type Receiver, status, until, useReceiver } from './notification-receiver.ts';
+import { named } from './random-histories.ts';
 
 let user: EmulatorUser;
 let receiver: Receiver;

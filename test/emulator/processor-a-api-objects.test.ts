@@ -97,7 +97,7 @@ test.each([
 ])('is %s in the words of the API', async (fault, status, type) => {
   const user = await useEmulator();
   await user.fault({ platform: 'processor_a', fault });
-  const { body, status: got } = await user.call('/api.stripe.com/v1/products');
+  const { body, status: result } = await user.call('/api.stripe.com/v1/products');
   await user.close();
-  expect({ got, body }).toMatchObject({ got: status, body: { error: { type } } });
+  expect({ got: result, body }).toMatchObject({ got: status, body: { error: { type } } });
 });

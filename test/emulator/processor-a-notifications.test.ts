@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it, test } from '@jest/globals';
 import Stripe from 'stripe';
 import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
 import { processorA } from '../../emulator/processor-a/processor-a.ts';
-import { day, monthEnd, nextMonthEnd, type Step } from './random-histories.ts';
 import { type PostingStore, postingStore } from './notifying-store.ts';
+import { day, monthEnd, nextMonthEnd, type Step } from './random-histories.ts';
 
 let store: PostingStore;
 beforeEach(async () => {
@@ -15,12 +15,8 @@ const { webhooks } = new Stripe('sk_test_of_nobody');
 const seconds = (ms: number): number => ms / 1000;
 
 /** The event, as the official client believes it when it was sent at that moment. */
-function eventIn(
-  { body, buildHeaders: headersAt }: OutgoingNotification,
-  sentAt = store.now(),
-  secret = secretOf(store),
-) {
-  const header = headersAt(sentAt)['stripe-signature'] ?? '';
+function eventIn({ body, buildHeaders }: OutgoingNotification, sentAt = store.now(), secret = secretOf(store)) {
+  const header = buildHeaders(sentAt)['stripe-signature'] ?? '';
   return webhooks.constructEvent(body, header, secret, 300, undefined, sentAt);
 }
 
@@ -187,6 +183,6 @@ it('is tried for up to three days, until the answer is a success', () => {
   expect(total).toBeLessThanOrEqual(3 * day);
   expect(total).toBeGreaterThan(2 * day);
   expect(delays.every((delay, i) => delay > (delays[i - 1] ?? 0))).toBe(true);
-  const answers = [199, 200, 204, 299, 301, 400, 500];
-  expect(answers.filter((status) => outgoing?.isDelivered(status))).toEqual([200, 204, 299]);
+  const responses = [199, 200, 204, 299, 301, 400, 500];
+  expect(responses.filter((status) => outgoing?.isDelivered(status))).toEqual([200, 204, 299]);
 });

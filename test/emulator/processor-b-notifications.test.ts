@@ -3,8 +3,8 @@ import braintree from 'braintree';
 import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
 import { processorB } from '../../emulator/processor-b/processor-b.ts';
 import { start } from './emulator-client.ts';
-import type { Step } from './random-histories.ts';
 import { type PostingStore, postingStore } from './notifying-store.ts';
+import type { Step } from './random-histories.ts';
 
 let store: PostingStore;
 beforeEach(async () => {
@@ -27,7 +27,7 @@ const kindsOf = async (posted: readonly OutgoingNotification[]) =>
 
 function ask(path: string, body?: object): string {
   const { merchantId, publicKey, privateKey } = store.settings;
-  const { status, body: answer } = store.handleCall({
+  const { status, body: result } = store.handleCall({
     method: body ? 'POST' : 'GET',
     host: 'api.sandbox.braintreegateway.com',
     path: `/merchants/${merchantId}/${path}`,
@@ -36,7 +36,7 @@ function ask(path: string, body?: object): string {
     body: Buffer.from(body ? JSON.stringify(body) : ''),
   });
   expect(status).toBe(body ? 201 : 200);
-  return answer;
+  return result;
 }
 
 /** Buys a subscription with a nonce, as the service does; gives the nonce. */

@@ -1,8 +1,8 @@
 import { Environment, SignedDataVerifier } from '@apple/app-store-server-library';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { type EmulatorUser, payloadOf, start, useEmulator } from './emulator-client.ts';
-import { monthEnd, named, type Step, walk } from './random-histories.ts';
 import { type Receiver, until, useReceiver } from './notification-receiver.ts';
+import { monthEnd, named, type Step, walk } from './random-histories.ts';
 
 let user: EmulatorUser;
 let receiver: Receiver;

@@ -31,15 +31,15 @@ describe('verifyReceipt', () => {
     const receipt = (await user.control('GET', `/control/purchases/${body.id}?form=receipt`)).body;
     await user.act(body.id, 'renew');
     await user.act(body.id, 'cancel');
-    const answer = (await verify(request({ ...coins, body: receipt }))).body;
-    expect(answer).toMatchObject({ status: 0, environment: 'Production', latest_receipt: expect.any(String) });
-    expect(answer.receipt).toMatchObject({
+    const result = (await verify(request({ ...coins, body: receipt }))).body;
+    expect(result).toMatchObject({ status: 0, environment: 'Production', latest_receipt: expect.any(String) });
+    expect(result.receipt).toMatchObject({
       receipt_type: 'Production',
       bundle_id: 'com.example.app',
       receipt_creation_date_ms: String(start),
       original_application_version: '1.2',
     });
-    const held = answer.receipt.in_app.map((one: { product_id: string; quantity: string }) => [
+    const held = result.receipt.in_app.map((one: { product_id: string; quantity: string }) => [
       one.product_id,
       one.quantity,
     ]);
@@ -47,8 +47,8 @@ describe('verifyReceipt', () => {
       ['coins', '2'],
       ['monthly', '1'],
     ]);
-    expect(answer.latest_receipt_info).toHaveLength(3);
-    expect(answer.latest_receipt_info[0]).toMatchObject({
+    expect(result.latest_receipt_info).toHaveLength(3);
+    expect(result.latest_receipt_info[0]).toMatchObject({
       product_id: 'monthly',
       original_transaction_id: body.id,
       expires_date: '2027-03-31 10:00:00 Etc/GMT',
@@ -59,7 +59,7 @@ describe('verifyReceipt', () => {
       in_app_ownership_type: 'PURCHASED',
       app_account_token: '9f9d51bc-70ef-31ca-8c14-f307980a29d8',
     });
-    expect(answer.pending_renewal_info).toEqual([
+    expect(result.pending_renewal_info).toEqual([
       {
         auto_renew_product_id: 'monthly',
         product_id: 'monthly',
@@ -96,17 +96,17 @@ describe('verifyReceipt', () => {
   it('tells of a refund', async () => {
     const { body } = await user.buy({ productId: 'book', type: 'non consumable' });
     const refunded = await user.act(body.id, 'refund', { form: 'receipt' });
-    const { receipt, ...answer } = (await verify(request(refunded))).body;
+    const { receipt, ...result } = (await verify(request(refunded))).body;
     expect(receipt.in_app[0]).toMatchObject({ cancellation_date_ms: String(start), cancellation_reason: '0' });
-    expect(answer).not.toHaveProperty('latest_receipt_info');
+    expect(result).not.toHaveProperty('latest_receipt_info');
   });
 
   it('leaves out old transactions when asked to', async () => {
     const { body } = await user.buy({ applicationUsername: 'carol' });
     const renewed = await user.act(body.id, 'renew', { form: 'receipt' });
-    const answer = await verify(request(renewed, { 'exclude-old-transactions': true }));
-    expect(answer.body.latest_receipt_info).toHaveLength(1);
-    expect(answer.body.latest_receipt_info[0].transaction_id).toBe(renewed.body.transactionId);
+    const result = await verify(request(renewed, { 'exclude-old-transactions': true }));
+    expect(result.body.latest_receipt_info).toHaveLength(1);
+    expect(result.body.latest_receipt_info[0].transaction_id).toBe(renewed.body.transactionId);
   });
 
   it('gives a latest receipt that it verifies again', async () => {

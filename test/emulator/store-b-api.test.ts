@@ -105,7 +105,7 @@ describe('a call', () => {
     ['rate-limited', 429, 'RESOURCE_EXHAUSTED'],
   ])('meets the fault %s in the words of Google', async (fault, code, status) => {
     await user.fault({ fault });
-    const { body, ...answer } = await user.call('/androidpublisher.googleapis.com/');
-    expect({ ...answer, body }).toMatchObject({ status: code, body: { error: { code, status } } });
+    const { body, ...response } = await user.call('/androidpublisher.googleapis.com/');
+    expect({ ...response, body }).toMatchObject({ status: code, body: { error: { code, status } } });
   });
 });

@@ -2,8 +2,8 @@ import { beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
 import { storeB } from '../../emulator/store-b/store-b.ts';
-import { day, type Step } from './random-histories.ts';
 import { type PostingStore, postingStore } from './notifying-store.ts';
+import { day, type Step } from './random-histories.ts';
 
 let unsold: unknown;
 let store: PostingStore;
@@ -94,8 +94,8 @@ describe('a pushed message', () => {
     const total = delays.reduce((sum, delay) => sum + delay, 0);
     expect(total).toBeLessThanOrEqual(7 * day);
     expect(total).toBeGreaterThan(7 * day - 600_000);
-    const answers = [102, 200, 201, 202, 203, 204, 301, 400, 404, 429, 500, 503];
-    expect(answers.filter((status) => outgoing?.isDelivered(status))).toEqual([102, 200, 201, 202, 204]);
+    const responses = [102, 200, 201, 202, 203, 204, 301, 400, 404, 429, 500, 503];
+    expect(responses.filter((status) => outgoing?.isDelivered(status))).toEqual([102, 200, 201, 202, 204]);
   });
 });
 

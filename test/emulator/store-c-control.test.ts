@@ -49,8 +49,8 @@ describe('the control API', () => {
     const headers = { authorization: `Bearer ${await user.token()}` };
     await user.fault({ fault });
     const path = `/${purchases}/v8.0/b2b/recurrences/query`;
-    const answer = await user.call(path, { method: 'POST', headers, body: JSON.stringify(body) });
-    expect(answer).toMatchObject({ status, body: { code } });
+    const result = await user.call(path, { method: 'POST', headers, body: JSON.stringify(body) });
+    expect(result).toMatchObject({ status, body: { code } });
   });
 
   it('keeps customers, subscriptions and keys over a restart', async () => {

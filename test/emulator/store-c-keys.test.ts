@@ -53,8 +53,8 @@ describe('Entra', () => {
   });
 
   it('knows no other tenant', async () => {
-    const answer = await user.entra({ resource: onestore }, '/another/oauth2/token');
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    const result = await user.entra({ resource: onestore }, '/another/oauth2/token');
+    expect(result).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 });
 
@@ -62,8 +62,8 @@ describe('a StoreID key', () => {
   it('is made on the device from a ticket, for the user that the application names', async () => {
     await user.buy({ applicationUsername: 'key user', productId: 'key product' });
     const body = { serviceTicket: await ticketFor('purchase'), publisherUserId: 'key user' };
-    const answer = await user.post('onestore.microsoft.com', '/b2b/keys/create/purchase', body);
-    expect(payloadOf(answer.body.key)).toMatchObject({
+    const result = await user.post('onestore.microsoft.com', '/b2b/keys/create/purchase', body);
+    expect(payloadOf(result.body.key)).toMatchObject({
       iss: 'https://purchase.mp.microsoft.com/v6.0/keys',
       aud: 'https://purchase.mp.microsoft.com/v6.0/keys',
       exp: start / 1000 + 30 * 86_400,

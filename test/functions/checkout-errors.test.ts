@@ -142,8 +142,8 @@ describe('a processor that does not answer well', () => {
 });
 
 it('answers the public key without a token with 400, even when it names a user', async () => {
-  const got = await shop.ask('purchases', { applicationUsername: 'somebody' });
-  expectRefusal(got, 400, /accessToken/);
+  const response = await shop.ask('purchases', { applicationUsername: 'somebody' });
+  expectRefusal(response, 400, /accessToken/);
 });
 
 it('answers without an API key with 401', async () => {

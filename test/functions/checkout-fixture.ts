@@ -69,8 +69,8 @@ export async function openTestShop(platform: Platform = 'processor_a'): Promise<
   };
 }
 
-async function ownerOf(service: TestService, app: string, platform: Platform): Promise<Stripe> {
-  const { secretKey } = (await deps().apps.findStoreSettings(app, platform)) as { secretKey: string };
+async function ownerOf(service: TestService, appName: string, platform: Platform): Promise<Stripe> {
+  const { secretKey } = (await deps().apps.findStoreSettings(appName, platform)) as { secretKey: string };
   const fetchFromEmulator: typeof fetch = async (url, init) => {
     const { host, pathname, search } = new URL(String(url));
     return await fetch(`${service.emulatorUrl}/${host}${pathname}${search}`, init);

@@ -23,9 +23,9 @@ const md5 = createHash('md5').update('victim').digest('hex');
 const asUuid = md5.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-3$3-8$4-$5');
 
 /** The store tells of a purchase before any client does; its user is named by the forms. */
-async function toldOf(purchaseId: string, ...userTokens: string[]): Promise<readonly string[]> {
+async function toldOf(purchaseId: string, ...userAliases: string[]): Promise<readonly string[]> {
   const now = Date.now();
-  const look = createObservation({ purchaseId, expirationDate: now + dayMs }, { userAliases: userTokens, asOf: now });
+  const look = createObservation({ purchaseId, expirationDate: now + dayMs }, { userAliases, asOf: now });
   await deps().purchases.recordPurchase(keys.appName, purchaseId, {
     ...{ trigger: 'notification', observed: look, strategy: 'first', now },
     ...(await resolveStoreUser(keys.appName, look, deps().userAliases)),
@@ -72,12 +72,12 @@ describe('a stranger', () => {
   });
 
   it('who even buys under the form of another user loses it to that user', async () => {
-    const { userAliases: aliases } = deps();
-    await aliases.saveAliases(keys.appName, { username: 'mallory', obfuscatedUsername: md5, storeAliases: [md5] });
-    await aliases.saveAliases(keys.appName, { username: 'victim', storeAliases: [] });
-    expect(await aliases.findUser(keys.appName, asUuid)).toBe('victim');
-    await aliases.saveAliases(keys.appName, { username: 'mallory', obfuscatedUsername: md5, storeAliases: [md5] });
-    expect(await aliases.findUser(keys.appName, asUuid)).toBe('victim');
+    const { userAliases } = deps();
+    await userAliases.saveAliases(keys.appName, { username: 'mallory', obfuscatedUsername: md5, storeAliases: [md5] });
+    await userAliases.saveAliases(keys.appName, { username: 'victim', storeAliases: [] });
+    expect(await userAliases.findUser(keys.appName, asUuid)).toBe('victim');
+    await userAliases.saveAliases(keys.appName, { username: 'mallory', obfuscatedUsername: md5, storeAliases: [md5] });
+    expect(await userAliases.findUser(keys.appName, asUuid)).toBe('victim');
   });
 
   it('who names a plain user gets nothing of that user', async () => {
@@ -93,18 +93,18 @@ describe('a stranger', () => {
 
 describe('a user', () => {
   it('whom the application names to stores in a form of its own is found by it, once a store showed it', async () => {
-    const { userAliases: aliases } = deps();
+    const { userAliases } = deps();
     expect(await toldOf('store_b:1', 'own-form-of-ann')).toEqual([]);
-    await aliases.saveAliases(keys.appName, {
+    await userAliases.saveAliases(keys.appName, {
       username: 'ann',
       obfuscatedUsername: 'own-form-of-ann',
       storeAliases: [],
     });
-    expect(await aliases.findUser(keys.appName, 'own-form-of-ann')).toBeUndefined();
+    expect(await userAliases.findUser(keys.appName, 'own-form-of-ann')).toBeUndefined();
     const ann = { username: 'ann', obfuscatedUsername: 'own-form-of-ann', storeAliases: ['own-form-of-ann'] };
-    await aliases.saveAliases(keys.appName, ann);
-    expect(await aliases.findUser(keys.appName, 'own-form-of-ann')).toBe('ann');
-    expect(await aliases.listUnclaimedPurchases(keys.appName, ann)).toEqual(['store_b:1']);
+    await userAliases.saveAliases(keys.appName, ann);
+    expect(await userAliases.findUser(keys.appName, 'own-form-of-ann')).toBe('ann');
+    expect(await userAliases.listUnclaimedPurchases(keys.appName, ann)).toEqual(['store_b:1']);
   });
 
   it('whose name is a random UUID is found by it', async () => {

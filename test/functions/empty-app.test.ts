@@ -65,14 +65,14 @@ describe('an application in which nothing has happened', () => {
   it.each(gets.map((contract) => [contract.id, contract] as const))('is told so by %s', async (id, contract) => {
     // Each has an application of its own: being asked is something that happens.
     const keys = await service.createApp(['processor_a']);
-    const got = await callEndpoint(contract, {
+    const response = await callEndpoint(contract, {
       headers: buildBasicAuth(keys.appName, keys.secretKey),
       params: { applicationUsername, appName: keys.appName, tag: 'nothing' },
       ...(id === 'get-processor-purchases' && { query: { applicationUsername } }),
     });
-    const { route, ...body } = got.body;
+    const { route, ...body } = response.body;
     expect(body).toEqual(answers[id]);
-    expect(got.status).toBe(body.status ?? 200);
+    expect(response.status).toBe(body.status ?? 200);
     if (body.ok === false) expect(route).toBe(contract.path);
   });
 
@@ -82,9 +82,9 @@ describe('an application in which nothing has happened', () => {
     { enddate: '2030-01-01T00:00:00Z', include_notifications: 'true' },
     { startdate: '2030-01-01', enddate: '2020-01-01', skip: '7', limit: '7' },
   ])('has empty lists for %j, too', async (query) => {
-    const { appName: app, secretKey } = await service.createApp([]);
+    const { appName, secretKey } = await service.createApp([]);
     for (const contract of [listCustomers, listPurchases, listTransactions]) {
-      const { status, body } = await callEndpoint(contract, { headers: buildBasicAuth(app, secretKey), query });
+      const { status, body } = await callEndpoint(contract, { headers: buildBasicAuth(appName, secretKey), query });
       expect([status, body.rows, body.paging.total]).toEqual([200, [], 0]);
     }
   });

@@ -17,7 +17,7 @@ beforeAll(async () => {
   table = await createTestTable();
 });
 
-const secret = ({ appName: app, secretKey }: IssuedApiKeys) => buildBasicAuth(app, secretKey);
+const secret = ({ appName, secretKey }: IssuedApiKeys) => buildBasicAuth(appName, secretKey);
 const lists = ['products', 'purchases', 'transactions', 'claims', 'notifications', 'refreshFailures', 'exchangeRates'];
 
 interface Given {
@@ -30,7 +30,7 @@ interface Given {
 
 /** Records a validation as `endpoint` does, and answers its id. */
 async function givenEvent(
-  { appName: app }: IssuedApiKeys,
+  { appName }: IssuedApiKeys,
   { date = Date.now(), tags = {}, body = {}, calls = 0, retentionDays = 90 }: Given = {},
 ): Promise<string> {
   const recorder = createEventRecorder({ type: 'receipt.validated', date, reqId: `req-${randomUUID()}` });
@@ -44,7 +44,7 @@ async function givenEvent(
     outcome: { status: 200, ok: true },
     response: { ok: true, data: { transaction: { type: 'ios-store', transactionId: '1' } } },
   });
-  await createEventRepository(table, retentionDays, Date.now).save(app, event, raw);
+  await createEventRepository(table, retentionDays, Date.now).save(appName, event, raw);
   return event.eventId;
 }
 
@@ -202,8 +202,8 @@ describe('an event', () => {
     const keys = await givenApp(table);
     const params = { id: await givenEvent(keys, { body, calls: 1 }) };
     const ask = async (contract: typeof getEvent | typeof getEventAnalysis, query: Record<string, string>) => {
-      const answer = await callEndpoint(contract, { headers: secret(keys), params, query });
-      return answer.body.analysis ?? answer.body;
+      const response = await callEndpoint(contract, { headers: secret(keys), params, query });
+      return response.body.analysis ?? response.body;
     };
     const details = [{ ...body, status: 200, storeCalls: [{ method: 'GET' }] }];
     for (const plain of [
@@ -227,8 +227,8 @@ describe('an event', () => {
     'that does not exist is ResourceNotFound ($id)',
     async (contract) => {
       const keys = await givenApp(table);
-      const got = await callEndpoint(contract, { headers: secret(keys), params: { id: randomUUID() } });
-      expect(got).toMatchObject({ status: 404, body: { code: 'ResourceNotFound' } });
+      const response = await callEndpoint(contract, { headers: secret(keys), params: { id: randomUUID() } });
+      expect(response).toMatchObject({ status: 404, body: { code: 'ResourceNotFound' } });
     },
   );
 

@@ -28,11 +28,11 @@ it.each(['1e400', '-1e400', '9007199254740993', '12345678901234567890', '1e-200'
     const offers = [{ id: 'monthly', pricingPhases: [{ priceMicros: 'NUMBER', currency: 'USD' }] }];
     const sent = JSON.stringify({ ...validate, products: [{ id: 'premium', type: 'paid subscription', offers }] });
     const body = sent.replace('"NUMBER"', number);
-    const { body: answer } = await callEndpoint(validateReceipt, {
+    const { body: result } = await callEndpoint(validateReceipt, {
       headers: buildBasicAuth(keys.appName, keys.publicKey),
       body,
     });
-    expect(answer.ok).toBe(true);
+    expect(result.ok).toBe(true);
     const { body: found } = await callEndpoint(searchEvents, { headers: headers(), params: { tag: user } });
     expect(found.rows).toHaveLength(1);
   },

@@ -19,24 +19,24 @@ const quantity = 24;
 
 /** An application whose purchases have so many users that they are more than one answer can hold. */
 async function givenLargePurchases() {
-  const { appName: app, secretKey } = await givenApp(table);
+  const { appName, secretKey } = await givenApp(table);
   const entitledUsers = Array.from({ length: 3_000 }, (_, index) => `${'user'.repeat(20)}-${index}`);
   for (let index = 0; index < quantity; index++) {
     const look = createObservation({ purchaseId: `store_a:${index}` });
-    await deps().purchases.recordPurchase(app, look.purchase.purchaseId, {
+    await deps().purchases.recordPurchase(appName, look.purchase.purchaseId, {
       ...{ trigger: 'validation', observed: look, strategy: 'all', now: startDate + index },
     });
-    const key = purchaseKey(app, look.purchase.purchaseId);
+    const key = purchaseKey(appName, look.purchase.purchaseId);
     const stored = await table.get(key);
     await table.transact([{ Put: { TableName: table.name, Item: { ...stored, ...key, entitledUsers } } }]);
   }
   return async (query: Record<string, string>) =>
-    await callEndpoint(listPurchases, { headers: buildBasicAuth(app, secretKey), query });
+    await callEndpoint(listPurchases, { headers: buildBasicAuth(appName, secretKey), query });
 }
 
 /** An application with many purchases of 20 KB, each with a notification. */
 async function givenManyPurchases(many: number) {
-  const { appName: app, secretKey } = await givenApp(table);
+  const { appName, secretKey } = await givenApp(table);
   const entitledUsers = Array.from({ length: 200 }, (_, index) => `${'user'.repeat(24)}-${index}`);
   const [other, { purchase }] = [createUniqueName(), createObservation()];
   await deps().purchases.recordPurchase(other, purchase.purchaseId, {
@@ -45,15 +45,21 @@ async function givenManyPurchases(many: number) {
   const stored = await table.get(purchaseKey(other, purchase.purchaseId));
   const items = Array.from({ length: many }, (_, index) => {
     const [purchaseId, at] = [`store_a:${index}`, startDate + index];
-    const indexed = purchaseIndexKeys(app, purchaseId, { createdAt: at, updatedAt: at });
+    const indexed = purchaseIndexKeys(appName, purchaseId, { createdAt: at, updatedAt: at });
     return [
-      { ...stored, ...purchaseKey(app, purchaseId), ...indexed, purchase: { ...purchase, purchaseId }, entitledUsers },
-      { ...notificationKey(app, purchaseId, at, 'n'), id: 'n', date: at, reason: 'RENEWED' },
+      {
+        ...stored,
+        ...purchaseKey(appName, purchaseId),
+        ...indexed,
+        purchase: { ...purchase, purchaseId },
+        entitledUsers,
+      },
+      { ...notificationKey(appName, purchaseId, at, 'n'), id: 'n', date: at, reason: 'RENEWED' },
     ];
   });
   await table.batchPut(items.flat());
   return async (query: Record<string, string>) =>
-    await callEndpoint(listPurchases, { headers: buildBasicAuth(app, secretKey), query });
+    await callEndpoint(listPurchases, { headers: buildBasicAuth(appName, secretKey), query });
 }
 
 describe('purchases that are too many for one answer', () => {

@@ -16,14 +16,14 @@ beforeAll(async () => {
   process.env.MASTER_KEY_ID = 'unused';
 });
 
-const secret = ({ appName: app, secretKey }: IssuedApiKeys) => buildBasicAuth(app, secretKey);
+const secret = ({ appName, secretKey }: IssuedApiKeys) => buildBasicAuth(appName, secretKey);
 const boughtAt = Math.floor(Date.now() / 1000) * 1000 - 3 * dayMs;
 
 /** A user's purchase of three days ago, worth `amountMicros`. */
-async function givenPaid({ appName: app }: IssuedApiKeys, username: string, amountMicros = 4_990_000): Promise<void> {
+async function givenPaid({ appName }: IssuedApiKeys, username: string, amountMicros = 4_990_000): Promise<void> {
   const { purchase } = createObservation({ purchaseDate: boughtAt, expirationDate: boughtAt + 30 * dayMs });
   const transactions = [createTransaction(purchase, { amountMicros })];
-  await givenPurchase(app, username, { asOf: boughtAt, purchase, transactions, userAliases: [] });
+  await givenPurchase(appName, username, { asOf: boughtAt, purchase, transactions, userAliases: [] });
 }
 
 const dayOfPurchase = new Date(boughtAt).toISOString().slice(0, 10);
@@ -71,8 +71,8 @@ describe('the lists of an application', () => {
     ['one that is longer than any key, among others', `ann,${'x'.repeat(2_100)}`],
   ])('refuse %s', async (_what, applicationUsername) => {
     const headers = secret(await givenApp(table));
-    const got = await callEndpoint(listCustomers, { headers, query: { applicationUsername } });
-    expect(got).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
+    const response = await callEndpoint(listCustomers, { headers, query: { applicationUsername } });
+    expect(response).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
   });
 
   it('show purchases with their users, by creation or by their last change', async () => {

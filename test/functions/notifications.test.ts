@@ -51,10 +51,10 @@ async function settle(): Promise<void> {
   await queues.drain();
 }
 
-async function stored({ appName: app, secretKey }: IssuedApiKeys, purchaseId: string) {
+async function stored({ appName, secretKey }: IssuedApiKeys, purchaseId: string) {
   const query = { include_notifications: 'true' };
   const { body } = await callEndpoint(getPurchase, {
-    headers: buildBasicAuth(app, secretKey),
+    headers: buildBasicAuth(appName, secretKey),
     params: { purchaseId },
     query,
   });
@@ -182,13 +182,13 @@ describe('a notification', () => {
     await fetch(`${hooks.url}${path}`, { method: 'POST', body, headers });
 
   it('that the store did not send is refused, and so is one for an application that does not exist', async () => {
-    const { appName: app } = await service.createApp(['store_a', 'store_b', 'processor_a', 'processor_b']);
+    const { appName } = await service.createApp(['store_a', 'store_b', 'processor_a', 'processor_b']);
     for (const [path, body] of [
-      [`/v3/webhook/store_a/${app}`, '{"signedPayload":"a.b.c"}'],
-      [`/v3/webhook/apple/${app}`, 'no json'],
-      [`/v3/webhook/store_b/${app}`, '{"message":{"data":"e30="}}'],
-      [`/v3/webhook/processor_a/${app}`, '{"id":"evt_1"}'],
-      [`/v3/webhook/processor_b/${app}`, 'bt_signature=x&bt_payload=y'],
+      [`/v3/webhook/store_a/${appName}`, '{"signedPayload":"a.b.c"}'],
+      [`/v3/webhook/apple/${appName}`, 'no json'],
+      [`/v3/webhook/store_b/${appName}`, '{"message":{"data":"e30="}}'],
+      [`/v3/webhook/processor_a/${appName}`, '{"id":"evt_1"}'],
+      [`/v3/webhook/processor_b/${appName}`, 'bt_signature=x&bt_payload=y'],
       ['/v3/webhook/store_a/nobody', '{"signedPayload":"a.b.c"}'],
       ['/v1/webhook/apple?appName=nobody&apiKey=pub_x', '{"signedPayload":"a.b.c"}'],
       ['/v1/webhook/apple', '{"signedPayload":"a.b.c"}'],
@@ -198,9 +198,9 @@ describe('a notification', () => {
   });
 
   it.each(hookTokens)('to %s is refused alike, whether or not there is such an application', async (token) => {
-    const answerTo = async (app: string) => {
-      const answer = await post(`/v3/webhook/${token}/${app}`, '{}', { 'stripe-signature': 't=1,v1=0' });
-      return [answer.status, await answer.text()];
+    const answerTo = async (appName: string) => {
+      const response = await post(`/v3/webhook/${token}/${appName}`, '{}', { 'stripe-signature': 't=1,v1=0' });
+      return [response.status, await response.text()];
     };
     const refusal = await answerTo('nobody');
     expect(refusal[0]).toBe(403);
@@ -215,8 +215,8 @@ describe('a notification', () => {
     const { webhookSecrets } = (await service.callControl('/settings/processor_a')) as { webhookSecrets: string[] };
     const payload = JSON.stringify({ id: 'evt_1', type: 'x', created: 1e300, data: { object: {} } });
     const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: webhookSecrets[0] ?? '' });
-    const answer = await post(`/v3/webhook/stripe/${keys.appName}`, payload, { 'stripe-signature': signature });
-    expect(answer.status).toBe(200);
+    const response = await post(`/v3/webhook/stripe/${keys.appName}`, payload, { 'stripe-signature': signature });
+    expect(response.status).toBe(200);
     const { body } = await callEndpoint(listEvents, { headers: buildBasicAuth(keys.appName, keys.secretKey) });
     expect(body.rows).toMatchObject([{ content: { tags: { error: '_X' } } }]);
     await queues.drain();

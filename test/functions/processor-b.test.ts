@@ -24,8 +24,8 @@ it.each([
   ['nobody yet', {}],
   ['a client that has no customer id', { applicationUsername: 'user-42', customerId: null }],
 ])('makes a client token for %s', async (_who, body) => {
-  const got = await token(body);
-  expect(got).toMatchObject({ status: 200, body: { success: true, clientToken: expect.any(String) } });
+  const response = await token(body);
+  expect(response).toMatchObject({ status: 200, body: { success: true, clientToken: expect.any(String) } });
 });
 
 it('answers at the path of clients that exist today', async () => {

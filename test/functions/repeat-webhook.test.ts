@@ -5,8 +5,8 @@ import { getPurchase } from '../../lib/api/purchases.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
-import { processNotification } from '../../lib/store-notifications/process-notification.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { processNotification } from '../../lib/store-notifications/process-notification.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
@@ -34,17 +34,17 @@ beforeEach(() => {
   server.requests.length = 0;
 });
 
-const taking = async ({ appName: app }: IssuedApiKeys) =>
+const taking = async ({ appName }: IssuedApiKeys) =>
   await setWebhook(
-    app,
+    appName,
     { urls: [server.url], sandboxUrls: [], includesPassword: true },
     { newSecret: false, deps: deps() },
   );
 const secret = () => buildBasicAuth(keys.appName, keys.secretKey);
 const repeat = async (reqId: string) => {
-  const got = await callEndpoint(repeatWebhook, { headers: secret(), body: { reqId } });
+  const response = await callEndpoint(repeatWebhook, { headers: secret(), body: { reqId } });
   await queues.drain();
-  return got;
+  return response;
 };
 const bodies = () => server.requests.map(({ body }) => JSON.parse(body));
 const eventsWith = async (tag: string) =>
@@ -53,10 +53,10 @@ const eventsWith = async (tag: string) =>
   );
 
 /** A validated subscription, and the id that the client gave its request. */
-async function bought(applicationUsername: string, reqId: string, { appName: app, publicKey } = keys): Promise<string> {
+async function bought(applicationUsername: string, reqId: string, { appName, publicKey } = keys): Promise<string> {
   const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription', applicationUsername };
   const { id, validate } = await service.callControl('/purchases', order);
-  const headers = { ...buildBasicAuth(app, publicKey), 'x-request-id': reqId };
+  const headers = { ...buildBasicAuth(appName, publicKey), 'x-request-id': reqId };
   expect((await callEndpoint(validateReceipt, { headers, body: validate })).body.ok).toBe(true);
   return `store_b:${id}`;
 }
@@ -93,8 +93,8 @@ it('a past request is also found by the id of its event, and a notification by i
 it('the singular path is answered as well', async () => {
   await bought('cher', 'request-of-cher');
   const path = '/v3/notifier/app-webhook';
-  const got = await callEndpoint(repeatWebhook, { path, headers: secret(), body: { reqId: 'request-of-cher' } });
-  expect(got.body).toEqual({ ok: true });
+  const response = await callEndpoint(repeatWebhook, { path, headers: secret(), body: { reqId: 'request-of-cher' } });
+  expect(response.body).toEqual({ ok: true });
   await queues.drain();
   expect(bodies()).toMatchObject([{ applicationUsername: 'cher' }]);
 });
@@ -167,15 +167,15 @@ async function claims(purchaseId: string, username: string): Promise<void> {
 /** The store's notification of the purchase is taken in; returns the id of its event. */
 async function storeTells(purchaseId: string): Promise<string> {
   const [eventId, at] = [createUniqueName('event'), Date.now()];
-  const content = { kind: 'subscription', token: purchaseId.replace('store_b:', '') };
-  const message = { key: eventId, type: 'SUBSCRIPTION_RENEWED', occurredAt: at, payload: content };
+  const payload = { kind: 'subscription', token: purchaseId.replace('store_b:', '') };
+  const notification = { key: eventId, type: 'SUBSCRIPTION_RENEWED', occurredAt: at, payload };
   const incoming = {
     appName: keys.appName,
     platform: 'store_b',
     eventId,
     receivedAt: at,
     attempt: 0,
-    notification: message,
+    notification,
   } as const;
   await processNotification(incoming, deps());
   return eventId;

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getAppStats, getStats, getStatsV2 } from '../../lib/api/stats.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
 import { eventKey, notificationKey, transactionKey } from '../../lib/db/keys.ts';
 import { deps } from '../../lib/deps.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
+import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createObservation, createTransaction, givenApp } from '../../testing/given.ts';
 import { buildStreamRecord } from '../../testing/stream-records.ts';
@@ -13,7 +13,7 @@ import { createTestTable } from '../../testing/table.ts';
 const at = (date: string): number => Date.parse(`${date}T10:00:00Z`);
 
 /** The items of an application that bought, was told and was asked on these days. */
-function itemsOf({ appName: app }: IssuedApiKeys) {
+function itemsOf({ appName }: IssuedApiKeys) {
   const bought = (id: string, date: string, fields: Partial<Transaction>) => {
     const { purchase } = createObservation();
     const transaction = {
@@ -22,7 +22,7 @@ function itemsOf({ appName: app }: IssuedApiKeys) {
       purchaseDate: at(date),
       ...fields,
     };
-    return { ...transactionKey(app, purchase.purchaseId, transaction.transactionId), transaction };
+    return { ...transactionKey(appName, purchase.purchaseId, transaction.transactionId), transaction };
   };
   return [
     bought('1', '2026-02-27', { currency: 'USD', amountMicros: 4_990_000 }),
@@ -30,8 +30,8 @@ function itemsOf({ appName: app }: IssuedApiKeys) {
     bought('3', '2026-03-01', { currency: 'XAU', amountMicros: 7_000_000 }),
     bought('4', '2026-03-01', { currency: 'USD', amountMicros: 9_990_000, sandbox: true }),
     bought('5', '2026-03-02', { currency: 'USD', amountMicros: 2_000_000, refundedAt: at('2026-03-03') }),
-    { ...notificationKey(app, 'store_a:1', at('2026-03-01'), 'n'), date: at('2026-03-01'), reason: 'RENEWED' },
-    { ...eventKey(app, 'e'), date: at('2026-03-01'), type: 'receipt.validated' },
+    { ...notificationKey(appName, 'store_a:1', at('2026-03-01'), 'n'), date: at('2026-03-01'), reason: 'RENEWED' },
+    { ...eventKey(appName, 'e'), date: at('2026-03-01'), type: 'receipt.validated' },
   ];
 }
 

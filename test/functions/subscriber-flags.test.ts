@@ -34,10 +34,10 @@ function endless(
 }
 
 /** What the service says, at each moment, of somebody for whom these purchases were registered long before. */
-async function flagsAt(looks: readonly UnrefreshableObservation[], moments: readonly number[]) {
-  const { appName: app, secretKey } = await givenApp(table);
-  for (const look of looks) await givenPurchase(app, 'ann', look);
-  const headers = buildBasicAuth(app, secretKey);
+async function flagsAt(observations: readonly UnrefreshableObservation[], moments: readonly number[]) {
+  const { appName, secretKey } = await givenApp(table);
+  for (const look of observations) await givenPurchase(appName, 'ann', look);
+  const headers = buildBasicAuth(appName, secretKey);
   const params = { applicationUsername: 'ann' };
   const said = [];
   for (const moment of moments) {

@@ -45,10 +45,10 @@ async function subscription(platform: Platform, productId: string, settings: obj
   };
 }
 
-async function look({ appName: app, secretKey }: IssuedApiKeys, purchaseId: string) {
+async function look({ appName, secretKey }: IssuedApiKeys, purchaseId: string) {
   const query = { include_notifications: 'true' };
   const { body } = await callEndpoint(getPurchase, {
-    headers: buildBasicAuth(app, secretKey),
+    headers: buildBasicAuth(appName, secretKey),
     params: { purchaseId },
     query,
   });

@@ -48,9 +48,9 @@ const expirationDate = Date.now() + 30 * dayMs;
 const look = (purchaseId: string) => createObservation({ purchaseId, purchaseDate: Date.now(), expirationDate });
 
 const asker =
-  ({ appName: app, secretKey }: IssuedApiKeys) =>
+  ({ appName, secretKey }: IssuedApiKeys) =>
   async (contract: Contract, wanted: CallOptions) => {
-    const { status, body } = await callEndpoint(contract, { headers: buildBasicAuth(app, secretKey), ...wanted });
+    const { status, body } = await callEndpoint(contract, { headers: buildBasicAuth(appName, secretKey), ...wanted });
     expect([status, body.message]).toEqual([200, undefined]);
     return body;
   };

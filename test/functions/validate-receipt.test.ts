@@ -83,8 +83,9 @@ describe('POST /v1/validate with store_a', () => {
   it('keeps one purchase and one owner when the same receipt comes many times at once', async () => {
     const user = newUser();
     const { validate } = await buy(user);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => service.validate(keys, validate)));
-    for (const { body } of answers) expect(body).toMatchObject({ ok: true, data: { collection: [{ id: 'premium' }] } });
+    const responses = await Promise.all(Array.from({ length: 6 }, () => service.validate(keys, validate)));
+    for (const { body } of responses)
+      expect(body).toMatchObject({ ok: true, data: { collection: [{ id: 'premium' }] } });
     expect((await read(getCustomerTransactions, user)).transactions).toHaveLength(1);
   });
 

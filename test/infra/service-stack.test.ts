@@ -7,8 +7,8 @@ import { bundlesFolder } from '../../infra/build-functions.ts';
 import { ServiceStack } from '../../infra/service-stack.ts';
 import { workers } from '../../infra/workers.ts';
 import { contracts } from '../../lib/api/index.ts';
-import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
 import { indexes } from '../../lib/db/keys.ts';
+import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
 
 // The stack names the folder of the bundles; what is in it is not looked at here.
 beforeAll(() => {
@@ -57,9 +57,9 @@ describe('the stack', () => {
 
   it('offers preflights on the routes that browsers call and on no others', () => {
     const paths = routes();
-    for (const { path, keyLevel: key } of contracts) {
+    for (const { path, keyLevel } of contracts) {
       const methods = Object.keys(paths[path.replace(/:(\w+)/g, '{$1}')] ?? {});
-      expect(methods.includes('options')).toBe(key !== 'secret');
+      expect(methods.includes('options')).toBe(keyLevel !== 'secret');
     }
   });
 
@@ -85,7 +85,7 @@ describe('the stack', () => {
   it('lets only the functions that need it change purchases or open secrets', () => {
     const policies = propertiesOf('AWS::IAM::Policy').map((policy) => JSON.stringify(policy));
     const count = (word: string) => policies.filter((policy) => policy.includes(word)).length;
-    const all = [...contracts, ...workers].map(({ permissions: needs }) => needs as readonly string[]);
+    const all = [...contracts, ...workers].map(({ permissions }) => permissions as readonly string[]);
     expect(count('dynamodb:UpdateItem')).toBe(all.filter((needs) => needs.includes('write')).length);
     const opens = all.filter((needs) => needs.includes('stores') || needs.includes('secrets'));
     expect(count('secretsmanager:GetSecretValue')).toBe(opens.length + notificationEndpoints.length);
@@ -105,12 +105,12 @@ describe('the stack', () => {
 
   it('gives a whole processor, and all the time that the gateway waits, to what may read thousands of rows', () => {
     const functions = propertiesOf('AWS::Lambda::Function');
-    const sizes = contracts.map(({ id, area, isLongRunning: isHeavy }) => {
+    const sizes = contracts.map(({ id, area, isLongRunning }) => {
       const made = functions.find(({ Handler }) => Handler === `${area}/${id}.handler`);
-      return { isHeavy: isHeavy ?? false, size: [made?.MemorySize, made?.Timeout] };
+      return { isHeavy: isLongRunning ?? false, size: [made?.MemorySize, made?.Timeout] };
     });
     for (const { size } of sizes.filter(({ isHeavy }) => isHeavy)) expect(size).toEqual([1769, 29]);
-    expect(contracts.filter(({ isLongRunning: isHeavy }) => isHeavy).map(({ id }) => id)).toEqual(
+    expect(contracts.filter(({ isLongRunning }) => isLongRunning).map(({ id }) => id)).toEqual(
       expect.arrayContaining(['list-purchases', 'list-transactions', 'list-events', 'get-stats', 'get-stats-v2']),
     );
     expect(sizes).toContainEqual({ isHeavy: false, size: [512, 10] });

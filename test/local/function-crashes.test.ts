@@ -27,15 +27,15 @@ async function subscription(platform: string, productId: string) {
     headers: buildBasicAuth(service.appName, service.publicKey),
     body: JSON.stringify(validate),
   };
-  const answer = await (await fetch(`${service.baseUrl}/v1/validate`, init)).json();
-  const { data } = answer as { data: { collection: { purchaseId: string }[] } };
+  const result = await (await fetch(`${service.baseUrl}/v1/validate`, init)).json();
+  const { data } = result as { data: { collection: { purchaseId: string }[] } };
   return { id, user, purchaseId: `${platform}:${data.collection[0]?.purchaseId}` };
 }
 
 async function reasonsOf(purchaseId: string): Promise<string[]> {
   const url = `${service.baseUrl}/v3/purchases/${encodeURIComponent(purchaseId)}?include_notifications=true`;
-  const answer = await fetch(url, { headers: buildBasicAuth(service.appName, service.secretKey) });
-  const { notifications = [] } = (await answer.json()) as { notifications?: { reason: string }[] };
+  const response = await fetch(url, { headers: buildBasicAuth(service.appName, service.secretKey) });
+  const { notifications = [] } = (await response.json()) as { notifications?: { reason: string }[] };
   return notifications.map(({ reason }) => reason);
 }
 

@@ -83,8 +83,8 @@ describe('the gateway', () => {
 
   it('prefers a literal path to a parameter, and tolerates a slash at the end', async () => {
     for (const path of ['/users/me', '/users/me/']) {
-      const got = await get(path);
-      expect([got.status, got.headers.get('x-me'), await got.text()]).toEqual([201, 'yes', 'me']);
+      const response = await get(path);
+      expect([response.status, response.headers.get('x-me'), await response.text()]).toEqual([201, 'yes', 'me']);
     }
   });
 
@@ -106,8 +106,12 @@ describe('the gateway', () => {
   });
 
   it('answers a preflight without calling a function', async () => {
-    const got = await get('/things', { method: 'OPTIONS' });
-    expect([got.status, got.headers.get('access-control-allow-origin'), await got.text()]).toEqual([204, '*', '']);
+    const response = await get('/things', { method: 'OPTIONS' });
+    expect([response.status, response.headers.get('access-control-allow-origin'), await response.text()]).toEqual([
+      204,
+      '*',
+      '',
+    ]);
   });
 
   it('passes on several headers of one name', async () => {
@@ -123,18 +127,18 @@ describe('the gateway', () => {
     ['a result that is not an answer', '/nonsense', 502, 'failed'],
     ['a result of more than 6 MB', '/big', 502, 'failed'],
   ])('answers %s in the words of the definition', async (_what, path, status, message) => {
-    const got = await get(path);
-    expect(got.status).toBe(status);
-    expect(got.headers.get('x-from')).toBe('gateway');
-    expect(await got.json()).toEqual({ message });
+    const response = await get(path);
+    expect(response.status).toBe(status);
+    expect(response.headers.get('x-from')).toBe('gateway');
+    expect(await response.json()).toEqual({ message });
   });
 
   it.each([
     ['10 MB', 10 * 1024 * 1024 + 1],
     ['6 MB as an event', 6_300_000],
   ])('refuses a body of more than %s', async (_what, size) => {
-    const got = await get('/things', { method: 'POST', body: 'x'.repeat(size) });
-    expect([got.status, await got.json()]).toEqual([413, { message: 'wrong' }]);
+    const response = await get('/things', { method: 'POST', body: 'x'.repeat(size) });
+    expect([response.status, await response.json()]).toEqual([413, { message: 'wrong' }]);
   });
 
   it('logs why a function failed', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createAccessResolver } from '../../local/iam-actions.ts';
-import { createLocalNames } from '../../local/local-names.ts';
 import { readIamPolicies } from '../../local/iam-policies.ts';
+import { createLocalNames } from '../../local/local-names.ts';
 
 const allow = (Action: string | string[], Resource: unknown) => ({ Effect: 'Allow', Action, Resource });
 const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   worker = await compileWorker(folder);
 });
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((one) => one.close()));
+  await Promise.all(running.splice(0).map((localFunction) => localFunction.close()));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -29,60 +29,63 @@ function functionOf(body: string, { timeoutMs = 5_000 } = {}): LocalFunction {
   const code = { module: pathToFileURL(file).href, exportName: 'handler', clockOffset: clock.offset };
   const log = (text: string) => printed.push(text);
   const environment = { GREETING: 'hello' };
-  const one = createLocalFunction({ name: 'f', environment, timeoutMs, memoryMb: 128, worker, code, log });
-  running.push(one);
-  return one;
+  const localFunction = createLocalFunction({ name: 'f', environment, timeoutMs, memoryMb: 128, worker, code, log });
+  running.push(localFunction);
+  return localFunction;
 }
 
-const resultOf = async (one: LocalFunction, event: unknown = {}) => {
-  const ending = await one.invoke(JSON.stringify(event));
+const resultOf = async (localFunction: LocalFunction, event: unknown = {}) => {
+  const ending = await localFunction.invoke(JSON.stringify(event));
   if (!('result' in ending)) throw new Error(JSON.stringify(ending));
   return JSON.parse(ending.result);
 };
 
 describe('a function on this machine', () => {
   it('gets the event and the environment of the template, and nothing else of ours', async () => {
-    const one = functionOf('return { event, environment: process.env }');
-    expect(await resultOf(one, { a: 1 })).toEqual({ event: { a: 1 }, environment: { GREETING: 'hello' } });
+    const localFunction = functionOf('return { event, environment: process.env }');
+    expect(await resultOf(localFunction, { a: 1 })).toEqual({ event: { a: 1 }, environment: { GREETING: 'hello' } });
   });
 
   it('knows its request and the time that is left', async () => {
-    const one = functionOf('return [context.awsRequestId, context.functionName, context.getRemainingTimeInMillis()]');
-    const [requestId, name, left] = await resultOf(one);
+    const localFunction = functionOf(
+      'return [context.awsRequestId, context.functionName, context.getRemainingTimeInMillis()]',
+    );
+    const [requestId, name, left] = await resultOf(localFunction);
     expect([requestId, name]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), 'f']);
     expect(left).toBeGreaterThan(4_000);
     expect(left).toBeLessThanOrEqual(5_000);
   });
 
   it('keeps its state from one call to the next', async () => {
-    const one = functionOf('return calls');
-    expect([await resultOf(one), await resultOf(one)]).toEqual([1, 2]);
+    const localFunction = functionOf('return calls');
+    expect([await resultOf(localFunction), await resultOf(localFunction)]).toEqual([1, 2]);
   });
 
   it('handles one event at a time in an instance, and waits when eight are busy', async () => {
     const busy = 'globalThis.busy = (globalThis.busy ?? 0) + 1; const most = globalThis.busy;';
-    const one = functionOf(
+    const localFunction = functionOf(
       `${busy} await new Promise((r) => setTimeout(r, 50)); globalThis.busy--; return { most, calls }`,
     );
-    const results = await Promise.all(Array.from({ length: 10 }, () => resultOf(one)));
+    const results = await Promise.all(Array.from({ length: 10 }, () => resultOf(localFunction)));
     expect(results.map(({ most }) => most)).toEqual(Array(10).fill(1));
     expect(results.filter(({ calls }) => calls === 1)).toHaveLength(8);
   });
 
   it('lives in the time of the shared clock, wherever it asks for the date', async () => {
-    const one = functionOf(`return [Date.now(), new Date().getTime(), Date.parse(Date()), new Date(7).getTime(),
+    const localFunction =
+      functionOf(`return [Date.now(), new Date().getTime(), Date.parse(Date()), new Date(7).getTime(),
       new Date() instanceof Date, new Date().constructor === Date, Date.UTC(2020, 0)]`);
     const moved = Date.UTC(2031, 5, 1);
     clock.set(moved);
-    const [now, constructed, called, ...others] = await resultOf(one);
+    const [now, constructed, called, ...others] = await resultOf(localFunction);
     for (const time of [now, constructed, called]) expect(Math.abs(time - moved)).toBeLessThan(5_000);
     expect(others).toEqual([7, true, true, Date.UTC(2020, 0)]);
   });
 
   it('is ended when its time is up, and answers the next call with a new instance', async () => {
-    const one = functionOf('if (event.hang) { for (;;); } return calls', { timeoutMs: 700 });
-    expect(await one.invoke('{"hang":true}')).toMatchObject({ timedOut: true });
-    expect(await resultOf(one)).toBe(1);
+    const localFunction = functionOf('if (event.hang) { for (;;); } return calls', { timeoutMs: 700 });
+    expect(await localFunction.invoke('{"hang":true}')).toMatchObject({ timedOut: true });
+    expect(await resultOf(localFunction)).toBe(1);
   });
 
   it.each([
@@ -90,16 +93,16 @@ describe('a function on this machine', () => {
     ['crashes', 'setTimeout(() => { throw new Error("broken") }); await new Promise(() => {})'],
     ['ends its process', 'console.error("broken"); process.exit(3)'],
   ])('tells when it %s, and answers the next call', async (_how, body) => {
-    const one = functionOf(`if (event.fail) { ${body} } return 'well'`);
-    expect(await one.invoke('{"fail":true}')).toHaveProperty('error');
-    expect(await resultOf(one)).toBe('well');
+    const localFunction = functionOf(`if (event.fail) { ${body} } return 'well'`);
+    expect(await localFunction.invoke('{"fail":true}')).toHaveProperty('error');
+    expect(await resultOf(localFunction)).toBe('well');
   });
 
   it('survives a crash between two calls', async () => {
-    const one = functionOf('setTimeout(() => { throw new Error("late") }, 20); return calls');
-    expect(await resultOf(one)).toBe(1);
+    const localFunction = functionOf('setTimeout(() => { throw new Error("late") }, 20); return calls');
+    expect(await resultOf(localFunction)).toBe(1);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(await resultOf(one)).toBe(1);
+    expect(await resultOf(localFunction)).toBe(1);
     expect(printed.join('')).toContain('late');
   });
 });

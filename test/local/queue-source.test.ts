@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { CreateQueueCommand, GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Closable } from '../../local/shutdown.ts';
 import type { InvocationResult } from '../../local/local-function.ts';
-import { pollQueue } from '../../local/queue-source.ts';
 import { type QueueServer, startQueueServer } from '../../local/queue-server.ts';
+import { pollQueue } from '../../local/queue-source.ts';
 import { createSharedClock } from '../../local/shared-clock.ts';
+import type { Closable } from '../../local/shutdown.ts';
 import { until } from '../emulator/notification-receiver.ts';
 
 let server: QueueServer;

@@ -20,14 +20,14 @@ const secretKey = (one = service) => buildBasicAuth(one.appName, one.secretKey);
 /** What a client would send after this user has bought a subscription in the emulated store. */
 async function bought(applicationUsername: string, one = service): Promise<string> {
   const body = { platform: 'store_a', productId: 'premium', type: 'paid subscription', applicationUsername };
-  const answer = await fetch(`${one.emulatorUrl}/control/purchases`, { method: 'POST', body: JSON.stringify(body) });
-  const { validate } = (await answer.json()) as { validate: object };
+  const response = await fetch(`${one.emulatorUrl}/control/purchases`, { method: 'POST', body: JSON.stringify(body) });
+  const { validate } = (await response.json()) as { validate: object };
   return JSON.stringify(validate);
 }
 
 async function validate(body: string, one = service): Promise<unknown> {
-  const answer = await fetch(`${one.baseUrl}/v1/validate`, { method: 'POST', headers: publicKey(one), body });
-  return await answer.json();
+  const response = await fetch(`${one.baseUrl}/v1/validate`, { method: 'POST', headers: publicKey(one), body });
+  return await response.json();
 }
 
 async function purchasesOf(username: string, one = service): Promise<unknown> {
@@ -60,10 +60,10 @@ describe('the service on one machine', () => {
   });
 
   it('answers what the gateway refuses in the words of the service', async () => {
-    const answer = await fetch(`${service.baseUrl}/v3/nothing-here`);
-    expect(answer.status).toBe(404);
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    expect(await answer.json()).toMatchObject({
+    const response = await fetch(`${service.baseUrl}/v3/nothing-here`);
+    expect(response.status).toBe(404);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(await response.json()).toMatchObject({
       ok: false,
       code: 'ResourceNotFound' satisfies keyof typeof errorCodes,
     });
@@ -77,15 +77,15 @@ describe('the service on one machine', () => {
 });
 
 /** What an operator can do to the application beside a running service: both keys end at once, and webhooks go elsewhere. */
-async function rotateAll({ appName: app, environment }: LocalService): Promise<void> {
+async function rotateAll({ appName, environment }: LocalService): Promise<void> {
   const cli = async (...args: string[]) =>
     await promisify(execFile)(process.execPath, ['--import', 'tsx', 'cli/main.ts', 'app', ...args], {
       cwd: new URL('../..', import.meta.url),
       env: { ...process.env, ...environment },
     });
-  await cli('rotate-key', app, 'public', '--overlap-hours', '0');
-  await cli('rotate-key', app, 'secret', '--overlap-hours', '0');
-  await cli('set-webhook', app, '--url', 'http://127.0.0.1:9/elsewhere');
+  await cli('rotate-key', appName, 'public', '--overlap-hours', '0');
+  await cli('rotate-key', appName, 'secret', '--overlap-hours', '0');
+  await cli('set-webhook', appName, '--url', 'http://127.0.0.1:9/elsewhere');
 }
 
 describe('data kept in a folder', () => {
@@ -105,8 +105,8 @@ describe('data kept in a folder', () => {
     await first.close();
 
     const second = await startLocal({ folder });
-    const { appName: app, publicKey, secretKey } = second;
-    expect({ app, publicKey, secretKey }).toEqual({
+    const { appName, publicKey, secretKey } = second;
+    expect({ app: appName, publicKey, secretKey }).toEqual({
       app: first.appName,
       publicKey: first.publicKey,
       secretKey: first.secretKey,

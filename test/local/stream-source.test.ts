@@ -4,10 +4,10 @@ import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { CreateQueueCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { matchesPattern } from '../../local/event-filter.ts';
-import type { Closable } from '../../local/shutdown.ts';
 import type { InvocationResult } from '../../local/local-function.ts';
 import { type QueueServer, startQueueServer } from '../../local/queue-server.ts';
 import { createSharedClock, type SharedClock } from '../../local/shared-clock.ts';
+import type { Closable } from '../../local/shutdown.ts';
 import { consumeStream } from '../../local/stream-source.ts';
 import { until } from '../emulator/notification-receiver.ts';
 

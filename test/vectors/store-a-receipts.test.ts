@@ -42,8 +42,8 @@ describeWithVectors('the real sandbox receipt', () => {
   const bundleId = 'dev.bonzer.weeka.app';
 
   it('is believed under the root of Apple while Apple cannot be reached, with a warning', async () => {
-    const { warning, scope: about, id, appDownload } = await validated('receipt-sandbox-g5', bundleId);
-    expect({ about, id, appDownload }).toEqual({
+    const { warning, scope, id, appDownload } = await validated('receipt-sandbox-g5', bundleId);
+    expect({ about: scope, id, appDownload }).toEqual({
       about: 'application',
       id: bundleId,
       appDownload: { currentVersion: '2', originalVersion: '1.0' },

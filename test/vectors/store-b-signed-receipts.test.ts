@@ -30,8 +30,8 @@ const validate = async (changes: object, licenseKey: string) => {
     packageName: data.packageName,
     licenseKey,
   };
-  const asking = { settings, now: () => Date.parse('2016-02-23') } as Partial<StoreContext> as StoreContext;
-  return await storeB.validate({ id: data.productId, type: 'paid subscription', transaction }, asking);
+  const context = { settings, now: () => Date.parse('2016-02-23') } as Partial<StoreContext> as StoreContext;
+  return await storeB.validate({ id: data.productId, type: 'paid subscription', transaction }, context);
 };
 
 describeWithVectors('a really signed receipt of store_b', () => {

@@ -2,8 +2,8 @@ import { expect, it } from '@jest/globals';
 import type { StoreFetch, StoreRequest, ValidationRequest } from '../../lib/stores/store.ts';
 import { renewKeys } from '../../lib/stores/store-c/key-renewal.ts';
 import { storeC } from '../../lib/stores/store-c/store-c.ts';
-import { answered, askingWith, start } from '../lib/stores/store-c/fake-microsoft.ts';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
+import { answered, askingWith, start } from '../lib/stores/store-c/fake-microsoft.ts';
 
 const sample = (name: string) => JSON.parse(readVector('microsoft/docs-samples', `${name}.json`).toString('utf8'));
 
@@ -18,14 +18,14 @@ function keyOf(service: string, expiresAt = start + 20 * 86_400_000): string {
 }
 
 /** A Microsoft that answers with samples, and what it was asked. */
-function microsoft(answers: Readonly<Record<string, { status?: number; body?: object }>>) {
+function microsoft(responses: Readonly<Record<string, { status?: number; body?: object }>>) {
   const asked: { url: string; init: StoreRequest }[] = [];
   const fetch: StoreFetch = async (url, init = {}) => {
     asked.push({ url, init });
     const { response } = sample('token.request');
     const found: { status?: number; body?: object } | undefined = url.startsWith('https://login.')
       ? { body: response }
-      : answers[url];
+      : responses[url];
     return answered({ status: found?.status ?? (found ? 200 : 404), text: JSON.stringify(found?.body ?? {}) });
   };
   const settings = { tenantId: `tenant-${Math.random()}`, clientId, clientSecret: 'secret' };

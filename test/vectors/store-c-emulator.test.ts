@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { collections, onestore, payloadOf, purchases, type StoreCUser, useStoreC } from '../emulator/store-c-client-app.ts';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
+import {
+  collections,
+  onestore,
+  payloadOf,
+  purchases,
+  type StoreCUser,
+  useStoreC,
+} from '../emulator/store-c-client-app.ts';
 
 const sample = (name: string) => JSON.parse(readVector('microsoft/docs-samples', `${name}.json`).toString('utf8'));
 
@@ -38,19 +45,19 @@ describeWithVectors("the emulator against Microsoft's published samples", () => 
     const { productId } = body.productSkuIds[0];
     const { id } = (await user.buy({ productId, type: 'consumable' })).body;
     const beneficiaries = [{ ...body.beneficiaries[0], identityValue: await user.key('collections', id) }];
-    const answer = await user.post(collections, pathOf(url), { ...body, beneficiaries });
-    expect(answer.status).toBe(200);
-    expect(answer.body.items).toMatchObject([{ itemId: id, productId, productType: 'UnmanagedConsumable' }]);
+    const result = await user.post(collections, pathOf(url), { ...body, beneficiaries });
+    expect(result.status).toBe(200);
+    expect(result.body.items).toMatchObject([{ itemId: id, productId, productType: 'UnmanagedConsumable' }]);
     const { devOfferId: _legacy, ...members } = item;
-    expect(names(answer.body.items[0])).toEqual(names(members));
+    expect(names(result.body.items[0])).toEqual(names(members));
   });
 
   it('takes the consumption of the sample', async () => {
     const { url, body, response } = sample('collections-v6-consume.request');
     const { id } = (await user.buy({ productId: 'to consume', type: 'consumable' })).body;
     const identity = { ...body.beneficiary, identityValue: await user.key('collections', id) };
-    const answer = await user.post(collections, pathOf(url), { ...body, beneficiary: identity, itemId: id });
-    expect(answer.status).toBe(response.status);
+    const result = await user.post(collections, pathOf(url), { ...body, beneficiary: identity, itemId: id });
+    expect(result.status).toBe(response.status);
     expect((await user.items(id, 'to consume')).body.items).toEqual([]);
   });
 
@@ -67,19 +74,19 @@ describeWithVectors("the emulator against Microsoft's published samples", () => 
     const { url, body } = sample('recurrences-v8-change-extend.request');
     const { id } = (await user.buy({ productId: 'extended' })).body;
     const path = pathOf(url).replace(/recurrences\/[^/]+/, `recurrences/${id}`);
-    const answer = await user.post(purchases, path, { ...body, b2bKey: await user.key('purchase', id) });
-    expect(answer).toMatchObject({ status: 200, body: { id, expirationTime: '2027-03-05T10:00:00.0000000+00:00' } });
+    const result = await user.post(purchases, path, { ...body, b2bKey: await user.key('purchase', id) });
+    expect(result).toMatchObject({ status: 200, body: { id, expirationTime: '2027-03-05T10:00:00.0000000+00:00' } });
   });
 
   it('renews a key as the sample asks', async () => {
     const { url, body, response } = sample('keys-renew');
     const { id } = (await user.buy({ productId: 'renewed' })).body;
-    const answer = await user.post(collections, pathOf(url), {
+    const result = await user.post(collections, pathOf(url), {
       ...body,
       serviceTicket: await user.token(onestore),
       Key: await user.key('collections', id),
     });
-    expect(answer.status).toBe(response.status);
-    expect(names(answer.body)).toEqual(names(response.body));
+    expect(result.status).toBe(response.status);
+    expect(names(result.body)).toEqual(names(response.body));
   });
 });

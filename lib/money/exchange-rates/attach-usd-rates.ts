@@ -1,6 +1,6 @@
-import { chooseUsdRate, needsUsdRate, withUsdRate } from '../usd-conversion.ts';
 import type { ObservedTransaction } from '../../purchases/merge-transactions.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { chooseUsdRate, needsUsdRate, withUsdRate } from '../usd-conversion.ts';
 import type { ExchangeRates } from './rate-cache.ts';
 
 /**

@@ -13,16 +13,16 @@ const backfillDays = 80;
  * usable answer or has published nothing for days; what such an answer says is not kept.
  */
 export async function loadRates(deps: LoadRatesDeps): Promise<void> {
-  const { now, dailyRates: dayRates } = deps;
+  const { now, dailyRates } = deps;
   const latest = await fetchRates('daily', deps);
   const [newest] = latest;
   if (!newest || !isInRateWindow(newest.date, now() + dayMs))
     throw new ServiceError('ConnectionFailed', 'The exchange rates are out of date.', { cause: newest?.date });
-  await dayRates.save(latest);
-  const storedDays = new Set(await dayRates.listStoredDays(toUtcDay(now(), -backfillDays), newest.date));
+  await dailyRates.save(latest);
+  const storedDays = new Set(await dailyRates.listStoredDays(toUtcDay(now(), -backfillDays), newest.date));
   if (listWorkingDays(now(), newest.date).every((day) => storedDays.has(day))) return;
   const history = await fetchRates('history', deps);
-  await dayRates.save(history.filter(({ date }) => !storedDays.has(date)));
+  await dailyRates.save(history.filter(({ date }) => !storedDays.has(date)));
 }
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 import { type FieldKind, getFieldKind, isSecretField } from './field-allowlist.ts';
-import type { Redact } from './redactor.ts';
 import { removedMark, sanitizeId, sanitizeText, trimmedMark } from './redact-text.ts';
+import type { Redact } from './redactor.ts';
 
 const maxListLength = 20;
 const maxTokenLength = 64;

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { withoutPlatform } from '../../purchases/platform.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { parse } from '../../shared/parse.ts';
 import type { AccessGrant, StoreContext, ValidationRequest } from '../store.ts';
 import { fetchCustomerObservations, fetchObservation, type StripeAccount } from './fetch-observations.ts';
 import { fetchSession } from './stripe-queries.ts';
@@ -24,20 +24,20 @@ export function parseReceiptId(transaction: ValidationRequest['transaction']): s
 /** Everything that the receipt of a validation shows. */
 export async function fetchReceiptObservations(
   { transaction }: ValidationRequest,
-  asking: StoreContext,
-  look: StripeAccount,
+  context: StoreContext,
+  account: StripeAccount,
 ): Promise<Observation[]> {
   const id = parseReceiptId(transaction);
-  if (id === undefined) return await fetchGrantObservations(await requireGrant(transaction, asking), look);
-  const seen = await fetchObservation(id, look);
+  if (id === undefined) return await fetchGrantObservations(await requireGrant(transaction, context), account);
+  const seen = await fetchObservation(id, account);
   return seen ? [seen] : [];
 }
 
 async function requireGrant(
   { accessToken }: ValidationRequest['transaction'],
-  asking: StoreContext,
+  context: StoreContext,
 ): Promise<AccessGrant> {
-  const grant = await asking.findGrant?.(String(accessToken));
+  const grant = await context.findGrant?.(String(accessToken));
   // A client forgets its token when it reads these very words.
   if (!grant) throw new ServiceError('Forbidden', 'Invalid access token');
   return grant;
@@ -46,11 +46,12 @@ async function requireGrant(
 /** All that the buyer behind a token bought; before a first payment the session alone knows who that is. */
 export async function fetchGrantObservations(
   { customer, session, subscription }: AccessGrant,
-  look: StripeAccount,
+  account: StripeAccount,
 ): Promise<Observation[]> {
-  const buyer = customer ?? (session === undefined ? undefined : (await fetchSession(look.stripe, session)).customer);
-  if (buyer) return await fetchCustomerObservations(buyer, look);
+  const buyer =
+    customer ?? (session === undefined ? undefined : (await fetchSession(account.stripe, session)).customer);
+  if (buyer) return await fetchCustomerObservations(buyer, account);
   const id = subscription ?? session;
-  const seen = id === undefined ? undefined : await fetchObservation(id, look);
+  const seen = id === undefined ? undefined : await fetchObservation(id, account);
   return seen ? [seen] : [];
 }

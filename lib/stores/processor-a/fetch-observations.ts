@@ -1,10 +1,16 @@
 import type Stripe from 'stripe';
-import { ServiceError } from '../../shared/errors.ts';
 import type { Observation } from '../../purchases/observation.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import { getSubscriptionId } from './invoices.ts';
-import { type Charge, Invoice, PaymentIntent, parseStripeObject, type Session } from './payloads.ts';
 import type { MappingContext } from './mapping-context.ts';
-import { getChargedProductId, getLatestCharge, toChargeObservation, toPaymentObservation } from './payment-observation.ts';
+import { type Charge, Invoice, PaymentIntent, parseStripeObject, type Session } from './payloads.ts';
+import {
+  getChargedProductId,
+  getLatestCharge,
+  toChargeObservation,
+  toPaymentObservation,
+} from './payment-observation.ts';
+import { indexReversals } from './payment-reversals.ts';
 import {
   fetchCharge,
   fetchSession,
@@ -17,7 +23,6 @@ import {
   listSubscriptions,
 } from './stripe-queries.ts';
 import { toSubscriptionObservation } from './subscription-observation.ts';
-import { indexReversals } from './payment-reversals.ts';
 
 /** The account that is asked, and whose look it is. */
 export interface StripeAccount {
@@ -29,20 +34,23 @@ export interface StripeAccount {
  * What the processor says of the purchase behind a subscription, session, payment intent, charge or invoice; undefined
  * when it was never paid. Throws `InvalidPayload` for any other id.
  */
-export async function fetchObservation(id: string, look: StripeAccount): Promise<Observation | undefined> {
+export async function fetchObservation(id: string, account: StripeAccount): Promise<Observation | undefined> {
   const kind = /^([a-z]+)_[A-Za-z0-9_]{1,200}$/.exec(id)?.[1];
   switch (kind) {
     case 'sub':
-      return await fetchSubscriptionObservation(id, look);
+      return await fetchSubscriptionObservation(id, account);
     case 'cs':
-      return await fetchSessionObservation(await fetchSession(look.stripe, id), look);
+      return await fetchSessionObservation(await fetchSession(account.stripe, id), account);
     case 'pi':
-      return await fetchIntentObservation(id, look);
+      return await fetchIntentObservation(id, account);
     case 'ch':
     case 'py':
-      return await fetchChargeObservation(await fetchCharge(look.stripe, id), look);
+      return await fetchChargeObservation(await fetchCharge(account.stripe, id), account);
     case 'in':
-      return await fetchInvoiceObservation(parseStripeObject(Invoice, await look.stripe.invoices.retrieve(id)), look);
+      return await fetchInvoiceObservation(
+        parseStripeObject(Invoice, await account.stripe.invoices.retrieve(id)),
+        account,
+      );
     default:
       throw new ServiceError(
         'InvalidPayload',
@@ -53,7 +61,7 @@ export async function fetchObservation(id: string, look: StripeAccount): Promise
 
 async function fetchSubscriptionObservation(
   id: string,
-  { stripe, mapping: origin }: StripeAccount,
+  { stripe, mapping: context }: StripeAccount,
 ): Promise<Observation> {
   const [subscription, invoices] = await Promise.all([
     fetchSubscription(stripe, id),
@@ -61,36 +69,36 @@ async function fetchSubscriptionObservation(
   ]);
   const charges = await listCharges(stripe, subscription.customer);
   const takebacks = indexReversals(charges, await listDisputes(stripe, charges));
-  return toSubscriptionObservation(subscription, { origin, invoices, takebacks });
+  return toSubscriptionObservation(subscription, { origin: context, invoices, takebacks });
 }
 
-async function fetchSessionObservation(session: Session, look: StripeAccount): Promise<Observation | undefined> {
-  if (session.subscription !== null) return await fetchSubscriptionObservation(session.subscription, look);
-  const [seen] = await toPaymentObservations([session], look);
+async function fetchSessionObservation(session: Session, account: StripeAccount): Promise<Observation | undefined> {
+  if (session.subscription !== null) return await fetchSubscriptionObservation(session.subscription, account);
+  const [seen] = await toPaymentObservations([session], account);
   return seen;
 }
 
-async function fetchIntentObservation(id: string, look: StripeAccount): Promise<Observation | undefined> {
-  const [session] = await listSessions(look.stripe, { payment_intent: id });
-  if (session) return await fetchSessionObservation(session, look);
-  const subscription = await findSubscriptionOfPayment(id, look);
-  if (subscription !== undefined) return await fetchSubscriptionObservation(subscription, look);
+async function fetchIntentObservation(id: string, account: StripeAccount): Promise<Observation | undefined> {
+  const [session] = await listSessions(account.stripe, { payment_intent: id });
+  if (session) return await fetchSessionObservation(session, account);
+  const subscription = await findSubscriptionOfPayment(id, account);
+  if (subscription !== undefined) return await fetchSubscriptionObservation(subscription, account);
   const expand = ['latest_charge.refunds'];
   const charge = getLatestCharge(
-    parseStripeObject(PaymentIntent, await look.stripe.paymentIntents.retrieve(id, { expand })),
+    parseStripeObject(PaymentIntent, await account.stripe.paymentIntents.retrieve(id, { expand })),
   );
-  return charge && (await fetchBareChargeObservation(charge, look));
+  return charge && (await fetchBareChargeObservation(charge, account));
 }
 
-async function fetchChargeObservation(charge: Charge, look: StripeAccount): Promise<Observation | undefined> {
-  if (charge.payment_intent === null) return await fetchBareChargeObservation(charge, look);
-  return await fetchIntentObservation(charge.payment_intent, look);
+async function fetchChargeObservation(charge: Charge, account: StripeAccount): Promise<Observation | undefined> {
+  if (charge.payment_intent === null) return await fetchBareChargeObservation(charge, account);
+  return await fetchIntentObservation(charge.payment_intent, account);
 }
 
-async function fetchInvoiceObservation(invoice: Invoice, look: StripeAccount): Promise<Observation> {
+async function fetchInvoiceObservation(invoice: Invoice, account: StripeAccount): Promise<Observation> {
   const subscription = getSubscriptionId(invoice);
   if (subscription === undefined) throw new ServiceError('InvalidPayload', 'The invoice is for no subscription.');
-  return await fetchSubscriptionObservation(subscription, look);
+  return await fetchSubscriptionObservation(subscription, account);
 }
 
 /** The subscription whose invoice the payment paid; a payment itself does not say. */
@@ -106,16 +114,16 @@ async function findSubscriptionOfPayment(id: string, { stripe }: StripeAccount):
 
 async function fetchBareChargeObservation(
   charge: Charge,
-  { stripe, mapping: origin }: StripeAccount,
+  { stripe, mapping: context }: StripeAccount,
 ): Promise<Observation | undefined> {
   const productId = getChargedProductId(charge);
   const products = await listProducts(stripe, productId === undefined ? [] : [productId]);
-  return toChargeObservation(charge, { origin, disputes: await listDisputes(stripe, [charge]), products });
+  return toChargeObservation(charge, { origin: context, disputes: await listDisputes(stripe, [charge]), products });
 }
 
 /** What the processor says of everything that a customer ever bought from the application. */
-export async function fetchCustomerObservations(customer: string, look: StripeAccount): Promise<Observation[]> {
-  const { stripe, mapping: origin } = look;
+export async function fetchCustomerObservations(customer: string, account: StripeAccount): Promise<Observation[]> {
+  const { stripe, mapping: context } = account;
   const [subscriptions, invoices, charges, sessions] = await Promise.all([
     listSubscriptions(stripe, customer),
     listInvoices(stripe, { customer }),
@@ -123,24 +131,24 @@ export async function fetchCustomerObservations(customer: string, look: StripeAc
     listSessions(stripe, { customer }),
   ]);
   const takebacks = indexReversals(charges, await listDisputes(stripe, charges));
-  const own = subscriptions.filter(({ metadata }) => metadata?.app === undefined || metadata.app === origin.app);
+  const own = subscriptions.filter(({ metadata }) => metadata?.app === undefined || metadata.app === context.app);
   return [
     ...own.map((subscription) => {
       const bills = invoices.filter((invoice) => getSubscriptionId(invoice) === subscription.id);
-      return toSubscriptionObservation(subscription, { origin, invoices: bills, takebacks });
+      return toSubscriptionObservation(subscription, { origin: context, invoices: bills, takebacks });
     }),
-    ...(await toPaymentObservations(sessions.filter(isAppPayment(origin)), look)),
+    ...(await toPaymentObservations(sessions.filter(isAppPayment(context)), account)),
   ];
 }
 
 const isAppPayment =
-  ({ app }: MappingContext) =>
+  ({ app: appName }: MappingContext) =>
   ({ mode, metadata }: Session): boolean =>
-    mode === 'payment' && (metadata?.app === undefined || metadata.app === app);
+    mode === 'payment' && (metadata?.app === undefined || metadata.app === appName);
 
 async function toPaymentObservations(
   sessions: readonly Session[],
-  { stripe, mapping: origin }: StripeAccount,
+  { stripe, mapping: context }: StripeAccount,
 ): Promise<Observation[]> {
   const charges = sessions.flatMap(({ payment_intent: intent }) =>
     typeof intent === 'string' ? [] : (getLatestCharge(intent ?? undefined) ?? []),
@@ -151,5 +159,5 @@ async function toPaymentObservations(
     ),
   );
   const [products, disputes] = await Promise.all([listProducts(stripe, ids), listDisputes(stripe, charges)]);
-  return sessions.flatMap((session) => toPaymentObservation(session, { origin, disputes, products }) ?? []);
+  return sessions.flatMap((session) => toPaymentObservation(session, { origin: context, disputes, products }) ?? []);
 }

@@ -1,9 +1,9 @@
 import { withPlatform } from '../../purchases/platform.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitNullish, toMillis } from './convert.ts';
+import { type MappingContext, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode, toMicros } from './money.ts';
 import type { Invoice, Subscription } from './payloads.ts';
-import { type MappingContext, toOfferId } from './mapping-context.ts';
 import type { PaymentReversal } from './payment-reversals.ts';
 
 /** The subscription that the invoice is for. */
@@ -32,9 +32,9 @@ export function findInvoiceReversal(
 export function toInvoiceTransaction(
   invoice: Invoice,
   subscription: Subscription,
-  { origin, takebacks }: { origin: MappingContext; takebacks: ReadonlyMap<string, PaymentReversal> },
+  { origin: context, takebacks }: { origin: MappingContext; takebacks: ReadonlyMap<string, PaymentReversal> },
 ): Transaction {
-  const { platform } = origin;
+  const { platform } = context;
   const line = findMainLine(invoice);
   const [item] = subscription.items.data;
   const bought = line?.pricing?.price_details ?? { product: getProductId(item), price: item?.price.id ?? '' };
@@ -43,7 +43,7 @@ export function toInvoiceTransaction(
     transactionId: withPlatform(platform, invoice.id),
     purchaseId: withPlatform(platform, subscription.id),
     productId: withPlatform(platform, bought.product),
-    offerId: toOfferId(origin, bought.product, bought.price),
+    offerId: toOfferId(context, bought.product, bought.price),
     platform,
     sandbox: !subscription.livemode,
     // The first invoice is paid moments after the start; that must not look like a renewal.

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../shared/errors.ts';
 import { type Platform, withPlatform } from '../../purchases/platform.ts';
 import type { Millis } from '../../purchases/purchase.ts';
+import { ServiceError } from '../../shared/errors.ts';
 
 /** The platforms that this processor sells for: an application's own account, and the deployment's. */
 export type ProcessorAPlatform = Extract<Platform, 'processor_a' | 'service_processor_a'>;
@@ -19,10 +19,10 @@ export const toOfferId = ({ platform }: Pick<MappingContext, 'platform'>, produc
 
 /** Throws `InvalidPayload` for what was sold, on the same account, for another application of this service. */
 export function requireOwnApp(
-  { app }: Pick<MappingContext, 'app'>,
+  { app: appName }: Pick<MappingContext, 'app'>,
   metadata: Readonly<Record<string, string>> | null,
 ): void {
-  if (metadata?.app !== undefined && metadata.app !== app) {
+  if (metadata?.app !== undefined && metadata.app !== appName) {
     throw new ServiceError('InvalidPayload', 'This was sold for another application.');
   }
 }

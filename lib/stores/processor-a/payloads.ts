@@ -169,5 +169,5 @@ export const Session = v.object({
 export type Session = v.InferOutput<typeof Session>;
 
 /** The processor's answer as the schema's type; what has another shape is no answer of the processor. */
-export const parseStripeObject = <const S extends v.GenericSchema>(schema: S, answer: unknown): v.InferOutput<S> =>
-  parse(schema, answer, 'ConnectionFailed');
+export const parseStripeObject = <const S extends v.GenericSchema>(schema: S, result: unknown): v.InferOutput<S> =>
+  parse(schema, result, 'ConnectionFailed');

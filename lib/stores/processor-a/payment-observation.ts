@@ -1,14 +1,14 @@
-import { ServiceError } from '../../shared/errors.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import { omitNullish, toMillis } from './convert.ts';
+import { type MappingContext, readUserAliases, requireOwnApp, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode, toMicros } from './money.ts';
 import type { Charge, Dispute, PaymentIntent, Price, Product, Session } from './payloads.ts';
-import { type MappingContext, readUserAliases, requireOwnApp, toOfferId } from './mapping-context.ts';
-import { toProductType } from './product-type.ts';
 import { findReversal } from './payment-reversals.ts';
+import { toProductType } from './product-type.ts';
 
 interface SaleContext {
   readonly origin: MappingContext;
@@ -23,19 +23,19 @@ interface SaleContext {
  */
 export function toPaymentObservation(
   session: Session,
-  { origin, disputes, products }: SaleContext,
+  { origin: context, disputes, products }: SaleContext,
 ): Observation | undefined {
   const intent = typeof session.payment_intent === 'string' ? undefined : (session.payment_intent ?? undefined);
-  requireOwnApp(origin, session.metadata);
+  requireOwnApp(context, session.metadata);
   const [line] = session.line_items?.data ?? [];
   if (session.status !== 'complete' || intent?.status === 'canceled') return undefined;
   if (!line?.price) throw new ServiceError('InvalidPayload', 'The session does not say which product was sold.');
   const productId = getId(line.price.product);
   const bought = { productId, offer: line.price, quantity: line.quantity ?? 1, product: products.get(productId) };
-  const { purchase, transaction } = toSale(session, intent, { origin, disputes, bought });
+  const { purchase, transaction } = toSale(session, intent, { origin: context, disputes, bought });
   const isPending = session.payment_status === 'unpaid';
   return {
-    asOf: origin.now,
+    asOf: context.now,
     purchase: { ...purchase, ...(isPending && { isPending }), ...toDiscountId(session) },
     transactions: isPending ? [] : [transaction],
     userAliases: session.client_reference_id ? [session.client_reference_id] : readUserAliases(session.metadata),
@@ -53,7 +53,7 @@ interface SoldItem {
 function toSale(
   session: Session,
   intent: PaymentIntent | undefined,
-  { origin, disputes, bought }: { origin: MappingContext; disputes: readonly Dispute[]; bought: SoldItem },
+  { origin: context, disputes, bought }: { origin: MappingContext; disputes: readonly Dispute[]; bought: SoldItem },
 ) {
   const charge = getLatestCharge(intent);
   return toOneTimePurchase(
@@ -67,16 +67,16 @@ function toSale(
       takeback: charge && findReversal(charge, disputes),
     },
     bought,
-    origin,
+    context,
   );
 }
 
 /** What the processor says of a charge made without a checkout session, whose seller wrote the product into `metadata`. */
 export function toChargeObservation(
   charge: Charge,
-  { origin, disputes, products }: SaleContext,
+  { origin: context, disputes, products }: SaleContext,
 ): Observation | undefined {
-  requireOwnApp(origin, charge.metadata);
+  requireOwnApp(context, charge.metadata);
   const productId = getChargedProductId(charge);
   if (productId === undefined) {
     throw new ServiceError('InvalidPayload', 'The charge does not say which product was sold.');
@@ -90,10 +90,10 @@ export function toChargeObservation(
       takeback: findReversal(charge, disputes),
     },
     { productId, quantity: 1, product: products.get(productId) },
-    origin,
+    context,
   );
   return {
-    asOf: origin.now,
+    asOf: context.now,
     purchase,
     transactions: [transaction],
     userAliases: readUserAliases(charge.metadata),
@@ -118,9 +118,9 @@ interface Payment {
 function toOneTimePurchase(
   payment: Payment,
   { productId, offer, quantity, product }: SoldItem,
-  origin: MappingContext,
+  context: MappingContext,
 ) {
-  const { platform } = origin;
+  const { platform } = context;
   const { takeback } = payment;
   const common = {
     purchaseId: withPlatform(platform, payment.id),
@@ -132,7 +132,7 @@ function toOneTimePurchase(
     currency: toCurrencyCode(payment.currency),
     amountMicros: toMicros(payment.amount, payment.currency),
     quantity,
-    ...(offer && { offerId: toOfferId(origin, productId, offer.id) }),
+    ...(offer && { offerId: toOfferId(context, productId, offer.id) }),
   };
   const purchase: Purchase = {
     ...common,

@@ -1,17 +1,17 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { withoutPlatform, withPlatform } from '../../purchases/platform.ts';
 import { isActive, type Millis } from '../../purchases/purchase.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { parse } from '../../shared/parse.ts';
 import type { Store, StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
+import { fetchReceiptObservations, parseReceiptId } from './evidence.ts';
+import { fetchObservation } from './fetch-observations.ts';
+import type { ProcessorAPlatform } from './mapping-context.ts';
+import { observe } from './observe.ts';
+import { receive } from './receive.ts';
+import { ProcessorASettings } from './settings.ts';
 import { openStripeAccount } from './stripe-account.ts';
 import { callStripe, createStripeClient } from './stripe-client.ts';
-import { fetchObservation } from './fetch-observations.ts';
-import { observe } from './observe.ts';
-import type { ProcessorAPlatform } from './mapping-context.ts';
-import { fetchReceiptObservations, parseReceiptId } from './evidence.ts';
-import { ProcessorASettings } from './settings.ts';
-import { receive } from './receive.ts';
 
 /** Processor A through the application's own account. */
 export const processorA: Store = createStore('processor_a');
@@ -22,21 +22,21 @@ export const serviceProcessorA: Store = createStore('service_processor_a');
 function createStore(platform: ProcessorAPlatform): Store {
   return {
     platform,
-    validate: async (request, asking) => {
-      const look = openStripeAccount(platform, asking);
-      const observations = await callStripe(() => fetchReceiptObservations(request, asking, look));
-      return toValidation(request, observations, { platform, now: look.mapping.now });
+    validate: async (request, context) => {
+      const account = openStripeAccount(platform, context);
+      const observations = await callStripe(() => fetchReceiptObservations(request, context, account));
+      return toValidation(request, observations, { platform, now: account.mapping.now });
     },
     identifyPurchase: ({ transaction }) => {
       const id = parseReceiptId(transaction);
       return id !== undefined && /^(?:sub|pi)_/.test(id) ? withPlatform(platform, id) : undefined;
     },
-    refresh: async ({ id = '' }, asking) => {
-      const seen = await callStripe(() => fetchObservation(id, openStripeAccount(platform, asking)));
+    refresh: async ({ id = '' }, context) => {
+      const seen = await callStripe(() => fetchObservation(id, openStripeAccount(platform, context)));
       return seen ? [seen] : [];
     },
-    receive: async (raw, asking) => receive(raw, asking),
-    observe: async (message, asking) => await observe(message, { platform, asking }),
+    receive: async (raw, context) => receive(raw, context),
+    observe: async (message, context) => await observe(message, { platform, asking: context }),
     checkSettings,
   };
 }
@@ -73,12 +73,14 @@ const toNativeTransaction = ({ purchase }: Observation) => ({
   ...(purchase.offerId !== undefined && { price: purchase.offerId.slice(purchase.offerId.indexOf('#') + 1) }),
 });
 
-async function checkSettings(asking: StoreContext, { askStore }: { readonly askStore: boolean }): Promise<string> {
-  if (asking.settings === undefined) throw new ServiceError('InvalidPayload', 'There are no settings.');
-  const { secretKey } = parse(ProcessorASettings, asking.settings);
+async function checkSettings(context: StoreContext, { askStore }: { readonly askStore: boolean }): Promise<string> {
+  if (context.settings === undefined) throw new ServiceError('InvalidPayload', 'There are no settings.');
+  const { secretKey } = parse(ProcessorASettings, context.settings);
   const mode = secretKey.includes('_test_') ? 'test' : 'live';
   if (!askStore) return `The settings are well formed; the key is a ${mode} key.`;
-  const prices = await callStripe(async () => await createStripeClient(asking).prices.list({ active: true, limit: 1 }));
+  const prices = await callStripe(
+    async () => await createStripeClient(context).prices.list({ active: true, limit: 1 }),
+  );
   const sells = prices.data.length > 0 ? 'it has prices to sell at' : 'it has no active price yet';
   return `The processor accepts the ${mode} key; ${sells}.`;
 }

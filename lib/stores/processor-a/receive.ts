@@ -23,8 +23,8 @@ export type StripeEvent = v.InferOutput<typeof StripeEvent>;
 const toleranceSeconds = 300;
 
 /** The message in an event that one of the endpoint's secrets signed. */
-export function receive(raw: RawNotification, asking: StoreContext): ReceivedNotifications {
-  verifySignature(raw, asking);
+export function receive(raw: RawNotification, context: StoreContext): ReceivedNotifications {
+  verifySignature(raw, context);
   const event = parseJson(StripeEvent, raw.body);
   const about = findSubjectId(event);
   return {

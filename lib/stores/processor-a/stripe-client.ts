@@ -23,27 +23,27 @@ export function createStripeClient({ settings, fetch, now }: Pick<StoreContext, 
 export async function callStripe<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
-  } catch (thrown) {
-    throw toServiceError(thrown);
+  } catch (error) {
+    throw toServiceError(error);
   }
 }
 
-function toServiceError(thrown: unknown): unknown {
+function toServiceError(error: unknown): unknown {
   const { errors } = Stripe;
-  if (!(thrown instanceof errors.StripeError)) return thrown;
-  const cause = { type: thrown.type, code: thrown.code, requestId: thrown.requestId, message: thrown.message };
-  if (thrown instanceof errors.StripeAuthenticationError || thrown instanceof errors.StripePermissionError) {
+  if (!(error instanceof errors.StripeError)) return error;
+  const cause = { type: error.type, code: error.code, requestId: error.requestId, message: error.message };
+  if (error instanceof errors.StripeAuthenticationError || error instanceof errors.StripePermissionError) {
     const message = 'The processor refuses the key in the settings: a configuration error.';
     return new ServiceError('InternalError', message, { cause });
   }
-  if (thrown instanceof errors.StripeIdempotencyError) {
+  if (error instanceof errors.StripeIdempotencyError) {
     return new ServiceError('Conflict', 'The same operation is under way.', { cause });
   }
-  if (thrown instanceof errors.StripeCardError) {
+  if (error instanceof errors.StripeCardError) {
     return new ServiceError('InvalidPayload', 'The payment was declined.', { cause });
   }
-  if (thrown instanceof errors.StripeInvalidRequestError) {
-    const isMissing = thrown.code === 'resource_missing' || thrown.statusCode === 404;
+  if (error instanceof errors.StripeInvalidRequestError) {
+    const isMissing = error.code === 'resource_missing' || error.statusCode === 404;
     const message = isMissing ? 'The processor does not know this id.' : 'The processor refuses the request.';
     return new ServiceError('InvalidPayload', message, { cause });
   }
@@ -59,18 +59,18 @@ function createHttpClient(fetch: StoreFetch, now: StoreContext['now']): HttpClie
   return {
     getClientName: () => 'claimcheck',
     makeRequest: async (host, _port, path, method, headers, body) => {
-      const answer = await fetch(`https://${host}${path}`, {
+      const response = await fetch(`https://${host}${path}`, {
         timeoutMs: Math.max(1, Math.min(maxCallMs, deadline - now())),
         method: method as NonNullable<StoreRequest['method']>,
         headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
         ...(method !== 'GET' && { body }),
       });
       return {
-        getStatusCode: () => answer.status,
-        getHeaders: () => Object.fromEntries(answer.headers),
-        getRawResponse: () => answer,
+        getStatusCode: () => response.status,
+        getHeaders: () => Object.fromEntries(response.headers),
+        getRawResponse: () => response,
         toStream: () => undefined,
-        toJSON: async () => JSON.parse(answer.text),
+        toJSON: async () => JSON.parse(response.text),
       };
     },
   };

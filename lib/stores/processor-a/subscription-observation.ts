@@ -1,13 +1,13 @@
-import { ServiceError } from '../../shared/errors.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { Millis, Purchase } from '../../purchases/purchase.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import { toCancelationReason } from './cancelation-reason.ts';
 import { omitNullish, toMillis, toOptionalMillis } from './convert.ts';
 import { filterPaidInvoices, findInvoiceReversal, getProductId, toInvoiceTransaction } from './invoices.ts';
+import { type MappingContext, readUserAliases, requireOwnApp, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode } from './money.ts';
 import type { Discount, Invoice, Subscription } from './payloads.ts';
-import { type MappingContext, readUserAliases, requireOwnApp, toOfferId } from './mapping-context.ts';
 import type { PaymentReversal } from './payment-reversals.ts';
 
 type Item = Subscription['items']['data'][number];
@@ -22,25 +22,25 @@ interface BillingData {
 /** What the processor says of a subscription. Throws `InvalidPayload` for one of another application. */
 export function toSubscriptionObservation(
   subscription: Subscription,
-  { origin, invoices, takebacks }: BillingData,
+  { origin: context, invoices, takebacks }: BillingData,
 ): Observation {
-  requireOwnApp(origin, subscription.metadata);
+  requireOwnApp(context, subscription.metadata);
   const [item] = subscription.items.data;
   if (!item) throw new ServiceError('ConnectionFailed', 'The subscription came without its items.');
   const paid = filterPaidInvoices(invoices).filter((invoice) => isWithinPeriod(invoice, item));
   const latest = paid.at(-1);
   return {
-    asOf: origin.now,
+    asOf: context.now,
     purchase: {
-      ...toIdentity(subscription, item, { origin, latest }),
-      ...toState(subscription, item, origin),
+      ...toIdentity(subscription, item, { origin: context, latest }),
+      ...toState(subscription, item, context),
       ...omitNullish({
         ...toEnd(subscription, latest && findInvoiceReversal(latest, takebacks)),
         ...toRenewalIntent(subscription),
-        ...toDiscount(subscription.discounts, origin.now),
+        ...toDiscount(subscription.discounts, context.now),
       }),
     },
-    transactions: paid.map((invoice) => toInvoiceTransaction(invoice, subscription, { origin, takebacks })),
+    transactions: paid.map((invoice) => toInvoiceTransaction(invoice, subscription, { origin: context, takebacks })),
     userAliases: readUserAliases(subscription.metadata),
     refreshToken: { id: subscription.id, customer: subscription.customer },
   };
@@ -56,16 +56,16 @@ const isWithinPeriod = ({ lines }: Invoice, item: Item): boolean =>
 function toIdentity(
   subscription: Subscription,
   item: Item,
-  { origin, latest }: { origin: MappingContext; latest: Invoice | undefined },
+  { origin: context, latest }: { origin: MappingContext; latest: Invoice | undefined },
 ) {
-  const { platform } = origin;
+  const { platform } = context;
   const { latest_invoice } = subscription;
   const invoice = typeof latest_invoice === 'string' ? latest_invoice : latest_invoice?.id;
   return {
     purchaseId: withPlatform(platform, subscription.id),
     transactionId: withPlatform(platform, latest?.id ?? invoice ?? subscription.id),
     productId: withPlatform(platform, getProductId(item)),
-    offerId: toOfferId(origin, getProductId(item), item.price.id),
+    offerId: toOfferId(context, getProductId(item), item.price.id),
     platform,
     productType: 'paid subscription' as const,
     sandbox: !subscription.livemode,
@@ -75,12 +75,12 @@ function toIdentity(
   };
 }
 
-function toState(subscription: Subscription, item: Item, origin: MappingContext): Partial<Purchase> {
+function toState(subscription: Subscription, item: Item, context: MappingContext): Partial<Purchase> {
   const { status, start_date } = subscription;
   const isPaused = status === 'paused' || subscription.pause_collection !== null;
   const renewed = item.current_period_start > start_date;
   return {
-    expirationDate: computeExpiration(subscription, item, origin),
+    expirationDate: computeExpiration(subscription, item, context),
     isBillingRetryPeriod: status === 'past_due',
     isTrialPeriod: status === 'trialing',
     ...(renewed && { lastRenewalDate: toMillis(item.current_period_start) }),

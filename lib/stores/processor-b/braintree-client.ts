@@ -1,9 +1,9 @@
 import type { BraintreeGateway } from 'braintree';
 import { ServiceError } from '../../shared/errors.ts';
 import type { StoreContext, StoreFetch, StoreRequest } from '../store.ts';
+import { parseXml } from './parse-xml.ts';
 import { withRequestBudget } from './request-budget.ts';
 import { parseStoredSettings } from './settings.ts';
-import { parseXml } from './parse-xml.ts';
 
 /** What the client's own http object offers, which its types leave out. */
 interface BraintreeHttp {
@@ -41,14 +41,14 @@ const createRequest = (
   { _headers, checkHttpStatus }: BraintreeHttp,
 ): BraintreeHttp['httpRequest'] =>
   async function (this: BraintreeHttp, method, path, body) {
-    const answer = await fetch(host + path, {
+    const response = await fetch(host + path, {
       method,
       headers: { ..._headers.call(this), 'Accept-Encoding': 'identity' },
       ...(body ? { body: JSON.stringify(toSnakeCaseKeys(body)) } : {}),
     });
-    const error = checkHttpStatus.call(this, answer.status);
+    const error = checkHttpStatus.call(this, response.status);
     if (error) throw error;
-    return answer.text.trim() === '' ? {} : parseXml(answer.text);
+    return response.text.trim() === '' ? {} : parseXml(response.text);
   };
 
 function toSnakeCaseKeys(value: unknown): unknown {
@@ -71,9 +71,9 @@ export async function callBraintree<T>(call: () => Promise<T>): Promise<T> {
 /** What the call gives, or undefined when the processor does not know the id. */
 export const findOrUndefined = async <T>(call: () => Promise<T>): Promise<T | undefined> =>
   await callBraintree(() =>
-    call().catch((thrown: unknown) => {
-      if (isBraintreeError(thrown, 'notFoundError')) return undefined;
-      throw thrown;
+    call().catch((error: unknown) => {
+      if (isBraintreeError(error, 'notFoundError')) return undefined;
+      throw error;
     }),
   );
 
@@ -91,5 +91,5 @@ function toServiceError(cause: unknown): ServiceError {
 }
 
 /** Whether the client threw this kind of error. */
-export const isBraintreeError = (thrown: unknown, type: string): boolean =>
-  thrown instanceof Error && 'type' in thrown && thrown.type === type;
+export const isBraintreeError = (error: unknown, type: string): boolean =>
+  error instanceof Error && 'type' in error && error.type === type;

@@ -1,15 +1,15 @@
 import type { BraintreeGateway, PaymentMethodCreateRequest, TransactionRequest } from 'braintree';
-import { ServiceError } from '../../shared/errors.ts';
 import type { Millis } from '../../purchases/purchase.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import { callBraintree, findOrUndefined } from './braintree-client.ts';
+import { parseDeclinedResult, toDeclineMessage } from './decline.ts';
+import type { Order } from './order.ts';
 import {
   type BraintreeTransaction,
   BraintreeTransaction as Payment,
   parseBraintreeObject,
   Subscription,
 } from './payloads.ts';
-import type { Order } from './order.ts';
-import { parseDeclinedResult, toDeclineMessage } from './decline.ts';
 import { searchPaymentIds } from './search-payments.ts';
 
 /** What became of an order, as it is remembered for the nonce. */
@@ -84,8 +84,8 @@ const toOutcome = (transaction: BraintreeTransaction): ChargeOutcome =>
 async function createSubscription(gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome> {
   const { key, product } = order;
   await ensureCustomer(gateway, order.customerId);
-  const refusal = await vaultPaymentMethod(gateway, order);
-  if (refusal !== undefined) return { declineMessage: refusal };
+  const declineMessage = await vaultPaymentMethod(gateway, order);
+  if (declineMessage !== undefined) return { declineMessage };
   const result = await callBraintree(() =>
     gateway.subscription.create({
       id: key,

@@ -5,8 +5,8 @@ import { callBraintree, createGateway } from './braintree-client.ts';
 import { parseBraintreeObject } from './payloads.ts';
 
 /** A token with which a client starts the processor's own form; throws `InvalidPayload` for an unknown customer. */
-export async function generateClientToken(customerId: string | undefined, asking: StoreContext): Promise<string> {
-  const gateway = await createGateway(asking);
+export async function generateClientToken(customerId: string | undefined, context: StoreContext): Promise<string> {
+  const gateway = await createGateway(context);
   const result = await callBraintree(() =>
     gateway.clientToken.generate(customerId === undefined ? {} : { customerId }),
   );

@@ -1,12 +1,12 @@
 import type { Millis } from '../../purchases/purchase.ts';
 import type { StoreContext, StoreNotification } from '../store.ts';
 import { callBraintree, createGateway } from './braintree-client.ts';
-import { searchPaymentIds } from './search-payments.ts';
 import { deriveNotificationKey } from './receive.ts';
+import { searchPaymentIds } from './search-payments.ts';
 
 /** Refunds and voids since then: the processor tells nobody of those that were made by hand in its Control Panel. */
-export async function listUndelivered(since: Millis, asking: StoreContext): Promise<readonly StoreNotification[]> {
-  const gateway = await createGateway(asking);
+export async function listUndelivered(since: Millis, context: StoreContext): Promise<readonly StoreNotification[]> {
+  const gateway = await createGateway(context);
   const from = new Date(since).toISOString();
   const refunds = await callBraintree(() =>
     searchPaymentIds(gateway, (search) => {
@@ -15,7 +15,7 @@ export async function listUndelivered(since: Millis, asking: StoreContext): Prom
     }),
   );
   const voids = await callBraintree(() => searchPaymentIds(gateway, (search) => search.voidedAt().min(from)));
-  const at = asking.now();
+  const at = context.now();
   return [
     ...refunds.map((id) => toNotification('refund', { id, at })),
     ...voids.map((id) => toNotification('void', { id, at })),

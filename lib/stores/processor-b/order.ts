@@ -24,25 +24,26 @@ export interface Order {
 /** The order of a request; throws `InvalidPayload` when the request and the catalogue disagree. */
 export function parseOrder(
   request: ValidationRequest,
-  { appName: app, settings }: Pick<StoreContext, 'appName' | 'settings'>,
+  { appName, settings }: Pick<StoreContext, 'appName' | 'settings'>,
 ): Order {
   const { catalogue } = parseStoredSettings(settings);
   const { paymentMethodNonce: nonce, deviceData } = parse(Receipt, request.transaction);
-  const key = hashParts(app, 'nonce', nonce);
+  const key = hashParts(appName, 'nonce', nonce);
   return {
     key,
     nonce,
     productId: request.id,
     product: findCatalogueProduct(request, catalogue),
     // A buyer without a name is a customer of this one payment.
-    customerId: request.applicationUsername === undefined ? key : deriveCustomerId(app, request.applicationUsername),
+    customerId:
+      request.applicationUsername === undefined ? key : deriveCustomerId(appName, request.applicationUsername),
     ...(deviceData !== undefined && deviceData !== null && { deviceData: toText(deviceData) }),
   };
 }
 
 /** The processor's customer id of a user: ids allow few characters, so it is a digest. */
-const deriveCustomerId = (app: string, applicationUsername: string): string =>
-  hashParts(app, 'user', applicationUsername);
+const deriveCustomerId = (appName: string, applicationUsername: string): string =>
+  hashParts(appName, 'user', applicationUsername);
 
 // Spec: not shown. Clients that exist today call everything a consumable, so the catalogue's type holds, not the request's.
 function findCatalogueProduct(

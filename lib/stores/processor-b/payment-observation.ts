@@ -2,9 +2,9 @@ import type { Observation } from '../../purchases/observation.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import type { BraintreeTransaction } from './payloads.ts';
-import { toMicros } from './order.ts';
 import type { MappingContext } from './mapping-context.ts';
+import { toMicros } from './order.ts';
+import type { BraintreeTransaction } from './payloads.ts';
 import { findReversalDate, isPaid } from './payment-reversals.ts';
 
 const toPurchaseId = (id: string): string => withPlatform('processor_b', id);
@@ -13,15 +13,15 @@ const toPurchaseId = (id: string): string => withPlatform('processor_b', id);
 export function toTransaction(
   transaction: BraintreeTransaction,
   refunds: readonly BraintreeTransaction[],
-  { origin, purchaseId }: { readonly origin: MappingContext; readonly purchaseId: string },
+  { origin: context, purchaseId }: { readonly origin: MappingContext; readonly purchaseId: string },
 ): Transaction {
   const refundedAt = findReversalDate(transaction, refunds);
   return {
     transactionId: toPurchaseId(transaction.id),
     purchaseId: toPurchaseId(purchaseId),
-    productId: toPurchaseId(origin.productId),
+    productId: toPurchaseId(context.productId),
     platform: 'processor_b',
-    sandbox: origin.sandbox,
+    sandbox: context.sandbox,
     purchaseDate: Date.parse(transaction.createdAt),
     ...(transaction.status === 'settlement_pending' && { isPending: true }),
     quantity: 1,
@@ -35,23 +35,23 @@ export function toTransaction(
 export function toPaymentObservation(
   transaction: BraintreeTransaction,
   refunds: readonly BraintreeTransaction[],
-  origin: MappingContext,
+  context: MappingContext,
 ): Observation {
-  const record = toTransaction(transaction, refunds, { origin, purchaseId: transaction.id });
+  const record = toTransaction(transaction, refunds, { origin: context, purchaseId: transaction.id });
   const { isPending, refundedAt, ...same } = record;
   const failed = isPaid(transaction) ? undefined : Date.parse(transaction.updatedAt);
   const endedAt = refundedAt ?? failed;
   return {
-    asOf: origin.at,
+    asOf: context.at,
     purchase: {
       ...same,
-      ...(origin.productType && { productType: origin.productType }),
+      ...(context.productType && { productType: context.productType }),
       ...(isPending && { isPending }),
       ...(endedAt !== undefined && { endedAt, cancelationReason: toCancelationReason(transaction, refundedAt) }),
     },
     transactions: isPaid(transaction) || refundedAt !== undefined ? [record] : [],
-    userAliases: [origin.customerId],
-    refreshToken: { transaction: transaction.id, productId: origin.productId, customerId: origin.customerId },
+    userAliases: [context.customerId],
+    refreshToken: { transaction: transaction.id, productId: context.productId, customerId: context.customerId },
   };
 }
 

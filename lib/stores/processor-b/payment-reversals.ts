@@ -1,6 +1,6 @@
 import type { Millis } from '../../purchases/purchase.ts';
-import type { BraintreeTransaction, Dispute } from './payloads.ts';
 import { toMicros } from './order.ts';
+import type { BraintreeTransaction, Dispute } from './payloads.ts';
 
 /** A card's payment counts from its authorization on, as it settles by itself. */
 const paidStatuses = new Set([

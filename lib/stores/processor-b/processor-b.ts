@@ -6,10 +6,10 @@ import { callBraintree, createGateway } from './braintree-client.ts';
 import { listUndelivered } from './list-undelivered.ts';
 import { observe } from './observe.ts';
 import { parseBraintreeObject } from './payloads.ts';
+import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
 import { ProcessorBSettings } from './settings.ts';
 import { validate } from './validate.ts';
-import { receive } from './receive.ts';
 
 /** Braintree. Validation makes the purchase instead of only checking it. */
 export const processorB: Store = {
@@ -24,10 +24,10 @@ export const processorB: Store = {
 
 const Plans = v.array(v.object({ id: v.string() }));
 
-async function checkSettings(asking: StoreContext, { askStore }: { readonly askStore: boolean }): Promise<string> {
-  const { catalogue } = parse(ProcessorBSettings, asking.settings);
+async function checkSettings(context: StoreContext, { askStore }: { readonly askStore: boolean }): Promise<string> {
+  const { catalogue } = parse(ProcessorBSettings, context.settings);
   if (!askStore) return 'The settings are complete; the processor was not asked.';
-  const gateway = await createGateway(asking);
+  const gateway = await createGateway(context);
   const plans = new Set(parseBraintreeObject(Plans, await callBraintree(() => gateway.plan.all())).map(({ id }) => id));
   for (const [productId, { planId }] of Object.entries(catalogue)) {
     if (planId !== undefined && !plans.has(planId)) {

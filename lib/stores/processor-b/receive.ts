@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse } from '../../shared/parse.ts';
 import type { RawNotification, ReceivedNotifications, StoreContext, StoreNotification } from '../store.ts';
 import { createGateway, isBraintreeError } from './braintree-client.ts';
@@ -28,10 +28,10 @@ const Notification = v.object({
 type Notification = v.InferOutput<typeof Notification>;
 
 /** The message in a notification that the merchant's key signed, or the answer to the processor's challenge. */
-export async function receive(raw: RawNotification, asking: StoreContext): Promise<ReceivedNotifications> {
+export async function receive(raw: RawNotification, context: StoreContext): Promise<ReceivedNotifications> {
   if (raw.method === 'GET')
-    return { notifications: [], responseText: await answerChallenge(raw.query.bt_challenge ?? '', asking) };
-  return { notifications: [toNotification(parse(Notification, await verifyNotification(raw.body, asking)))] };
+    return { notifications: [], responseText: await answerChallenge(raw.query.bt_challenge ?? '', context) };
+  return { notifications: [toNotification(parse(Notification, await verifyNotification(raw.body, context)))] };
 }
 
 /** What the client offers and its types leave out. */
@@ -39,8 +39,8 @@ interface ChallengeGateway {
   readonly webhookNotification: { readonly verify: (challenge: string) => string };
 }
 
-async function answerChallenge(challenge: string, asking: StoreContext): Promise<string> {
-  const { webhookNotification } = (await createGateway(asking)) as unknown as ChallengeGateway;
+async function answerChallenge(challenge: string, context: StoreContext): Promise<string> {
+  const { webhookNotification } = (await createGateway(context)) as unknown as ChallengeGateway;
   try {
     return webhookNotification.verify(challenge);
   } catch (cause) {
@@ -48,9 +48,9 @@ async function answerChallenge(challenge: string, asking: StoreContext): Promise
   }
 }
 
-async function verifyNotification(body: string, asking: StoreContext): Promise<unknown> {
+async function verifyNotification(body: string, context: StoreContext): Promise<unknown> {
   const form = new URLSearchParams(body);
-  const { webhookNotification } = await createGateway(asking);
+  const { webhookNotification } = await createGateway(context);
   try {
     return await webhookNotification.parse(form.get('bt_signature') ?? '', form.get('bt_payload') ?? '');
   } catch (cause) {

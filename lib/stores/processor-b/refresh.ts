@@ -1,13 +1,13 @@
 import type { BraintreeGateway } from 'braintree';
 import * as v from 'valibot';
-import { parse } from '../../shared/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
+import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store.ts';
 import { callBraintree, createGateway } from './braintree-client.ts';
-import { BraintreeTransaction, parseBraintreeObject, Subscription } from './payloads.ts';
 import { createMappingContext } from './mapping-context.ts';
-import { toSubscriptionObservation } from './subscription-observation.ts';
+import { BraintreeTransaction, parseBraintreeObject, Subscription } from './payloads.ts';
 import { toPaymentObservation } from './payment-observation.ts';
+import { toSubscriptionObservation } from './subscription-observation.ts';
 
 const common = { productId: v.string(), customerId: v.string() };
 const RefreshToken = v.union([
@@ -18,24 +18,24 @@ const RefreshToken = v.union([
 /** The state now of a payment or a subscription, with its refunds. */
 export const refresh = async (
   refreshToken: Readonly<Record<string, string>>,
-  asking: StoreContext,
-): Promise<readonly Observation[]> => [await fetchObservation(await createGateway(asking), refreshToken, asking)];
+  context: StoreContext,
+): Promise<readonly Observation[]> => [await fetchObservation(await createGateway(context), refreshToken, context)];
 
 /** The same, as a part of a longer conversation. */
 export async function fetchObservation(
   gateway: BraintreeGateway,
   refreshToken: Readonly<Record<string, string>>,
-  asking: StoreContext,
+  context: StoreContext,
 ): Promise<Observation> {
   const token = parse(RefreshToken, refreshToken);
   const { productId, customerId } = token;
-  const origin = createMappingContext(asking, { productId, customerId, at: asking.now() });
+  const origin = createMappingContext(context, { productId, customerId, at: context.now() });
   if ('transaction' in token) {
     const payment = await fetchPayment(gateway, token.transaction);
     return toPaymentObservation(payment, await fetchRefunds(gateway, [payment]), origin);
   }
-  const answer = await callBraintree(() => gateway.subscription.find(token.subscription));
-  const subscription = parseBraintreeObject(Subscription, answer);
+  const result = await callBraintree(() => gateway.subscription.find(token.subscription));
+  const subscription = parseBraintreeObject(Subscription, result);
   return toSubscriptionObservation(subscription, await fetchRefunds(gateway, subscription.transactions), origin);
 }
 

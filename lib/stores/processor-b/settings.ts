@@ -1,7 +1,7 @@
 import * as v from 'valibot';
+import { ProductType } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
-import { ProductType } from '../../purchases/purchase.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(255));
 

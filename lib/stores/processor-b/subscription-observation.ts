@@ -2,11 +2,11 @@ import type { Observation } from '../../purchases/observation.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import type { BraintreeTransaction, Subscription } from './payloads.ts';
-import { toMicros } from './order.ts';
 import { dayMs, type MappingContext } from './mapping-context.ts';
-import { findReversalDate, isPaid } from './payment-reversals.ts';
+import { toMicros } from './order.ts';
+import type { BraintreeTransaction, Subscription } from './payloads.ts';
 import { toTransaction } from './payment-observation.ts';
+import { findReversalDate, isPaid } from './payment-reversals.ts';
 
 const toPurchaseId = (id: string): string => withPlatform('processor_b', id);
 
@@ -14,31 +14,31 @@ const toPurchaseId = (id: string): string => withPlatform('processor_b', id);
 export function toSubscriptionObservation(
   subscription: Subscription,
   refunds: readonly BraintreeTransaction[],
-  origin: MappingContext,
+  context: MappingContext,
 ): Observation {
   const payments = subscription.transactions
     .filter((one) => isPaid(one) || findReversalDate(one, refunds) !== undefined)
     .sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
   const [newest] = payments;
-  const records = payments.map((one) => toTransaction(one, refunds, { origin, purchaseId: subscription.id }));
+  const records = payments.map((one) => toTransaction(one, refunds, { origin: context, purchaseId: subscription.id }));
   const endedAt = newest && findReversalDate(newest, refunds);
   return {
-    asOf: origin.at,
+    asOf: context.at,
     purchase: {
       purchaseId: toPurchaseId(subscription.id),
       transactionId: toPurchaseId(newest?.id ?? subscription.id),
-      productId: toPurchaseId(origin.productId),
+      productId: toPurchaseId(context.productId),
       platform: 'processor_b',
       productType: 'paid subscription',
-      sandbox: origin.sandbox,
-      ...toPeriod(subscription, origin),
+      sandbox: context.sandbox,
+      ...toPeriod(subscription, context),
       ...toRenewalIntent(subscription, endedAt),
       ...(subscription.discounts[0]?.id && { discountId: subscription.discounts[0].id }),
       ...(newest && { currency: newest.currencyIsoCode, amountMicros: toMicros(newest.amount) }),
     },
-    transactions: [...records, ...toTrialTransaction(subscription, origin)],
-    userAliases: [origin.customerId],
-    refreshToken: { subscription: subscription.id, productId: origin.productId, customerId: origin.customerId },
+    transactions: [...records, ...toTrialTransaction(subscription, context)],
+    userAliases: [context.customerId],
+    refreshToken: { subscription: subscription.id, productId: context.productId, customerId: context.customerId },
   };
 }
 
@@ -87,15 +87,15 @@ function toCancelationReason({ status, statusHistory }: Subscription): Cancelati
   return before?.status === 'Past Due' ? 'System.BillingError' : 'Customer';
 }
 
-function toTrialTransaction(subscription: Subscription, origin: MappingContext): Transaction[] {
+function toTrialTransaction(subscription: Subscription, context: MappingContext): Transaction[] {
   if (!subscription.trialPeriod) return [];
   return [
     {
       transactionId: toPurchaseId(subscription.id),
       purchaseId: toPurchaseId(subscription.id),
-      productId: toPurchaseId(origin.productId),
+      productId: toPurchaseId(context.productId),
       platform: 'processor_b',
-      sandbox: origin.sandbox,
+      sandbox: context.sandbox,
       purchaseDate: Date.parse(subscription.createdAt),
       expirationDate: Date.parse(subscription.firstBillingDate) + dayMs,
       isTrialPeriod: true,

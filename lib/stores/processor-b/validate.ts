@@ -1,20 +1,20 @@
-import { ServiceError } from '../../shared/errors.ts';
 import { withPlatform } from '../../purchases/platform.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
-import { type ChargeRecord, charge, recoverCharge } from './charge.ts';
 import { createGateway } from './braintree-client.ts';
-import { parseOrder } from './order.ts';
+import { type ChargeRecord, charge, recoverCharge } from './charge.ts';
 import { createMappingContext } from './mapping-context.ts';
-import { toSubscriptionObservation } from './subscription-observation.ts';
+import { parseOrder } from './order.ts';
 import { toPaymentObservation } from './payment-observation.ts';
+import { toSubscriptionObservation } from './subscription-observation.ts';
 
 /** Charges the nonce, at most once, and tells what was bought with it. */
-export async function validate(request: ValidationRequest, asking: StoreContext): Promise<StoreValidation> {
-  const order = parseOrder(request, asking);
-  const gateway = await createGateway(asking);
+export async function validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation> {
+  const order = parseOrder(request, context);
+  const gateway = await createGateway(context);
   const { productId, customerId } = order;
-  const toChargeRecord = (outcome: object): ChargeRecord => ({ ...outcome, productId, customerId, at: asking.now() });
-  const result = await asking.runOnce<ChargeRecord>(
+  const toChargeRecord = (outcome: object): ChargeRecord => ({ ...outcome, productId, customerId, at: context.now() });
+  const result = await context.runOnce<ChargeRecord>(
     order.key,
     async () => toChargeRecord(await charge(gateway, order)),
     async () => {
@@ -22,14 +22,14 @@ export async function validate(request: ValidationRequest, asking: StoreContext)
       return outcome && toChargeRecord(outcome);
     },
   );
-  return toValidation(request.id, result, asking);
+  return toValidation(request.id, result, context);
 }
 
-function toValidation(id: string, result: ChargeRecord, asking: StoreContext): StoreValidation {
-  const { productId, declineMessage: refusal, subscription, transaction, customerId, at } = result;
+function toValidation(id: string, result: ChargeRecord, context: StoreContext): StoreValidation {
+  const { productId, declineMessage, subscription, transaction, customerId, at } = result;
   if (productId !== id) throw new ServiceError('InvalidPayload', 'The nonce was used for another product.');
-  if (refusal !== undefined) throw new ServiceError('InvalidPayload', refusal);
-  const origin = createMappingContext(asking, { productId, customerId, at });
+  if (declineMessage !== undefined) throw new ServiceError('InvalidPayload', declineMessage);
+  const origin = createMappingContext(context, { productId, customerId, at });
   const observation = subscription
     ? toSubscriptionObservation(subscription, [], origin)
     : transaction && toPaymentObservation(transaction, [], origin);

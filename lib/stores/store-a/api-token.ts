@@ -1,6 +1,6 @@
 import { createPrivateKey, sign } from 'node:crypto';
-import { ServiceError } from '../../shared/errors.ts';
 import type { Millis } from '../../purchases/purchase.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import type { ApiKey } from './settings.ts';
 
 const ttlSeconds = 300;

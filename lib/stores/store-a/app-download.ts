@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { Millis } from '../../purchases/purchase.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { ClassicReceipt } from './classic-receipt.ts';
 import type { AppTransactionPayload } from './payloads.ts';
 

@@ -1,9 +1,10 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
 import type { Millis } from '../../purchases/purchase.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { parse } from '../../shared/parse.ts';
 import { ClassicReceipt, toEnvironment } from './classic-receipt.ts';
 import type { Environment } from './payloads.ts';
+import { parseSignedMessage, verifySignedMessage } from './pkcs7-message.ts';
 import {
   parseReceiptFields,
   pickBooleanFields,
@@ -14,7 +15,6 @@ import {
   readDate,
   readText,
 } from './receipt-fields.ts';
-import { parseSignedMessage, verifySignedMessage } from './pkcs7-message.ts';
 import { requireOwnBundle, type VerificationContext } from './verification.ts';
 
 /** The receipt of an installed application, its signature verified. */

@@ -46,8 +46,8 @@ export function createAppStoreServerApi(fetch: StoreFetch, token: string): AppSt
   };
 }
 
-const toApiResult = <S extends v.GenericSchema>(answer: StoreResponse, schema: S): ApiResult<v.InferOutput<S>> =>
-  answer.status === 200 ? { kind: 'found', value: parseResponse(schema, answer.text) } : toApiFailure(answer);
+const toApiResult = <S extends v.GenericSchema>(response: StoreResponse, schema: S): ApiResult<v.InferOutput<S>> =>
+  response.status === 200 ? { kind: 'found', value: parseResponse(schema, response.text) } : toApiFailure(response);
 
 const ApiErrorBody = v.object({ errorCode: v.number() });
 

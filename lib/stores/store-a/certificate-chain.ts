@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import { ServiceError } from '../../shared/errors.ts';
 import type { Millis } from '../../purchases/purchase.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import { type Certificate, parseCertificate } from './certificate.ts';
 import type { TrustedRoots } from './trusted-roots.ts';
 

@@ -1,6 +1,6 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
-import { ServiceError } from '../../shared/errors.ts';
 import type { Millis } from '../../purchases/purchase.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import { derTags, expectTag, parseChildren, parseDer, readOid } from './der.ts';
 
 /** An X.509 certificate, as much of it as a chain is judged by. */

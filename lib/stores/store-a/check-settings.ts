@@ -10,19 +10,19 @@ const probePath = '/inApps/v1/transactions/0';
 
 /** Checks the settings of an application, with `askStore` by a call to Apple that changes nothing. */
 export async function checkSettings(
-  asking: StoreContext,
+  context: StoreContext,
   { askStore }: Parameters<Store['checkSettings']>[1],
 ): Promise<string> {
-  const settings = parseEnteredSettings(asking.settings);
+  const settings = parseEnteredSettings(context.settings);
   const key = getApiKey(settings);
   if (!key) {
     return settings.sharedSecret
       ? 'The form is right. Apple tells whether the shared secret is right only together with a receipt.'
       : 'The form is right. Without an API key receipts are verified by their signatures alone.';
   }
-  const token = createApiToken(key, settings.bundleId, asking.now());
+  const token = createApiToken(key, settings.bundleId, context.now());
   if (!askStore) return 'The form is right.';
-  const server = createAppStoreServerApi(asking.fetch, token);
+  const server = createAppStoreServerApi(context.fetch, token);
   const production = await server.get('Production', probePath, v.unknown());
   if (production.kind !== 'refused') return 'Apple accepts the API key.';
   const sandbox = await server.get('Sandbox', probePath, v.unknown());

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { Millis } from '../../purchases/purchase.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { expirationReasons } from './signed-transaction.ts';
 import { findLatestTransaction, type StoreTransaction, type SubscriptionStatus } from './store-transaction.ts';
 

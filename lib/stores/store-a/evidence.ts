@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse } from '../../shared/parse.ts';
 import type { ValidationRequest } from '../store.ts';
+import { type AppDownload, fromAppTransaction, fromClassicReceipt } from './app-download.ts';
 import { verifyAppReceipt } from './app-receipt.ts';
 import { fromClassicTransaction } from './classic-receipt.ts';
-import { type AppDownload, fromAppTransaction, fromClassicReceipt } from './app-download.ts';
 import { isJws, verifyJws } from './jws.ts';
 import type { AppTransactionPayload, Environment } from './payloads.ts';
 import { fromSignedTransaction } from './signed-transaction.ts';
@@ -75,17 +75,17 @@ function fromAppDownload(payload: AppTransactionPayload): Evidence {
 }
 
 function fromReceipt(receiptData: string, trust: VerificationContext): Evidence {
-  const { receipt: record, environment, createdAt } = verifyAppReceipt(receiptData, trust);
+  const { receipt, environment, createdAt } = verifyAppReceipt(receiptData, trust);
   const origin = { environment: environment ?? ('Production' as const), signedAt: createdAt };
-  const [first, ...others] = (record.in_app ?? []).map((transaction) => fromClassicTransaction(transaction, origin));
+  const [first, ...others] = (receipt.in_app ?? []).map((transaction) => fromClassicTransaction(transaction, origin));
   return {
     isVerified: true,
     ...omitUndefined({ environment }),
     transactions: first ? [first, ...others] : [],
     ...(first && { lookupId: findLatestTransaction([first, ...others]).originalTransactionId }),
     receiptData,
-    download: fromClassicReceipt(record),
-    nativeTransaction: record,
+    download: fromClassicReceipt(receipt),
+    nativeTransaction: receipt,
   };
 }
 

@@ -1,8 +1,8 @@
 import type { Millis } from '../../purchases/purchase.ts';
-import type { ApiResult, AppStoreServerApi } from './app-store-server-api.ts';
 import { invalidSettingsError } from './api-errors.ts';
-import type { AppTransactionPayload, Environment } from './payloads.ts';
+import type { ApiResult, AppStoreServerApi } from './app-store-server-api.ts';
 import { type ApiContext, fetchAppTransaction, fetchHistory, fetchStatuses } from './fetch-transactions.ts';
+import type { AppTransactionPayload, Environment } from './payloads.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
 import type { VerificationContext } from './verification.ts';
 
@@ -43,30 +43,30 @@ async function tryBothEnvironments<T>(
   first: Environment,
   read: (environment: Environment) => Promise<ApiResult<T>>,
 ): Promise<T | undefined> {
-  const answer = await read(first);
-  if (answer.kind === 'found') return answer.value;
+  const response = await read(first);
+  if (response.kind === 'found') return response.value;
   const other = await read(first === 'Production' ? 'Sandbox' : 'Production');
   if (other.kind === 'found') return other.value;
-  if (answer.kind === 'refused') throw invalidSettingsError(`${first} refuses the API key: ${answer.reason}`);
+  if (response.kind === 'refused') throw invalidSettingsError(`${first} refuses the API key: ${response.reason}`);
   return undefined;
 }
 
 /** The download of the application: a detail that no answer fails without. */
 export async function tryFetchAppTransaction(
   id: string,
-  reading: ApiContext,
+  context: ApiContext,
 ): Promise<AppTransactionPayload | undefined> {
   try {
-    const answer = await fetchAppTransaction(id, reading);
-    return answer.kind === 'found' ? answer.value : undefined;
+    const response = await fetchAppTransaction(id, context);
+    return response.kind === 'found' ? response.value : undefined;
   } catch {
     return undefined;
   }
 }
 
-async function fetchAccountIn(reading: ApiContext, id: string): Promise<ApiResult<StoreAccount>> {
-  const [statuses, history] = await Promise.all([fetchStatuses(id, reading), fetchHistory(id, reading)]);
-  for (const answer of [statuses, history]) if (answer.kind === 'refused') return answer;
+async function fetchAccountIn(context: ApiContext, id: string): Promise<ApiResult<StoreAccount>> {
+  const [statuses, history] = await Promise.all([fetchStatuses(id, context), fetchHistory(id, context)]);
+  for (const result of [statuses, history]) if (result.kind === 'refused') return result;
   if (statuses.kind !== 'found' && history.kind !== 'found') return { kind: 'missing' };
   const { transactions, isComplete } =
     history.kind === 'found' ? history.value : { transactions: [], isComplete: true };

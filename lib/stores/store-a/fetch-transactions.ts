@@ -1,5 +1,5 @@
-import type { ApiResult, AppStoreServerApi } from './app-store-server-api.ts';
 import { invalidSettingsError, unavailableError } from './api-errors.ts';
+import type { ApiResult, AppStoreServerApi } from './app-store-server-api.ts';
 import {
   AppTransactionInfoResponse,
   type AppTransactionPayload,
@@ -31,34 +31,38 @@ const maxPages = 50;
 /** All subscriptions of the customer who made that transaction. */
 export async function fetchStatuses(
   id: string,
-  reading: ApiContext,
+  context: ApiContext,
 ): Promise<ApiResult<readonly SubscriptionStatus[]>> {
-  const { server, environment, trust } = reading;
-  const answer = await server.get(environment, `/inApps/v1/subscriptions/${encodeURIComponent(id)}`, StatusesResponse);
-  if (answer.kind !== 'found') return answer;
-  checkResponseOrigin(answer.value, reading);
-  const last = answer.value.data.flatMap(({ lastTransactions }) => lastTransactions);
+  const { server, environment, trust } = context;
+  const response = await server.get(
+    environment,
+    `/inApps/v1/subscriptions/${encodeURIComponent(id)}`,
+    StatusesResponse,
+  );
+  if (response.kind !== 'found') return response;
+  checkResponseOrigin(response.value, context);
+  const last = response.value.data.flatMap(({ lastTransactions }) => lastTransactions);
   const value = last.map(({ status, signedTransactionInfo, signedRenewalInfo: renewal }) =>
     fromSignedStatus(
       status,
-      verifyResponsePart(reading, () => verifyTransaction(signedTransactionInfo, trust)),
-      renewal === undefined ? undefined : verifyResponsePart(reading, () => verifyRenewal(renewal, trust)),
+      verifyResponsePart(context, () => verifyTransaction(signedTransactionInfo, trust)),
+      renewal === undefined ? undefined : verifyResponsePart(context, () => verifyRenewal(renewal, trust)),
     ),
   );
   return { kind: 'found', value };
 }
 
 /** All transactions of that customer, the latest changes first. */
-export async function fetchHistory(id: string, reading: ApiContext): Promise<ApiResult<TransactionHistory>> {
+export async function fetchHistory(id: string, context: ApiContext): Promise<ApiResult<TransactionHistory>> {
   const path = `/inApps/v2/history/${encodeURIComponent(id)}?sort=DESCENDING`;
   const transactions: StoreTransaction[] = [];
   let from = '';
   for (let page = 0; page < maxPages; page++) {
-    const answer = await reading.server.get(reading.environment, path + from, HistoryResponse);
-    if (answer.kind !== 'found') return answer;
-    const { signedTransactions, hasMore, revision = '' } = answer.value;
-    checkResponseOrigin(answer.value, reading);
-    transactions.push(...signedTransactions.map((jws) => verifyResponseTransaction(jws, reading)));
+    const response = await context.server.get(context.environment, path + from, HistoryResponse);
+    if (response.kind !== 'found') return response;
+    const { signedTransactions, hasMore, revision = '' } = response.value;
+    checkResponseOrigin(response.value, context);
+    transactions.push(...signedTransactions.map((jws) => verifyResponseTransaction(jws, context)));
     if (!hasMore) return { kind: 'found', value: { transactions, isComplete: true } };
     from = `&revision=${encodeURIComponent(revision)}`;
   }
@@ -66,29 +70,29 @@ export async function fetchHistory(id: string, reading: ApiContext): Promise<Api
 }
 
 /** One transaction. */
-export async function fetchTransaction(id: string, reading: ApiContext): Promise<ApiResult<StoreTransaction>> {
-  const { server, environment } = reading;
-  const answer = await server.get(
+export async function fetchTransaction(id: string, context: ApiContext): Promise<ApiResult<StoreTransaction>> {
+  const { server, environment } = context;
+  const response = await server.get(
     environment,
     `/inApps/v1/transactions/${encodeURIComponent(id)}`,
     TransactionInfoResponse,
   );
-  if (answer.kind !== 'found') return answer;
-  return { kind: 'found', value: verifyResponseTransaction(answer.value.signedTransactionInfo, reading) };
+  if (response.kind !== 'found') return response;
+  return { kind: 'found', value: verifyResponseTransaction(response.value.signedTransactionInfo, context) };
 }
 
 /** The download of the application by that customer. */
-export async function fetchAppTransaction(id: string, reading: ApiContext): Promise<ApiResult<AppTransactionPayload>> {
-  const { server, environment, trust } = reading;
+export async function fetchAppTransaction(id: string, context: ApiContext): Promise<ApiResult<AppTransactionPayload>> {
+  const { server, environment, trust } = context;
   const path = `/inApps/v1/transactions/appTransactions/${encodeURIComponent(id)}`;
-  const answer = await server.get(environment, path, AppTransactionInfoResponse);
-  if (answer.kind !== 'found') return answer;
-  const payload = verifyAppTransaction(answer.value.signedAppTransactionInfo, trust);
+  const response = await server.get(environment, path, AppTransactionInfoResponse);
+  if (response.kind !== 'found') return response;
+  const payload = verifyAppTransaction(response.value.signedAppTransactionInfo, trust);
   return { kind: 'found', value: payload };
 }
 
-const verifyResponseTransaction = (jws: string, reading: ApiContext): StoreTransaction =>
-  fromSignedTransaction(verifyResponsePart(reading, () => verifyTransaction(jws, reading.trust)));
+const verifyResponseTransaction = (jws: string, context: ApiContext): StoreTransaction =>
+  fromSignedTransaction(verifyResponsePart(context, () => verifyTransaction(jws, context.trust)));
 
 /** An answer whose parts do not verify is none of Apple's: nothing is known now. */
 function verifyResponsePart<T extends { readonly environment: Environment }>(

@@ -1,6 +1,6 @@
 import type { Millis } from '../../purchases/purchase.ts';
-import type { StoreAccount } from './fetch-account.ts';
 import type { Evidence } from './evidence.ts';
+import type { StoreAccount } from './fetch-account.ts';
 import {
   findLatestTransaction,
   isLaterTransaction,

@@ -6,7 +6,7 @@ import type { StoreTransaction } from './store-transaction.ts';
  */
 export function listIneligibleForIntroPrice(transactions: readonly StoreTransaction[]): string[] {
   const used = transactions.filter(({ usedIntroOffer }) => usedIntroOffer);
-  const groups = new Set(used.flatMap(({ subscriptionGroupId: group }) => group ?? []));
+  const groups = new Set(used.flatMap(({ subscriptionGroupId }) => subscriptionGroupId ?? []));
   const products = transactions.filter(
     (transaction) =>
       transaction.usedIntroOffer ||

@@ -1,8 +1,8 @@
 import { type KeyObject, verify } from 'node:crypto';
 import * as v from 'valibot';
+import type { Millis } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/parse.ts';
-import type { Millis } from '../../purchases/purchase.ts';
 import { verifyCertificateChain } from './certificate-chain.ts';
 import type { TrustedRoots } from './trusted-roots.ts';
 

@@ -1,10 +1,10 @@
-import { ServiceError } from '../../shared/errors.ts';
 import type { Millis } from '../../purchases/purchase.ts';
-import { withTimeBudget } from '../time-budget.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import type { StoreContext, StoreNotification } from '../store.ts';
+import { withTimeBudget } from '../time-budget.ts';
+import { invalidSettingsError } from './api-errors.ts';
 import { createApiToken } from './api-token.ts';
 import { type AppStoreServerApi, createAppStoreServerApi } from './app-store-server-api.ts';
-import { invalidSettingsError } from './api-errors.ts';
 import { parseNotification } from './parse-notification.ts';
 import { type Environment, NotificationHistoryResponse } from './payloads.ts';
 import { getApiKey, parseStoredSettings } from './settings.ts';
@@ -25,13 +25,13 @@ const budget = { totalMs: 50_000, longestCallMs: 6_000, store: 'Apple' };
  * The notifications that Apple failed to deliver, as a delivery would have brought them. None without an API key. Throws
  * `ConnectionFailed`, and `InternalError` when Apple refuses the key in both environments.
  */
-export async function listUndelivered(since: Millis, asking: StoreContext): Promise<readonly StoreNotification[]> {
-  const settings = parseStoredSettings(asking.settings);
+export async function listUndelivered(since: Millis, context: StoreContext): Promise<readonly StoreNotification[]> {
+  const settings = parseStoredSettings(context.settings);
   const key = getApiKey(settings);
   if (!key) return [];
-  const trust = createVerificationContext(settings, asking);
+  const trust = createVerificationContext(settings, context);
   const server = createAppStoreServerApi(
-    withTimeBudget(asking.fetch, budget),
+    withTimeBudget(context.fetch, budget),
     createApiToken(key, settings.bundleId, trust.now),
   );
   const production = await fetchNotificationPayloads('Production', since, { server, now: trust.now });
@@ -54,10 +54,10 @@ async function fetchNotificationPayloads(
   for (let page = ''; !seenPages.has(page); ) {
     seenPages.add(page);
     const path = `/inApps/v1/notifications/history${page && `?paginationToken=${encodeURIComponent(page)}`}`;
-    const answer = await server.post(environment, path, { body, schema: NotificationHistoryResponse });
-    if (answer.kind === 'refused') return undefined;
-    if (answer.kind === 'missing') return payloads;
-    const { notificationHistory, hasMore, paginationToken } = answer.value;
+    const response = await server.post(environment, path, { body, schema: NotificationHistoryResponse });
+    if (response.kind === 'refused') return undefined;
+    if (response.kind === 'missing') return payloads;
+    const { notificationHistory, hasMore, paginationToken } = response.value;
     payloads.push(...notificationHistory.map(({ signedPayload }) => signedPayload));
     if (!hasMore || !paginationToken) return payloads;
     page = paginationToken;
@@ -69,8 +69,8 @@ async function fetchNotificationPayloads(
 function parseOrSkip(signedPayload: string, trust: VerificationContext): StoreNotification[] {
   try {
     return [parseNotification(signedPayload, trust)];
-  } catch (thrown) {
-    if (!(thrown instanceof ServiceError)) throw thrown;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
     return [];
   }
 }

@@ -1,12 +1,12 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { StoreContext } from '../store.ts';
-import { fetchAccount, type StoreAccount, tryFetchAppTransaction } from './fetch-account.ts';
 import { createApiToken } from './api-token.ts';
-import { createAppStoreServerApi } from './app-store-server-api.ts';
-import { withRequestBudget } from './request-budget.ts';
 import { type AppDownload, fromAppTransaction, fromClassicReceipt } from './app-download.ts';
+import { createAppStoreServerApi } from './app-store-server-api.ts';
 import type { Evidence } from './evidence.ts';
+import { fetchAccount, type StoreAccount, tryFetchAppTransaction } from './fetch-account.ts';
+import { withRequestBudget } from './request-budget.ts';
 import { getApiKey, type StoreASettings } from './settings.ts';
 import type { VerificationContext } from './verification.ts';
 import { callVerifyReceipt } from './verify-receipt.ts';
@@ -43,11 +43,11 @@ export async function lookUpEvidence(evidence: Evidence, inquiry: LookupRequest)
   let outage: unknown;
   for (const [attempt, ask] of ways.entries()) {
     try {
-      const look = await ask();
-      return attempt === 0 ? look : { ...look, warning: warnings.fallback };
-    } catch (thrown) {
-      if (!isOutage(thrown)) throw thrown;
-      outage = thrown;
+      const lookup = await ask();
+      return attempt === 0 ? lookup : { ...lookup, warning: warnings.fallback };
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      outage = error;
     }
   }
   if (!evidence.isVerified) throw outage ?? unverifiableError();
@@ -57,24 +57,24 @@ export async function lookUpEvidence(evidence: Evidence, inquiry: LookupRequest)
 
 function listLookupMethods(evidence: Evidence, inquiry: LookupRequest): LookupMethod[] {
   const fetch = withRequestBudget(inquiry.asking.fetch);
-  const asking = { ...inquiry, asking: { ...inquiry.asking, fetch } };
-  return [createServerApiLookup(evidence, asking), createVerifyReceiptLookup(evidence, asking)].filter(
+  const context = { ...inquiry, asking: { ...inquiry.asking, fetch } };
+  return [createServerApiLookup(evidence, context), createVerifyReceiptLookup(evidence, context)].filter(
     (way) => way !== undefined,
   );
 }
 
 function createServerApiLookup(
   evidence: Evidence,
-  { settings, asking, trust, includeAppDownload: wantsDownload }: LookupRequest,
+  { settings, asking: context, trust, includeAppDownload }: LookupRequest,
 ): LookupMethod | undefined {
   const { lookupId: id, environment } = evidence;
   const key = getApiKey(settings);
   if (!key || id === undefined) return undefined;
   return async () => {
-    const server = createAppStoreServerApi(asking.fetch, createApiToken(key, settings.bundleId, trust.now));
+    const server = createAppStoreServerApi(context.fetch, createApiToken(key, settings.bundleId, trust.now));
     const [account, download] = await Promise.all([
       fetchAccount({ id, ...omitUndefined({ environment }) }, server, trust),
-      wantsDownload
+      includeAppDownload
         ? tryFetchAppTransaction(id, { server, trust, environment: environment ?? 'Production' })
         : undefined,
     ]);
@@ -89,19 +89,19 @@ function createServerApiLookup(
 
 function createVerifyReceiptLookup(
   evidence: Evidence,
-  { settings, asking, trust }: LookupRequest,
+  { settings, asking: context, trust }: LookupRequest,
 ): LookupMethod | undefined {
   const { receiptData, isVerified } = evidence;
   const { sharedSecret } = settings;
   if (sharedSecret === undefined || receiptData === undefined) return undefined;
   return async () => {
-    const question = { receiptData, isVerified, sharedSecret, fetch: asking.fetch };
-    const { account, receipt: record } = await callVerifyReceipt(question, trust);
-    return { account, receipt: record, download: fromClassicReceipt(record) };
+    const question = { receiptData, isVerified, sharedSecret, fetch: context.fetch };
+    const { account, receipt } = await callVerifyReceipt(question, trust);
+    return { account, receipt, download: fromClassicReceipt(receipt) };
   };
 }
 
-const isOutage = (thrown: unknown): boolean => thrown instanceof ServiceError && thrown.code === 'ConnectionFailed';
+const isOutage = (error: unknown): boolean => error instanceof ServiceError && error.code === 'ConnectionFailed';
 
 const unknownTransactionError = (): ServiceError =>
   new ServiceError('InvalidPayload', 'Apple does not know the transaction of this receipt.');

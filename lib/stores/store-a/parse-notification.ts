@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse } from '../../shared/parse.ts';
 import type { StoreNotification } from '../store.ts';
 import { verifyJws } from './jws.ts';
@@ -69,9 +69,9 @@ export function parseNotification(signedPayload: string, trust: VerificationCont
 
 /** The verified parts of a message; undefined when it tells of no purchase. Throws `InvalidPayload`. */
 export const verifySignedParts = (
-  { payload: content }: StoreNotification,
+  { payload }: StoreNotification,
   trust: VerificationContext,
-): SignedParts | undefined => verifyParts(parse(NotificationPayload, content), trust);
+): SignedParts | undefined => verifyParts(parse(NotificationPayload, payload), trust);
 
 function verifyParts(
   { status, transaction: jws, renewal }: NotificationPayload,
@@ -87,10 +87,10 @@ function verifyParts(
 function verifyOuterPayload(signedPayload: string, trust: VerificationContext): Readonly<Record<string, unknown>> {
   try {
     return verifyJws(signedPayload, trust.signedData, trust.now);
-  } catch (thrown) {
-    const { code, message } = ServiceError.fromUnknown(thrown);
-    if (code !== 'InvalidPayload') throw thrown;
-    throw new ServiceError('Forbidden', message, { cause: thrown });
+  } catch (error) {
+    const { code, message } = ServiceError.fromUnknown(error);
+    if (code !== 'InvalidPayload') throw error;
+    throw new ServiceError('Forbidden', message, { cause: error });
   }
 }
 

@@ -1,6 +1,6 @@
 import { verify } from 'node:crypto';
-import { ServiceError } from '../../shared/errors.ts';
 import type { Millis } from '../../purchases/purchase.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import { verifyCertificateChain } from './certificate-chain.ts';
 import { type DerValue, derTags, expectTag, parseChildren, parseDer, readOctetString, readOid } from './der.ts';
 import type { TrustedRoots } from './trusted-roots.ts';

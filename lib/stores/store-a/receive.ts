@@ -8,11 +8,11 @@ import { createVerificationContext } from './verification.ts';
 const Body = v.object({ signedPayload: v.string() });
 
 /** Verifies an App Store Server Notification of version 2, by its signature alone. */
-export async function receive({ body }: RawNotification, asking: StoreContext): Promise<ReceivedNotifications> {
+export async function receive({ body }: RawNotification, context: StoreContext): Promise<ReceivedNotifications> {
   const { signedPayload } = parseJson(Body, body, 'Forbidden');
   return {
     notifications: [
-      parseNotification(signedPayload, createVerificationContext(parseStoredSettings(asking.settings), asking)),
+      parseNotification(signedPayload, createVerificationContext(parseStoredSettings(context.settings), context)),
     ],
   };
 }

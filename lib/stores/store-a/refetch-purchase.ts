@@ -1,6 +1,6 @@
+import { type ApiContext, fetchStatuses, fetchTransaction } from './fetch-transactions.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import { fromSignedTransaction } from './signed-transaction.ts';
-import { type ApiContext, fetchStatuses, fetchTransaction } from './fetch-transactions.ts';
 import type { StoreTransaction } from './store-transaction.ts';
 import { findOwnGroup, type VerifiedNotification } from './verified-notification.ts';
 
@@ -10,27 +10,27 @@ import { findOwnGroup, type VerifiedNotification } from './verified-notification
  */
 export async function refetchPurchase(
   notification: VerifiedNotification,
-  reading: ApiContext,
+  context: ApiContext,
 ): Promise<TransactionGroup | undefined> {
   return notification.transaction.expiresDate === undefined
-    ? await refetchOneTimePurchase(notification, reading)
-    : await refetchSubscription(notification, reading);
+    ? await refetchOneTimePurchase(notification, context)
+    : await refetchSubscription(notification, context);
 }
 
 async function refetchSubscription(
   notification: VerifiedNotification,
-  reading: ApiContext,
+  context: ApiContext,
 ): Promise<TransactionGroup | undefined> {
   const { originalTransactionId } = notification.transaction;
-  const answer = await fetchStatuses(originalTransactionId, reading);
-  if (answer.kind !== 'found') return undefined;
-  const status = answer.value.find((one) => one.transaction.originalTransactionId === originalTransactionId);
+  const response = await fetchStatuses(originalTransactionId, context);
+  if (response.kind !== 'found') return undefined;
+  const status = response.value.find((one) => one.transaction.originalTransactionId === originalTransactionId);
   if (!status) return undefined;
   const { signedAt = 0, transaction } = status;
   const named =
     transaction.transactionId === notification.transaction.transactionId
       ? undefined
-      : await refetchNamedTransaction(notification, reading);
+      : await refetchNamedTransaction(notification, context);
   const account = {
     transactions: named ? [named] : [],
     statuses: [status],
@@ -44,25 +44,25 @@ async function refetchSubscription(
 /** The transaction of a notification that comes late may have been refunded since, which the latest one does not tell. */
 async function refetchNamedTransaction(
   { transaction }: VerifiedNotification,
-  reading: ApiContext,
+  context: ApiContext,
 ): Promise<StoreTransaction> {
-  const answer = await fetchTransaction(transaction.transactionId, reading);
-  const isSame = answer.kind === 'found' && answer.value.transactionId === transaction.transactionId;
-  return isSame ? answer.value : fromSignedTransaction(transaction);
+  const response = await fetchTransaction(transaction.transactionId, context);
+  const isSame = response.kind === 'found' && response.value.transactionId === transaction.transactionId;
+  return isSame ? response.value : fromSignedTransaction(transaction);
 }
 
 async function refetchOneTimePurchase(
   notification: VerifiedNotification,
-  reading: ApiContext,
+  context: ApiContext,
 ): Promise<TransactionGroup | undefined> {
-  const answer = await fetchTransaction(notification.transaction.transactionId, reading);
-  if (answer.kind !== 'found' || answer.value.transactionId !== notification.transaction.transactionId)
+  const response = await fetchTransaction(notification.transaction.transactionId, context);
+  if (response.kind !== 'found' || response.value.transactionId !== notification.transaction.transactionId)
     return undefined;
-  const transactions = [fromSignedTransaction(notification.transaction), answer.value];
+  const transactions = [fromSignedTransaction(notification.transaction), response.value];
   return findOwnGroup(notification, {
     transactions,
     statuses: [],
-    asOf: answer.value.signedAt ?? notification.at,
+    asOf: response.value.signedAt ?? notification.at,
     isComplete: true,
   });
 }

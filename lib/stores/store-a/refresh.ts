@@ -1,18 +1,18 @@
 import * as v from 'valibot';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store.ts';
-import { fetchAccount, type StoreAccount } from './fetch-account.ts';
 import { createApiToken } from './api-token.ts';
 import { type AppStoreServerApi, createAppStoreServerApi } from './app-store-server-api.ts';
-import { withRequestBudget } from './request-budget.ts';
-import { groupByPurchase } from './group-by-purchase.ts';
-import { toObservation } from './to-observation.ts';
-import { Environment } from './payloads.ts';
-import { getApiKey, parseStoredSettings } from './settings.ts';
+import { fetchAccount, type StoreAccount } from './fetch-account.ts';
 import { fetchTransaction } from './fetch-transactions.ts';
+import { groupByPurchase } from './group-by-purchase.ts';
+import { Environment } from './payloads.ts';
+import { withRequestBudget } from './request-budget.ts';
+import { getApiKey, parseStoredSettings } from './settings.ts';
+import { toObservation } from './to-observation.ts';
 import { createVerificationContext, type VerificationContext } from './verification.ts';
 
 const RefreshToken = v.object({
@@ -26,15 +26,15 @@ type RefreshToken = v.InferOutput<typeof RefreshToken>;
 /** The purchase that a refresh token stands for, as Apple tells it now. */
 export async function refresh(
   refreshToken: Readonly<Record<string, string>>,
-  asking: StoreContext,
+  context: StoreContext,
 ): Promise<readonly Observation[]> {
   const token = parse(RefreshToken, refreshToken, 'InternalError');
-  const settings = parseStoredSettings(asking.settings);
+  const settings = parseStoredSettings(context.settings);
   const key = getApiKey(settings);
   if (!key) throw missingApiKeyError();
-  const trust = createVerificationContext(settings, asking);
+  const trust = createVerificationContext(settings, context);
   const server = createAppStoreServerApi(
-    withRequestBudget(asking.fetch),
+    withRequestBudget(context.fetch),
     createApiToken(key, settings.bundleId, trust.now),
   );
   const account = await fetchAccountWith(token, server, trust);
@@ -54,10 +54,10 @@ async function fetchAccountWith(
   if (!account) throw new ServiceError('InvalidPayload', 'Apple does not know this purchase.');
   const owned = [...account.transactions, ...account.statuses.map(({ transaction }) => transaction)];
   if (owned.some(({ originalTransactionId }) => originalTransactionId === id)) return account;
-  const answer = await fetchTransaction(id, { server, environment, trust });
-  if (answer.kind !== 'found') return account;
-  const transactions = [...account.transactions, answer.value];
-  return { ...account, transactions, asOf: Math.max(account.asOf ?? 0, answer.value.signedAt ?? 0) };
+  const response = await fetchTransaction(id, { server, environment, trust });
+  if (response.kind !== 'found') return account;
+  const transactions = [...account.transactions, response.value];
+  return { ...account, transactions, asOf: Math.max(account.asOf ?? 0, response.value.signedAt ?? 0) };
 }
 
 const toHints = ({ period }: RefreshToken, productId: string) => omitUndefined({ productId, period });

@@ -1,5 +1,5 @@
-import { withTimeBudget } from '../time-budget.ts';
 import type { StoreFetch } from '../store.ts';
+import { withTimeBudget } from '../time-budget.ts';
 
 /** A fetch that leaves time to answer the client from the signature when Apple is slow. */
 export const withRequestBudget = (fetch: StoreFetch): StoreFetch =>

@@ -29,14 +29,14 @@ export function findRequestedPurchase(
   const candidates = about === 'product' ? filterByProduct(shown, request.id) : shown;
   const signed = evidence.productId === undefined ? undefined : evidence.lookupId;
   return (
-    candidates.find(({ group: line }) => line.originalTransactionId === signed) ??
-    candidates.find(({ group: line }) => line.transactions.some(({ transactionId }) => transactionId === id)) ??
+    candidates.find(({ group }) => group.originalTransactionId === signed) ??
+    candidates.find(({ group }) => group.transactions.some(({ transactionId }) => transactionId === id)) ??
     chooseBest(about === 'product' ? candidates : filterByProduct(shown, id), now)
   );
 }
 
 const filterByProduct = (shown: readonly MappedPurchase[], productId: unknown): MappedPurchase[] =>
-  shown.filter(({ group: line }) => line.latest.productId === productId);
+  shown.filter(({ group }) => group.latest.productId === productId);
 
 /** Of several purchases of one product an active one, then the one that lasts longest, then the newest. */
 function chooseBest(shown: readonly MappedPurchase[], now: Millis): MappedPurchase | undefined {

@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { CancelationReason, Purchase } from '../../purchases/purchase.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { RenewalPayload, TransactionPayload } from './payloads.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
 

@@ -58,10 +58,10 @@ export interface SubscriptionStatus {
 }
 
 /** By purchase date; of two equal ones, what is still in force counts as the later, then what lasts longer. */
-export function isLaterTransaction(one: StoreTransaction, other: StoreTransaction): boolean {
-  if (one.purchaseDate !== other.purchaseDate) return one.purchaseDate > other.purchaseDate;
-  if (isActiveTransaction(one) !== isActiveTransaction(other)) return isActiveTransaction(one);
-  return (one.expiresDate ?? 0) > (other.expiresDate ?? 0);
+export function isLaterTransaction(transaction: StoreTransaction, other: StoreTransaction): boolean {
+  if (transaction.purchaseDate !== other.purchaseDate) return transaction.purchaseDate > other.purchaseDate;
+  if (isActiveTransaction(transaction) !== isActiveTransaction(other)) return isActiveTransaction(transaction);
+  return (transaction.expiresDate ?? 0) > (other.expiresDate ?? 0);
 }
 
 const isActiveTransaction = ({ revokedAt, replacedAt }: StoreTransaction): boolean =>

@@ -1,6 +1,6 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
 

@@ -1,8 +1,8 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { addPeriod } from './billing-period.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import { findLatestTransaction, type StoreTransaction } from './store-transaction.ts';

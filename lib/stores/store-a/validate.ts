@@ -1,41 +1,41 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withoutPlatform } from '../../purchases/platform.ts';
 import { isActive, type Millis } from '../../purchases/purchase.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
-import { parseBillingPeriod } from './billing-period.ts';
 import { type AppDownload, toNativeDownload } from './app-download.ts';
+import { parseBillingPeriod } from './billing-period.ts';
 import { type Evidence, verifyEvidence } from './evidence.ts';
-import { listIneligibleForIntroPrice } from './intro-price.ts';
+import { isEvidenceCurrent } from './evidence-freshness.ts';
 import { groupByPurchase } from './group-by-purchase.ts';
+import { listIneligibleForIntroPrice } from './intro-price.ts';
 import { type LookupResult, lookUpEvidence } from './lookup.ts';
 import { findRequestedPurchase, type MappedPurchase } from './requested-purchase.ts';
-import { type RequestHints, toObservation } from './to-observation.ts';
-import { isEvidenceCurrent } from './evidence-freshness.ts';
 import { getApiKey, parseStoredSettings } from './settings.ts';
+import { type RequestHints, toObservation } from './to-observation.ts';
 import { createVerificationContext } from './verification.ts';
 
 type About = StoreValidation['scope'];
 
 /** Validates what a client of store_a sends, and shows everything that the store account owns in the application. */
-export async function validate(request: ValidationRequest, asking: StoreContext): Promise<StoreValidation> {
-  const settings = parseStoredSettings(asking.settings);
-  const trust = createVerificationContext(settings, asking);
+export async function validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation> {
+  const settings = parseStoredSettings(context.settings);
+  const trust = createVerificationContext(settings, context);
   const evidence = verifyEvidence(request.transaction, trust);
-  const about = request.type === 'application' || request.id === settings.bundleId ? 'application' : 'product';
-  const wantsDownload = about === 'application' && evidence.download === undefined;
-  const lookup = await lookUpEvidence(evidence, { settings, asking, trust, includeAppDownload: wantsDownload });
-  const hints = toHints(request, evidence, about);
-  const shown = groupByPurchase(evidence, lookup.account, trust.now).map((line) => ({
-    group: line,
-    observation: toObservation(line, hints, getApiKey(settings) !== undefined),
+  const scope = request.type === 'application' || request.id === settings.bundleId ? 'application' : 'product';
+  const includeAppDownload = scope === 'application' && evidence.download === undefined;
+  const lookup = await lookUpEvidence(evidence, { settings, asking: context, trust, includeAppDownload });
+  const hints = toHints(request, evidence, scope);
+  const shown = groupByPurchase(evidence, lookup.account, trust.now).map((group) => ({
+    group,
+    observation: toObservation(group, hints, getApiKey(settings) !== undefined),
   }));
-  const requested = findRequestedPurchase(shown, { request, evidence, about, now: trust.now });
-  const asked = about === 'product' ? requested : undefined;
+  const requested = findRequestedPurchase(shown, { request, evidence, about: scope, now: trust.now });
+  const asked = scope === 'product' ? requested : undefined;
   if (lookup.outage !== undefined && !canValidateOffline(evidence, { shown, asked, now: trust.now }))
     throw lookup.outage;
   return {
-    id: about === 'product' ? request.id : settings.bundleId,
-    scope: about,
+    id: scope === 'product' ? request.id : settings.bundleId,
+    scope,
     ...buildValidation({ evidence, look: lookup, shown, meant: requested }),
   };
 }
@@ -59,7 +59,7 @@ interface OfflineContext {
 function canValidateOffline({ receiptData, transactions }: Evidence, { shown, asked, now }: OfflineContext): boolean {
   // A signed download tells of no purchase; a receipt that lists none says that there are none.
   if (receiptData === undefined && transactions.length === 0) return false;
-  const lines = shown.map(({ group: line }) => line);
+  const lines = shown.map(({ group }) => group);
   return isEvidenceCurrent(lines, now) || (asked !== undefined && isActive(asked.observation.purchase, now));
 }
 
@@ -80,7 +80,7 @@ function buildValidation({
   return {
     observations: shown.map(({ observation }) => observation),
     nativeTransaction: toNativeTransaction({ evidence, look: lookup, meant: requested, download }),
-    ineligibleForIntroPrice: listIneligibleForIntroPrice(shown.flatMap(({ group: line }) => line.transactions)),
+    ineligibleForIntroPrice: listIneligibleForIntroPrice(shown.flatMap(({ group }) => group.transactions)),
     ...omitUndefined({
       purchaseId: requested?.observation.purchase.purchaseId,
       warning: lookup.warning,

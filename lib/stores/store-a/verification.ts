@@ -1,6 +1,6 @@
+import type { Millis } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
-import type { Millis } from '../../purchases/purchase.ts';
 import type { StoreContext } from '../store.ts';
 import { verifyJws } from './jws.ts';
 import { AppTransactionPayload, RenewalPayload, TransactionPayload } from './payloads.ts';

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import type { StoreFetch } from '../store.ts';
-import type { StoreAccount } from './fetch-account.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import { ClassicReceipt, ClassicTransaction, fromClassicTransaction } from './classic-receipt.ts';
 import { deriveStatuses, PendingRenewal } from './classic-status.ts';
+import type { StoreAccount } from './fetch-account.ts';
 import { Environment } from './payloads.ts';
 import { requireOwnBundle, type VerificationContext } from './verification.ts';
 
@@ -62,9 +62,9 @@ export async function callVerifyReceipt(
   question: VerifyReceiptRequest,
   trust: VerificationContext,
 ): Promise<VerifyReceiptResult> {
-  const answer = await post('Production', question);
-  if (parseResponse(Status, answer).status !== sandboxReceiptStatus)
-    return toResult(answer, 'Production', { question, trust });
+  const result = await post('Production', question);
+  if (parseResponse(Status, result).status !== sandboxReceiptStatus)
+    return toResult(result, 'Production', { question, trust });
   return toResult(await post('Sandbox', question), 'Sandbox', { question, trust });
 }
 
@@ -89,20 +89,20 @@ function toResult(
 ): VerifyReceiptResult {
   const status = parseResponse(Status, text);
   if (!verifiedStatuses.has(status.status)) throw toRefusalError(status, question);
-  const answer = parseResponse(SuccessBody, text);
-  const { receipt } = answer;
+  const response = parseResponse(SuccessBody, text);
+  const { receipt } = response;
   requireOwnBundle({ bundleId: String(receipt.bundle_id ?? receipt.bid) }, trust);
-  return { environment, receipt, account: toAccount(answer, environment, trust) };
+  return { environment, receipt, account: toAccount(response, environment, trust) };
 }
 
-function toAccount(answer: SuccessBody, environment: Environment, { now }: VerificationContext): StoreAccount {
-  const { receipt, latest_receipt_info: latest, latest_expired_receipt_info: expired } = answer;
+function toAccount(response: SuccessBody, environment: Environment, { now }: VerificationContext): StoreAccount {
+  const { receipt, latest_receipt_info: latest, latest_expired_receipt_info: expired } = response;
   // The later lists know more of a transaction than the receipt, which is as old as it is.
   const records = [receipt.in_app ?? toSingleTransaction(receipt), expired ?? [], latest ?? []].flat();
   const told = records.map((record) => fromClassicTransaction(record, { environment }));
   const transactions = [...new Map(told.map((transaction) => [transaction.transactionId, transaction])).values()];
   const asOf = Number(receipt.request_date_ms ?? now);
-  const statuses = deriveStatuses(transactions, { asOf, pending: answer.pending_renewal_info ?? [] });
+  const statuses = deriveStatuses(transactions, { asOf, pending: response.pending_renewal_info ?? [] });
   return { transactions, statuses, asOf, isComplete: true };
 }
 

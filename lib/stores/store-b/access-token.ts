@@ -41,15 +41,15 @@ export async function getAccessToken(account: ServiceAccount, { fetch, now }: To
     grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
     assertion: await signAssertion(account, askedAt),
   });
-  const answer = await fetch(endpoint, {
+  const response = await fetch(endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: body.toString(),
   });
-  if (answer.status === 429 || answer.status >= 500)
-    throw unavailableError(`the token endpoint answers ${answer.status}`);
-  if (answer.status !== 200) throw invalidSettingsError(`the token endpoint answers ${answer.status}`);
-  const { access_token: token, expires_in: seconds } = parseResponse(Token, answer.text);
+  if (response.status === 429 || response.status >= 500)
+    throw unavailableError(`the token endpoint answers ${response.status}`);
+  if (response.status !== 200) throw invalidSettingsError(`the token endpoint answers ${response.status}`);
+  const { access_token: token, expires_in: seconds } = parseResponse(Token, response.text);
   if (tokenCache.size >= maxCachedTokens) tokenCache.clear();
   tokenCache.set(key, { token, usableUntil: askedAt + seconds * 1000 - renewBeforeExpiryMs });
   return token;

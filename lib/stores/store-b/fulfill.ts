@@ -2,11 +2,11 @@ import type { Observation } from '../../purchases/observation.ts';
 import { withoutPlatform } from '../../purchases/platform.ts';
 import { isActive, type Millis, type Purchase } from '../../purchases/purchase.ts';
 import type { StoreContext, StoreValidation } from '../store.ts';
-import { getRemainingMs } from './validation-budget.ts';
 import { unavailableError } from './api-errors.ts';
 import { lookUpToken } from './lookup.ts';
 import { createPlayApi, type PlayApi } from './play-api.ts';
 import { parseStoredSettings } from './settings.ts';
+import { getRemainingMs } from './validation-budget.ts';
 
 /**
  * Acknowledges what was just stored, and consumes consumables: what nobody acknowledges within three days Google refunds.
@@ -14,14 +14,14 @@ import { parseStoredSettings } from './settings.ts';
  */
 export async function fulfill(
   { observations }: StoreValidation,
-  asking: StoreContext,
+  context: StoreContext,
 ): Promise<readonly Observation[]> {
-  const { acknowledge, serviceAccount, ...settings } = parseStoredSettings(asking.settings);
+  const { acknowledge, serviceAccount, ...settings } = parseStoredSettings(context.settings);
   if (!acknowledge || !serviceAccount) return [];
-  const play = createPlayApi({ ...settings, serviceAccount }, asking, getRemainingMs(asking));
+  const play = createPlayApi({ ...settings, serviceAccount }, context, getRemainingMs(context));
   const fulfilled: Observation[] = [];
-  for (const observation of observations.filter(({ purchase }) => needsFulfillment(purchase, asking.now()))) {
-    fulfilled.push(await fulfillPurchase(observation, play, asking));
+  for (const observation of observations.filter(({ purchase }) => needsFulfillment(purchase, context.now()))) {
+    fulfilled.push(await fulfillPurchase(observation, play, context));
   }
   return fulfilled;
 }
@@ -48,7 +48,8 @@ async function fulfillPurchase(observation: Observation, play: PlayApi, { now }:
   const hints = { id: productId, type: productType ?? 'non consumable' };
   const found = await lookUpToken({ token, hints, productId, isSubscription }, { play, now: asOf });
   const same =
-    typeof found === 'object' && found.observations.find((one) => one.purchase.purchaseId === purchase.purchaseId);
+    typeof found === 'object' &&
+    found.observations.find((observation) => observation.purchase.purchaseId === purchase.purchaseId);
   if (!same || needsFulfillment(same.purchase, asOf))
     throw unavailableError('Google refuses to acknowledge or consume the purchase');
   return same;

@@ -46,11 +46,11 @@ async function getKeys(
   const isUsable = cachedKeys !== undefined && cachedKeys.readAt <= at && at < cachedKeys.usableUntil;
   if (cachedKeys && isUsable && (cachedKeys.keys.has(kid) || at - cachedKeys.readAt < minRefetchIntervalMs))
     return cachedKeys.keys;
-  const answer = await fetch(url, { timeoutMs });
-  if (answer.status !== 200) throw unavailableError(`the keys answer HTTP ${answer.status}`);
-  const { keys } = parseResponse(Certs, answer.text);
+  const response = await fetch(url, { timeoutMs });
+  if (response.status !== 200) throw unavailableError(`the keys answer HTTP ${response.status}`);
+  const { keys } = parseResponse(Certs, response.text);
   const rsa = keys.filter(({ kty }) => kty === 'RSA').map((key) => [key.kid, key] as const);
-  cachedKeys = { keys: new Map(rsa), readAt: at, usableUntil: at + parseTtlMs(answer.headers) };
+  cachedKeys = { keys: new Map(rsa), readAt: at, usableUntil: at + parseTtlMs(response.headers) };
   return cachedKeys.keys;
 }
 

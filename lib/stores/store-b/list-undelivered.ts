@@ -16,10 +16,10 @@ const totalMs = 50_000;
  * What was taken back since then: the only thing that Google lists, and that it does not always push. None without a
  * service account. Throws `ConnectionFailed`, and `InternalError` for settings that Google refuses.
  */
-export async function listUndelivered(since: Millis, asking: StoreContext): Promise<readonly StoreNotification[]> {
-  if (!parseStoredSettings(asking.settings).serviceAccount) return [];
-  const play = connectPlay(asking, totalMs);
-  const from = Math.max(since, asking.now() - voidedRetentionMs);
+export async function listUndelivered(since: Millis, context: StoreContext): Promise<readonly StoreNotification[]> {
+  if (!parseStoredSettings(context.settings).serviceAccount) return [];
+  const play = connectPlay(context, totalMs);
+  const from = Math.max(since, context.now() - voidedRetentionMs);
   const messages: StoreNotification[] = [];
   const seenPages = new Set<string>();
   for (let page = ''; !seenPages.has(page); ) {

@@ -1,5 +1,9 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { Millis } from '../../purchases/purchase.ts';
+import { listEarlierOrderIds, withPastOrders } from './past-orders.ts';
+import type { OneTimePurchase, Order, Subscription } from './payloads.ts';
+import type { PlayApi } from './play-api.ts';
+import { isFirstPaymentMissing } from './subscription-state.ts';
 import {
   findPaidOrderId,
   listOwnedItems,
@@ -7,10 +11,6 @@ import {
   toProductObservations,
   toSubscriptionObservations,
 } from './to-observation.ts';
-import { listEarlierOrderIds, withPastOrders } from './past-orders.ts';
-import type { OneTimePurchase, Order, Subscription } from './payloads.ts';
-import type { PlayApi } from './play-api.ts';
-import { isFirstPaymentMissing } from './subscription-state.ts';
 
 /** What Google knows under a token. */
 export interface LookupResult {
@@ -40,26 +40,26 @@ const maxReplacedTokens = 5;
  */
 export async function lookUpToken(
   wanted: LookupRequest,
-  asking: LookupContext,
+  context: LookupContext,
 ): Promise<LookupResult | 'gone' | undefined> {
-  const asSubscription = async () => await findSubscription(wanted, asking);
-  const asProduct = async () => await findProduct(wanted, asking);
+  const asSubscription = async () => await findSubscription(wanted, context);
+  const asProduct = async () => await findProduct(wanted, context);
   const [first, second] = wanted.isSubscription ? [asSubscription, asProduct] : [asProduct, asSubscription];
   return (await first()) ?? (await second());
 }
 
 async function findSubscription(
   { token, hints }: LookupRequest,
-  asking: LookupContext,
+  context: LookupContext,
 ): Promise<LookupResult | 'gone' | undefined> {
-  const answer = await asking.play.fetchSubscription(token);
-  if (answer.kind === 'gone') return 'gone';
-  if (answer.kind !== 'found') return undefined;
-  const own = await toObservations(answer.value, { token, hints }, asking);
-  const replaced = await findReplacedPurchases(answer.value, asking, maxReplacedTokens);
+  const response = await context.play.fetchSubscription(token);
+  if (response.kind === 'gone') return 'gone';
+  if (response.kind !== 'found') return undefined;
+  const own = await toObservations(response.value, { token, hints }, context);
+  const replaced = await findReplacedPurchases(response.value, context, maxReplacedTokens);
   return {
     observations: [...own, ...replaced],
-    nativeTransaction: { ...omitPersonalData(answer.native), kind: 'androidpublisher#subscriptionPurchaseV2' },
+    nativeTransaction: { ...omitPersonalData(response.native), kind: 'androidpublisher#subscriptionPurchaseV2' },
   };
 }
 
@@ -85,24 +85,24 @@ async function toObservations(
     }
   }
   const observations = toSubscriptionObservations(subscription, { token, now, orders, hints });
-  return observations.map((look) => withPastOrders(look, past));
+  return observations.map((observation) => withPastOrders(observation, past));
 }
 
 /** The purchases that this one replaced, as ended; a token that Google no longer tells of was replaced long ago. */
 async function findReplacedPurchases(
   successor: Subscription,
-  asking: LookupContext,
+  context: LookupContext,
   left: number,
 ): Promise<Observation[]> {
   const { linkedPurchaseToken: token } = successor;
   if (!token || left === 0 || isFirstPaymentMissing(successor)) return [];
-  const answer = await asking.play.fetchSubscription(token);
-  if (answer.kind !== 'found') return [];
-  const ended = await toObservations(answer.value, { token, hints: undefined }, asking);
-  const replacedAt = Math.min(successor.startTime ?? asking.now, asking.now);
+  const response = await context.play.fetchSubscription(token);
+  if (response.kind !== 'found') return [];
+  const ended = await toObservations(response.value, { token, hints: undefined }, context);
+  const replacedAt = Math.min(successor.startTime ?? context.now, context.now);
   return [
-    ...ended.map((one) => markReplaced(one, replacedAt)),
-    ...(await findReplacedPurchases(answer.value, asking, left - 1)),
+    ...ended.map((observation) => markReplaced(observation, replacedAt)),
+    ...(await findReplacedPurchases(response.value, context, left - 1)),
   ];
 }
 
@@ -120,12 +120,16 @@ async function findProduct(
   { token, hints, productId }: LookupRequest,
   { play, now }: LookupContext,
 ): Promise<LookupResult | undefined> {
-  const answer = await play.fetchProduct(token, productId);
-  if (answer.kind !== 'found') return undefined;
-  const orders = await fetchProductOrders(answer.value, play);
+  const response = await play.fetchProduct(token, productId);
+  if (response.kind !== 'found') return undefined;
+  const orders = await fetchProductOrders(response.value, play);
   return {
-    observations: toProductObservations(answer.value, { token, now, orders, hints }),
-    nativeTransaction: { ...answer.native, ...toLegacyFields(answer.value), kind: 'androidpublisher#productPurchase' },
+    observations: toProductObservations(response.value, { token, now, orders, hints }),
+    nativeTransaction: {
+      ...response.native,
+      ...toLegacyFields(response.value),
+      kind: 'androidpublisher#productPurchase',
+    },
   };
 }
 

@@ -1,12 +1,12 @@
-import { parse } from '../../shared/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import { isExpired, type Millis } from '../../purchases/purchase.ts';
+import { parse } from '../../shared/parse.ts';
 import type { ObservedNotification, StoreContext, StoreNotification } from '../store.ts';
 import { connectPlay } from './connect-play.ts';
-import { NotificationPayload } from './parse-notification.ts';
 import { lookUpToken } from './lookup.ts';
 import { type ObservedFacts, toNotificationReason } from './notification-reason.ts';
+import { NotificationPayload } from './parse-notification.ts';
 import { withEndDate } from './revocation.ts';
 import { applyVoidedOrder } from './voided-order.ts';
 
@@ -14,19 +14,19 @@ import { applyVoidedOrder } from './voided-order.ts';
  * What a notification tells: the state of its purchase as Google has it now. Without a service account it cannot be known
  * at all, which is an `InternalError` for the operator to see: nothing that is told is lost in silence.
  */
-export async function observe(message: StoreNotification, asking: StoreContext): Promise<ObservedNotification> {
+export async function observe(message: StoreNotification, context: StoreContext): Promise<ObservedNotification> {
   const content = parse(NotificationPayload, message.payload);
   const { token, productId = '' } = content;
   if (token === undefined) return { reason: toNotificationReason(message.type), observations: [] };
-  const play = connectPlay(asking);
-  const now = asking.now();
+  const play = connectPlay(context);
+  const now = context.now();
   const wanted = { token, hints: undefined, productId, isSubscription: content.kind !== 'product' };
   const found = await lookUpToken(wanted, { play, now });
   // What Google knows no more ended long ago, by its date.
-  const shown = found === undefined || found === 'gone' ? [] : found.observations;
+  const observations = found === undefined || found === 'gone' ? [] : found.observations;
   const isOwn = ({ purchase: { purchaseId } }: Observation) => isPurchaseOfToken(token, purchaseId);
-  const own = shown.filter(isOwn);
-  const others = shown.filter((observation) => !isOwn(observation));
+  const own = observations.filter(isOwn);
+  const others = observations.filter((observation) => !isOwn(observation));
   const told = await applyNotification(message, { content, own, asking: { play, now } });
   return {
     reason: toNotificationReason(message.type, summarizeObservations(own, others, now)),
@@ -38,14 +38,16 @@ type NotificationContext = Parameters<typeof applyVoidedOrder>[0];
 
 /** What the re-read state does not say, and the notification does. */
 async function applyNotification(
-  { type, occurredAt: at }: StoreNotification,
+  { type, occurredAt }: StoreNotification,
   noticing: Omit<NotificationContext, 'at'>,
 ): Promise<readonly Observation[]> {
   if (type === 'SUBSCRIPTION_REVOKED') {
-    const { own, asking } = noticing;
-    return own.map((observation) => withEndDate(observation, at, asking.now));
+    const { own, asking: context } = noticing;
+    return own.map((observation) => withEndDate(observation, occurredAt, context.now));
   }
-  return noticing.content.voidedOrderId === undefined ? noticing.own : await applyVoidedOrder({ ...noticing, at });
+  return noticing.content.voidedOrderId === undefined
+    ? noticing.own
+    : await applyVoidedOrder({ ...noticing, at: occurredAt });
 }
 
 const isPurchaseOfToken = (token: string, purchaseId: string): boolean =>
@@ -57,8 +59,8 @@ function summarizeObservations(
   now: Millis,
 ): ObservedFacts {
   if (!first) return {};
-  const { purchase, replacedPurchaseId: replaces } = first;
-  const replaced = others.find((other) => other.purchase.purchaseId === replaces);
+  const { purchase, replacedPurchaseId } = first;
+  const replaced = others.find((other) => other.purchase.purchaseId === replacedPurchaseId);
   return {
     isExpired: isExpired(purchase, now),
     isPaid: [first, ...rest].some(({ transactions }) => transactions.length > 0),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse, parseJson } from '../../shared/parse.ts';
 import type { StoreNotification } from '../store.ts';
 import { isPlayId } from './play-api.ts';

@@ -1,8 +1,8 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { withoutPlatform, withPlatform } from '../../purchases/platform.ts';
 import type { Millis } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { toAmount } from './money.ts';
 import type { Order, OrderItem } from './payloads.ts';
 

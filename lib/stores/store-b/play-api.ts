@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Millis } from '../../purchases/purchase.ts';
-import { withTimeBudget } from '../time-budget.ts';
 import type { StoreContext, StoreResponse } from '../store.ts';
+import { withTimeBudget } from '../time-budget.ts';
 import { evictAccessToken, getAccessToken } from './access-token.ts';
 import { checkResponse, parseResponse, unavailableError } from './api-errors.ts';
 import { OneTimePurchase, Order, Orders, Subscription, VoidedPurchases } from './payloads.ts';
@@ -49,14 +49,14 @@ const LegacyProduct = v.looseObject({
 /** Asks Google with the application's service account; all calls together take no longer than `totalMs`. */
 export function createPlayApi(
   settings: StoreBSettings & { readonly serviceAccount: ServiceAccount },
-  asking: StoreContext,
+  context: StoreContext,
   totalMs = defaultBudgetMs,
 ): PlayApi {
-  const fetch = withTimeBudget(asking.fetch, { totalMs, longestCallMs: 5_000, store: 'Google Play' });
+  const fetch = withTimeBudget(context.fetch, { totalMs, longestCallMs: 5_000, store: 'Google Play' });
   const base = `https://androidpublisher.googleapis.com/androidpublisher/v3/applications/${encodeURIComponent(settings.packageName)}`;
   const call = async (path: string, method: 'GET' | 'POST' = 'GET'): Promise<StoreResponse> => {
     const send = async (): Promise<StoreResponse> => {
-      const token = await getAccessToken(settings.serviceAccount, { fetch, now: asking.now });
+      const token = await getAccessToken(settings.serviceAccount, { fetch, now: context.now });
       const headers = {
         authorization: `Bearer ${token}`,
         ...(method === 'POST' && { 'content-type': 'application/json' }),
@@ -66,33 +66,33 @@ export function createPlayApi(
     const first = await send();
     // A token may be withdrawn before its time.
     if (first.status === 401) evictAccessToken(settings.serviceAccount);
-    const answer = first.status === 401 ? await send() : first;
-    checkResponse(answer);
-    return answer;
+    const response = first.status === 401 ? await send() : first;
+    checkResponse(response);
+    return response;
   };
   const read = async <S extends v.GenericSchema>(path: string, schema: S) => toApiResult(await call(path), schema);
-  const orderNow = async (orderId: string): Promise<Order | undefined> => {
-    const answer = await read(`/orders/${encodeURIComponent(orderId)}`, Order);
-    return answer.kind === 'found' ? answer.value : undefined;
+  const fetchOrder = async (orderId: string): Promise<Order | undefined> => {
+    const response = await read(`/orders/${encodeURIComponent(orderId)}`, Order);
+    return response.kind === 'found' ? response.value : undefined;
   };
-  const tryFetchOrder = async (orderId: string) => await orderNow(orderId).catch(() => undefined);
+  const tryFetchOrder = async (orderId: string) => await fetchOrder(orderId).catch(() => undefined);
   const tryFetchOrders = async (orderIds: readonly string[]): Promise<ReadonlyMap<string, Order> | undefined> => {
     const query = new URLSearchParams(orderIds.map((orderId) => ['orderIds', orderId]));
-    const answer = await read(`/orders:batchGet?${query}`, Orders);
-    if (answer.kind !== 'found') return undefined;
-    return new Map(answer.value.orders.flatMap((order) => (order.orderId ? [[order.orderId, order] as const] : [])));
+    const response = await read(`/orders:batchGet?${query}`, Orders);
+    if (response.kind !== 'found') return undefined;
+    return new Map(response.value.orders.flatMap((order) => (order.orderId ? [[order.orderId, order] as const] : [])));
   };
   return {
     fetchSubscription: (token) => read(`/purchases/subscriptionsv2/tokens/${encodeURIComponent(token)}`, Subscription),
     async fetchProduct(token, productId) {
       const encoded = encodeURIComponent(token);
-      const answer = await read(`/purchases/productsv2/tokens/${encoded}`, OneTimePurchase);
-      if (answer.kind === 'found' || !isPlayId(productId)) return answer;
+      const response = await read(`/purchases/productsv2/tokens/${encoded}`, OneTimePurchase);
+      if (response.kind === 'found' || !isPlayId(productId)) return response;
       const legacy = await read(
         `/purchases/products/${encodeURIComponent(productId)}/tokens/${encoded}`,
         LegacyProduct,
       );
-      return legacy.kind === 'found' ? { ...legacy, value: fromLegacyProduct(legacy.value, productId) } : answer;
+      return legacy.kind === 'found' ? { ...legacy, value: fromLegacyProduct(legacy.value, productId) } : response;
     },
     tryFetchOrder,
     async fetchOrders(orderIds) {
@@ -102,12 +102,12 @@ export function createPlayApi(
       const order = await tryFetchOrder(last);
       return new Map(order && [[last, order]]);
     },
-    fetchOrder: orderNow,
+    fetchOrder,
     async listVoidedPurchases(since, page) {
       const query = new URLSearchParams({ startTime: String(since), ...voidedOptions, ...(page && { token: page }) });
-      const answer = await read(`/purchases/voidedpurchases?${query}`, VoidedPurchases);
-      if (answer.kind !== 'found') throw unavailableError('the voided purchases are not told');
-      return answer.value;
+      const response = await read(`/purchases/voidedpurchases?${query}`, VoidedPurchases);
+      if (response.kind !== 'found') throw unavailableError('the voided purchases are not told');
+      return response.value;
     },
     async acknowledge(kind, productId, token) {
       const purchase = `${kind}/${encodeURIComponent(productId)}/tokens/${encodeURIComponent(token)}`;

@@ -15,7 +15,7 @@ const clockToleranceSeconds = 60;
 export async function verifyPushToken(
   { headers }: RawNotification,
   { pushAudience, pushServiceAccount }: StoreBSettings,
-  asking: StoreContext,
+  context: StoreContext,
 ): Promise<void> {
   if (pushAudience === undefined || pushServiceAccount === undefined) {
     throw forbiddenError('Notifications of store_b need pushAudience and pushServiceAccount in the settings.');
@@ -24,31 +24,31 @@ export async function verifyPushToken(
   if (token === undefined) {
     throw forbiddenError('The push carries no token: switch on authentication in the Pub/Sub subscription.');
   }
-  const { aud, email, email_verified: isVerified } = await verifyToken(token, asking);
+  const { aud, email, email_verified: isVerified } = await verifyToken(token, context);
   const audiences = [aud ?? []].flat().map((audience) => audience.toLowerCase());
   if (!audiences.includes(pushAudience.toLowerCase())) throw forbiddenError('The token is for another audience.');
   const isAccount = typeof email === 'string' && email.toLowerCase() === pushServiceAccount.toLowerCase();
   if (!isAccount || isVerified !== true) throw forbiddenError('The token is of another service account.');
 }
 
-async function verifyToken(token: string, asking: StoreContext): Promise<JWTPayload> {
+async function verifyToken(token: string, context: StoreContext): Promise<JWTPayload> {
   try {
-    const { payload } = await jwtVerify(token, async ({ kid }) => await findKey(kid, asking), {
+    const { payload } = await jwtVerify(token, async ({ kid }) => await findKey(kid, context), {
       algorithms: ['RS256'],
       issuer,
       requiredClaims: ['exp', 'aud', 'email'],
       clockTolerance: clockToleranceSeconds,
-      currentDate: new Date(asking.now()),
+      currentDate: new Date(context.now()),
     });
     return payload;
-  } catch (thrown) {
-    if (!(thrown instanceof errors.JOSEError)) throw thrown;
-    throw forbiddenError("The token is not Google's, or it has expired.", thrown);
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError)) throw error;
+    throw forbiddenError("The token is not Google's, or it has expired.", error);
   }
 }
 
-async function findKey(kid: string | undefined, asking: StoreContext) {
-  const key = kid === undefined ? undefined : await findGoogleKey(kid, asking);
+async function findKey(kid: string | undefined, context: StoreContext) {
+  const key = kid === undefined ? undefined : await findGoogleKey(kid, context);
   if (!key) throw forbiddenError('The token is signed with none of the keys of Google.');
   return key;
 }

@@ -1,7 +1,7 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { Millis, Purchase } from '../../purchases/purchase.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { Receipt } from './evidence.ts';
 

@@ -5,8 +5,8 @@ import { verifyPushToken } from './push-token.ts';
 import { StoreBSettings } from './settings.ts';
 
 /** Verifies a real-time developer notification that Pub/Sub pushes, by Google's token in its header. */
-export async function receive(raw: RawNotification, asking: StoreContext): Promise<ReceivedNotifications> {
-  const settings = parse(StoreBSettings, asking.settings, 'InternalError');
-  await verifyPushToken(raw, settings, asking);
+export async function receive(raw: RawNotification, context: StoreContext): Promise<ReceivedNotifications> {
+  const settings = parse(StoreBSettings, context.settings, 'InternalError');
+  await verifyPushToken(raw, settings, context);
   return { notifications: [parseNotification(raw.body, settings.packageName)] };
 }

@@ -1,15 +1,15 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
 import { withPlatform } from '../../purchases/platform.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import type { Store } from '../store.ts';
 import { connectPlay } from './connect-play.ts';
-import { lookUpToken } from './lookup.ts';
-import { listUndelivered } from './list-undelivered.ts';
-import { observe } from './observe.ts';
 import { isLicenseKey } from './evidence.ts';
+import { fulfill } from './fulfill.ts';
+import { listUndelivered } from './list-undelivered.ts';
+import { lookUpToken } from './lookup.ts';
+import { observe } from './observe.ts';
 import { receive } from './receive.ts';
 import { parseStoredSettings } from './settings.ts';
-import { fulfill } from './fulfill.ts';
 import { validate } from './validate.ts';
 
 const RefreshToken = v.object({ purchaseToken: v.string(), kind: v.string(), productId: v.optional(v.string(), '') });
@@ -27,24 +27,24 @@ export const storeB: Store = {
     const sent = v.safeParse(Token, transaction);
     return sent.success ? withPlatform('store_b', sent.output.purchaseToken) : undefined;
   },
-  async refresh(refreshToken, asking) {
+  async refresh(refreshToken, context) {
     const { purchaseToken: token, kind, productId } = v.parse(RefreshToken, refreshToken);
     const isSubscription = kind === 'subscription';
     const hints =
       kind === 'consumable' || kind === 'non consumable' ? ({ id: productId, type: kind } as const) : undefined;
     const wanted = { token, hints, productId, isSubscription };
-    const found = await lookUpToken(wanted, { play: connectPlay(asking), now: asking.now() });
+    const found = await lookUpToken(wanted, { play: connectPlay(context), now: context.now() });
     return !found || found === 'gone' ? [] : found.observations;
   },
-  async checkSettings(asking, { askStore }) {
-    const { serviceAccount, licenseKey } = parseStoredSettings(asking.settings);
+  async checkSettings(context, { askStore }) {
+    const { serviceAccount, licenseKey } = parseStoredSettings(context.settings);
     if (licenseKey !== undefined && !isLicenseKey(licenseKey))
       throw new ServiceError('InvalidPayload', 'licenseKey: expected the base64 text that the Play Console shows.');
     if (!serviceAccount)
       return 'The form is right. Without a service account receipts are verified by their signatures alone.';
     if (!askStore) return 'The form is right.';
     // A token that no purchase has: Google tells whether it would have answered.
-    await connectPlay(asking).fetchSubscription('claimcheck-settings-check');
+    await connectPlay(context).fetchSubscription('claimcheck-settings-check');
     return 'Google accepts the service account for this application.';
   },
 };

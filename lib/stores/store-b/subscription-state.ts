@@ -1,6 +1,6 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, PriceConsentStatus, Purchase } from '../../purchases/purchase.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { unavailableError } from './api-errors.ts';
 import type { LineItem, Subscription } from './payloads.ts';
 

@@ -1,9 +1,9 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { toInferredAsOf } from '../../purchases/merge-transactions.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { Millis, Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { ValidationRequest } from '../store.ts';
 import { toAmount } from './money.ts';
 import type { LineItem, OneTimePurchase, Order, Subscription } from './payloads.ts';
@@ -30,20 +30,20 @@ export const findPaidOrderId = (subscription: Subscription, item: LineItem): str
   item.latestSuccessfulOrderId ?? (hasOutstandingPayment(subscription) ? undefined : subscription.latestOrderId);
 
 /** One purchase for each owned line. The first has the token for its id, the others the token and their product. */
-export function toSubscriptionObservations(subscription: Subscription, look: MappingContext): Observation[] {
+export function toSubscriptionObservations(subscription: Subscription, context: MappingContext): Observation[] {
   const { linkedPurchaseToken: replaced } = subscription;
   return listOwnedItems(subscription).map((item, place) => {
-    const purchaseId = id(place === 0 ? look.token : `${look.token}:${item.productId}`);
-    const purchase = toSubscriptionPurchase(subscription, item, { ...look, purchaseId });
+    const purchaseId = id(place === 0 ? context.token : `${context.token}:${item.productId}`);
+    const purchase = toSubscriptionPurchase(subscription, item, { ...context, purchaseId });
     return {
-      asOf: look.now,
-      ...(!look.orders.has(item.productId) && { transactionsAsOf: toInferredAsOf(look.now) }),
+      asOf: context.now,
+      ...(!context.orders.has(item.productId) && { transactionsAsOf: toInferredAsOf(context.now) }),
       purchase,
-      transactions: toSubscriptionTransactions(subscription, item, { ...look, purchase }),
+      transactions: toSubscriptionTransactions(subscription, item, { ...context, purchase }),
       userAliases: listUserAliases(subscription),
       // Its users come along while a payment is outstanding, too: later it is not new any more.
       ...(replaced && place === 0 && { replaces: id(replaced) }),
-      refreshToken: { purchaseToken: look.token, kind: 'subscription' },
+      refreshToken: { purchaseToken: context.token, kind: 'subscription' },
     };
   });
 }
@@ -101,17 +101,17 @@ const getPeriodEnd = (order: Order | undefined, { productId }: LineItem): Millis
   order?.lineItems.find((line) => line.productId === productId)?.subscriptionDetails?.servicePeriodEndTime;
 
 /** One purchase for each product of the token. */
-export function toProductObservations(purchasedAt: OneTimePurchase, look: MappingContext): Observation[] {
+export function toProductObservations(purchasedAt: OneTimePurchase, context: MappingContext): Observation[] {
   return purchasedAt.productLineItem.map(({ productId, productOfferDetails: details = {} }, place) => {
     const state = purchasedAt.purchaseStateContext?.purchaseState;
     const isPending = state === 'PENDING';
-    const order = look.orders.get(productId);
-    const ended = state === 'CANCELLED' ? estimateEnd(purchasedAt, order, look.now) : undefined;
+    const order = context.orders.get(productId);
+    const ended = state === 'CANCELLED' ? estimateEnd(purchasedAt, order, context.now) : undefined;
     const isPaid = !isPending && (ended === undefined || purchasedAt.orderId !== undefined);
     const offer = details.offerId ?? details.purchaseOptionId;
     const purchase: Purchase = {
-      purchaseId: id(place === 0 ? look.token : `${look.token}:${productId}`),
-      transactionId: id(purchasedAt.orderId ?? look.token),
+      purchaseId: id(place === 0 ? context.token : `${context.token}:${productId}`),
+      transactionId: id(purchasedAt.orderId ?? context.token),
       productId: id(productId),
       platform: 'store_b',
       sandbox: purchasedAt.testPurchaseContext !== undefined,
@@ -119,7 +119,7 @@ export function toProductObservations(purchasedAt: OneTimePurchase, look: Mappin
       isConsumed: details.consumptionState === 'CONSUMPTION_STATE_CONSUMED',
       quantity: details.quantity ?? 1,
       ...omitUndefined({
-        productType: toProductType(details.consumptionState, look.hints),
+        productType: toProductType(details.consumptionState, context.hints),
         offerId: offer === undefined ? undefined : `${id(productId)}#${offer}`,
         purchaseDate: purchasedAt.purchaseCompletionTime,
         isPending: isPending || undefined,
@@ -129,14 +129,14 @@ export function toProductObservations(purchasedAt: OneTimePurchase, look: Mappin
       }),
     };
     return {
-      asOf: look.now,
-      ...(!order && ended === undefined && { transactionsAsOf: toInferredAsOf(look.now) }),
+      asOf: context.now,
+      ...(!order && ended === undefined && { transactionsAsOf: toInferredAsOf(context.now) }),
       purchase,
-      transactions: isPaid ? [toProductTransaction(purchase, look, { order, ended })] : [],
+      transactions: isPaid ? [toProductTransaction(purchase, context, { order, ended })] : [],
       userAliases: [purchasedAt.obfuscatedExternalAccountId, purchasedAt.obfuscatedExternalProfileId].filter(
         (token) => token !== undefined,
       ),
-      refreshToken: { purchaseToken: look.token, kind: purchase.productType ?? 'product', productId },
+      refreshToken: { purchaseToken: context.token, kind: purchase.productType ?? 'product', productId },
     };
   });
 }

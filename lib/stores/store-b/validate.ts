@@ -1,29 +1,29 @@
-import { ServiceError } from '../../shared/errors.ts';
 import { withPlatform } from '../../purchases/platform.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
-import { startValidationBudget } from './validation-budget.ts';
-import { fromSignedReceipt } from './receipt-observation.ts';
+import { type Evidence, verifyEvidence } from './evidence.ts';
 import { type LookupResult, lookUpToken } from './lookup.ts';
 import { createPlayApi } from './play-api.ts';
-import { type Evidence, verifyEvidence } from './evidence.ts';
+import { fromSignedReceipt } from './receipt-observation.ts';
 import { parseStoredSettings, type StoreBSettings } from './settings.ts';
+import { startValidationBudget } from './validation-budget.ts';
 
 /** Validates what a client of store_b sends: its purchase token, asked of Google. */
-export async function validate(request: ValidationRequest, asking: StoreContext): Promise<StoreValidation> {
-  startValidationBudget(asking);
-  const settings = parseStoredSettings(asking.settings);
+export async function validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation> {
+  startValidationBudget(context);
+  const settings = parseStoredSettings(context.settings);
   const evidence = verifyEvidence(request.transaction, settings);
   const { serviceAccount } = settings;
   if (!serviceAccount)
     return toValidation(
       request,
-      validateReceiptOnly(evidence, request, { settings, now: asking.now() }),
+      validateReceiptOnly(evidence, request, { settings, now: context.now() }),
       signatureOnlyWarning,
     );
   const isSubscription = request.type === 'paid subscription' || request.type === 'application';
   const found = await lookUpToken(
     { token: evidence.purchaseToken, hints: request, productId: request.id, isSubscription },
-    { play: createPlayApi({ ...settings, serviceAccount }, asking), now: asking.now() },
+    { play: createPlayApi({ ...settings, serviceAccount }, context), now: context.now() },
   );
   if (found === 'gone')
     throw new ServiceError('PurchaseExpired', 'Google Play keeps this purchase no more: it expired.');
@@ -36,7 +36,7 @@ const signatureOnlyWarning =
 
 function toValidation(
   request: ValidationRequest,
-  { observations, nativeTransaction: native }: LookupResult,
+  { observations, nativeTransaction }: LookupResult,
   warning?: string,
 ): StoreValidation {
   const productId = withPlatform('store_b', request.id);
@@ -45,7 +45,7 @@ function toValidation(
     id: request.id,
     scope: 'product',
     observations,
-    nativeTransaction: native,
+    nativeTransaction,
     ineligibleForIntroPrice: observations
       .filter(({ transactions }) =>
         transactions.some(({ isTrialPeriod, isIntroPeriod }) => isTrialPeriod || isIntroPeriod),

@@ -7,10 +7,10 @@ const totalMs = 18_000;
 const deadlines = new WeakMap<StoreContext, number>();
 
 /** Starts the clock of a validation. */
-export const startValidationBudget = (asking: StoreContext): void => {
-  deadlines.set(asking, performance.now() + totalMs);
+export const startValidationBudget = (context: StoreContext): void => {
+  deadlines.set(context, performance.now() + totalMs);
 };
 
 /** How long Google may still be asked after that validation. */
-export const getRemainingMs = (asking: StoreContext): number =>
-  Math.min(defaultBudgetMs, (deadlines.get(asking) ?? Number.POSITIVE_INFINITY) - performance.now());
+export const getRemainingMs = (context: StoreContext): number =>
+  Math.min(defaultBudgetMs, (deadlines.get(context) ?? Number.POSITIVE_INFINITY) - performance.now());

@@ -33,7 +33,7 @@ export async function applyVoidedOrder(refunding: VoidedOrderContext): Promise<r
 
 /** The order that the purchase runs on. */
 async function applyCurrentRefund(
-  { content, own, at, asking }: VoidedOrderContext,
+  { content, own, at, asking: context }: VoidedOrderContext,
   id: string,
 ): Promise<Observation[]> {
   const refunded = own.map((observation) => {
@@ -42,11 +42,11 @@ async function applyCurrentRefund(
     );
     const isItsOrder = observation.purchase.transactionId === id;
     return isItsOrder
-      ? withEndDate({ ...observation, transactions }, at, asking.now)
+      ? withEndDate({ ...observation, transactions }, at, context.now)
       : { ...observation, transactions };
   });
   if (!refunded.some(lacksCancelationReason)) return refunded;
-  const voidedReason = content.voidedReason ?? (await findVoidedReason(content, at, asking.play));
+  const voidedReason = content.voidedReason ?? (await findVoidedReason(content, at, context.play));
   return refunded.map((observation) => withCancelationReason(observation, voidedReason));
 }
 
@@ -63,8 +63,11 @@ async function findVoidedReason(
 }
 
 /** The order of a period that is past: the purchase does not run on it. */
-async function applyPastRefund({ own, at, asking }: VoidedOrderContext, orderId: string): Promise<Observation[]> {
-  const order = await asking.play.fetchOrder(orderId);
+async function applyPastRefund(
+  { own, at, asking: context }: VoidedOrderContext,
+  orderId: string,
+): Promise<Observation[]> {
+  const order = await context.play.fetchOrder(orderId);
   if (!order) return [...own];
   const refundedAt = order.state === 'REFUNDED' ? (order.lastEventTime ?? at) : at;
   return own.map((observation) => {

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import type { Millis } from '../../purchases/purchase.ts';
-import { withTimeBudget } from '../time-budget.ts';
 import type { StoreContext, StoreResponse } from '../store.ts';
-import { evictAccessToken, getAccessToken } from './entra.ts';
+import { withTimeBudget } from '../time-budget.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
+import { evictAccessToken, getAccessToken } from './entra.ts';
 import type { MicrosoftSession } from './session.ts';
 import { parseStoredSettings } from './settings.ts';
 
@@ -28,17 +28,17 @@ const Access = v.object({ uri: v.pipe(v.string(), v.url(), v.startsWith('https:/
 /** The address of the application's queue with the right to use it; undefined for one that has none. */
 export async function fetchQueueUrl(session: MicrosoftSession): Promise<URL | undefined> {
   const token = await getAccessToken(session, 'services');
-  const answer = await session.fetch('https://purchase.mp.microsoft.com/v8.0/b2b/clawback/sastoken', {
+  const response = await session.fetch('https://purchase.mp.microsoft.com/v8.0/b2b/clawback/sastoken', {
     headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
   });
-  if (answer.status === 200) return new URL(parseResponse(Access, answer.text).uri);
+  if (response.status === 200) return new URL(parseResponse(Access, response.text).uri);
   // Microsoft sets the queue up on request only.
-  if (answer.status === 404) return undefined;
-  if (answer.status === 401 || answer.status === 403) {
+  if (response.status === 404) return undefined;
+  if (response.status === 401 || response.status === 403) {
     evictAccessToken(session, 'services');
-    throw invalidSettingsError('its Entra application may not read the clawback queue.', `HTTP ${answer.status}`);
+    throw invalidSettingsError('its Entra application may not read the clawback queue.', `HTTP ${response.status}`);
   }
-  throw unavailableError(`HTTP ${answer.status} for the clawback queue`);
+  throw unavailableError(`HTTP ${response.status} for the clawback queue`);
 }
 
 /** As many as the queue gives at a time. */
@@ -52,9 +52,9 @@ export async function receiveMessages(session: MicrosoftSession, queue: URL): Pr
     numofmessages: String(batchSize),
     visibilitytimeout: String(visibilityTimeoutSeconds),
   });
-  const answer = await session.fetch(url, { headers: { accept: 'application/xml' } });
-  if (answer.status !== 200) throw toQueueError(answer);
-  return parseMessages(answer.text, session.now() + visibilityTimeoutSeconds * 1000);
+  const response = await session.fetch(url, { headers: { accept: 'application/xml' } });
+  if (response.status !== 200) throw toQueueError(response);
+  return parseMessages(response.text, session.now() + visibilityTimeoutSeconds * 1000);
 }
 
 /** Deletes a message for good. One that is gone, or that somebody else took since, is left as it is. */
@@ -64,8 +64,8 @@ export async function deleteMessage(
   { messageId, popReceipt }: Pick<QueueMessage, 'messageId' | 'popReceipt'>,
 ): Promise<void> {
   const url = toQueueUrl(queue, `/messages/${encodeURIComponent(messageId)}`, { popreceipt: popReceipt });
-  const answer = await session.fetch(url, { method: 'DELETE' });
-  if (answer.status !== 204 && answer.status !== 404 && answer.status !== 400) throw toQueueError(answer);
+  const response = await session.fetch(url, { method: 'DELETE' });
+  if (response.status !== 204 && response.status !== 404 && response.status !== 400) throw toQueueError(response);
 }
 
 function toQueueUrl(queue: URL, path: string, parameters: Readonly<Record<string, string>>): string {

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { NullishText } from './timestamps.ts';
 import { fetchAllPages } from './fetch-all-pages.ts';
-import { type ApiResult, callService } from './store-service-api.ts';
 import type { MicrosoftSession } from './session.ts';
 import type { StoreIdKey } from './store-id-key.ts';
+import { type ApiResult, callService } from './store-service-api.ts';
+import { NullishText } from './timestamps.ts';
 
 /** An entry of a customer's collection, in the words of versions 6, 8 and 9. */
 export const CollectionsItem = v.looseObject({
@@ -50,11 +50,11 @@ export async function fetchCollection(
   place: QueryScope,
 ): Promise<ApiResult<CollectionsItem[]>> {
   const path = product.isStoreId ? '/v9.0/collections/PublisherQuery' : '/v6.0/collections/query';
-  const answer = await fetchAllPages(async (continuationToken) =>
+  const response = await fetchAllPages(async (continuationToken) =>
     callService(session, { service: 'collections', path, body: buildQuery(product, place, continuationToken) }, Page),
   );
-  if (answer.kind !== 'found') return answer;
-  return { kind: 'found', value: answer.value.filter((item) => isItemOf(item, product)) };
+  if (response.kind !== 'found') return response;
+  return { kind: 'found', value: response.value.filter((item) => isItemOf(item, product)) };
 }
 
 const buildQuery = (

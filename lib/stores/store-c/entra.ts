@@ -56,13 +56,13 @@ async function requestToken(
     client_secret: clientSecret,
     resource: audiences[audience],
   };
-  const answer = await fetch(`https://login.microsoftonline.com/${tenantId}/oauth2/token`, {
+  const response = await fetch(`https://login.microsoftonline.com/${tenantId}/oauth2/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8', accept: 'application/json' },
     body: new URLSearchParams(form).toString(),
   });
-  if (answer.status === 200) return parseResponse(Token, answer.text);
-  throw toTokenError(answer);
+  if (response.status === 200) return parseResponse(Token, response.text);
+  throw toTokenError(response);
 }
 
 function toTokenError({ status, text }: StoreResponse) {

@@ -15,10 +15,10 @@ export async function fetchAllPages<T>(
   const items: T[] = [];
   let token: string | undefined;
   for (let page = 0; page < maxPages; page++) {
-    const answer = await fetchPage(token);
-    if (answer.kind !== 'found') return answer;
-    items.push(...answer.value.items);
-    token = answer.value.continuationToken || undefined;
+    const response = await fetchPage(token);
+    if (response.kind !== 'found') return response;
+    items.push(...response.value.items);
+    token = response.value.continuationToken || undefined;
     if (token === undefined) break;
   }
   return { kind: 'found', value: items };

@@ -21,12 +21,9 @@ export async function findClawbackSubject(
 }
 
 /** Several products can be bought with one order. */
-async function findByOrder(
-  { data: { orderId, productId } }: ClawbackEvent,
-  { listTransactionsById: transactionsNamed }: PurchaseLookup,
-) {
+async function findByOrder({ data: { orderId, productId } }: ClawbackEvent, { listTransactionsById }: PurchaseLookup) {
   if (orderId === '') return undefined;
-  const payments = (await transactionsNamed?.(withPlatform('store_c', orderId))) ?? [];
+  const payments = (await listTransactionsById?.(withPlatform('store_c', orderId))) ?? [];
   const payment = payments.find((one) => withoutPlatform(one.productId).toUpperCase() === productId.toUpperCase());
   return payment && { purchaseId: payment.purchaseId, transactionId: payment.transactionId };
 }

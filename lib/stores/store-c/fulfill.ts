@@ -5,23 +5,23 @@ import { withoutPlatform } from '../../purchases/platform.ts';
 import type { StoreContext, StoreValidation } from '../store.ts';
 import { toBeneficiary } from './collections.ts';
 import { RefreshToken } from './refresh-token.ts';
-import { callService } from './store-service-api.ts';
+import { missingKeyError } from './service-ticket.ts';
 import { createSession, type MicrosoftSession } from './session.ts';
 import { parseStoreIdKey } from './store-id-key.ts';
-import { missingKeyError } from './service-ticket.ts';
+import { callService } from './store-service-api.ts';
 
 const ConsumeResponse = v.object({ newQuantity: v.number() });
 
 /** Consumes what was validated, where the settings say so, and tells what is left of it. */
 export async function fulfill(
-  { observations, purchaseId, nativeTransaction: native }: StoreValidation,
-  asking: StoreContext,
+  { observations, purchaseId, nativeTransaction }: StoreValidation,
+  context: StoreContext,
 ): Promise<readonly Observation[]> {
-  const session = createSession(asking);
+  const session = createSession(context);
   const observed = observations.find(({ purchase }) => purchase.purchaseId === purchaseId);
   if (!session.settings.consume || !observed || !isConsumable(observed)) return [];
-  const kind = native.productKind ?? native.productType;
-  const newQuantity = await consume(session, observed, { isManaged: kind === 'Consumable', app: asking.appName });
+  const kind = nativeTransaction.productKind ?? nativeTransaction.productType;
+  const newQuantity = await consume(session, observed, { isManaged: kind === 'Consumable', app: context.appName });
   const purchase = { ...observed.purchase, quantity: newQuantity, isConsumed: newQuantity === 0 };
   // Later than the look that it follows, even within the same millisecond.
   return [{ ...observed, asOf: Math.max(session.now(), observed.asOf + 1), purchase }];
@@ -33,24 +33,28 @@ const isConsumable = ({ purchase }: Observation): boolean =>
 async function consume(
   session: MicrosoftSession,
   { purchase, refreshToken }: Observation,
-  { isManaged, app }: { isManaged: boolean; app: string },
+  { isManaged, app: appName }: { isManaged: boolean; app: string },
 ): Promise<number> {
   const { collectionsKey = '', productId, sandboxId } = v.parse(RefreshToken, refreshToken);
   const body = {
     beneficiary: toBeneficiary(parseStoreIdKey(collectionsKey, 'collections', session)),
     productId,
-    trackingId: deriveTrackingId(app, withoutPlatform(purchase.purchaseId), withoutPlatform(purchase.transactionId)),
+    trackingId: deriveTrackingId(
+      appName,
+      withoutPlatform(purchase.purchaseId),
+      withoutPlatform(purchase.transactionId),
+    ),
     // The whole balance; what the developer manages has none, and the store refuses a number for it.
     ...(isManaged && { removeQuantity: purchase.quantity ?? 1 }),
     ...(sandboxId !== undefined && { sbx: sandboxId }),
   };
-  const answer = await callService(
+  const response = await callService(
     session,
     { service: 'collections', path: '/v8.0/collections/consume', body },
     ConsumeResponse,
   );
-  if (answer.kind !== 'found') throw missingKeyError('collections');
-  return answer.value.newQuantity;
+  if (response.kind !== 'found') throw missingKeyError('collections');
+  return response.value.newQuantity;
 }
 
 /** The same for every try to consume the same purchase, so that the store consumes it once. */

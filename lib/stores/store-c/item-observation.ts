@@ -1,8 +1,8 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { CollectionsItem } from './collections.ts';
 import { type MappingContext, toReportedAmount } from './mapping-context.ts';
 import { parseTimestamp } from './timestamps.ts';
@@ -19,15 +19,15 @@ const reasonsByStatus: ReadonlyMap<string, CancelationReason | undefined> = new 
 ]);
 
 /** What an entry of the customer's collection says; undefined for one that cannot be told from others. */
-export function toItemObservation(item: CollectionsItem, looking: MappingContext): Observation | undefined {
+export function toItemObservation(item: CollectionsItem, context: MappingContext): Observation | undefined {
   const id = getItemId(item);
   if (id === undefined) return undefined;
-  const purchase = toPurchase(item, withPlatform('store_c', id), looking);
-  const { userId, refreshToken, asOf } = looking;
+  const purchase = toPurchase(item, withPlatform('store_c', id), context);
+  const { userId, refreshToken, asOf } = context;
   return {
     asOf,
     purchase,
-    transactions: toTransactions(item, purchase, looking),
+    transactions: toTransactions(item, purchase, context),
     userAliases: userId === undefined ? [] : [userId],
     refreshToken: { ...refreshToken, productId: item.productId },
   };
@@ -99,7 +99,7 @@ function findEndDate(
   return modifiedAt !== undefined && modifiedAt <= asOf ? modifiedAt : asOf;
 }
 
-function toTransactions(item: CollectionsItem, purchase: Purchase, looking: MappingContext): Transaction[] {
+function toTransactions(item: CollectionsItem, purchase: Purchase, context: MappingContext): Transaction[] {
   const { transactionId, purchaseId, productId, platform, sandbox, purchaseDate } = purchase;
   if (purchaseDate === undefined) return [];
   const { offerId, expirationDate, isTrialPeriod, endedAt } = purchase;
@@ -113,7 +113,7 @@ function toTransactions(item: CollectionsItem, purchase: Purchase, looking: Mapp
       sandbox,
       purchaseDate,
       ...omitUndefined({ offerId, expirationDate, isTrialPeriod, refundedAt }),
-      ...toReportedAmount(looking, isTrialPeriod),
+      ...toReportedAmount(context, isTrialPeriod),
     },
   ];
 }

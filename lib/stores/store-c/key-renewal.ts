@@ -4,9 +4,9 @@ import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store.ts';
 import { getAccessToken } from './entra.ts';
 import { RefreshToken } from './refresh-token.ts';
-import { callService } from './store-service-api.ts';
 import { createSession, type MicrosoftSession } from './session.ts';
 import { parseStoreIdKey, type StoreService } from './store-id-key.ts';
+import { callService } from './store-service-api.ts';
 
 const dayMs = 86_400_000;
 
@@ -26,9 +26,9 @@ const keyFields = { collections: 'collectionsKey', purchase: 'purchaseKey' } as 
  */
 export async function renewKeys(
   refreshToken: Readonly<Record<string, string>>,
-  asking: StoreContext,
+  context: StoreContext,
 ): Promise<RefreshToken> {
-  return await renewKeysInSession(createSession(asking), parse(RefreshToken, refreshToken));
+  return await renewKeysInSession(createSession(context), parse(RefreshToken, refreshToken));
 }
 
 /** The same, as a part of a longer conversation. */
@@ -50,17 +50,17 @@ async function renewKeyIfOld(
   if (leftMs > renewBeforeExpiryMs || leftMs <= 0) return {};
   try {
     return { [keyFields[service]]: await renew(session, old, service) };
-  } catch (thrown) {
+  } catch (error) {
     // The old key works on: what is asked with it must not fail because a service was busy.
-    if (thrown instanceof ServiceError && thrown.code !== 'InternalError') return {};
-    throw thrown;
+    if (error instanceof ServiceError && error.code !== 'InternalError') return {};
+    throw error;
   }
 }
 
 async function renew(session: MicrosoftSession, key: string, service: StoreService): Promise<string> {
   const serviceTicket = await getAccessToken(session, 'services');
   const body = { serviceTicket, key };
-  const answer = await callService(session, { service, path: '/v6.0/b2b/keys/renew', body }, RenewKeyResponse);
-  if (answer.kind !== 'found') return key;
-  return parseStoreIdKey(answer.value.key, service, session).key;
+  const response = await callService(session, { service, path: '/v6.0/b2b/keys/renew', body }, RenewKeyResponse);
+  if (response.kind !== 'found') return key;
+  return parseStoreIdKey(response.value.key, service, session).key;
 }

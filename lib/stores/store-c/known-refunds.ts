@@ -12,22 +12,20 @@ const stateLagMs = 24 * 60 * 60 * 1000;
  */
 export const withKnownRefunds = async (
   observations: readonly Observation[],
-  asking: Pick<StoreContext, 'findPurchase' | 'listTransactions'>,
-): Promise<Observation[]> => await Promise.all(observations.map((one) => withKnownRefund(one, asking)));
+  context: Pick<StoreContext, 'findPurchase' | 'listTransactions'>,
+): Promise<Observation[]> =>
+  await Promise.all(observations.map((observation) => withKnownRefund(observation, context)));
 
 async function withKnownRefund(
   observation: Observation,
-  {
-    findPurchase: purchaseOf,
-    listTransactions: transactionsOf,
-  }: Pick<StoreContext, 'findPurchase' | 'listTransactions'>,
+  { findPurchase, listTransactions }: Pick<StoreContext, 'findPurchase' | 'listTransactions'>,
 ): Promise<Observation> {
-  const known = (await transactionsOf?.(observation.purchase.purchaseId)) ?? [];
+  const known = (await listTransactions?.(observation.purchase.purchaseId)) ?? [];
   const refunds = new Map(
     known.flatMap(({ transactionId, refundedAt }) => (refundedAt === undefined ? [] : [[transactionId, refundedAt]])),
   );
   if (refunds.size === 0) return observation;
-  const stored = await purchaseOf?.(observation.purchase.purchaseId);
+  const stored = await findPurchase?.(observation.purchase.purchaseId);
   const isRefunded = refunds.has(observation.purchase.transactionId);
   return {
     ...observation,

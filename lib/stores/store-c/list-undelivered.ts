@@ -1,5 +1,5 @@
-import { parse } from '../../shared/parse.ts';
 import type { Millis } from '../../purchases/purchase.ts';
+import { parse } from '../../shared/parse.ts';
 import type { StoreContext, StoreNotification } from '../store.ts';
 import { Clawback, type ClawbackEvent, parseClawbackEvent, toNotification } from './clawback-event.ts';
 import {
@@ -10,9 +10,9 @@ import {
   receiveMessages,
 } from './clawback-queue.ts';
 import { findClawbackSubject } from './find-clawback-purchase.ts';
-import { listSharedMessages, shareMessages } from './shared-messages.ts';
 import type { MicrosoftSession } from './session.ts';
 import type { StoreCSettings } from './settings.ts';
+import { listSharedMessages, shareMessages } from './shared-messages.ts';
 
 /** Of the queue at most these are read at once; what is left waits for the next time. */
 const maxBatches = 20;
@@ -21,15 +21,15 @@ const maxBatches = 20;
  * What the clawback queue holds of the application's purchases. All applications of a publisher may share one queue, so
  * that what is not ours, or not yet, stays in it.
  */
-export async function listUndelivered(_since: Millis, asking: StoreContext): Promise<readonly StoreNotification[]> {
-  const session = createQueueSession(asking);
+export async function listUndelivered(_since: Millis, context: StoreContext): Promise<readonly StoreNotification[]> {
+  const session = createQueueSession(context);
   const queue = await fetchQueueUrl(session);
   if (!queue) return [];
   const messages = [...listSharedMessages(queue, session.now()), ...(await receiveAllMessages(session, queue))];
   const own = new Map<string, StoreNotification>();
   const others: QueueMessage[] = [];
   for (const message of messages) {
-    const found = await toOwnNotification(message, session.settings, asking);
+    const found = await toOwnNotification(message, session.settings, context);
     if (found) own.set(found.key, found);
     else others.push(message);
   }
@@ -50,11 +50,11 @@ async function receiveAllMessages(session: MicrosoftSession, queue: URL): Promis
 async function toOwnNotification(
   { text, messageId, popReceipt }: QueueMessage,
   settings: StoreCSettings,
-  asking: StoreContext,
+  context: StoreContext,
 ): Promise<StoreNotification | undefined> {
   const event = parseClawbackEvent(text);
   if (!event || !isInSandbox(event, settings)) return undefined;
-  const about = await findClawbackSubject(event, asking);
+  const about = await findClawbackSubject(event, context);
   return about && toNotification(event, { ...about, messageId, popReceipt });
 }
 
@@ -63,10 +63,9 @@ const isInSandbox = ({ data: { sandboxId } }: ClawbackEvent, settings: StoreCSet
   ['RETAIL', settings.sandboxId?.toUpperCase()].includes(sandboxId?.toUpperCase() || 'RETAIL');
 
 /** Deletes from the queue what is on its way. */
-export async function confirmEnqueued(messages: readonly StoreNotification[], asking: StoreContext): Promise<void> {
-  const session = createQueueSession(asking);
+export async function confirmEnqueued(messages: readonly StoreNotification[], context: StoreContext): Promise<void> {
+  const session = createQueueSession(context);
   const queue = await fetchQueueUrl(session);
   if (!queue) return;
-  for (const { payload: content } of messages)
-    await deleteMessage(session, queue, parse(Clawback, content, 'InternalError'));
+  for (const { payload } of messages) await deleteMessage(session, queue, parse(Clawback, payload, 'InternalError'));
 }

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { parse } from '../../shared/parse.ts';
 import type { ValidationRequest } from '../store.ts';
+import { parseBillingPeriod } from './billing-period.ts';
 import type { RequestedProduct } from './collections.ts';
 import type { LookupRequest } from './lookup.ts';
 import type { ReportedAmount } from './mapping-context.ts';
-import { parseBillingPeriod } from './billing-period.ts';
 import type { MicrosoftSession } from './session.ts';
 import { parseStoreIdKey } from './store-id-key.ts';
 

@@ -51,28 +51,28 @@ async function lookUpCollection(
   const key = findUsableKey(session, question, 'collections');
   if (!key) return { kind: 'needs', service: 'collections' };
   const asOf = session.now();
-  const answer = await fetchCollection(session, question.product, { ...toQueryScope(question), key });
-  if (answer.kind !== 'found') return { kind: 'needs', service: 'collections' };
-  const subscription = answer.value.find(({ recurrenceId }) => recurrenceId);
+  const response = await fetchCollection(session, question.product, { ...toQueryScope(question), key });
+  if (response.kind !== 'found') return { kind: 'needs', service: 'collections' };
+  const subscription = response.value.find(({ recurrenceId }) => recurrenceId);
   if (subscription && !recurrences) {
     const product = { id: subscription.productId, isStoreId: true };
-    const looked = await lookUpRecurrences(session, { ...question, product });
-    if (looked.kind === 'needs' || looked.observed.length > 0) return looked;
+    const lookup = await lookUpRecurrences(session, { ...question, product });
+    if (lookup.kind === 'needs' || lookup.observed.length > 0) return lookup;
   }
-  const looking = createMappingContext(question, { asOf, key });
-  return { kind: 'seen', observed: answer.value.flatMap((item) => toObservedItem(item, looking)) };
+  const context = createMappingContext(question, { asOf, key });
+  return { kind: 'seen', observed: response.value.flatMap((item) => toObservedItem(item, context)) };
 }
 
 async function lookUpRecurrences(session: MicrosoftSession, question: LookupRequest): Promise<LookupResult> {
   const key = findUsableKey(session, question, 'purchase');
   if (!key) return { kind: 'needs', service: 'purchase' };
   const asOf = session.now();
-  const answer = await fetchRecurrences(session, { ...toQueryScope(question), key });
-  if (answer.kind !== 'found') return { kind: 'needs', service: 'purchase' };
-  const looking = createMappingContext(question, { asOf, key });
+  const response = await fetchRecurrences(session, { ...toQueryScope(question), key });
+  if (response.kind !== 'found') return { kind: 'needs', service: 'purchase' };
+  const context = createMappingContext(question, { asOf, key });
   const wanted = question.product.id.toUpperCase();
-  const items = answer.value.filter(({ productId }) => productId.toUpperCase() === wanted);
-  return { kind: 'seen', observed: items.map((item) => toObservedRecurrence(item, looking)) };
+  const items = response.value.filter(({ productId }) => productId.toUpperCase() === wanted);
+  return { kind: 'seen', observed: items.map((item) => toObservedRecurrence(item, context)) };
 }
 
 /** An expired key is as good as none: the store does not even renew it. */
@@ -108,13 +108,13 @@ function createMappingContext(
   };
 }
 
-function toObservedItem(item: CollectionsItem, looking: MappingContext): ObservedItem[] {
-  const observation = toItemObservation(item, looking);
+function toObservedItem(item: CollectionsItem, context: MappingContext): ObservedItem[] {
+  const observation = toItemObservation(item, context);
   const { purchaser: _who, localTicketReference: _whose, ...native } = item;
   return observation ? [{ observation, nativeTransaction: native }] : [];
 }
 
-const toObservedRecurrence = (item: RecurrenceItem, looking: MappingContext): ObservedItem => ({
-  observation: toRecurrenceObservation(item, looking),
+const toObservedRecurrence = (item: RecurrenceItem, context: MappingContext): ObservedItem => ({
+  observation: toRecurrenceObservation(item, context),
   nativeTransaction: item,
 });

@@ -14,11 +14,11 @@ const keyFields = { collections: 'collectionsKey', purchase: 'purchaseKey' } as 
  */
 export const withNewestKeys = async (
   observations: readonly Observation[],
-  { session, asking }: { readonly session: MicrosoftSession; readonly asking: StoreContext },
+  { session, asking: context }: { readonly session: MicrosoftSession; readonly asking: StoreContext },
 ): Promise<Observation[]> =>
   await Promise.all(
     observations.map(async (observation) => {
-      const kept = v.safeParse(RefreshToken, await asking.findRefreshToken?.(observation.purchase.purchaseId));
+      const kept = v.safeParse(RefreshToken, await context.findRefreshToken?.(observation.purchase.purchaseId));
       if (!kept.success || !observation.refreshToken) return observation;
       return {
         ...observation,

@@ -1,8 +1,8 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Millis, Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { parse } from '../../shared/parse.ts';
 import type { ObservedNotification, StoreContext, StoreNotification } from '../store.ts';
 import { Clawback, isRevokedState, toNotificationReason } from './clawback-event.ts';
 import { findPayment } from './find-clawback-purchase.ts';
@@ -12,18 +12,15 @@ import { refresh, refreshFromStore } from './refresh.ts';
  * What a clawback did to a purchase: the store is asked for its state where a StoreID key still allows that, and the event
  * tells of the money, which no other service of the store does.
  */
-export async function observe(
-  { payload: content }: StoreNotification,
-  asking: StoreContext,
-): Promise<ObservedNotification> {
-  const clawback = parse(Clawback, content, 'InternalError');
+export async function observe({ payload }: StoreNotification, context: StoreContext): Promise<ObservedNotification> {
+  const clawback = parse(Clawback, payload, 'InternalError');
   const reason = toNotificationReason(clawback.state);
-  const purchase = await asking.findPurchase?.(clawback.purchaseId);
+  const purchase = await context.findPurchase?.(clawback.purchaseId);
   if (!purchase) return { reason, observations: [] };
   const observation =
-    (await tryRefetch(purchase, { clawback, asking })) ??
-    toStoredObservation(purchase, { clawback, asOf: asking.now() });
-  const kept = (await asking.listTransactions?.(clawback.purchaseId)) ?? [];
+    (await tryRefetch(purchase, { clawback, asking: context })) ??
+    toStoredObservation(purchase, { clawback, asOf: context.now() });
+  const kept = (await context.listTransactions?.(clawback.purchaseId)) ?? [];
   const newTransactions = observation.transactions.filter(
     (one) => !kept.some((other) => other.transactionId === one.transactionId),
   );
@@ -34,18 +31,18 @@ export async function observe(
 /** Undefined when the store shows the purchase no more, or not without a new key from the customer. */
 async function tryRefetch(
   { purchaseId }: Purchase,
-  { clawback, asking }: { readonly clawback: Clawback; readonly asking: StoreContext },
+  { clawback, asking: context }: { readonly clawback: Clawback; readonly asking: StoreContext },
 ): Promise<Observation | undefined> {
-  const token = await asking.findRefreshToken?.(purchaseId);
+  const token = await context.findRefreshToken?.(purchaseId);
   if (!token) return undefined;
   try {
     // What is known of a refund ends with its reversal.
     const ask = isChargebackReversal(clawback) ? refreshFromStore : refresh;
-    const newTransactions = await ask(token, asking);
+    const newTransactions = await ask(token, context);
     return newTransactions.find(({ purchase }) => purchase.purchaseId === purchaseId);
-  } catch (thrown) {
-    if (thrown instanceof ServiceError && thrown.code === 'NeedMoreData') return undefined;
-    throw thrown;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'NeedMoreData') return undefined;
+    throw error;
   }
 }
 

@@ -1,12 +1,12 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { withPlatform } from '../../purchases/platform.ts';
 import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { type MappingContext, toReportedAmount, toUtcDay } from './mapping-context.ts';
-import { parseTimestamp } from './timestamps.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { estimatePeriodStart } from './billing-period.ts';
+import { type MappingContext, toReportedAmount, toUtcDay } from './mapping-context.ts';
 import type { RecurrenceItem } from './recurrences.ts';
+import { parseTimestamp } from './timestamps.ts';
 
 /** The states in which a subscription has ended, and why. An ended one whose auto-renewal was off is the customer's wish. */
 const reasonsByState: ReadonlyMap<string, CancelationReason> = new Map([
@@ -18,18 +18,18 @@ const reasonsByState: ReadonlyMap<string, CancelationReason> = new Map([
 ]);
 
 /** What a subscription's item says. Its state follows its dates by hours, so that the dates decide. */
-export function toRecurrenceObservation(item: RecurrenceItem, looking: MappingContext): Observation {
-  const dates = parseDates(item, looking);
-  const purchase = toPurchase(item, dates, looking);
-  const transaction = toTransaction(item, purchase, { dates, looking });
+export function toRecurrenceObservation(item: RecurrenceItem, context: MappingContext): Observation {
+  const dates = parseDates(item, context);
+  const purchase = toPurchase(item, dates, context);
+  const transaction = toTransaction(item, purchase, { dates, looking: context });
   const { expirationTime } = dates;
   return {
-    asOf: looking.asOf,
+    asOf: context.asOf,
     purchase,
     transactions: transaction ? [transaction] : [],
-    userAliases: [...new Set([looking.userId, item.beneficiary?.replace(/^pub:/, '')].flatMap((token) => token || []))],
+    userAliases: [...new Set([context.userId, item.beneficiary?.replace(/^pub:/, '')].flatMap((token) => token || []))],
     refreshToken: {
-      ...looking.refreshToken,
+      ...context.refreshToken,
       productId: item.productId,
       ...(expirationTime !== undefined && { expirationTime: new Date(expirationTime).toISOString() }),
     },
@@ -133,7 +133,7 @@ function toTransactionId({ id }: RecurrenceItem, { startTime, currentStart, expi
 function toTransaction(
   item: RecurrenceItem,
   purchase: Purchase,
-  { dates, looking }: { dates: RecurrenceDates; looking: MappingContext },
+  { dates, looking: context }: { dates: RecurrenceDates; looking: MappingContext },
 ): Transaction | undefined {
   const { startTime, currentStart = startTime, expirationTime } = dates;
   if (currentStart === undefined) return undefined;
@@ -147,6 +147,6 @@ function toTransaction(
     sandbox,
     purchaseDate: currentStart,
     ...omitUndefined({ offerId, expirationDate: expirationTime, isTrialPeriod, refundedAt }),
-    ...toReportedAmount(looking, isTrialPeriod),
+    ...toReportedAmount(context, isTrialPeriod),
   };
 }

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import type { QueryScope } from './collections.ts';
-import { NullishText } from './timestamps.ts';
 import { fetchAllPages } from './fetch-all-pages.ts';
-import { type ApiResult, callService } from './store-service-api.ts';
 import type { MicrosoftSession } from './session.ts';
+import { type ApiResult, callService } from './store-service-api.ts';
+import { NullishText } from './timestamps.ts';
 
 /** A subscription, in Microsoft's words a recurrence. */
 export const RecurrenceItem = v.looseObject({

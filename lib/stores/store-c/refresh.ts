@@ -1,14 +1,14 @@
-import { parse } from '../../shared/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
+import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store.ts';
 import { renewKeysInSession } from './key-renewal.ts';
 import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, lookUpProduct } from './lookup.ts';
-import { parseTimestamp } from './timestamps.ts';
 import { RefreshToken } from './refresh-token.ts';
+import { missingKeyError } from './service-ticket.ts';
 import { createSession, type MicrosoftSession } from './session.ts';
 import { parseStoreIdKey } from './store-id-key.ts';
-import { missingKeyError } from './service-ticket.ts';
+import { parseTimestamp } from './timestamps.ts';
 
 /**
  * The state now of a product that a customer owned, with the refunds that are known of it; keys older than 14 days are
@@ -16,19 +16,19 @@ import { missingKeyError } from './service-ticket.ts';
  */
 export const refresh = async (
   refreshToken: Readonly<Record<string, string>>,
-  asking: StoreContext,
-): Promise<readonly Observation[]> => await withKnownRefunds(await refreshFromStore(refreshToken, asking), asking);
+  context: StoreContext,
+): Promise<readonly Observation[]> => await withKnownRefunds(await refreshFromStore(refreshToken, context), context);
 
 /** The same as the store alone shows it. */
 export async function refreshFromStore(
   refreshToken: Readonly<Record<string, string>>,
-  asking: StoreContext,
+  context: StoreContext,
 ): Promise<readonly Observation[]> {
-  const session = createSession(asking);
+  const session = createSession(context);
   const token = await renewKeysInSession(session, parse(RefreshToken, refreshToken));
-  const looked = await lookUpProduct(session, toLookupRequest(token, session));
-  if (looked.kind === 'needs') throw missingKeyError(looked.service);
-  return looked.observed.map(({ observation }) => observation);
+  const lookup = await lookUpProduct(session, toLookupRequest(token, session));
+  if (lookup.kind === 'needs') throw missingKeyError(lookup.service);
+  return lookup.observed.map(({ observation }) => observation);
 }
 
 function toLookupRequest(token: RefreshToken, session: MicrosoftSession): LookupRequest {

@@ -1,5 +1,5 @@
-import { withTimeBudget } from '../time-budget.ts';
 import type { StoreFetch } from '../store.ts';
+import { withTimeBudget } from '../time-budget.ts';
 
 /** A fetch that leaves time to answer the client when Microsoft is slow. */
 export const withRequestBudget = (fetch: StoreFetch): StoreFetch =>

@@ -1,8 +1,8 @@
 import type { Store, StoreContext } from '../store.ts';
-import { observe } from './observe.ts';
-import { fulfill } from './fulfill.ts';
 import { getAccessToken } from './entra.ts';
+import { fulfill } from './fulfill.ts';
 import { confirmEnqueued, listUndelivered } from './list-undelivered.ts';
+import { observe } from './observe.ts';
 import { refresh } from './refresh.ts';
 import { createSession, type MicrosoftSession } from './session.ts';
 import { parseEnteredSettings } from './settings.ts';
@@ -20,10 +20,10 @@ export const storeC: Store = {
   confirmEnqueued,
 };
 
-async function checkSettings(asking: StoreContext, { askStore }: { readonly askStore: boolean }): Promise<string> {
-  parseEnteredSettings(asking.settings);
+async function checkSettings(context: StoreContext, { askStore }: { readonly askStore: boolean }): Promise<string> {
+  parseEnteredSettings(context.settings);
   if (!askStore) return 'The settings are complete; Microsoft was not asked.';
-  await checkTokens(createSession(asking));
+  await checkTokens(createSession(context));
   return 'Microsoft Entra gives this application tokens for the store and tickets for StoreID keys.';
 }
 

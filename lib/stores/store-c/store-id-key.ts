@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
 import type { Millis } from '../../purchases/purchase.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import type { MicrosoftSession } from './session.ts';
 
 /** The two services, each of which takes keys of its own. */

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import type { StoreResponse } from '../store.ts';
-import { evictAccessToken, getAccessToken } from './entra.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
+import { evictAccessToken, getAccessToken } from './entra.ts';
 import type { MicrosoftSession } from './session.ts';
 import type { StoreService } from './store-id-key.ts';
 
@@ -25,14 +25,14 @@ export async function callService<S extends v.GenericSchema>(
   schema: S,
 ): Promise<ApiResult<v.InferOutput<S>>> {
   const token = await getAccessToken(session, 'services');
-  const answer = await session.fetch(`https://${service}.mp.microsoft.com${path}`, {
+  const response = await session.fetch(`https://${service}.mp.microsoft.com${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' },
     body: JSON.stringify(body),
   });
-  if (answer.status === 200) return { kind: 'found', value: parseResponse(schema, answer.text) };
-  if (answer.status === 401 || answer.status === 403) evictAccessToken(session, 'services');
-  return toApiFailure(answer);
+  if (response.status === 200) return { kind: 'found', value: parseResponse(schema, response.text) };
+  if (response.status === 401 || response.status === 403) evictAccessToken(session, 'services');
+  return toApiFailure(response);
 }
 
 const ServiceErrorBody = v.object({

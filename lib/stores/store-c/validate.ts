@@ -3,21 +3,21 @@ import { isExpired } from '../../purchases/purchase.ts';
 import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
 import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, type LookupResult, lookUpProduct, type ObservedItem } from './lookup.ts';
-import { withNewestKeys } from './newest-keys.ts';
 import { parseLookupRequest } from './lookup-request.ts';
-import { createSession, type MicrosoftSession } from './session.ts';
+import { withNewestKeys } from './newest-keys.ts';
 import { createTicketError } from './service-ticket.ts';
+import { createSession, type MicrosoftSession } from './session.ts';
 
 /** Asks Microsoft what the customer owns of the product; without the key for that, throws `NeedMoreData` with a ticket. */
-export async function validate(request: ValidationRequest, asking: StoreContext): Promise<StoreValidation> {
-  const session = createSession(asking);
+export async function validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation> {
+  const session = createSession(context);
   const lookup = await lookUpRetailThenSandbox(session, parseLookupRequest(request, session));
   if (lookup.kind === 'needs') throw await createTicketError(session, lookup.service, request);
   const requested = chooseBest(lookup.observed);
   return {
     id: request.id,
     scope: 'product',
-    observations: await withStoredKnowledge(lookup.observed, { session, asking }),
+    observations: await withStoredKnowledge(lookup.observed, { session, asking: context }),
     ...(requested && { purchaseId: requested.observation.purchase.purchaseId }),
     nativeTransaction: requested?.nativeTransaction ?? {},
     ineligibleForIntroPrice: [],
@@ -26,10 +26,10 @@ export async function validate(request: ValidationRequest, asking: StoreContext)
 
 async function withStoredKnowledge(
   seen: readonly ObservedItem[],
-  { session, asking }: { readonly session: MicrosoftSession; readonly asking: StoreContext },
+  { session, asking: context }: { readonly session: MicrosoftSession; readonly asking: StoreContext },
 ): Promise<Observation[]> {
   const observations = seen.map(({ observation }) => observation);
-  return await withNewestKeys(await withKnownRefunds(observations, asking), { session, asking });
+  return await withNewestKeys(await withKnownRefunds(observations, context), { session, asking: context });
 }
 
 /** In retail first; testers own what they own in the application's sandbox, if it has one. */

@@ -5,10 +5,10 @@ import type { EventSearchResult } from '../../../lib/api/event-records.ts';
 import { createEventRepository, type EventRepository } from '../../../lib/db/event-repository.ts';
 import { eventIndexKeys } from '../../../lib/db/keys.ts';
 import type { Table } from '../../../lib/db/table.ts';
-import { toSearchResult } from '../../../lib/events/to-event-results.ts';
 import type { EventRecord } from '../../../lib/events/event.ts';
-import { fitRowsToResponse } from '../../../lib/events/fit-rows.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
+import { fitRowsToResponse } from '../../../lib/events/fit-rows.ts';
+import { toSearchResult } from '../../../lib/events/to-event-results.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
@@ -42,14 +42,14 @@ describe('the list of events', () => {
     const page = fc.integer({ min: 1, max: 25 });
     await fc.assert(
       fc.asyncProperty(skewed, page, async ([busy, count, others], limit) => {
-        const app = createUniqueName();
+        const appName = createUniqueName();
         const ids = [...Array<number>(count).fill(busy), ...others].map(idInShard);
-        await Promise.all(ids.map((id, index) => events.save(app, eventAt(startDate + index, id))));
+        await Promise.all(ids.map((id, index) => events.save(appName, eventAt(startDate + index, id))));
         const pages: string[] = [];
         for (let skip = 0; skip <= ids.length; skip += limit) {
-          const some = await events.list(app, { limit, skip });
-          expect(some.length).toBe(Math.min(limit, ids.length - skip));
-          pages.push(...some.map(({ eventId }) => eventId));
+          const batch = await events.list(appName, { limit, skip });
+          expect(batch.length).toBe(Math.min(limit, ids.length - skip));
+          pages.push(...batch.map(({ eventId }) => eventId));
         }
         expect(pages).toEqual(ids.reverse());
       }),
@@ -58,11 +58,11 @@ describe('the list of events', () => {
   }, 60_000);
 
   it('of 1,000 of many reads little more of the index than it shows', async () => {
-    const app = createUniqueName();
+    const appName = createUniqueName();
     const all = Array.from({ length: 1600 }, (_, index) => eventAt(startDate + index));
-    await Promise.all(all.map((event) => events.save(app, event)));
+    await Promise.all(all.map((event) => events.save(appName, event)));
     const before = table.consumed.read;
-    expect(await events.list(app, { limit: 1000, skip: 0 })).toHaveLength(1000);
+    expect(await events.list(appName, { limit: 1000, skip: 0 })).toHaveLength(1000);
     // Half a unit for each event, and about 32 for the entries of the index.
     expect(table.consumed.read - before).toBeLessThan(550);
   }, 60_000);
@@ -70,18 +70,18 @@ describe('the list of events', () => {
 
 describe('the latest events with a tag', () => {
   it('are not those that had it before their work was done again', async () => {
-    const app = createUniqueName();
+    const appName = createUniqueName();
     for (let index = 0; index < 250; index++) {
-      await events.save(app, eventAt(startDate + index, `again-${index}`, { ok: false }));
-      if (index >= 20) await events.save(app, eventAt(startDate + index, `again-${index}`));
+      await events.save(appName, eventAt(startDate + index, `again-${index}`, { ok: false }));
+      if (index >= 20) await events.save(appName, eventAt(startDate + index, `again-${index}`));
     }
-    const found = await events.listByTags(app, ['error'], 10);
+    const found = await events.listByTags(appName, ['error'], 10);
     expect(found.map(({ eventId }) => eventId)).toEqual(Array.from({ length: 10 }, (_, ago) => `again-${19 - ago}`));
     expect(found.map(({ outcome }) => outcome.ok)).not.toContain(true);
   }, 60_000);
 
   it('are newest first and each there once, whichever of the tags they have', async () => {
-    const app = createUniqueName();
+    const appName = createUniqueName();
     const anyTags = fc.array(fc.subarray(['one', 'two'], { minLength: 1 }), { minLength: 1, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(anyTags, fc.integer({ min: 1, max: 8 }), async (tagged, limit) => {
@@ -95,9 +95,9 @@ describe('the latest events with a tag', () => {
           });
           for (const tag of tags) recorder.addTag(tag === 'one' ? one : two, '_P');
           const { event } = recorder.finish({ request: {}, response: {}, outcome: { status: 200, ok: true } });
-          await events.save(app, event);
+          await events.save(appName, event);
         }
-        const found = await events.listByTags(app, [one, two], limit);
+        const found = await events.listByTags(appName, [one, two], limit);
         expect(found.map(({ eventId }) => eventId)).toEqual(ids.reverse().slice(0, limit));
       }),
       { numRuns: 12 },
@@ -107,17 +107,17 @@ describe('the latest events with a tag', () => {
   it.each(['__proto__', 'constructor', 'prototype', 'toString', '長'.repeat(300), 'x'.repeat(1_001)])(
     'are found by %s',
     async (user) => {
-      const app = createUniqueName();
-      await events.save(app, eventAt(startDate, 'of-user', { user }));
-      expect(await events.listByTags(app, [user], 10)).toMatchObject([{ eventId: 'of-user' }]);
+      const appName = createUniqueName();
+      await events.save(appName, eventAt(startDate, 'of-user', { user }));
+      expect(await events.listByTags(appName, [user], 10)).toMatchObject([{ eventId: 'of-user' }]);
     },
   );
 });
 
 describe('the latest events of a user', () => {
-  const record = async (app: string, users: readonly (string | undefined)[], ok = false) => {
+  const record = async (appName: string, users: readonly (string | undefined)[], ok = false) => {
     const all = users.map((user, index) => eventAt(startDate + index, randomUUID(), { ...(user && { user }), ok }));
-    await Promise.all(all.map((event) => events.save(app, event)));
+    await Promise.all(all.map((event) => events.save(appName, event)));
     return all.filter(({ applicationUsername }) => applicationUsername === 'error').map(({ eventId }) => eventId);
   };
   const idsOf = (found: readonly EventRecord[]) => found.map(({ eventId }) => eventId);
@@ -126,25 +126,25 @@ describe('the latest events of a user', () => {
     const anyUsers = fc.array(fc.constantFrom('error', 'ann', undefined), { maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(anyUsers, fc.integer({ min: 1, max: 12 }), async (users, limit) => {
-        const app = createUniqueName();
-        const own = await record(app, users);
-        expect(idsOf(await events.listByUser(app, 'error', limit))).toEqual(own.reverse().slice(0, limit));
+        const appName = createUniqueName();
+        const own = await record(appName, users);
+        expect(idsOf(await events.listByUser(appName, 'error', limit))).toEqual(own.reverse().slice(0, limit));
       }),
       { numRuns: 12 },
     );
   }, 60_000);
 
   it('are found behind hundreds of others', async () => {
-    const app = createUniqueName();
-    const own = await record(app, [...Array<string>(12).fill('error'), ...Array<undefined>(650).fill(undefined)]);
-    expect(idsOf(await events.listByUser(app, 'error', 10))).toEqual(own.reverse().slice(0, 10));
+    const appName = createUniqueName();
+    const own = await record(appName, [...Array<string>(12).fill('error'), ...Array<undefined>(650).fill(undefined)]);
+    expect(idsOf(await events.listByUser(appName, 'error', 10))).toEqual(own.reverse().slice(0, 10));
   }, 60_000);
 
   it('are read without others where the name is only theirs', async () => {
-    const app = createUniqueName();
-    await record(app, Array<string>(60).fill('ann'), true);
+    const appName = createUniqueName();
+    await record(appName, Array<string>(60).fill('ann'), true);
     const before = table.consumed.read;
-    expect(await events.listByUser(app, 'ann', 10)).toHaveLength(10);
+    expect(await events.listByUser(appName, 'ann', 10)).toHaveLength(10);
     // Half a unit for each event, and one for the tags.
     expect(table.consumed.read - before).toBeLessThan(7);
   });

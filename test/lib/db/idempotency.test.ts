@@ -11,13 +11,13 @@ beforeAll(async () => {
 });
 
 /** A till that counts its charges; `answers` tells what each of them does. */
-function till(...answers: ('charged' | 'timeout' | 'refused')[]) {
+function till(...responses: ('charged' | 'timeout' | 'refused')[]) {
   const state = { charges: 0 };
   const once = createRunOnce(table, { app: createUniqueName(), platform: 'processor_b', now: () => startDate });
   const charge = async () => {
-    const answer = answers.shift() ?? 'charged';
-    if (answer !== 'refused') state.charges++;
-    if (answer !== 'charged') throw new ServiceError('ConnectionFailed', answer);
+    const result = responses.shift() ?? 'charged';
+    if (result !== 'refused') state.charges++;
+    if (result !== 'charged') throw new ServiceError('ConnectionFailed', result);
     return { charge: state.charges };
   };
   const recover = async () => (state.charges > 0 ? { charge: state.charges } : undefined);
@@ -56,9 +56,9 @@ describe('what runs once', () => {
   });
 
   it('waits for a run that was killed to be surely over, then recovers', async () => {
-    const app = createUniqueName();
+    const appName = createUniqueName();
     let now = startDate;
-    const once = createRunOnce(table, { app, platform: 'processor_b', now: () => now });
+    const once = createRunOnce(table, { app: appName, platform: 'processor_b', now: () => now });
     await new Promise<void>((running) => {
       const killed = async () => {
         running();

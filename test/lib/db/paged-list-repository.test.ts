@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
 import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
 import * as keys from '../../../lib/db/keys.ts';
 import { createPagedListRepository, type PagedListRepository } from '../../../lib/db/paged-list-repository.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import type { Deps } from '../../../lib/deps.ts';
+import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import type { ListKind } from '../../../lib/statistics/tally.ts';
 import { createObservation, createTransaction, createUniqueName, dayMs, startDate } from '../../../testing/given.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
@@ -32,23 +32,27 @@ interface Row {
 }
 
 /** The item of a row, as far as lists and counters look at it. */
-function itemOf(app: string, collection: ListKind, { id, date }: Row): Item {
+function itemOf(appName: string, collection: ListKind, { id, date }: Row): Item {
   if (collection === 'C')
     return {
-      ...keys.customerKey(app, id),
-      ...keys.customerIndexKeys(app, id, date),
+      ...keys.customerKey(appName, id),
+      ...keys.customerIndexKeys(appName, id, date),
       username: id,
       createdAt: date,
     };
   if (collection === 'P') {
     const dates = { createdAt: date, updatedAt: date };
-    const indexed = keys.purchaseIndexKeys(app, id, dates);
-    return { ...keys.purchaseKey(app, id), ...indexed, ...dates, version: 1, entitledUsers: [] };
+    const indexed = keys.purchaseIndexKeys(appName, id, dates);
+    return { ...keys.purchaseKey(appName, id), ...indexed, ...dates, version: 1, entitledUsers: [] };
   }
   const transaction = createTransaction(createObservation({ purchaseId: id, transactionId: id }).purchase, {
     purchaseDate: date,
   });
-  return { ...keys.transactionKey(app, id, id), ...keys.transactionIndexKeys(app, id, transaction), transaction };
+  return {
+    ...keys.transactionKey(appName, id, id),
+    ...keys.transactionIndexKeys(appName, id, transaction),
+    transaction,
+  };
 }
 
 const idOf = ({ username, pk }: Item): string => String(username ?? String(pk).split('#')[2]);
@@ -59,12 +63,12 @@ const shards = ['shard-0', 'shard-1', 'shard-2'] as const;
 
 /** A list of its own application: rows are put into the table at once, and counted when the test says so. */
 function newList(collection: ListKind) {
-  const app = createUniqueName();
+  const appName = createUniqueName();
   const waiting = shards.map((): { date: number; record: ReturnType<typeof buildStreamRecord> }[] => []);
   let position = 0;
   return {
     async put(rows: readonly Row[]) {
-      const items = rows.map((row) => itemOf(app, collection, row));
+      const items = rows.map((row) => itemOf(appName, collection, row));
       await table.batchPut(items);
       rows.forEach(({ date }, index) => {
         const record = buildStreamRecord({ after: items[index] as Item }, position);
@@ -85,7 +89,7 @@ function newList(collection: ListKind) {
       }
     },
     async page(asked: Parameters<PagedListRepository['getPage']>[2]) {
-      const { items, total } = await lists.getPage(app, collection, asked);
+      const { items, total } = await lists.getPage(appName, collection, asked);
       return { ids: items.map(idOf), total };
     },
   };

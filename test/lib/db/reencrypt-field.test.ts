@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { createCipher } from '../../../lib/shared/cipher.ts';
 import { createApp } from '../../../lib/apps/manage-apps.ts';
-import { findAffectedCustomers } from '../../../lib/statistics/rebuild-customer-summary.ts';
 import { createAppRepository } from '../../../lib/db/app-repository.ts';
 import { purchaseKey } from '../../../lib/db/keys.ts';
 import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import { deps } from '../../../lib/deps.ts';
+import { createCipher } from '../../../lib/shared/cipher.ts';
+import { findAffectedCustomers } from '../../../lib/statistics/rebuild-customer-summary.ts';
 import { toTallyChange } from '../../../lib/statistics/tally-change.ts';
 import { readStreamRecord } from '../../../lib/webhooks/purchase-announcements.ts';
 import { createObservation, createUniqueName, dayMs, startDate } from '../../../testing/given.ts';
@@ -30,8 +30,8 @@ const container = (secret: string, seen = table) => {
 };
 type Container = ReturnType<typeof container>;
 
-const bought = async ({ purchases }: Container, app: string, token: string, now = startDate) =>
-  await purchases.recordPurchase(app, id, {
+const bought = async ({ purchases }: Container, appName: string, token: string, now = startDate) =>
+  await purchases.recordPurchase(appName, id, {
     trigger: 'validation',
     observed: { ...createObservation({}, { asOf: now }), refreshToken: { token } },
     claim: { username: 'ann', how: 'validation' },
@@ -48,28 +48,29 @@ async function givenSecrets(held: Container) {
   return keys;
 }
 
-const itemOf = async (app: string): Promise<Item> => (await table.get(purchaseKey(app, id))) ?? {};
+const itemOf = async (appName: string): Promise<Item> => (await table.get(purchaseKey(appName, id))) ?? {};
 
 describe('sealing again after a rotation', () => {
   it('puts every secret of an application under the first key, so that the others can go', async () => {
-    const { appName: app, secretKey } = await givenSecrets(container('one'));
+    const { appName, secretKey } = await givenSecrets(container('one'));
     const rotated = container('two one');
-    expect(await rotated.apps.reencryptSecrets(app)).toBe(3);
-    expect(await rotated.purchases.reencryptRefreshTokens(app)).toBe(1);
+    expect(await rotated.apps.reencryptSecrets(appName)).toBe(3);
+    expect(await rotated.purchases.reencryptRefreshTokens(appName)).toBe(1);
     const { apps, purchases } = container('two');
-    expect(await apps.findWebhookSender(app)).toMatchObject({ secretKey, signingSecret: 'whsec_c2VjcmV0' });
-    expect(await apps.findStoreSettings(app, 'store_a')).toEqual({ sharedSecret: 'shared' });
-    expect(await purchases.findRefreshState(app, id)).toMatchObject({ refreshToken: { token: 'T' } });
-    expect([await rotated.apps.reencryptSecrets(app), await rotated.purchases.reencryptRefreshTokens(app)]).toEqual([
-      0, 0,
-    ]);
+    expect(await apps.findWebhookSender(appName)).toMatchObject({ secretKey, signingSecret: 'whsec_c2VjcmV0' });
+    expect(await apps.findStoreSettings(appName, 'store_a')).toEqual({ sharedSecret: 'shared' });
+    expect(await purchases.findRefreshState(appName, id)).toMatchObject({ refreshToken: { token: 'T' } });
+    expect([
+      await rotated.apps.reencryptSecrets(appName),
+      await rotated.purchases.reencryptRefreshTokens(appName),
+    ]).toEqual([0, 0]);
   });
 
   it('is no change of the purchase to any worker of the stream', async () => {
-    const { appName: app } = await givenSecrets(container('one'));
-    const before = await itemOf(app);
-    await container('two one').purchases.reencryptRefreshTokens(app);
-    const after = await itemOf(app);
+    const { appName } = await givenSecrets(container('one'));
+    const before = await itemOf(appName);
+    await container('two one').purchases.reencryptRefreshTokens(appName);
+    const after = await itemOf(appName);
     expect({ ...after, refreshToken: before.refreshToken }).toEqual(before);
     expect(after.refreshToken).not.toBe(before.refreshToken);
     const record = buildStreamRecord({ before, after }, 1);
@@ -81,21 +82,21 @@ describe('sealing again after a rotation', () => {
   });
 
   it('leaves what another writer has put there meanwhile, and finds it the next time', async () => {
-    const { appName: app } = await givenSecrets(container('one'));
+    const { appName } = await givenSecrets(container('one'));
     const late = {
       ...table,
       async update(update: Parameters<Table['update']>[0]) {
-        await bought(container('one'), app, 'newer', startDate + dayMs);
+        await bought(container('one'), appName, 'newer', startDate + dayMs);
         await table.update(update);
       },
     };
     const rotated = container('two one', late).purchases;
-    expect(await rotated.reencryptRefreshTokens(app)).toBe(1);
-    expect(await container('one').purchases.findRefreshState(app, id)).toMatchObject({
+    expect(await rotated.reencryptRefreshTokens(appName)).toBe(1);
+    expect(await container('one').purchases.findRefreshState(appName, id)).toMatchObject({
       refreshToken: { token: 'newer' },
     });
-    expect(await container('two one').purchases.reencryptRefreshTokens(app)).toBe(1);
-    expect(await container('two').purchases.findRefreshState(app, id)).toMatchObject({
+    expect(await container('two one').purchases.reencryptRefreshTokens(appName)).toBe(1);
+    expect(await container('two').purchases.findRefreshState(appName, id)).toMatchObject({
       refreshToken: { token: 'newer' },
     });
   });

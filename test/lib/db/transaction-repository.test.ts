@@ -16,26 +16,26 @@ beforeAll(async () => {
 const payment = (purchaseId: string, transactionId: string): Transaction =>
   createTransaction(createObservation({ purchaseId, transactionId }).purchase);
 
-const itemOf = (app: string, transaction: Transaction) => ({
-  ...keys.transactionKey(app, transaction.purchaseId, transaction.transactionId),
-  ...keys.transactionIndexKeys(app, transaction.purchaseId, transaction),
+const itemOf = (appName: string, transaction: Transaction) => ({
+  ...keys.transactionKey(appName, transaction.purchaseId, transaction.transactionId),
+  ...keys.transactionIndexKeys(appName, transaction.purchaseId, transaction),
   transaction,
 });
 
 async function stored(...given: readonly Transaction[]): Promise<string> {
-  const app = createUniqueName();
-  await table.batchPut(given.map((transaction) => itemOf(app, transaction)));
-  return app;
+  const appName = createUniqueName();
+  await table.batchPut(given.map((transaction) => itemOf(appName, transaction)));
+  return appName;
 }
 
 it('finds the first payment and a renewal by their ids', async () => {
   const [first, renewal] = [payment('store_a:1', 'store_a:1'), payment('store_a:1', 'store_a:2')];
-  const app = await stored(first, renewal);
-  expect(await transactions.find(app, 'store_a:1')).toEqual(first);
-  expect(await transactions.find(app, 'store_a:2')).toEqual(renewal);
-  expect(await transactions.find(app, 'store_a:3')).toBeUndefined();
+  const appName = await stored(first, renewal);
+  expect(await transactions.find(appName, 'store_a:1')).toEqual(first);
+  expect(await transactions.find(appName, 'store_a:2')).toEqual(renewal);
+  expect(await transactions.find(appName, 'store_a:3')).toBeUndefined();
   expect(await transactions.find(createUniqueName(), 'store_a:1')).toBeUndefined();
-  expect(await transactions.find(app, 'x'.repeat(1500))).toBeUndefined();
+  expect(await transactions.find(appName, 'x'.repeat(1500))).toBeUndefined();
 });
 
 it('writes no entry of an index for a transaction that has the id of its purchase', async () => {
@@ -47,20 +47,20 @@ it('writes no entry of an index for a transaction that has the id of its purchas
 
 it('names all transactions of one id, also that of the purchase of the same id', async () => {
   const bought = [payment('store_b:1', 'store_b:1'), payment('store_b:1:b', 'store_b:1')];
-  const app = await stored(...bought);
-  expect(await transactions.listById(app, 'store_b:1')).toEqual(bought);
+  const appName = await stored(...bought);
+  expect(await transactions.listById(appName, 'store_b:1')).toEqual(bought);
 });
 
 it('names a transaction once whose entry was written when the index held all of them', async () => {
   const first = payment('store_a:1', 'store_a:1');
-  const app = createUniqueName();
+  const appName = createUniqueName();
   await table.batchPut([
     {
-      ...itemOf(app, first),
-      keyPk: keys.transactionIdPartition(app, 'store_a:1'),
+      ...itemOf(appName, first),
+      keyPk: keys.transactionIdPartition(appName, 'store_a:1'),
       keySk: keys.timestampKey(startDate),
     },
   ]);
-  expect(await transactions.listById(app, 'store_a:1')).toEqual([first]);
-  expect(await transactions.find(app, 'store_a:1')).toEqual(first);
+  expect(await transactions.listById(appName, 'store_a:1')).toEqual([first]);
+  expect(await transactions.find(appName, 'store_a:1')).toEqual(first);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { toLoggable } from '../../../lib/events/loggable.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
+import { toLoggable } from '../../../lib/shared/log.ts';
 import { sanitize } from '../../../lib/shared/redaction/sanitize.ts';
 
 const canary = 'CANARY-secret-value';

@@ -11,7 +11,7 @@ describe('the rows that fit into an answer', () => {
     await fc.assert(
       fc.asyncProperty(anySizes, async (sizes) => {
         const rows = sizes.map((size, index) => ({ index, text: textOf(size) }));
-        const fitting = await collectRowsThatFit(rows, async (some) => some);
+        const fitting = await collectRowsThatFit(rows, async (batch) => batch);
         expect(fitting).toEqual(rows.slice(0, fitting.length));
         expect(Buffer.byteLength(JSON.stringify(fitting))).toBeLessThanOrEqual(maxResponseBytes + 1);
         const more = rows.slice(0, fitting.length + 1);
@@ -24,16 +24,16 @@ describe('the rows that fit into an answer', () => {
 
   it('are all of many, in their order', async () => {
     const listed = Array.from({ length: 1_234 }, (_, index) => index);
-    const fitting = await collectRowsThatFit(listed, async (some) => some.map((index) => ({ index })));
+    const fitting = await collectRowsThatFit(listed, async (batch) => batch.map((index) => ({ index })));
     expect(fitting.map(({ index }) => index)).toEqual(listed);
   });
 
   it('are made until it is full, and few that are left out', async () => {
     const made: number[] = [];
     const listed = Array.from({ length: 10_000 }, (_, index) => index);
-    const fitting = await collectRowsThatFit(listed, async (some) => {
-      made.push(...some);
-      return some.map((index) => ({ index, text: textOf(5_000) }));
+    const fitting = await collectRowsThatFit(listed, async (batch) => {
+      made.push(...batch);
+      return batch.map((index) => ({ index, text: textOf(5_000) }));
     });
     expect(fitting.length).toBeGreaterThan(900);
     expect(made.length - fitting.length).toBeLessThan(500);

@@ -54,23 +54,23 @@ describe('merge', () => {
 
   it('ends with the same rate in any order', () => {
     fc.assert(
-      fc.property(fc.array(look, { minLength: 1, maxLength: 5 }), (looks) => {
-        const all = (of: typeof looks) => of.reduce<ReturnType<typeof merge> | undefined>(merge, undefined);
-        expect(all([...looks].reverse())).toEqual(all(looks));
+      fc.property(fc.array(look, { minLength: 1, maxLength: 5 }), (observations) => {
+        const all = (of: typeof observations) => of.reduce<ReturnType<typeof merge> | undefined>(merge, undefined);
+        expect(all([...observations].reverse())).toEqual(all(observations));
       }),
     );
   });
 
   it('gains a rate later, for the purchase too', () => {
     const first = merge(undefined, createObservation({}, { transactions: [createTransaction(purchase, yen)] }));
-    const known = merge(
+    const state = merge(
       first,
       createObservation({}, { transactions: [withUsdRate(createTransaction(purchase, yen), rates)] }),
     );
-    expect(known.transactions[0]?.transaction.usdRate).toBe('1.1/180');
-    expect(known.purchase.usdRate).toBe('1.1/180');
+    expect(state.transactions[0]?.transaction.usdRate).toBe('1.1/180');
+    expect(state.purchase.usdRate).toBe('1.1/180');
     expect(
-      merge(known, createObservation({}, { asOf: startDate + 1, transactions: [createTransaction(purchase, yen)] }))
+      merge(state, createObservation({}, { asOf: startDate + 1, transactions: [createTransaction(purchase, yen)] }))
         .purchase.usdRate,
     ).toBe('1.1/180');
   });

@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { computePurchaseChange, type PurchaseUpdate, type StoredPurchase } from '../../../lib/purchases/purchase-change.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
+import {
+  computePurchaseChange,
+  type PurchaseUpdate,
+  type StoredPurchase,
+} from '../../../lib/purchases/purchase-change.ts';
 import { createObservation, createTransaction, dayMs, startDate } from '../../../testing/given.ts';
 
 const happening = (fields: Partial<PurchaseUpdate>): PurchaseUpdate => ({
@@ -56,8 +60,8 @@ describe('the application server', () => {
       startDate + 31 * dayMs,
     );
     const { stored } = told(owned, { now: startDate + 31 * dayMs, observation: renewed });
-    const observed = { ...renewed, asOf: startDate + 70 * dayMs, transactions: [first, ...renewed.transactions] };
-    expect(told(stored, { now: startDate + 70 * dayMs, observation: observed, storeReason: 'REVOKED' }).news).toEqual([
+    const observation = { ...renewed, asOf: startDate + 70 * dayMs, transactions: [first, ...renewed.transactions] };
+    expect(told(stored, { now: startDate + 70 * dayMs, observation, storeReason: 'REVOKED' }).news).toEqual([
       'REVOKED',
       'EXPIRED',
     ]);
@@ -70,16 +74,14 @@ describe('the application server', () => {
     ['another change that the store tells of', { discountId: 'SUMMER' }, 'notification', ['OTHER']],
     ['a date of a wish', { renewalIntentChangeDate: startDate }, 'notification', []],
     ['nothing new', {}, 'refresh', []],
-  ])('hears of %s', (_what, state, cause, expected) => {
-    expect(told(owned, { ...later, trigger: cause, observation: look(state, startDate + dayMs) }).news).toEqual(
-      expected,
-    );
+  ])('hears of %s', (_what, state, trigger, expected) => {
+    expect(told(owned, { ...later, trigger, observation: look(state, startDate + dayMs) }).news).toEqual(expected);
   });
 
   it('hears once of a purchase that was taken away, however many messages date its end', () => {
     const taken = { renewalIntent: 'Lapse', cancelationReason: 'System' } as const;
-    const observed = look({ ...taken, expirationDate: startDate + dayMs }, startDate + dayMs);
-    const first = told(owned, { ...later, observation: observed });
+    const observation = look({ ...taken, expirationDate: startDate + dayMs }, startDate + dayMs);
+    const first = told(owned, { ...later, observation });
     expect(first.news).toEqual(['EXPIRED']);
     const dated = look(
       { ...taken, expirationDate: startDate + dayMs, endedAt: startDate + dayMs - 5000 },

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { toInferredAsOf } from '../../../lib/purchases/merge-transactions.ts';
 import { merge, type PurchaseState, type SealedObservation } from '../../../lib/purchases/merge.ts';
+import { toInferredAsOf } from '../../../lib/purchases/merge-transactions.ts';
 import { createObservation, createTransaction, dayMs, startDate } from '../../../testing/given.ts';
 import { buildObservations, historyActions } from '../../../testing/subscription-history.ts';
 
-const mergeAll = (looks: readonly SealedObservation[]): PurchaseState | undefined =>
-  looks.reduce<PurchaseState | undefined>((known, look) => merge(known, look), undefined);
+const mergeAll = (observations: readonly SealedObservation[]): PurchaseState | undefined =>
+  observations.reduce<PurchaseState | undefined>((known, look) => merge(known, look), undefined);
 
 /** How much a look knows of the payments that it shows. */
 const knowledge = ['all', 'no amount', 'what the client says', 'a guess'] as const;
@@ -27,10 +27,10 @@ describe('merge', () => {
   it('ends in the same state whatever the order and the repetition of the observations', () => {
     fc.assert(
       fc.property(lives, fc.infiniteStream(fc.nat()), (actions, choices) => {
-        const looks = buildObservations(actions);
-        const twice = [...looks, ...looks].map((look) => ({ look, place: choices.next().value }));
+        const observations = buildObservations(actions);
+        const twice = [...observations, ...observations].map((look) => ({ look, place: choices.next().value }));
         const shuffled = twice.sort((a, b) => a.place - b.place).map(({ look }) => look);
-        expect(mergeAll(shuffled)).toEqual(mergeAll(looks));
+        expect(mergeAll(shuffled)).toEqual(mergeAll(observations));
       }),
       { numRuns: 500 },
     );
@@ -43,10 +43,12 @@ describe('merge', () => {
     });
     fc.assert(
       fc.property(lives, known, fc.infiniteStream(fc.nat()), (actions, knows, choices) => {
-        const looks = buildObservations(actions).map((look, index) => knowing(look, ...(knows[index] ?? ['all', 1])));
-        const placed = [...looks, ...looks].map((look) => ({ look, place: choices.next().value }));
+        const observations = buildObservations(actions).map((look, index) =>
+          knowing(look, ...(knows[index] ?? ['all', 1])),
+        );
+        const placed = [...observations, ...observations].map((look) => ({ look, place: choices.next().value }));
         const shuffled = placed.sort((a, b) => a.place - b.place).map(({ look }) => look);
-        expect(mergeAll(shuffled)).toEqual(mergeAll(looks));
+        expect(mergeAll(shuffled)).toEqual(mergeAll(observations));
       }),
       { numRuns: 500 },
     );
@@ -59,11 +61,11 @@ describe('merge', () => {
       { endedAt: startDate + dayMs },
       { asOf: startDate + dayMs, transactions: [{ ...payment, refundedAt: startDate + dayMs }] },
     );
-    for (const looks of [
+    for (const observations of [
       [bought, refund],
       [refund, bought],
     ]) {
-      const [known] = mergeAll(looks)?.transactions ?? [];
+      const [known] = mergeAll(observations)?.transactions ?? [];
       expect(known?.transaction).toMatchObject({ amountMicros: 4_990_000, refundedAt: startDate + dayMs });
     }
   });
@@ -86,11 +88,11 @@ describe('merge', () => {
         ],
       },
     );
-    for (const looks of [
+    for (const observations of [
       [refunded, guess],
       [guess, refunded],
     ]) {
-      expect(mergeAll(looks)?.transactions).toMatchObject(
+      expect(mergeAll(observations)?.transactions).toMatchObject(
         [refunded.transactions[0]].map((transaction) => ({ transaction })),
       );
     }
@@ -101,8 +103,8 @@ describe('merge', () => {
       const transactions = [createTransaction(createObservation().purchase, { amountMicros, isReportedAmount: true })];
       return createObservation({}, { asOf: startDate + index * dayMs, transactions });
     });
-    for (const looks of [reports, reports.toReversed()]) {
-      expect(mergeAll(looks)?.purchase.amountMicros).toBe(4_990_000);
+    for (const observations of [reports, reports.toReversed()]) {
+      expect(mergeAll(observations)?.purchase.amountMicros).toBe(4_990_000);
     }
   });
 
@@ -139,11 +141,11 @@ describe('merge', () => {
     }).purchase;
     const told = createObservation({ productType: 'non renewing subscription' });
     const later = { ...told, asOf: startDate + dayMs, purchase: endless };
-    for (const looks of [
+    for (const observations of [
       [told, later],
       [later, told],
     ]) {
-      expect(mergeAll(looks)?.purchase.expirationDate).toBe(startDate + 31 * dayMs);
+      expect(mergeAll(observations)?.purchase.expirationDate).toBe(startDate + 31 * dayMs);
     }
   });
 
@@ -151,11 +153,11 @@ describe('merge', () => {
     const { productType: _type, ...untold } = createObservation().purchase;
     const told = createObservation({ productType: 'consumable' });
     const later = { ...told, asOf: startDate + dayMs, purchase: untold };
-    for (const looks of [
+    for (const observations of [
       [told, later],
       [later, told],
     ]) {
-      expect(mergeAll(looks)?.purchase.productType).toBe('consumable');
+      expect(mergeAll(observations)?.purchase.productType).toBe('consumable');
     }
   });
 
@@ -169,11 +171,11 @@ describe('merge', () => {
         transactions: [createTransaction(first.purchase, { refundedAt: startDate + 33 * dayMs })],
       },
     );
-    for (const looks of [
+    for (const observations of [
       [first, renewed, refund],
       [refund, renewed, first],
     ]) {
-      const known = mergeAll(looks);
+      const known = mergeAll(observations);
       expect(known?.purchase).toMatchObject({ transactionId: 'store_a:2' });
       expect(known?.purchase.endedAt).toBeUndefined();
       expect(known?.transactions[0]?.transaction.refundedAt).toBe(startDate + 33 * dayMs);
@@ -190,12 +192,12 @@ describe('merge', () => {
       },
     );
     const told = createObservation();
-    for (const looks of [
+    for (const observations of [
       [reported, told],
       [told, reported],
     ]) {
-      expect(mergeAll(looks)?.transactions[0]?.transaction.amountMicros).toBe(4_990_000);
-      expect(mergeAll(looks)?.purchase.amountMicros).toBe(4_990_000);
+      expect(mergeAll(observations)?.transactions[0]?.transaction.amountMicros).toBe(4_990_000);
+      expect(mergeAll(observations)?.purchase.amountMicros).toBe(4_990_000);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { findCurrentSubscription, toPurchaseCollection } from '../../../lib/purchases/purchase-collection.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
+import { findCurrentSubscription, toPurchaseCollection } from '../../../lib/purchases/purchase-collection.ts';
 import { createObservation, dayMs, startDate } from '../../../testing/given.ts';
 
 const now = startDate + 10 * dayMs;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { platforms } from '../../../lib/purchases/platform.ts';
 import {
   applyVocabulary,
   isBrandPath,
@@ -6,7 +7,6 @@ import {
   toNeutralId,
   toValidatorPlatform,
 } from '../../../lib/shared/vocabulary.ts';
-import { platforms } from '../../../lib/purchases/platform.ts';
 
 describe('the vocabulary', () => {
   it.each([
@@ -24,17 +24,17 @@ describe('the vocabulary', () => {
   });
 
   it('writes ids, platforms and the keys of purchases in brand words, and nothing else', () => {
-    const answer = {
+    const result = {
       applicationUsername: 'store_a:bob',
       purchases: { 'store_a:p': { productId: 'store_a:p', platform: 'store_a', discountId: 'store_a:x' } },
       rows: [{ purchaseId: 'processor_a:sub_1', offerId: null }],
     };
-    expect(applyVocabulary(answer, 'brand')).toEqual({
+    expect(applyVocabulary(result, 'brand')).toEqual({
       applicationUsername: 'store_a:bob',
       purchases: { 'apple:p': { productId: 'apple:p', platform: 'apple', discountId: 'store_a:x' } },
       rows: [{ purchaseId: 'stripe:sub_1', offerId: null }],
     });
-    expect(applyVocabulary(answer, 'neutral')).toBe(answer);
+    expect(applyVocabulary(result, 'neutral')).toBe(result);
   });
 
   it('turns every brand id back into the neutral one', () => {
@@ -52,8 +52,8 @@ describe('the vocabulary', () => {
     ['stripe-charge', 'processor_a', 'brand'],
     ['braintree', 'processor_b', 'brand'],
     ['iaptic', 'processor_a', 'brand'],
-  ])('knows whose a transaction of type %s is', (type, platform, tongue) => {
-    expect(resolveTransactionType({ type })).toEqual({ platform, tongue });
+  ])('knows whose a transaction of type %s is', (type, platform, vocabulary) => {
+    expect(resolveTransactionType({ type })).toEqual({ platform, tongue: vocabulary });
   });
 
   it('takes a signed representation for store_a whatever its type says, and nothing unknown for anything', () => {

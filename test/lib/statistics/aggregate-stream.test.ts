@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { type CounterRepository, createCounterRepository } from '../../../lib/db/counter-repository.ts';
 import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
 import * as keys from '../../../lib/db/keys.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import type { Deps } from '../../../lib/deps.ts';
-import { type CountableItem, sumDailyTallies, tallyItem } from '../../../lib/statistics/tally-item.ts';
-import { addTally, collapseHours, indexByPeriod, type Tally } from '../../../lib/statistics/tally.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
+import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
+import { addTally, collapseHours, indexByPeriod, type Tally } from '../../../lib/statistics/tally.ts';
+import { type CountableItem, sumDailyTallies, tallyItem } from '../../../lib/statistics/tally-item.ts';
 import { createCrashingTable } from '../../../testing/crashing-table.ts';
 import { createObservation, createTransaction, createUniqueName, dayMs, startDate } from '../../../testing/given.ts';
 import { buildStreamRecord, type ItemChange } from '../../../testing/stream-records.ts';
@@ -30,8 +30,8 @@ function working(crashes: () => boolean): { deps: Deps; counters: CounterReposit
   };
 }
 
-const transactionItem = (app: string, id: number, fields: Partial<Transaction>): CountableItem => ({
-  ...keys.transactionKey(app, `store_a:${id}`, `store_a:${id}`),
+const transactionItem = (appName: string, id: number, fields: Partial<Transaction>): CountableItem => ({
+  ...keys.transactionKey(appName, `store_a:${id}`, `store_a:${id}`),
   transaction: { ...createTransaction(createObservation().purchase), transactionId: `store_a:${id}`, ...fields },
 });
 
@@ -50,11 +50,11 @@ const anyTransaction = fc.record({
 });
 
 /** The changes of a table in which items are written one after the other, and what it holds in the end. */
-function historyOf(app: string, writes: readonly { id: number; fields: Partial<Transaction> }[]) {
+function historyOf(appName: string, writes: readonly { id: number; fields: Partial<Transaction> }[]) {
   const present = new Map<number, CountableItem>();
   const changes = writes.map(({ id, fields }): ItemChange => {
     const before = present.get(id);
-    const after = transactionItem(app, id, fields);
+    const after = transactionItem(appName, id, fields);
     present.set(id, after);
     return { after, ...(before && { before }) };
   });
@@ -84,8 +84,8 @@ describe('the aggregator', () => {
         fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 10 }),
         fc.infiniteStream(fc.integer({ min: 0, max: 9 })),
         async (writes, portions, chances) => {
-          const app = createUniqueName();
-          const { changes, items } = historyOf(app, writes);
+          const appName = createUniqueName();
+          const { changes, items } = historyOf(appName, writes);
           const records = changes.map(buildStreamRecord);
           const { deps, counters } = working(() => chances.next().value === 0);
           let taken = 0;
@@ -102,9 +102,9 @@ describe('the aggregator', () => {
           const quiet = working(() => false);
           await aggregateStreamRecords(records.slice(0, 3), 'shard-1', quiet.deps);
           const expected = recounted(items);
-          const days = indexByPeriod(await counters.listDays(app, '2000-01-01', '2099-12-31'));
+          const days = indexByPeriod(await counters.listDays(appName, '2000-01-01', '2099-12-31'));
           expect(notEmpty(days)).toEqual(notEmpty(expected));
-          expect(notEmpty(indexByPeriod(await counters.listMonths(app)))).toEqual(notEmpty(monthsOf(expected)));
+          expect(notEmpty(indexByPeriod(await counters.listMonths(appName)))).toEqual(notEmpty(monthsOf(expected)));
         },
       ),
       { numRuns: 60 },
@@ -112,30 +112,30 @@ describe('the aggregator', () => {
   }, 120_000);
 
   it('keeps the records of each shard apart', async () => {
-    const app = createUniqueName();
+    const appName = createUniqueName();
     const { deps, counters } = working(() => false);
     const fields = { purchaseDate: startDate, amountMicros: 1_000_000, currency: 'USD', sandbox: false };
-    const one = buildStreamRecord({ after: transactionItem(app, 1, fields) }, 7);
-    const other = buildStreamRecord({ after: transactionItem(app, 2, fields) }, 5);
+    const one = buildStreamRecord({ after: transactionItem(appName, 1, fields) }, 7);
+    const other = buildStreamRecord({ after: transactionItem(appName, 2, fields) }, 5);
     await Promise.all([
       aggregateStreamRecords([one], 'shard-1', deps),
       aggregateStreamRecords([other], 'shard-2', deps),
     ]);
     await aggregateStreamRecords([one], 'shard-1', deps);
-    const [first] = await counters.listDays(app, '2026-01-01', '2026-01-01');
+    const [first] = await counters.listDays(appName, '2026-01-01', '2026-01-01');
     expect(first?.tally).toMatchObject({ transactions: 2, paid: 2, 'USD.micros': 2_000_000, 'T.0': 2 });
   });
 
   it('does not take a row that only grew too old for one that was never there', async () => {
-    const app = createUniqueName();
+    const appName = createUniqueName();
     const { deps, counters } = working(() => false);
-    const event = { ...keys.eventKey(app, 'e'), date: startDate, type: 'receipt.validated' };
+    const event = { ...keys.eventKey(appName, 'e'), date: startDate, type: 'receipt.validated' };
     const expired = {
       ...buildStreamRecord({ before: event }, 2),
       userIdentity: { type: 'Service', principalId: 'dynamodb.amazonaws.com' },
     };
     await aggregateStreamRecords([buildStreamRecord({ after: event }, 1), expired], 'shard-1', deps);
-    expect((await counters.listMonths(app))[0]?.tally).toEqual({ requests: 1 });
+    expect((await counters.listMonths(appName))[0]?.tally).toEqual({ requests: 1 });
   });
 
   it('counts what was bought in a sandbox, but not as money', async () => {
@@ -165,15 +165,15 @@ describe('the aggregator', () => {
 
 it('amounts are counted however large they grow: currencies of small units reach beyond 53 bits', async () => {
   const { deps, counters } = working(() => false);
-  const app = createUniqueName();
+  const appName = createUniqueName();
   const month = [1, 2, 3, 4].map((id) =>
-    transactionItem(app, id, {
+    transactionItem(appName, id, {
       ...{ currency: 'VND', amountMicros: 3_000_000_000_000_000 + id * 1_000_000 },
       purchaseDate: startDate + id * dayMs,
     }),
   );
   for (const [index, after] of month.entries())
     await aggregateStreamRecords([buildStreamRecord({ after }, index)], 'shard', deps);
-  const [counted] = await counters.listMonths(app);
+  const [counted] = await counters.listMonths(appName);
   expect(JSON.stringify(counted)).toContain('12000000010000000');
 });

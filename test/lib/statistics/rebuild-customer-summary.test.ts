@@ -1,16 +1,20 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { listCustomers } from '../../../lib/api/customers.ts';
-import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
-import { rebuildCustomerSummaries } from '../../../lib/statistics/rebuild-customer-summaries.ts';
 import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
 import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
 import { customerKey, listPartition } from '../../../lib/db/keys.ts';
-import { createPurchaseRepository, type EntitledPurchase, parsePurchaseItem } from '../../../lib/db/purchase-repository.ts';
+import {
+  createPurchaseRepository,
+  type EntitledPurchase,
+  parsePurchaseItem,
+} from '../../../lib/db/purchase-repository.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import { type Deps, deps } from '../../../lib/deps.ts';
 import { isActive, isSubscription } from '../../../lib/purchases/purchase.ts';
 import { toIsoSeconds } from '../../../lib/purchases/to-records.ts';
+import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
+import { rebuildCustomerSummaries } from '../../../lib/statistics/rebuild-customer-summaries.ts';
 import { buildBasicAuth, callEndpoint } from '../../../testing/call.ts';
 import { createCrashingTable } from '../../../testing/crashing-table.ts';
 import { createObservation, dayMs, givenApp, testCipher } from '../../../testing/given.ts';
@@ -37,8 +41,8 @@ function working(crashes: () => boolean): Deps {
 }
 
 /** All purchases with their owners, read one by one. */
-async function purchasesIn(app: string): Promise<EntitledPurchase[]> {
-  const entries = await table.query({ partition: listPartition(app, 'P'), index: 'byCreated' });
+async function purchasesIn(appName: string): Promise<EntitledPurchase[]> {
+  const entries = await table.query({ partition: listPartition(appName, 'P'), index: 'byCreated' });
   const items = await Promise.all(entries.map(({ pk, sk }) => table.get({ pk: String(pk), sk: String(sk) })));
   return items.flatMap((item) => (item ? [parsePurchaseItem(item)] : []));
 }
@@ -171,11 +175,11 @@ describe('the list of customers', () => {
   });
 
   it('does not bring back a customer who is deleted while the summary is worked out', async () => {
-    const { appName: app } = await givenApp(table);
-    const live = createHistoryRunner(deps().purchases, app, { strategy: 'all', from: Date.now() - dayMs });
+    const { appName } = await givenApp(table);
+    const live = createHistoryRunner(deps().purchases, appName, { strategy: 'all', from: Date.now() - dayMs });
     await live({ deed: 'buy', which: 0, user: 'ann', passes: 1 });
-    const Key = customerKey(app, 'ann');
-    const outcome = await createCustomerRepository(table).updateSummary(app, 'ann', async () => {
+    const Key = customerKey(appName, 'ann');
+    const outcome = await createCustomerRepository(table).updateSummary(appName, 'ann', async () => {
       await table.transact([{ Delete: { TableName: table.name, Key } }]);
       return [createObservation().purchase];
     });

@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { waitForStream } from '../../../lib/statistics/wait-for-stream.ts';
-import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
 import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
 import { createExchangeRateRepository } from '../../../lib/db/exchange-rate-repository.ts';
 import * as keys from '../../../lib/db/keys.ts';
@@ -10,9 +8,11 @@ import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts
 import type { Item, Table } from '../../../lib/db/table.ts';
 import type { Deps } from '../../../lib/deps.ts';
 import { createRateCache } from '../../../lib/money/exchange-rates/rate-cache.ts';
-import { addDays, listDays } from '../../../lib/shared/calendar.ts';
-import { indexByPeriod, type ListKind } from '../../../lib/statistics/tally.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
+import { addDays, listDays } from '../../../lib/shared/calendar.ts';
+import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
+import { indexByPeriod, type ListKind } from '../../../lib/statistics/tally.ts';
+import { waitForStream } from '../../../lib/statistics/wait-for-stream.ts';
 import { createUniqueName, dayMs, startDate, testCipher } from '../../../testing/given.ts';
 import { arbitraryHistories, createHistoryRunner } from '../../../testing/random-purchase-histories.ts';
 import { createRecordedTable } from '../../../testing/recorded-table.ts';
@@ -32,10 +32,10 @@ const collections: readonly ListKind[] = ['P', 'T', 'C'];
 
 /** An application whose purchases live while its stream is counted, or not. */
 function newWorld(strategy: 'all' | 'first' | 'last', sizes: readonly number[] = [100]) {
-  const app = createUniqueName();
+  const appName = createUniqueName();
   const recorded = createRecordedTable(table, 3);
   const rates = createRateCache(createExchangeRateRepository(table), () => later);
-  const live = createHistoryRunner(createPurchaseRepository(recorded.table, testCipher, rates), app, {
+  const live = createHistoryRunner(createPurchaseRepository(recorded.table, testCipher, rates), appName, {
     strategy,
     from: startDate,
   });
@@ -46,14 +46,14 @@ function newWorld(strategy: 'all' | 'first' | 'last', sizes: readonly number[] =
     createShardConsumer(records, { shard: `shard-${index}`, sizes }),
   );
   return {
-    ...{ app, recorded, live, counters, deps, consumers },
+    ...{ app: appName, recorded, live, counters, deps, consumers },
     /** Requests at these days, and one of long ago, so that none of them counts as half deleted. */
     async ask(days: readonly number[]) {
       const dates = [startDate - 30 * dayMs, ...days.map((each) => startDate + each * dayMs + 1)];
       await recorded.table.batchPut(
         dates.map((date, index) => ({
-          ...keys.eventKey(app, `e${index}`),
-          ...keys.eventIndexKeys(app, `e${index}`, date),
+          ...keys.eventKey(appName, `e${index}`),
+          ...keys.eventIndexKeys(appName, `e${index}`, date),
           ...{ date, type: 'customer.read' },
         })),
       );
@@ -65,13 +65,13 @@ function newWorld(strategy: 'all' | 'first' | 'last', sizes: readonly number[] =
 }
 type World = ReturnType<typeof newWorld>;
 
-async function rowsOf(app: string, collection: ListKind): Promise<Item[]> {
-  const entries = await table.query({ partition: keys.listPartition(app, collection), index: 'byCreated' });
+async function rowsOf(appName: string, collection: ListKind): Promise<Item[]> {
+  const entries = await table.query({ partition: keys.listPartition(appName, collection), index: 'byCreated' });
   return await table.batchGet(entries.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
 }
 
 /** The sums of each day and month, by adding up what the table holds one by one. */
-async function plainSums(app: string): Promise<Record<string, Record<string, number>>> {
+async function plainSums(appName: string): Promise<Record<string, Record<string, number>>> {
   const sums: Record<string, Record<string, number>> = {};
   const add = (date: number, name: string, value = 1, hourly = false) => {
     const iso = new Date(date).toISOString();
@@ -84,13 +84,13 @@ async function plainSums(app: string): Promise<Record<string, Record<string, num
       sums[period] = { ...sum, [each]: (sum[each] ?? 0) + value };
     }
   };
-  for (const { createdAt } of await rowsOf(app, 'C')) add(Number(createdAt), 'C', 1, true);
-  for (const { pk, createdAt } of await rowsOf(app, 'P')) {
+  for (const { createdAt } of await rowsOf(appName, 'C')) add(Number(createdAt), 'C', 1, true);
+  for (const { pk, createdAt } of await rowsOf(appName, 'P')) {
     add(Number(createdAt), 'P', 1, true);
     const told = await table.query({ partition: String(pk), prefix: keys.notificationPrefix });
     for (const { date, reason } of told) add(Number(date), `N.${reason}`);
   }
-  for (const item of await rowsOf(app, 'T')) {
+  for (const item of await rowsOf(appName, 'T')) {
     const { purchaseDate, refundedAt, sandbox, amountMicros = 0 } = item.transaction as Transaction;
     add(purchaseDate, 'T', 1, true);
     add(purchaseDate, 'transactions');
@@ -100,7 +100,7 @@ async function plainSums(app: string): Promise<Record<string, Record<string, num
     if (refundedAt !== undefined) for (const name of ['USD.micros', 'USD.usd']) add(refundedAt, name, -amountMicros);
   }
   const events = await Promise.all(
-    keys.eventPartitions(app).map(async (partition) => await table.query({ partition, index: 'byCreated' })),
+    keys.eventPartitions(appName).map(async (partition) => await table.query({ partition, index: 'byCreated' })),
   );
   for (const { createdSk } of events.flat()) add(keys.parseKeyTimestamp(String(createdSk)), 'requests');
   return sums;
@@ -118,13 +118,13 @@ const present = (sums: Readonly<Record<string, Readonly<Record<string, number>>>
       .filter(([, sum]) => Object.keys(sum).length > 0),
   );
 
-async function expectTruth({ app, counters }: World, skips: readonly number[] = []): Promise<void> {
-  const [days, months] = [await counters.listDays(app, ...whole), await counters.listMonths(app)];
-  expect(present(Object.fromEntries(indexByPeriod([...days, ...months])))).toEqual(present(await plainSums(app)));
+async function expectTruth({ app: appName, counters }: World, skips: readonly number[] = []): Promise<void> {
+  const [days, months] = [await counters.listDays(appName, ...whole), await counters.listMonths(appName)];
+  expect(present(Object.fromEntries(indexByPeriod([...days, ...months])))).toEqual(present(await plainSums(appName)));
   for (const collection of collections) {
-    const rows = await rowsOf(app, collection);
+    const rows = await rowsOf(appName, collection);
     for (const skip of skips) {
-      const page = await lists.getPage(app, collection, { skip, limit: 3, now: later });
+      const page = await lists.getPage(appName, collection, { skip, limit: 3, now: later });
       expect(page).toEqual({ items: rows.slice(skip, skip + 3), total: rows.length });
     }
   }
@@ -165,16 +165,16 @@ describe('after any history, recounting', () => {
         anySkips,
         async ({ strategy, deeds }, requests, harms, skips) => {
           const world = newWorld(strategy);
-          const { app, counters, deps } = world;
+          const { app: appName, counters, deps } = world;
           await world.ask(requests);
           for (const deed of deeds) await world.live(deed);
           await world.countAll();
           for (const { period, name, value } of harms) {
-            const key = (period.length === 7 ? keys.monthKey : keys.dayKey)(app, period);
+            const key = (period.length === 7 ? keys.monthKey : keys.dayKey)(appName, period);
             if (value === undefined) await table.transact([{ Delete: { TableName: table.name, Key: key } }]);
             else await counters.replaceTallies([{ key, change: (tally) => ({ ...tally, [name]: value }) }]);
           }
-          await correctCounters(app, { days: whole, differences: await recount(app, whole, deps) }, deps);
+          await correctCounters(appName, { days: whole, differences: await recount(appName, whole, deps) }, deps);
           await expectTruth(world, skips);
         },
       ),
@@ -190,7 +190,7 @@ describe('after any history, recounting', () => {
         fc.infiniteStream(fc.boolean()),
         async ({ strategy, deeds }, cut, chances) => {
           const world = newWorld(strategy);
-          const { app, deps } = world;
+          const { app: appName, deps } = world;
           await world.ask([3, 40]);
           for (const deed of deeds) await world.live(deed);
           // Records that the aggregator has given up.
@@ -211,11 +211,13 @@ describe('after any history, recounting', () => {
           const last = addDays(whole[0], cut);
           for (const days of [[whole[0], last] as const, [addDays(last, 1), whole[1]] as const]) {
             for (;;) {
-              const differences = await recount(app, days, deps);
+              const differences = await recount(appName, days, deps);
               if (differences.length === 0) break;
-              await correctCounters(app, { days, differences }, { counters: createCounterRepository(crashing) }).catch(
-                () => undefined,
-              );
+              await correctCounters(
+                appName,
+                { days, differences },
+                { counters: createCounterRepository(crashing) },
+              ).catch(() => undefined);
             }
           }
           await expectTruth(world);
@@ -234,7 +236,7 @@ describe('after any history, recounting', () => {
         fc.infiniteStream(fc.nat(15)),
         async ({ strategy, deeds }, { deeds: meanwhile }, sizes, chances) => {
           const world = newWorld(strategy, sizes);
-          const { app, deps, consumers } = world;
+          const { app: appName, deps, consumers } = world;
           await world.ask([2]);
           for (const deed of deeds) await world.live(deed);
           // The aggregator is behind when the recount begins.
@@ -261,8 +263,8 @@ describe('after any history, recounting', () => {
             },
           };
           const counters = createCounterRepository(moving);
-          const differences = await recount(app, whole, { table: moving, counters });
-          await waitForStream(app, {
+          const differences = await recount(appName, whole, { table: moving, counters });
+          await waitForStream(appName, {
             table: moving,
             now: () => later,
             wait: async () => {
@@ -271,8 +273,8 @@ describe('after any history, recounting', () => {
             },
           });
           await goOn();
-          await correctCounters(app, { days: whole, differences }, { counters }).catch((thrown) =>
-            expect(thrown).toMatchObject({ code: 'Conflict' }),
+          await correctCounters(appName, { days: whole, differences }, { counters }).catch((error) =>
+            expect(error).toMatchObject({ code: 'Conflict' }),
           );
           await world.countAll();
           await expectTruth(world);

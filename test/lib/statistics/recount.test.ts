@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
-import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
 import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
 import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
 import * as keys from '../../../lib/db/keys.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import type { Deps } from '../../../lib/deps.ts';
+import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
+import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
 import { createObservation, createTransaction, createUniqueName, dayMs, startDate } from '../../../testing/given.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
@@ -19,10 +19,13 @@ const days = ['2026-01-01', '2026-02-15'] as const;
 const february = ['2026-02-01', '2026-02-15'] as const;
 
 /** An application's items: two purchases with payments, one of them refunded later, a customer, a notification, an event. */
-function itemsOf(app: string): Item[] {
+function itemsOf(appName: string): Item[] {
   const purchases = [0, 1].map((index) => ({
-    ...keys.purchaseKey(app, `store_a:${index}`),
-    ...keys.purchaseIndexKeys(app, `store_a:${index}`, { createdAt: startDate + index * dayMs, updatedAt: startDate }),
+    ...keys.purchaseKey(appName, `store_a:${index}`),
+    ...keys.purchaseIndexKeys(appName, `store_a:${index}`, {
+      createdAt: startDate + index * dayMs,
+      updatedAt: startDate,
+    }),
     createdAt: startDate + index * dayMs,
     version: 1,
     entitledUsers: [],
@@ -33,8 +36,8 @@ function itemsOf(app: string): Item[] {
     const purchaseDate = startDate + index * 11 * dayMs;
     const refunded = index === 3 && { refundedAt: startDate + 40 * dayMs };
     return {
-      ...keys.transactionKey(app, purchaseId, transactionId),
-      ...keys.transactionIndexKeys(app, purchaseId, { transactionId, purchaseDate }),
+      ...keys.transactionKey(appName, purchaseId, transactionId),
+      ...keys.transactionIndexKeys(appName, purchaseId, { transactionId, purchaseDate }),
       transaction: {
         ...createTransaction(createObservation().purchase),
         purchaseId,
@@ -48,16 +51,16 @@ function itemsOf(app: string): Item[] {
   return [
     ...purchases,
     ...payments,
-    { ...keys.notificationKey(app, 'store_a:0', date, 'n'), id: 'n', date, reason: 'RENEWED' },
+    { ...keys.notificationKey(appName, 'store_a:0', date, 'n'), id: 'n', date, reason: 'RENEWED' },
     {
-      ...keys.customerKey(app, 'ann'),
-      ...keys.customerIndexKeys(app, 'ann', startDate),
+      ...keys.customerKey(appName, 'ann'),
+      ...keys.customerIndexKeys(appName, 'ann', startDate),
       username: 'ann',
       createdAt: startDate,
     },
     ...[0, 30].map((index) => ({
-      ...keys.eventKey(app, `e${index}`),
-      ...keys.eventIndexKeys(app, `e${index}`, startDate + index * dayMs),
+      ...keys.eventKey(appName, `e${index}`),
+      ...keys.eventIndexKeys(appName, `e${index}`, startDate + index * dayMs),
       date: startDate + index * dayMs,
       type: 'customer.read',
     })),
@@ -65,65 +68,65 @@ function itemsOf(app: string): Item[] {
 }
 
 async function givenCounted(counted: (items: readonly Item[]) => readonly Item[] = (items) => items) {
-  const app = createUniqueName();
+  const appName = createUniqueName();
   const counters = createCounterRepository(table);
   const deps = { table, counters, customers: createCustomerRepository(table) } as unknown as Deps;
-  const items = itemsOf(app);
+  const items = itemsOf(appName);
   await table.batchPut(items);
   const records = counted(items).map((after, index) => buildStreamRecord({ after }, index));
   await aggregateStreamRecords(records, 'shard', deps);
-  return { app, deps, items };
+  return { app: appName, deps, items };
 }
 
 const isPayment = ({ sk }: Item): boolean => sk === 'T#store_a:3';
 
 describe('recounting', () => {
   it('agrees with counters that saw every record', async () => {
-    const { app, deps } = await givenCounted();
-    expect(await recount(app, days, deps)).toEqual([]);
+    const { app: appName, deps } = await givenCounted();
+    expect(await recount(appName, days, deps)).toEqual([]);
   });
 
   it('finds a payment that was never counted on its day and on the day of its refund', async () => {
-    const { app, deps } = await givenCounted((items) => items.filter((item) => !isPayment(item)));
-    const differences = await recount(app, days, deps);
+    const { app: appName, deps } = await givenCounted((items) => items.filter((item) => !isPayment(item)));
+    const differences = await recount(appName, days, deps);
     expect(differences.map(({ period }) => period)).toEqual(['2026-02-03', '2026-02-10']);
     expect(differences.map(({ change }) => change['USD.micros'])).toEqual([4_990_000, -4_990_000]);
   });
 
   it('corrects days and the months around them, so that a second recount agrees', async () => {
-    const { app, deps } = await givenCounted((items) => items.filter((item) => !isPayment(item)));
-    await correctCounters(app, { days: february, differences: await recount(app, february, deps) }, deps);
-    expect(await recount(app, ['2026-01-01', '2026-02-28'], deps)).toEqual([]);
+    const { app: appName, deps } = await givenCounted((items) => items.filter((item) => !isPayment(item)));
+    await correctCounters(appName, { days: february, differences: await recount(appName, february, deps) }, deps);
+    expect(await recount(appName, ['2026-01-01', '2026-02-28'], deps)).toEqual([]);
   });
 
   it('corrects a month that lies in the range whole', async () => {
-    const { app, deps } = await givenCounted();
+    const { app: appName, deps } = await givenCounted();
     await deps.counters.replaceTallies([
-      { key: keys.monthKey(app, '2026-01'), change: (tally) => ({ ...tally, transactions: 77 }) },
+      { key: keys.monthKey(appName, '2026-01'), change: (tally) => ({ ...tally, transactions: 77 }) },
     ]);
     const whole = ['2026-01-01', '2026-01-31'] as const;
-    const differences = await recount(app, whole, deps);
+    const differences = await recount(appName, whole, deps);
     expect(differences.map(({ period, change }) => [period, change])).toEqual([['2026-01', { transactions: -74 }]]);
-    await correctCounters(app, { days: whole, differences }, deps);
-    expect(await recount(app, whole, deps)).toEqual([]);
+    await correctCounters(appName, { days: whole, differences }, deps);
+    expect(await recount(appName, whole, deps)).toEqual([]);
   });
 
   it('corrects nothing that was counted since', async () => {
-    const { app, deps, items } = await givenCounted((all) => all.filter((item) => !isPayment(item)));
-    const differences = await recount(app, february, deps);
+    const { app: appName, deps, items } = await givenCounted((all) => all.filter((item) => !isPayment(item)));
+    const differences = await recount(appName, february, deps);
     const late = items.filter(isPayment).map((after) => buildStreamRecord({ after }, 1_000));
     await aggregateStreamRecords(late, 'shard', deps);
-    await expect(correctCounters(app, { days: february, differences }, deps)).rejects.toMatchObject({
+    await expect(correctCounters(appName, { days: february, differences }, deps)).rejects.toMatchObject({
       code: 'Conflict',
     });
-    expect(await recount(app, ['2026-02-01', '2026-02-28'], deps)).toEqual([]);
+    expect(await recount(appName, ['2026-02-01', '2026-02-28'], deps)).toEqual([]);
   });
 
   it('keeps the requests of days whose events have ended', async () => {
-    const { app, deps } = await givenCounted();
+    const { app: appName, deps } = await givenCounted();
     await deps.counters.replaceTallies([
-      { key: keys.dayKey(app, '2026-01-02'), change: (tally) => ({ ...tally, requests: 9 }) },
+      { key: keys.dayKey(appName, '2026-01-02'), change: (tally) => ({ ...tally, requests: 9 }) },
     ]);
-    expect(await recount(app, ['2026-01-01', '2026-01-15'], deps)).toEqual([]);
+    expect(await recount(appName, ['2026-01-01', '2026-01-15'], deps)).toEqual([]);
   });
 });

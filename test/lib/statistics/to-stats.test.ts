@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { addDays, getSameDayPreviousMonth, listDays } from '../../../lib/shared/calendar.ts';
 import { parseStatsRange } from '../../../lib/statistics/stats-range.ts';
-import { buildDailyStats, buildMonthlyStats, getFirstRequiredDay, sumUsd } from '../../../lib/statistics/to-stats.ts';
 import { addTally, type Tally } from '../../../lib/statistics/tally.ts';
+import { buildDailyStats, buildMonthlyStats, getFirstRequiredDay, sumUsd } from '../../../lib/statistics/to-stats.ts';
 
 const earned = (usdMicros: number, code = 'USD'): Tally => ({
   [`${code}.micros`]: usdMicros,

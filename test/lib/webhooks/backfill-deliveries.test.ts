@@ -38,9 +38,9 @@ const renewed = (now: number): RecordPurchaseInput => {
 
 /** What the command answers of the range, once all that it sent has arrived. */
 async function announced(world: WebhookHarness, from = startDate, to = world.now + 1) {
-  const answer = await backfillDeliveries(world.keys.appName, { from, to }, world.deps);
+  const response = await backfillDeliveries(world.keys.appName, { from, to }, world.deps);
   await world.workUntil(world.now);
-  return answer;
+  return response;
 }
 
 const told = () =>

@@ -80,9 +80,9 @@ describe('a guarded POST', () => {
     ['never ends its body', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe', { status: 200 }],
     ['speaks no HTTP', 'SSH-2.0-OpenSSH\r\n', { failure: 'no-connection' }],
     ['sends endless headers', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(200_000)}\r\n\r\n`, { failure: 'no-connection' }],
-  ])('ends in time with a server that %s', async (_what, answer, expected) => {
+  ])('ends in time with a server that %s', async (_what, result, expected) => {
     const odd = createServer((socket) => {
-      socket.on('error', () => {}).once('data', () => socket.write(answer));
+      socket.on('error', () => {}).once('data', () => socket.write(result));
     });
     await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
     const { port } = odd.address() as AddressInfo;

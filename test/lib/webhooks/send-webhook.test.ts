@@ -2,7 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Webhook } from 'standardwebhooks';
 import { setVocabulary } from '../../../lib/apps/manage-apps.ts';
 import type { RecordPurchaseInput } from '../../../lib/db/purchase-repository.ts';
-import { listDeliveries, replayDeliveries, sendTestWebhook, setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
+import {
+  listDeliveries,
+  replayDeliveries,
+  sendTestWebhook,
+  setWebhook,
+} from '../../../lib/webhooks/manage-webhooks.ts';
 import { retryDelaysMs } from '../../../lib/webhooks/retry-schedule.ts';
 import { sendWebhook } from '../../../lib/webhooks/send-webhook.ts';
 import { type ApplicationServer, startApplicationServer } from '../../../testing/application-server.ts';
@@ -165,12 +170,12 @@ describe('a webhook', () => {
 
   it('leaves an event with the status and the start of the answer, and no secret', async () => {
     const world = await createWebhookHarness({ urls: [`${server.url}/hooks?token=abc`] });
-    const { appName: app, secretKey } = world.keys;
+    const { appName, secretKey } = world.keys;
     server.respondWith(({ body }) => ({ status: 500, body: `oh no: ${world.signingSecret.slice(6)} ${body}` }));
     await toldOf(world);
-    const [event] = await world.deps.events.listByTags(app, ['ann'], 10);
+    const [event] = await world.deps.events.listByTags(appName, ['ann'], 10);
     expect(event).toMatchObject({ type: 'webhook.app.called', outcome: { ok: false }, applicationUsername: 'ann' });
-    const raw = await world.deps.events.findRaw(app, event?.eventId ?? '');
+    const raw = await world.deps.events.findRaw(appName, event?.eventId ?? '');
     expect(raw).toMatchObject({
       response: { body: { status: 500, message: expect.stringContaining('oh no') } },
       externalRequests: [{ method: 'POST', response: { status: 500 }, timing: { startedAt: startDate } }],
@@ -275,7 +280,7 @@ describe('a webhook that fails', () => {
 
   it('goes to the new URL when the one it failed at is given up', async () => {
     const world = await createWebhookHarness({ urls: [server.url] });
-    const { appName: app } = world.keys;
+    const { appName } = world.keys;
     server.respondWith(({ path }) => ({ status: path === '/other' ? 200 : 500 }));
     await toldOf(world);
     const settings = {
@@ -283,12 +288,12 @@ describe('a webhook that fails', () => {
       sandboxUrls: [],
       includesPassword: true,
     };
-    await setWebhook(app, settings, { newSecret: false, deps: world.deps });
+    await setWebhook(appName, settings, { newSecret: false, deps: world.deps });
     await world.workUntil(startDate + minute);
     const [first, ...then] = bodies();
     expect(server.requests.slice(0, 2).map(({ path }) => path)).toEqual(['/', '/other']);
     expect(then[0]).toEqual(first);
-    const left = await listDeliveries(app, undefined, world.deps);
+    const left = await listDeliveries(appName, undefined, world.deps);
     expect(left.map(({ state, url }) => [state, url])).toEqual([['waiting', `${server.url}/other?2`]]);
   });
 
@@ -297,30 +302,30 @@ describe('a webhook that fails', () => {
     ['once it is dead and replayed', 6 * dayMs],
   ])('goes to the first URL again when the one that took its place is given up for it %s', async (_when, after) => {
     const world = await createWebhookHarness({ urls: [`${server.url}/first`] });
-    const { appName: app } = world.keys;
+    const { appName } = world.keys;
     server.respondWith({ status: 500 });
     await toldOf(world);
     await moveTo(world, '/second');
     await world.workUntil(startDate + after);
     await moveTo(world, '/first');
-    await replayDeliveries(app, undefined, world.deps);
+    await replayDeliveries(appName, undefined, world.deps);
     server.respondWith({ status: 200 });
     server.requests.length = 0;
     await world.workUntil(world.now + dayMs);
     expect(server.requests.map(({ path }) => path)).toEqual(['/first']);
-    expect(await listDeliveries(app, undefined, world.deps)).toEqual([]);
+    expect(await listDeliveries(appName, undefined, world.deps)).toEqual([]);
   });
 
   it('goes to the first URL again also while that is down, days after it was moved away', async () => {
     const world = await createWebhookHarness({ urls: [`${server.url}/first`] });
-    const { appName: app } = world.keys;
+    const { appName } = world.keys;
     server.respondWith({ status: 500 });
     await toldOf(world);
     await moveTo(world, '/second');
     await world.workUntil(startDate + 8 * dayMs);
     await moveTo(world, '/first');
-    await world.deps.deliveries.saveUrlBackoff(app, `${server.url}/first`, hanging(world));
-    await replayDeliveries(app, undefined, world.deps);
+    await world.deps.deliveries.saveUrlBackoff(appName, `${server.url}/first`, hanging(world));
+    await replayDeliveries(appName, undefined, world.deps);
     server.respondWith({ status: 200 });
     server.requests.length = 0;
     await world.workUntil(world.now + 2 * dayMs);
@@ -334,11 +339,11 @@ describe('a webhook that fails', () => {
     'and is %s goes where such ones go when its URL becomes the one for the sandbox',
     async (_what, observed, path) => {
       const world = await createWebhookHarness({ urls: [`${server.url}/first`] });
-      const { appName: app } = world.keys;
+      const { appName } = world.keys;
       server.respondWith({ status: 500 });
       await toldOf(world, bought('ann', { observed }));
       const settings = { urls: [`${server.url}/live`], sandboxUrls: [`${server.url}/first`], includesPassword: true };
-      await setWebhook(app, settings, { newSecret: false, deps: world.deps });
+      await setWebhook(appName, settings, { newSecret: false, deps: world.deps });
       server.respondWith({ status: 200 });
       server.requests.length = 0;
       await world.workUntil(startDate + dayMs);
@@ -348,16 +353,16 @@ describe('a webhook that fails', () => {
 
   it('ends dead when its application takes none any more, and a test when its URL is given up', async () => {
     const world = await createWebhookHarness({ urls: [server.url] });
-    const { appName: app } = world.keys;
+    const { appName } = world.keys;
     server.respondWith({ status: 500 });
     await toldOf(world);
-    await sendTestWebhook(app, world.deps);
+    await sendTestWebhook(appName, world.deps);
     const settings = { urls: [], sandboxUrls: [], includesPassword: true };
-    await setWebhook(app, settings, { newSecret: false, deps: world.deps });
+    await setWebhook(appName, settings, { newSecret: false, deps: world.deps });
     await world.workUntil(startDate + dayMs);
     expect(server.requests).toHaveLength(1);
-    const dead = await listDeliveries(app, 'dead', world.deps);
-    expect(dead.map(({ failureReason: failure }) => failure).sort()).toEqual([
+    const dead = await listDeliveries(appName, 'dead', world.deps);
+    expect(dead.map(({ failureReason }) => failureReason).sort()).toEqual([
       'The application has another URL now.',
       'The application has no URL any more.',
     ]);
@@ -372,7 +377,7 @@ describe('a URL that takes no webhooks', () => {
     await toldOf(world, renewed(startDate + minute), startDate + dayMs);
     expect(server.requests).toHaveLength(1);
     const dead = await listDeliveries(world.keys.appName, 'dead', world.deps);
-    expect(dead.map(({ failureReason: failure }) => failure).sort()).toEqual([
+    expect(dead.map(({ failureReason }) => failureReason).sort()).toEqual([
       'The URL is switched off: it answered 410.',
       'The server answered 410.',
     ]);
@@ -388,7 +393,7 @@ describe('a URL that takes no webhooks', () => {
   it.each([
     ['hangs', { status: 200, hangs: true }],
     ['is taken after it hung', { status: 200 }],
-  ])('stays off after its 410 when another webhook that was on its way %s', async (_what, answer) => {
+  ])('stays off after its 410 when another webhook that was on its way %s', async (_what, response) => {
     let settled = Promise.resolve();
     const around: WrapCall = async (name, call) => {
       const result = await call();
@@ -406,7 +411,7 @@ describe('a URL that takes no webhooks', () => {
     world.now += minute;
     const [first, second] = ordered();
     if (!first || !second) throw new Error('both are sent again');
-    server.respondWith(({ headers }) => (headers['webhook-id'] === first.deliveryId ? { status: 410 } : answer));
+    server.respondWith(({ headers }) => (headers['webhook-id'] === first.deliveryId ? { status: 410 } : response));
     const other = sendWebhook(second, world.deps);
     settled = sendWebhook(first, world.deps);
     await Promise.all([settled, other]);
@@ -414,7 +419,7 @@ describe('a URL that takes no webhooks', () => {
     await toldOf(world, { ...bought('bob'), now: world.now }, world.now + dayMs);
     expect(server.requests).toHaveLength(0);
     const dead = await listDeliveries(world.keys.appName, 'dead', world.deps);
-    expect(dead.map(({ failureReason: failure }) => failure)).toContain('The URL is switched off: it answered 410.');
+    expect(dead.map(({ failureReason }) => failureReason)).toContain('The URL is switched off: it answered 410.');
   });
 
   it('is left alone while it hangs: further webhooks wait without an attempt and come when it is back', async () => {
@@ -429,7 +434,7 @@ describe('a URL that takes no webhooks', () => {
     await world.workUntil(startDate + 1_000);
     expect(server.requests).toHaveLength(1);
     const waiting = await listDeliveries(world.keys.appName, 'waiting', world.deps);
-    expect(waiting.map(({ failedAttempts: attempts }) => attempts).sort()).toEqual([0, 0, 0, 0, 0, 1]);
+    expect(waiting.map(({ failedAttempts }) => failedAttempts).sort()).toEqual([0, 0, 0, 0, 0, 1]);
     server.respondWith({ status: 200 });
     await world.workUntil(startDate + 10 * minute);
     const ids = server.requests.map(({ headers }) => headers['webhook-id']);

@@ -3,11 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClock } from '../../../../emulator/clock.ts';
 import { type RunningEmulator, startEmulator } from '../../../../emulator/start-emulator.ts';
-import { createExchangeRateRepository, type ExchangeRateRepository } from '../../../../lib/db/exchange-rate-repository.ts';
+import {
+  createExchangeRateRepository,
+  type ExchangeRateRepository,
+} from '../../../../lib/db/exchange-rate-repository.ts';
 import type { Table } from '../../../../lib/db/table.ts';
-import { createRateCache } from '../../../../lib/money/exchange-rates/rate-cache.ts';
-import { loadRates } from '../../../../lib/money/exchange-rates/load-rates.ts';
 import { attachUsdRates } from '../../../../lib/money/exchange-rates/attach-usd-rates.ts';
+import { loadRates } from '../../../../lib/money/exchange-rates/load-rates.ts';
+import { createRateCache } from '../../../../lib/money/exchange-rates/rate-cache.ts';
 import { createObservation, createTransaction } from '../../../../testing/given.ts';
 import { createTestTable } from '../../../../testing/table.ts';
 
@@ -16,29 +19,29 @@ const hourMs = 60 * 60 * 1000;
 // The history is shared by all applications, so that each test has a year of its own.
 describe('loadRates', () => {
   let table: Table;
-  let dayRates: ExchangeRateRepository;
+  let dailyRates: ExchangeRateRepository;
   let emulator: RunningEmulator;
   const load = async (now: string, url = emulator.url) => {
     emulator.clock.set(Date.parse(now));
-    await loadRates({ now: () => Date.parse(now), emulator: { url, roots: [] }, dailyRates: dayRates });
+    await loadRates({ now: () => Date.parse(now), emulator: { url, roots: [] }, dailyRates });
   };
-  const ratesDay = async (date: string) => (await dayRates.findForPurchaseDate(Date.parse(date)))?.date;
+  const ratesDay = async (date: string) => (await dailyRates.findForPurchaseDate(Date.parse(date)))?.date;
 
   beforeAll(async () => {
     table = await createTestTable();
-    dayRates = createExchangeRateRepository(table);
+    dailyRates = createExchangeRateRepository(table);
     emulator = await startEmulator({ port: 0, clock: createClock() });
   });
   afterAll(async () => await emulator.close());
 
   it('keeps the last day and fills the days before it, once', async () => {
     await load('2031-06-13T16:00:00Z');
-    const days = await dayRates.listStoredDays('2031-01-01', '2031-12-31');
+    const days = await dailyRates.listStoredDays('2031-01-01', '2031-12-31');
     expect(days.at(-1)).toBe('2031-06-13');
     expect(days.length).toBeGreaterThan(55);
     expect(days).not.toContain('2031-06-08');
     await load('2031-06-13T16:00:00Z');
-    expect(await dayRates.listStoredDays('2031-01-01', '2031-12-31')).toEqual(days);
+    expect(await dailyRates.listStoredDays('2031-01-01', '2031-12-31')).toEqual(days);
   });
 
   it('converts purchases of a weekend and a holiday at the last rates before', async () => {
@@ -53,7 +56,7 @@ describe('loadRates', () => {
   it('heals days on which it did not run', async () => {
     await load('2033-06-10T16:00:00Z');
     await load('2033-06-20T16:00:00Z');
-    expect(await dayRates.listStoredDays('2033-06-11', '2033-06-17')).toEqual(
+    expect(await dailyRates.listStoredDays('2033-06-11', '2033-06-17')).toEqual(
       ['13', '14', '15', '16', '17'].map((day) => `2033-06-${day}`),
     );
   });
@@ -75,7 +78,7 @@ describe('loadRates', () => {
     const bank = await answering(status, bodies[body] ?? body);
     await expect(load('2034-03-15T16:00:00Z', urlOf(bank))).rejects.toMatchObject({ code: 'ConnectionFailed' });
     bank.close();
-    expect(await dayRates.listStoredDays('2034-01-01', '2034-12-31')).toEqual([]);
+    expect(await dailyRates.listStoredDays('2034-01-01', '2034-12-31')).toEqual([]);
   });
 
   it('prices a look with one read for a day, and dollars with none', async () => {
@@ -84,7 +87,7 @@ describe('loadRates', () => {
     const { purchase } = createObservation({ purchaseDate });
     const look = (currency: string) =>
       createObservation({}, { transactions: [createTransaction(purchase, { currency })] });
-    const rates = createRateCache(dayRates, () => purchaseDate);
+    const rates = createRateCache(dailyRates, () => purchaseDate);
     const read = table.consumed.read;
     expect(
       await attachUsdRates(
@@ -108,10 +111,10 @@ describe('loadRates', () => {
   ])('converts a day within the hour at the best rates where %s', async (_what, bought, early, late) => {
     const purchaseDate = Date.parse(bought);
     let now = purchaseDate;
-    const rates = createRateCache(dayRates, () => now);
-    await dayRates.save([{ date: early, perEuro: { USD: '1.10' } }]);
+    const rates = createRateCache(dailyRates, () => now);
+    await dailyRates.save([{ date: early, perEuro: { USD: '1.10' } }]);
     expect((await rates.findForDate(purchaseDate))?.date).toBe(early);
-    await dayRates.save([{ date: late, perEuro: { USD: '1.30' } }]);
+    await dailyRates.save([{ date: late, perEuro: { USD: '1.30' } }]);
     now += hourMs;
     expect((await rates.findForDate(purchaseDate))?.date).toBe(late);
   });
@@ -124,8 +127,8 @@ describe('loadRates', () => {
   ])('keeps for %s for good', async (_what, bought, date, daysLater) => {
     const purchaseDate = Date.parse(bought);
     let [now, reads] = [purchaseDate + daysLater * 24 * hourMs, 0];
-    const before = async () => ({ date, perEuro: { USD: '1.10' }, read: ++reads });
-    const rates = createRateCache({ findForPurchaseDate: before }, () => now);
+    const findForPurchaseDate = async () => ({ date, perEuro: { USD: '1.10' }, read: ++reads });
+    const rates = createRateCache({ findForPurchaseDate }, () => now);
     for (let hour = 0; hour < 3; hour++, now += hourMs)
       expect(await rates.findForDate(purchaseDate)).toMatchObject({ date });
     expect(reads).toBe(1);

@@ -1,8 +1,8 @@
 import type { IssuedApiKeys } from '../../../../lib/apps/manage-apps.ts';
 import { deps } from '../../../../lib/deps.ts';
 import { createEventRecorder } from '../../../../lib/events/event-recorder.ts';
-import { createStoreContext } from '../../../../lib/stores/create-store-context.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
+import { createStoreContext } from '../../../../lib/stores/create-store-context.ts';
 import type { StoreContext } from '../../../../lib/stores/store.ts';
 import { startTestService, type TestService } from '../../../../testing/service.ts';
 
@@ -52,8 +52,8 @@ export async function startSoldService(): Promise<SoldService> {
       const recorder = createEventRecorder({ type: 'test', date: deps().now() });
       return await createStoreContext(keys.appName, 'processor_a', { recorder, deps: deps() });
     },
-    read: async (path, { app, platform } = { app: keys.appName, platform: 'processor_a' }) => {
-      const { secretKey } = (await deps().apps.findStoreSettings(app, platform)) as { secretKey: string };
+    read: async (path, { app: appName, platform } = { app: keys.appName, platform: 'processor_a' }) => {
+      const { secretKey } = (await deps().apps.findStoreSettings(appName, platform)) as { secretKey: string };
       const headers = { authorization: `Bearer ${secretKey}` };
       return await (await fetch(`${service.emulatorUrl}/api.stripe.com/v1/${path}`, { headers })).json();
     },

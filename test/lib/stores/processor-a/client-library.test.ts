@@ -23,10 +23,10 @@ describe('a client library', () => {
       successUrl: 'https://a.example/',
       cancelUrl: 'https://a.example/',
     };
-    const answer = (await callEndpoint(createCheckout, { headers: buildBasicAuth(own.appName, own.publicKey), body }))
+    const result = (await callEndpoint(createCheckout, { headers: buildBasicAuth(own.appName, own.publicKey), body }))
       .body;
-    await service.callControl(`/checkouts/${answer.sessionId}/pay`, {});
-    return answer.accessToken as string;
+    await service.callControl(`/checkouts/${result.sessionId}/pay`, {});
+    return result.accessToken as string;
   };
   const bodyOf = (accessToken: string, transaction: object) => ({
     id: 'stripe:plan',

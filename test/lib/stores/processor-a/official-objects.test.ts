@@ -1,7 +1,6 @@
 import { expect, it, test } from '@jest/globals';
 import type Stripe from 'stripe';
 import * as v from 'valibot';
-import { apiVersion } from '../../../../lib/stores/processor-a/stripe-client.ts';
 import {
   Charge,
   Dispute,
@@ -12,6 +11,7 @@ import {
   Session,
   Subscription,
 } from '../../../../lib/stores/processor-a/payloads.ts';
+import { apiVersion } from '../../../../lib/stores/processor-a/stripe-client.ts';
 import { describeWithVectors, readVector } from '../../../../testing/vectors.ts';
 
 const schemas = {

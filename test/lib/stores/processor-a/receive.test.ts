@@ -77,7 +77,7 @@ describe('an event of processor_a', () => {
     const parts = fc.constantFrom('t', 'v0', 'v1', '=', ',', '1', String(now / 1000), 'ff');
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
-      fc.array(parts).map((some) => some.join('')),
+      fc.array(parts).map((batch) => batch.join('')),
     );
     await fc.assert(
       fc.asyncProperty(text, async (header) => {

@@ -92,7 +92,7 @@ test.each<[string, number, unknown, string]>([
   ['a page instead of an answer', 200, '<html>We will be back</html>', 'ConnectionFailed'],
 ])('%s is told as what it is', async (_what, status, body, code) => {
   const { stripe, calls } = clientWith(status, body);
-  const failure = await callStripe(() => stripe.prices.retrieve('price_1')).catch((thrown: unknown) => thrown);
+  const failure = await callStripe(() => stripe.prices.retrieve('price_1')).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ServiceError);
   expect(failure).toMatchObject({ code });
   expect(String((failure as ServiceError).message)).not.toContain('sk_test');

@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import { parse } from '../../../../lib/shared/parse.ts';
-import { Charge, Invoice, Session, Subscription } from '../../../../lib/stores/processor-a/payloads.ts';
 import type { MappingContext } from '../../../../lib/stores/processor-a/mapping-context.ts';
+import { Charge, Invoice, Session, Subscription } from '../../../../lib/stores/processor-a/payloads.ts';
 import { dayMs } from '../../../../testing/given.ts';
 
 /** The moment of every look, in epoch milliseconds, and the first day of the subscription, in epoch seconds. */

@@ -2,8 +2,8 @@ import { expect, it, test } from '@jest/globals';
 import type * as v from 'valibot';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import type { Subscription } from '../../../../lib/stores/processor-a/payloads.ts';
-import { toSubscriptionObservation } from '../../../../lib/stores/processor-a/subscription-observation.ts';
 import { indexReversals } from '../../../../lib/stores/processor-a/payment-reversals.ts';
+import { toSubscriptionObservation } from '../../../../lib/stores/processor-a/subscription-observation.ts';
 import { dayMs } from '../../../../testing/given.ts';
 import {
   bought,
@@ -194,15 +194,15 @@ it('is refused when it was sold for another application', () => {
 
 it('carries the platform of the account that sold it', () => {
   const service = { ...origin, platform: 'service_processor_a' as const };
-  const seen = toSubscriptionObservation(givenSubscription(), {
+  const observation = toSubscriptionObservation(givenSubscription(), {
     origin: service,
     invoices: [givenInvoice()],
     takebacks: new Map(),
   });
-  expect(seen.purchase).toMatchObject({
+  expect(observation.purchase).toMatchObject({
     platform: 'service_processor_a',
     purchaseId: 'service_processor_a:sub_1',
     offerId: 'service_processor_a:prod_basic#price_month',
   });
-  expect(seen.transactions[0]?.transactionId).toBe('service_processor_a:in_3');
+  expect(observation.transactions[0]?.transactionId).toBe('service_processor_a:in_3');
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from '@jest/globals';
 import type * as v from 'valibot';
 import type { Subscription } from '../../../../lib/stores/processor-a/payloads.ts';
-import { toSubscriptionObservation } from '../../../../lib/stores/processor-a/subscription-observation.ts';
 import { indexReversals } from '../../../../lib/stores/processor-a/payment-reversals.ts';
+import { toSubscriptionObservation } from '../../../../lib/stores/processor-a/subscription-observation.ts';
 import {
   bought,
   givenCharge,

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../../lib/shared/errors.ts';
-import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
+import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { StoreContext, StoreFetch, StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { type EmulatorUser, stillClock, useEmulator } from '../../../emulator/emulator-client.ts';
 
@@ -13,7 +13,7 @@ export interface Braintree extends EmulatorUser {
   readonly charged: () => number;
   readonly asking: (changes?: Partial<StoreContext>, settings?: object) => StoreContext;
   readonly bought: (order?: object) => Promise<{ id: string; body: ValidationRequest }>;
-  readonly validate: (body: ValidationRequest, asking?: StoreContext) => Promise<StoreValidation>;
+  readonly validate: (body: ValidationRequest, context?: StoreContext) => Promise<StoreValidation>;
   /** Loses the answer of the next call whose path fits, after the gateway has acted. */
   readonly loseAnswer: (path: RegExp) => void;
 }
@@ -21,29 +21,29 @@ export interface Braintree extends EmulatorUser {
 /** Starts it, with a clock that stands still. */
 export async function useBraintree(): Promise<Braintree> {
   const user = await useEmulator({ clock: stillClock() });
-  const once = onceInMemory();
+  const runOnce = onceInMemory();
   const through = createRecordedFetch({ record: () => undefined, now: user.clock.now, storesUrl: user.url });
   let count = 0;
   let lost: RegExp | undefined;
   const fetch: StoreFetch = async (url, init = {}) => {
     if (init.method === 'POST' && charges.test(url)) count += 1;
-    const answer = await through(url, init);
-    if (!lost?.test(url)) return answer;
+    const response = await through(url, init);
+    if (!lost?.test(url)) return response;
     lost = undefined;
     throw new ServiceError('ConnectionFailed', 'The store could not be reached.');
   };
-  const asking: Braintree['asking'] = (changes = {}, settings = {}) => ({
+  const context: Braintree['asking'] = (changes = {}, settings = {}) => ({
     appName: 'app',
     settings: { ...user.settings('processor_b'), ...settings },
     fetch,
     now: user.clock.now,
-    runOnce: once,
+    runOnce,
     extraRoots: [],
     ...changes,
   });
   return {
     ...user,
-    asking,
+    asking: context,
     charged: () => count,
     loseAnswer: (path) => {
       lost = path;
@@ -54,7 +54,7 @@ export async function useBraintree(): Promise<Braintree> {
       return { id: body.id, body: { ...request, ...additionalData } };
     },
     fault: (fault) => user.fault({ platform: 'processor_b', ...fault }),
-    validate: (body, given = asking()) => processorB.validate(body, given),
+    validate: (body, given = context()) => processorB.validate(body, given),
   };
 }
 

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ServiceError } from '../../../../lib/shared/errors.ts';
-import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
 import { parseXml } from '../../../../lib/stores/processor-b/parse-xml.ts';
+import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
 import type { StoreContext, ValidationRequest } from '../../../../lib/stores/store.ts';
 
 const settings = {
@@ -27,8 +27,8 @@ const request = (transaction: ValidationRequest['transaction']): ValidationReque
   type: 'consumable',
   transaction,
 });
-const outcome = async (given: ValidationRequest, asking: StoreContext): Promise<unknown> =>
-  await processorB.validate(given, asking).catch((thrown: unknown) => thrown);
+const outcome = async (given: ValidationRequest, context: StoreContext): Promise<unknown> =>
+  await processorB.validate(given, context).catch((error: unknown) => error);
 
 it('refuses any transaction that carries no nonce', async () => {
   await fc.assert(

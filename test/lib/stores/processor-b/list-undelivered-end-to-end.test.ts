@@ -28,13 +28,13 @@ it.each([
     applicationUsername: 'ann',
     ...order,
   });
-  const { appName: app, publicKey, secretKey } = await service.createApp(['processor_b']);
-  const { body } = await service.validate({ appName: app, publicKey, secretKey }, validate);
+  const { appName, publicKey, secretKey } = await service.createApp(['processor_b']);
+  const { body } = await service.validate({ appName, publicKey, secretKey }, validate);
   expect(body).toMatchObject({ ok: true });
   await service.callControl('/clock', { advance: 'P2D' });
   await service.callControl(`/purchases/${id}/refund`, {});
   const { apps } = deps();
-  const list = async () => (await apps.list()).filter(({ name }) => name === app);
+  const list = async () => (await apps.list()).filter(({ name }) => name === appName);
   for (let look = 0; look < 2; look++) {
     await recoverUndelivered({ ...deps(), apps: { ...apps, list } }, () => 900_000);
     await queues.drain();
@@ -42,7 +42,7 @@ it.each([
   const params = { purchaseId: `processor_b:${body.data.collection[0].purchaseId}` };
   const query = { include_notifications: 'true' };
   const { body: purchase } = await callEndpoint(getPurchase, {
-    headers: buildBasicAuth(app, secretKey),
+    headers: buildBasicAuth(appName, secretKey),
     params,
     query,
   });

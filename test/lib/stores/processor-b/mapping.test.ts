@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import type * as v from 'valibot';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
+import { dayMs, type MappingContext } from '../../../../lib/stores/processor-b/mapping-context.ts';
 import {
   BraintreeTransaction,
   parseBraintreeObject,
   Subscription,
 } from '../../../../lib/stores/processor-b/payloads.ts';
-import { dayMs, type MappingContext } from '../../../../lib/stores/processor-b/mapping-context.ts';
-import { toSubscriptionObservation } from '../../../../lib/stores/processor-b/subscription-observation.ts';
 import { toPaymentObservation } from '../../../../lib/stores/processor-b/payment-observation.ts';
+import { toSubscriptionObservation } from '../../../../lib/stores/processor-b/subscription-observation.ts';
 
 const now = Date.parse('2027-03-10T12:00:00Z');
 const origin: MappingContext = {
@@ -101,8 +101,12 @@ describe('a subscription', () => {
 
   it('does not count a payment that was declined', () => {
     const declined = givenPayment({ id: 'pay2', status: 'processor_declined', createdAt: '2027-03-05T08:00:00Z' });
-    const look = toSubscriptionObservation(givenSubscription({ transactions: [declined, givenPayment()] }), [], origin);
-    expect(look.transactions.map(({ transactionId }) => transactionId)).toEqual(['processor_b:pay1']);
+    const observation = toSubscriptionObservation(
+      givenSubscription({ transactions: [declined, givenPayment()] }),
+      [],
+      origin,
+    );
+    expect(observation.transactions.map(({ transactionId }) => transactionId)).toEqual(['processor_b:pay1']);
   });
 });
 

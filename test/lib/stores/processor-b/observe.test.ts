@@ -14,41 +14,41 @@ afterAll(() => braintree.close());
 async function known(order: object) {
   const { id, body } = await braintree.bought({ applicationUsername: 'Ann', ...order });
   const [first] = (await braintree.validate(body)).observations as [Observation];
-  const refreshTokenOf: StoreContext['findRefreshToken'] = async (purchaseId) =>
+  const findRefreshToken: StoreContext['findRefreshToken'] = async (purchaseId) =>
     purchaseId === first.purchase.purchaseId ? first.refreshToken : undefined;
   return {
     id,
     purchaseId: first.purchase.purchaseId.replace('processor_b:', ''),
     paymentId: first.purchase.transactionId.replace('processor_b:', ''),
-    asking: braintree.asking({ findRefreshToken: refreshTokenOf }),
+    asking: braintree.asking({ findRefreshToken }),
   };
 }
 
-const message = (type: string, content: StoreNotification['payload']): StoreNotification => ({
+const message = (type: string, payload: StoreNotification['payload']): StoreNotification => ({
   key: type,
   type,
   occurredAt: 0,
-  payload: content,
+  payload,
 });
 
-const observe = async (asking: StoreContext, content: StoreNotification['payload']) =>
-  await processorB.observe?.(message('a_kind', { reason: 'OTHER', ...content }), asking);
+const observe = async (context: StoreContext, content: StoreNotification['payload']) =>
+  await processorB.observe?.(message('a_kind', { reason: 'OTHER', ...content }), context);
 
 const monthly = { productId: 'monthly', type: 'paid subscription' };
 
 describe('what a webhook of processor_b is about', () => {
   it('is read from the processor, whatever the webhook says', async () => {
-    const { id, purchaseId, asking } = await known(monthly);
+    const { id, purchaseId, asking: context } = await known(monthly);
     await braintree.act(id, 'cancel');
-    expect(await observe(asking, { reason: 'RENEWED', subscription: purchaseId })).toMatchObject({
+    expect(await observe(context, { reason: 'RENEWED', subscription: purchaseId })).toMatchObject({
       reason: 'RENEWED',
       observations: [{ purchase: { purchaseId: `processor_b:${purchaseId}`, renewalIntent: 'Lapse' } }],
     });
   });
 
   it('is found by a payment of a subscription, too', async () => {
-    const { purchaseId, paymentId, asking } = await known(monthly);
-    expect(await observe(asking, { transaction: paymentId })).toMatchObject({
+    const { purchaseId, paymentId, asking: context } = await known(monthly);
+    expect(await observe(context, { transaction: paymentId })).toMatchObject({
       observations: [{ purchase: { purchaseId: `processor_b:${purchaseId}` } }],
     });
   });
@@ -73,22 +73,22 @@ describe('what a webhook of processor_b is about', () => {
       { subscription: 'gone', ...origin },
       { transaction: 'gone', ...origin },
     ]) {
-      const asking = braintree.asking({ findRefreshToken: async () => token });
-      expect(await observe(asking, { subscription: 'gone' })).toEqual({ reason: 'OTHER', observations: [] });
+      const context = braintree.asking({ findRefreshToken: async () => token });
+      expect(await observe(context, { subscription: 'gone' })).toEqual({ reason: 'OTHER', observations: [] });
     }
   });
 
   it('is asked for again later while the processor cannot be asked', async () => {
-    const { purchaseId, asking } = await known(monthly);
+    const { purchaseId, asking: context } = await known(monthly);
     await braintree.fault({ fault: 'down' });
-    await expect(observe(asking, { subscription: purchaseId })).rejects.toMatchObject({ code: 'ConnectionFailed' });
+    await expect(observe(context, { subscription: purchaseId })).rejects.toMatchObject({ code: 'ConnectionFailed' });
   });
 
   it('is over when a dispute was lost: the money went back', async () => {
-    const { id, purchaseId, paymentId, asking } = await known(monthly);
+    const { id, purchaseId, paymentId, asking: context } = await known(monthly);
     await braintree.act(id, 'revoke');
     const now = braintree.clock.now();
-    expect(await observe(asking, { reason: 'REFUNDED', transaction: paymentId })).toMatchObject({
+    expect(await observe(context, { reason: 'REFUNDED', transaction: paymentId })).toMatchObject({
       observations: [
         {
           purchase: { purchaseId: `processor_b:${purchaseId}`, endedAt: now, cancelationReason: 'Customer' },
@@ -100,22 +100,22 @@ describe('what a webhook of processor_b is about', () => {
 });
 
 describe('what the processor tells nobody of', () => {
-  const missed = async (asking: StoreContext, since: number) =>
-    (await processorB.listUndelivered?.(since, asking)) ?? [];
+  const missed = async (context: StoreContext, since: number) =>
+    (await processorB.listUndelivered?.(since, context)) ?? [];
   const day = 86_400_000;
 
   it.each([
     ['a refund', 'refund', 'P2D'],
     ['a void', 'void', 'PT1H'],
   ])('is %s, found by a search and read like a webhook', async (_what, type, later) => {
-    const { id, purchaseId, paymentId, asking } = await known({ productId: 'tip_jar', type: 'consumable' });
+    const { id, purchaseId, paymentId, asking: context } = await known({ productId: 'tip_jar', type: 'consumable' });
     await braintree.advance(later);
     const since = braintree.clock.now();
     await braintree.act(id, 'refund');
-    const found = (await missed(asking, since)).filter((one) => one.type === type);
+    const found = (await missed(context, since)).filter((one) => one.type === type);
     expect(found).toMatchObject([{ key: expect.any(String), content: { reason: 'REFUNDED' } }]);
     const [one] = found as [StoreNotification];
-    expect(await processorB.observe?.(one, asking)).toMatchObject({
+    expect(await processorB.observe?.(one, context)).toMatchObject({
       reason: 'REFUNDED',
       observations: [
         {
@@ -125,16 +125,16 @@ describe('what the processor tells nobody of', () => {
       ],
     });
     await braintree.advance('PT1H');
-    expect((await missed(asking, since)).map(({ key }) => key)).toContain(one.key);
-    expect((await missed(asking, since + 1_000)).map(({ key }) => key)).not.toContain(one.key);
+    expect((await missed(context, since)).map(({ key }) => key)).toContain(one.key);
+    expect((await missed(context, since + 1_000)).map(({ key }) => key)).not.toContain(one.key);
   });
 
   it('is the refund of a renewal, too', async () => {
-    const { id, purchaseId, asking } = await known(monthly);
+    const { id, purchaseId, asking: context } = await known(monthly);
     await braintree.advance('P2D');
     await braintree.act(id, 'refund');
-    const [one] = (await missed(asking, braintree.clock.now() - day)) as [StoreNotification];
-    expect(await processorB.observe?.(one, asking)).toMatchObject({
+    const [one] = (await missed(context, braintree.clock.now() - day)) as [StoreNotification];
+    expect(await processorB.observe?.(one, context)).toMatchObject({
       observations: [
         { purchase: { purchaseId: `processor_b:${purchaseId}` }, transactions: [{ refundedAt: expect.any(Number) }] },
       ],

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { BraintreeTransaction } from '../../../../lib/stores/processor-b/payloads.ts';
-import { findReversalDate } from '../../../../lib/stores/processor-b/payment-reversals.ts';
 import { toPaymentObservation } from '../../../../lib/stores/processor-b/payment-observation.ts';
+import { findReversalDate } from '../../../../lib/stores/processor-b/payment-reversals.ts';
 
 const payment = (changes: object = {}) =>
   v.parse(BraintreeTransaction, {

@@ -113,8 +113,8 @@ it('does not take the nonce of one product for another', async () => {
 
 it('calls wrong keys a configuration error', async () => {
   const { body } = await braintree.bought();
-  const asking = braintree.asking({}, { privateKey: 'wrong' });
-  await expect(braintree.validate(body, asking)).rejects.toMatchObject({
+  const context = braintree.asking({}, { privateKey: 'wrong' });
+  await expect(braintree.validate(body, context)).rejects.toMatchObject({
     code: 'InternalError',
     message: expect.stringMatching(/configuration/),
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import { withRequestBudget } from '../../../../lib/stores/processor-b/request-budget.ts';
+import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { StoreFetch } from '../../../../lib/stores/store.ts';
 import { type Braintree, useBraintree } from './fake-braintree.ts';
 
@@ -59,9 +59,9 @@ function slowly(paths: RegExp, ms: number): { fetch: StoreFetch; restore: () => 
       performance.now = now;
     },
     fetch: async (url, init) => {
-      const answer = await through(url, init);
+      const response = await through(url, init);
       if (paths.test(url)) passedMs += ms;
-      return answer;
+      return response;
     },
   };
 }

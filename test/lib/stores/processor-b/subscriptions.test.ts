@@ -17,7 +17,7 @@ async function subscribed(order: object = {}) {
     applicationUsername: 'Ann',
     ...order,
   });
-  const { nativeTransaction: native, observations } = await braintree.validate(body);
+  const { nativeTransaction, observations } = await braintree.validate(body);
   const [first] = observations as [Observation];
   const seen = async () => {
     const [look] = (await processorB.refresh?.(first.refreshToken ?? {}, braintree.asking())) ?? [];
@@ -27,7 +27,7 @@ async function subscribed(order: object = {}) {
     for (const action of actions) expect((await braintree.act(id, action)).status).toBe(200);
     return (await seen()).purchase;
   };
-  return { native, first, seen, after };
+  return { native: nativeTransaction, first, seen, after };
 }
 
 it('starts a subscription with its first payment', async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import { isActive, type Purchase } from '../../../../lib/purchases/purchase.ts';
+import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { StoreContext, StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
-import { type EmulatorUser, start, useEmulator } from '../../../emulator/emulator-client.ts';
 import { createContext } from '../../../../testing/fake-apple.ts';
+import { type EmulatorUser, start, useEmulator } from '../../../emulator/emulator-client.ts';
 
 let user: EmulatorUser;
 
@@ -140,13 +140,13 @@ describe.each(ways)('by %s', (_title, form, asker) => {
     const id = await buy({ applicationUsername });
     await buy({ applicationUsername, productId: 'coins', type: 'consumable', quantity: 3 });
     await buy({ applicationUsername, productId: 'hat', type: 'non consumable' });
-    const { observations, nativeTransaction: native } = await storeA.validate(await bodyOf(id, form), asker());
+    const { observations, nativeTransaction } = await storeA.validate(await bodyOf(id, form), asker());
     expect(observations.map(({ purchase }) => purchase.productId).sort()).toEqual([
       'store_a:coins',
       'store_a:hat',
       'store_a:monthly',
     ]);
-    expect(native).toMatchObject({ original_application_version: '1.2', transactionId: id });
+    expect(nativeTransaction).toMatchObject({ original_application_version: '1.2', transactionId: id });
   });
 
   it('a family share belongs to the member', async () => {

@@ -170,8 +170,8 @@ describe('a receipt file', () => {
       changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8));
       try {
         expect(read(changed)).toEqual(original);
-      } catch (thrown) {
-        if (!(thrown instanceof ServiceError)) throw thrown;
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
         refused += 1;
       }
     }

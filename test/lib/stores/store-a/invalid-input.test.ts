@@ -20,9 +20,9 @@ async function sent(transaction: Record<string, unknown>): Promise<string> {
   try {
     await storeA.validate({ id: bundleId, type: 'application', transaction }, trusted);
     return 'believed';
-  } catch (thrown) {
-    if (thrown instanceof ServiceError) return thrown.code;
-    throw thrown;
+  } catch (error) {
+    if (error instanceof ServiceError) return error.code;
+    throw error;
   }
 }
 

@@ -1,6 +1,11 @@
 import { describe, expect, it, test } from '@jest/globals';
 import { isExpired } from '../../../../lib/purchases/purchase.ts';
-import { buildOneTimePayload, buildTransactionPayload, dayMs, purchaseDate } from '../../../../testing/apple-payloads.ts';
+import {
+  buildOneTimePayload,
+  buildTransactionPayload,
+  dayMs,
+  purchaseDate,
+} from '../../../../testing/apple-payloads.ts';
 import { type Customer, createSubscriber, validateSignedTransaction } from '../../../../testing/fake-apple.ts';
 
 const monthEnd = purchaseDate + 31 * dayMs;

@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { buildOneTimePayload, buildTransactionPayload, dayMs, purchaseDate } from '../../../../testing/apple-payloads.ts';
+import {
+  buildOneTimePayload,
+  buildTransactionPayload,
+  dayMs,
+  purchaseDate,
+} from '../../../../testing/apple-payloads.ts';
 import { createAppStore, createContext, createSubscriber, failFetch } from '../../../../testing/fake-apple.ts';
 import { noticed, type Told } from './notification-fixture.ts';
 

@@ -134,8 +134,8 @@ describe('while Apple cannot be reached, a receipt', () => {
         ? jsonResponse(200, { status: 0, environment: 'Production', receipt: { bundle_id: bundleId, in_app: [] } })
         : await failFetch(url, init);
     const settings = { ...apiSettings, sharedSecret: 'secret' };
-    const answered = await withReceipt('yearly', { fetch, settings });
-    expect(answered).toMatchObject({ warning: expect.stringContaining('verifyReceipt') });
+    const result = await withReceipt('yearly', { fetch, settings });
+    expect(result).toMatchObject({ warning: expect.stringContaining('verifyReceipt') });
   });
 });
 

@@ -32,8 +32,8 @@ describe('what a request to store_a is about', () => {
     statuses: createSubscriber(1).statuses ?? [],
   };
   const about = async (request: object, payload: object = buildTransactionPayload()) => {
-    const { id, scope: about, purchaseId } = await validateSignedTransaction(owned, payload, { request });
-    return { id, about, purchaseId };
+    const { id, scope, purchaseId } = await validateSignedTransaction(owned, payload, { request });
+    return { id, about: scope, purchaseId };
   };
 
   it('is the application when its type or its id says so; its signed transaction then names the purchase', async () => {
@@ -168,8 +168,8 @@ describe('the native detail of a validation', () => {
   it('is the latest signed transaction of the purchase, with the download in the words of receipts', async () => {
     const renewed = buildTransactionPayload({ transactionId: '1002', purchaseDate: purchaseDate + 31 * dayMs });
     const customer = { ...createSubscriber(1, renewed), download: buildAppTransactionPayload() };
-    const { nativeTransaction: native, appDownload } = await validateSignedTransaction(customer);
-    expect(native).toMatchObject({
+    const { nativeTransaction, appDownload } = await validateSignedTransaction(customer);
+    expect(nativeTransaction).toMatchObject({
       transactionId: '1002',
       originalTransactionId: '1001',
       original_application_version: '1.2',
@@ -179,22 +179,19 @@ describe('the native detail of a validation', () => {
   });
 
   it('does without the download when Apple does not tell it', async () => {
-    const { nativeTransaction: native, appDownload, warning } = await validateSignedTransaction(createSubscriber(1));
-    expect(native).not.toHaveProperty('original_application_version');
+    const { nativeTransaction, appDownload, warning } = await validateSignedTransaction(createSubscriber(1));
+    expect(nativeTransaction).not.toHaveProperty('original_application_version');
     expect({ appDownload, warning }).toEqual({});
   });
 
   it('is the download that the client sent, without what identifies the device', async () => {
-    const {
-      nativeTransaction: native,
-      appDownload,
-      id,
-      scope: about,
-      observations,
-    } = await validateSignedTransaction({}, buildAppTransactionPayload());
-    expect(native).toMatchObject({ bundleId, original_application_version: '1.2' });
-    expect(JSON.stringify(native)).not.toContain('deviceVerification');
-    expect({ appDownload, id, about, observations }).toEqual({
+    const { nativeTransaction, appDownload, id, scope, observations } = await validateSignedTransaction(
+      {},
+      buildAppTransactionPayload(),
+    );
+    expect(nativeTransaction).toMatchObject({ bundleId, original_application_version: '1.2' });
+    expect(JSON.stringify(nativeTransaction)).not.toContain('deviceVerification');
+    expect({ appDownload, id, about: scope, observations }).toEqual({
       appDownload: { currentVersion: '2.4', originalVersion: '1.2' },
       id: bundleId,
       about: 'application',
@@ -246,9 +243,11 @@ describe('the moment that an observation speaks of', () => {
     const alone = await validateSignedTransaction({}, signedAgain, {
       asking: { ...onlySettings, now: () => purchaseDate + 20 * dayMs },
     });
-    const looks = [...lapsing.observations, ...alone.observations].map(({ refreshToken: _token, ...look }) => look);
-    const known = looks.reduce<PurchaseState | undefined>(merge, undefined);
-    expect([looks.length, known?.purchase.renewalIntent]).toEqual([2, 'Lapse']);
+    const observations = [...lapsing.observations, ...alone.observations].map(
+      ({ refreshToken: _token, ...look }) => look,
+    );
+    const known = observations.reduce<PurchaseState | undefined>(merge, undefined);
+    expect([observations.length, known?.purchase.renewalIntent]).toEqual([2, 'Lapse']);
   });
 });
 

@@ -93,7 +93,7 @@ describe('verifyReceipt', () => {
   });
 
   it('shows a subscription with its outlook', async () => {
-    const { observations, warning, appDownload, nativeTransaction: native } = await asked(bothHosts(told()));
+    const { observations, warning, appDownload, nativeTransaction } = await asked(bothHosts(told()));
     expect(observations).toMatchObject([
       {
         asOf: now,
@@ -110,8 +110,12 @@ describe('verifyReceipt', () => {
     expect(observations[0]).not.toHaveProperty('refreshToken');
     expect(warning).toBeUndefined();
     expect(appDownload).toEqual({ currentVersion: '2.4', originalVersion: '1.2' });
-    expect(native).toMatchObject({ bundle_id: bundleId, original_application_version: '1.2', in_app: [record()] });
-    expect(JSON.stringify(native)).not.toContain('MIIsecret');
+    expect(nativeTransaction).toMatchObject({
+      bundle_id: bundleId,
+      original_application_version: '1.2',
+      in_app: [record()],
+    });
+    expect(JSON.stringify(nativeTransaction)).not.toContain('MIIsecret');
   });
 
   it.each([
@@ -169,10 +173,10 @@ describe('verifyReceipt', () => {
       latest_receipt_info: [record(changes)],
       pending_renewal_info: [pending(outlook)],
     });
-    const answered = { ...body, receipt: { ...receipt, request_date_ms: String(at) } };
+    const result = { ...body, receipt: { ...receipt, request_date_ms: String(at) } };
     // An upgraded transaction alone has no successor that the outlook could be of.
-    const withoutOutlook = { ...answered, pending_renewal_info: [] };
-    expect(await purchaseOf('is_upgraded' in changes ? withoutOutlook : answered, at)).toMatchObject(expected);
+    const withoutOutlook = { ...result, pending_renewal_info: [] };
+    expect(await purchaseOf('is_upgraded' in changes ? withoutOutlook : result, at)).toMatchObject(expected);
   });
 
   it('counts an upgrade as no refund', async () => {

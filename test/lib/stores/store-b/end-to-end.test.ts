@@ -134,8 +134,8 @@ describe('a subscription of store_b', () => {
   it('is acknowledged once it is stored, where the settings say so', async () => {
     const acknowledging = await service.createApp(['store_b'], { acknowledge: true });
     const { validate: body } = await buy();
-    const { body: answer } = await service.validate(acknowledging, body);
-    expect(answer).toMatchObject({ ok: true, data: { collection: [{ isAcknowledged: true }] } });
+    const { body: result } = await service.validate(acknowledging, body);
+    expect(result).toMatchObject({ ok: true, data: { collection: [{ isAcknowledged: true }] } });
     expect(await owned(acknowledging)).toMatchObject([{ isAcknowledged: true }]);
   });
 
@@ -207,8 +207,8 @@ describe('store_b', () => {
   it('without a service account believes the signed receipt, with a warning', async () => {
     const signed = await service.createApp(['store_b'], { serviceAccount: undefined });
     const { validate: body } = await buy();
-    const { body: answer } = await service.validate(signed, body);
-    expect(answer).toMatchObject({
+    const { body: result } = await service.validate(signed, body);
+    expect(result).toMatchObject({
       ok: true,
       data: { warning: expect.any(String), collection: [{ isExpired: false }] },
     });

@@ -32,7 +32,7 @@ export function askingGoogle(
   { subscription, product, order, garbage }: Google,
   changes: Partial<StoreContext> = {},
 ): StoreContext {
-  const answers: readonly [RegExp, object | undefined][] = [
+  const responses: readonly [RegExp, object | undefined][] = [
     [/oauth2/, { access_token: 'token', expires_in: 3600 }],
     [/subscriptionsv2/, subscription],
     [/productsv2/, product],
@@ -46,7 +46,7 @@ export function askingGoogle(
     runOnce: async (_key, run) => await run(),
     fetch: async (url) => {
       if (garbage && !url.includes('oauth2')) return { ...garbage, headers: new Headers() };
-      const found = answers.find(([path]) => path.test(url))?.[1];
+      const found = responses.find(([path]) => path.test(url))?.[1];
       return {
         status: found ? 200 : 404,
         headers: new Headers(),

@@ -59,8 +59,8 @@ export function pushingGoogle(...keys: readonly SigningKey[]) {
   };
   const push = async (bearer?: string, { body = pushBody(), settings = pushSettings }: Pushed = {}) => {
     const headers = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
-    const asking = { appName: 'app', settings, now: () => google.now, extraRoots: [], fetch, runOnce: once };
-    return (await receive({ method: 'POST', body, headers, query: {} }, asking)).notifications;
+    const context = { appName: 'app', settings, now: () => google.now, extraRoots: [], fetch, runOnce: once };
+    return (await receive({ method: 'POST', body, headers, query: {} }, context)).notifications;
   };
   return { google, seconds, token, push };
 }

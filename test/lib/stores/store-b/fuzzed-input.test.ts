@@ -11,9 +11,9 @@ async function outcomeOf(run: () => Promise<unknown>): Promise<string> {
   try {
     await run();
     return 'ok';
-  } catch (thrown) {
-    if (!(thrown instanceof ServiceError)) throw thrown;
-    return thrown.code;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return error.code;
   }
 }
 
@@ -37,8 +37,8 @@ it('no answer of the store makes a purchase, or anything but an error that says 
     text: fc.oneof(fc.string(), fc.json(), fc.constant('<html></html>')),
   });
   await fc.assert(
-    fc.asyncProperty(garbage, async (answer) => {
-      expect(codes).toContain(await outcomeOf(() => storeB.validate(request(), askingGoogle({ garbage: answer }))));
+    fc.asyncProperty(garbage, async (response) => {
+      expect(codes).toContain(await outcomeOf(() => storeB.validate(request(), askingGoogle({ garbage: response }))));
     }),
     { numRuns: 300 },
   );

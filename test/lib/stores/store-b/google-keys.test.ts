@@ -55,9 +55,9 @@ describe('the keys of Google', () => {
     ['a page', { text: '<html>' }],
     ['other words', { text: '{"keys":{}}' }],
     ['keys without an id', { text: '{"keys":[{"kty":"RSA"}]}' }],
-  ])('that are answered with %s make the push come again, not be lost', async (_what, answer) => {
+  ])('that are answered with %s make the push come again, not be lost', async (_what, response) => {
     const { google, token, push } = pushingGoogle(key);
-    google.answer = answer;
+    google.answer = response;
     await expect(push(await token(key))).rejects.toMatchObject(unreachable);
     google.answer = {};
     await expect(push(await token(key))).resolves.toHaveLength(1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseNotification } from '../../../../lib/stores/store-b/parse-notification.ts';
 import { type ObservedFacts, toNotificationReason } from '../../../../lib/stores/store-b/notification-reason.ts';
+import { parseNotification } from '../../../../lib/stores/store-b/parse-notification.ts';
 import { packageName, pushBody } from './fake-pubsub.ts';
 
 const reasonOfPush = (content: object, seen?: ObservedFacts): string =>

@@ -35,8 +35,8 @@ it('a renewed subscription shows the payments of its earlier periods, and none t
     { ...order('GPA.1..0'), state: 'CANCELED' },
     order('GPA.1..1', { servicePeriodEndTime: '2026-12-20T12:00:00Z' }),
   ];
-  const asking = askingGoogle({ subscription: renewed, order: { orders } as object });
-  const [observation] = (await storeB.validate(request(), asking)).observations;
+  const context = askingGoogle({ subscription: renewed, order: { orders } as object });
+  const [observation] = (await storeB.validate(request(), context)).observations;
   const transactions = observation?.transactions.map(({ transactionId, isTrialPeriod, expirationDate }) => ({
     transactionId,
     isTrialPeriod,

@@ -7,7 +7,7 @@ type Answer = readonly [status: number, body: object | string];
 const problem = (status: number, reason: string): Answer => [status, { error: { code: status, errors: [{ reason }] } }];
 
 /** A Google whose answers depend on the address; what it does not know is 404. */
-const asking = (answers: Readonly<Record<string, Answer>>, changes: object = {}) => {
+const asking = (responses: Readonly<Record<string, Answer>>, changes: object = {}) => {
   const usual = askingGoogle({});
   return askingGoogle(
     {},
@@ -16,15 +16,15 @@ const asking = (answers: Readonly<Record<string, Answer>>, changes: object = {})
       fetch: async (url, init) => {
         if (url.includes('oauth2')) return await usual.fetch(url, init);
         const [status, body] =
-          Object.entries(answers).find(([part]) => url.includes(part))?.[1] ?? problem(404, 'none');
+          Object.entries(responses).find(([part]) => url.includes(part))?.[1] ?? problem(404, 'none');
         return { status, headers: new Headers(), text: typeof body === 'string' ? body : JSON.stringify(body) };
       },
     },
   );
 };
-const withSetting = (answers: Readonly<Record<string, Answer>>) => {
+const withSetting = (responses: Readonly<Record<string, Answer>>) => {
   const { settings } = askingGoogle({});
-  return asking(answers, { settings: { ...(settings as object), acknowledge: true } });
+  return asking(responses, { settings: { ...(settings as object), acknowledge: true } });
 };
 
 const subscription = (productId: string, changes: object = {}, line: object = {}): SubscriptionAnswer => ({
@@ -46,8 +46,8 @@ describe('what Google says of a token', () => {
     ['a long expired purchase', problem(410, 'purchaseTokenNoLongerValid'), 'PurchaseExpired'],
     ['an unknown token', problem(404, 'purchaseTokenNotFound'), 'InvalidPayload'],
     ['a subscription without end', [200, subscription('premium', {}, { expiryTime: undefined })], 'ConnectionFailed'],
-  ])('when it is %s is told apart', async (_what, answer, code) => {
-    await expect(storeB.validate(request(), asking({ '/applications/': answer }))).rejects.toMatchObject({ code });
+  ])('when it is %s is told apart', async (_what, result, code) => {
+    await expect(storeB.validate(request(), asking({ '/applications/': result }))).rejects.toMatchObject({ code });
   });
 
   it.each(['\ud800', '..', 'a b'])('is not asked for %j, which is no token', async (purchaseToken) => {
@@ -117,8 +117,8 @@ it('a product whose payment was given up was never paid', async () => {
 });
 
 describe('an acknowledgement that Google refuses', () => {
-  const settle = async (answers: Readonly<Record<string, Answer>>, after = answers) => {
-    const validation = await storeB.validate(request(), withSetting(answers));
+  const settle = async (responses: Readonly<Record<string, Answer>>, after = responses) => {
+    const validation = await storeB.validate(request(), withSetting(responses));
     return await storeB.fulfill?.(validation, withSetting(after));
   };
   const refused: Answer = problem(400, 'invalid');
@@ -131,8 +131,8 @@ describe('an acknowledgement that Google refuses', () => {
   });
 
   it('is none when Google still waits for it', async () => {
-    const answers = { ':acknowledge': refused, subscriptionsv2: open };
-    await expect(settle(answers)).rejects.toMatchObject({ code: 'ConnectionFailed' });
+    const responses = { ':acknowledge': refused, subscriptionsv2: open };
+    await expect(settle(responses)).rejects.toMatchObject({ code: 'ConnectionFailed' });
   });
 
   it('is not asked for once the subscription is over', async () => {

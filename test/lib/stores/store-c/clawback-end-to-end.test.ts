@@ -19,17 +19,17 @@ afterAll(async () => {
 });
 
 /** Looks for what the stores hold ready for one application, and takes it in. */
-async function lookFor({ appName: app }: IssuedApiKeys): Promise<void> {
+async function lookFor({ appName }: IssuedApiKeys): Promise<void> {
   const { apps } = deps();
-  const list = async () => (await apps.list()).filter(({ name }) => name === app);
+  const list = async () => (await apps.list()).filter(({ name }) => name === appName);
   await pollNotifications({ ...deps(), apps: { ...apps, list } }, () => 280_000);
   await queues.drain();
 }
 
-async function stored({ appName: app, secretKey }: IssuedApiKeys, purchaseId: string) {
+async function stored({ appName, secretKey }: IssuedApiKeys, purchaseId: string) {
   const query = { include_notifications: 'true', include_transactions: 'true' };
   const { body } = await callEndpoint(getPurchase, {
-    headers: buildBasicAuth(app, secretKey),
+    headers: buildBasicAuth(appName, secretKey),
     params: { purchaseId },
     query,
   });

@@ -1,5 +1,5 @@
-import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
+import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type {
   StoreContext,
   StoreFetch,
@@ -23,7 +23,7 @@ interface Made {
 export interface Microsoft extends EmulatorUser {
   /** Every call of the adapter, oldest first. */
   readonly calls: Made[];
-  readonly asking: (changes?: object, app?: string) => StoreContext;
+  readonly asking: (changes?: object, appName?: string) => StoreContext;
   /** Buys, and gives the purchase's id with the body that a client would post. */
   readonly bought: (order?: object) => Promise<{ id: string; body: ValidationRequest }>;
   readonly bodyOf: (id: string, form?: string) => Promise<ValidationRequest>;
@@ -42,9 +42,9 @@ export async function useMicrosoft(): Promise<Microsoft> {
     calls.push({ url, init });
     return await through(url, init);
   };
-  const asking: Microsoft['asking'] = (changes = {}, app = 'app') => ({
+  const context: Microsoft['asking'] = (changes = {}, appName = 'app') => ({
     ...askingWith(fetch, { ...user.settings('store_c'), ...changes }),
-    appName: app,
+    appName,
     now: user.clock.now,
   });
   const bodyOf: Microsoft['bodyOf'] = async (id, form = 'keys') =>
@@ -52,21 +52,21 @@ export async function useMicrosoft(): Promise<Microsoft> {
   return {
     ...user,
     calls,
-    asking,
+    asking: context,
     bodyOf,
     bought: async (order = {}) => {
       const { body } = await user.buy({ platform: 'store_c', ...order });
       return { id: body.id, body: requestOf(body.validate) };
     },
     fault: (fault) => user.fault({ platform: 'store_c', ...fault }),
-    validate: (body, settings) => storeC.validate(body, asking(settings)),
+    validate: (body, settings) => storeC.validate(body, context(settings)),
     seen: async (id) => {
-      const validation = await storeC.validate(await bodyOf(id), asking());
+      const validation = await storeC.validate(await bodyOf(id), context());
       const found = validation.observations.find(({ purchase }) => purchase.purchaseId === `store_c:${id}`);
       if (!found) throw new Error(`${id} was not seen`);
       return found;
     },
-    refresh: async (token) => (await storeC.refresh?.(token ?? {}, asking())) ?? [],
+    refresh: async (token) => (await storeC.refresh?.(token ?? {}, context())) ?? [],
   };
 }
 
@@ -82,9 +82,9 @@ export const askingWith = (fetch: StoreFetch, settings: unknown): StoreContext =
 
 /** A fetch that answers the token endpoint, and everything else with what is given. */
 export const answering =
-  (answer: (url: string, init: StoreRequest) => { status?: number; text: string }): StoreFetch =>
+  (response: (url: string, init: StoreRequest) => { status?: number; text: string }): StoreFetch =>
   async (url, init = {}) =>
-    url.startsWith('https://login.') ? answered({ text: tokenText }) : answered(answer(url, init));
+    url.startsWith('https://login.') ? answered({ text: tokenText }) : answered(response(url, init));
 
 export const answered = ({ status = 200, text }: { status?: number; text: string }): StoreResponse => ({
   status,

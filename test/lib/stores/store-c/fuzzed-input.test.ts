@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { ServiceError } from '../../../../lib/shared/errors.ts';
 import { Purchase } from '../../../../lib/purchases/purchase.ts';
+import { Transaction } from '../../../../lib/purchases/transaction.ts';
+import { ServiceError } from '../../../../lib/shared/errors.ts';
 import type { StoreFetch, StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
-import { Transaction } from '../../../../lib/purchases/transaction.ts';
 import { claim } from '../../../emulator/store-c-client-app.ts';
 import { answering, askingWith, type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';
 
@@ -27,9 +27,9 @@ async function outcome(validating: Promise<StoreValidation>): Promise<string> {
       for (const transaction of transactions) v.parse(Transaction, transaction);
     }
     return 'validated';
-  } catch (thrown) {
-    if (!(thrown instanceof ServiceError)) throw thrown;
-    return thrown.code;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return error.code;
   }
 }
 
@@ -115,8 +115,8 @@ it('whatever the store answers, nothing is made of it that does not fit', async 
       const fetch: StoreFetch = answering(() => ({ text }));
       const type = isItem ? 'non consumable' : 'paid subscription';
       const request = { ...bodies[form], type, ...more } as ValidationRequest;
-      const asking = { ...askingWith(fetch, settings), now: () => start };
-      const came = await outcome(storeC.validate(request, asking));
+      const context = { ...askingWith(fetch, settings), now: () => start };
+      const came = await outcome(storeC.validate(request, context));
       expect(['validated', 'ConnectionFailed', 'NeedMoreData']).toContain(came);
       seen.set(came, (seen.get(came) ?? 0) + 1);
     }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
-import { day, live, monthEnd, type Step } from './histories.ts';
 import { type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';
+import { day, live, monthEnd, type Step } from './histories.ts';
 
 let microsoft: Microsoft;
 beforeAll(async () => {
@@ -64,9 +64,9 @@ describe('an item', () => {
       observations: [{ purchase: { sandbox: true }, refreshToken: { sandboxId: 'XDKS.1' } }],
     });
     const { sandboxId: _none, ...settings } = microsoft.settings('store_c');
-    const asking = { ...microsoft.asking(), settings };
+    const context = { ...microsoft.asking(), settings };
     const { storeC } = await import('../../../../lib/stores/store-c/store-c.ts');
-    expect((await storeC.validate(body, asking)).observations).toEqual([]);
+    expect((await storeC.validate(body, context)).observations).toEqual([]);
   });
 
   it('that is not owned is an answer without a purchase', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { day, live, monthEnd, nextMonthEnd, type Step } from './histories.ts';
 import { type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';
+import { day, live, monthEnd, nextMonthEnd, type Step } from './histories.ts';
 
 let microsoft: Microsoft;
 beforeAll(async () => {

@@ -21,8 +21,8 @@ async function validatedAgain({
   await microsoft.advance('P15D');
   const [refreshed] = (await microsoft.refresh(first.refreshToken)) as [Observation];
   const renewed = { ...refreshed.refreshToken };
-  const asking = { ...microsoft.asking(), refreshTokenOf: async () => kept(renewed) };
-  const [again] = (await storeC.validate(body, asking)).observations as [Observation];
+  const context = { ...microsoft.asking(), refreshTokenOf: async () => kept(renewed) };
+  const [again] = (await storeC.validate(body, context)).observations as [Observation];
   return { sent: body.license?.storeIdKey_purchases, renewed, key: again.refreshToken?.purchaseKey, again };
 }
 

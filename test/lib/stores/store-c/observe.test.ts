@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
+import type { Transaction } from '../../../../lib/purchases/transaction.ts';
 import type { StoreContext } from '../../../../lib/stores/store.ts';
 import { toNotificationReason } from '../../../../lib/stores/store-c/clawback-event.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
-import type { Transaction } from '../../../../lib/purchases/transaction.ts';
 import { type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';
 
 let microsoft: Microsoft;
@@ -30,13 +30,13 @@ async function clawedBack(
 ) {
   microsoft.clock.set(start);
   const { body } = await microsoft.bought({ type: 'paid subscription', productId: state, ...order });
-  const [seen] = (await microsoft.validate(body)).observations as [Observation];
-  const purchase = { ...seen.purchase, ...known };
-  const [payment] = seen.transactions.map((transaction) => ({ ...transaction, ...paid })) as [Transaction];
-  const asking: StoreContext = {
+  const [observation] = (await microsoft.validate(body)).observations as [Observation];
+  const purchase = { ...observation.purchase, ...known };
+  const [payment] = observation.transactions.map((transaction) => ({ ...transaction, ...paid })) as [Transaction];
+  const context: StoreContext = {
     ...microsoft.asking(),
     findPurchase: async (id) => (id === purchase.purchaseId ? purchase : undefined),
-    findRefreshToken: async (id) => (id === purchase.purchaseId ? seen.refreshToken : undefined),
+    findRefreshToken: async (id) => (id === purchase.purchaseId ? observation.refreshToken : undefined),
     listTransactions: async (id) => (id === purchase.purchaseId ? [payment] : []),
   };
   const eventDate = start + 3_600_000;
@@ -44,9 +44,9 @@ async function clawedBack(
   const content = { state, eventDate, purchaseId, transactionId, messageId: 'id', popReceipt: 'receipt' };
   const observe = async (changes: object = {}) => {
     const message = { key: 'event', type: `clawback.${state}`, at: start, content: { ...content, ...changes } };
-    return await storeC.observe?.(JSON.parse(JSON.stringify(message)), asking);
+    return await storeC.observe?.(JSON.parse(JSON.stringify(message)), context);
   };
-  return { observe, purchase, payment, eventDate, asking };
+  return { observe, purchase, payment, eventDate, asking: context };
 }
 
 const soon = async () => await microsoft.advance('PT2H');
@@ -139,14 +139,18 @@ describe('a clawback', () => {
 
 describe('a refund that is known', () => {
   it('is kept by looks that show none, with the end of what was used up', async () => {
-    const { asking, eventDate, purchase } = await clawedBack('Kept', {
+    const {
+      asking: context,
+      eventDate,
+      purchase,
+    } = await clawedBack('Kept', {
       order: { type: 'consumable', quantity: 1 },
       known: { endedAt: start + 3_600_000, cancelationReason: 'Customer' },
       paid: { refundedAt: start + 3_600_000 },
     });
     const validation = await storeC.validate(
       await microsoft.bodyOf(purchase.purchaseId.slice('store_c:'.length)),
-      asking,
+      context,
     );
     expect(validation.observations).toMatchObject([
       { purchase: { endedAt: eventDate, cancelationReason: 'Customer' }, transactions: [{ refundedAt: eventDate }] },

@@ -17,11 +17,11 @@ beforeEach(() => microsoft.control('DELETE', '/control/faults'));
 const unique = () => ({ ...microsoft.settings('store_c'), tenantId: `tenant-${Math.random()}` });
 
 /** Validates against a Microsoft whose services answer this, behind a token endpoint that works. */
-const against = (answer: { status?: number; text: string }, body = subscription) =>
+const against = (response: { status?: number; text: string }, body = subscription) =>
   storeC.validate(
     body,
     askingWith(
-      answering(() => answer),
+      answering(() => response),
       unique(),
     ),
   );
@@ -60,28 +60,28 @@ describe('a Microsoft that cannot be asked', () => {
     [200, '{"token_type":"Bearer"}'],
     [400, '<html></html>'],
   ])('whose Entra answers %i %s is not asked either', async (status, text) => {
-    const asking = askingWith(async () => answered({ status, text }), unique());
-    await expect(storeC.validate(subscription, asking)).rejects.toMatchObject({ code: 'ConnectionFailed' });
+    const context = askingWith(async () => answered({ status, text }), unique());
+    await expect(storeC.validate(subscription, context)).rejects.toMatchObject({ code: 'ConnectionFailed' });
   });
 
   it('gets no more than 12 seconds in all', async () => {
     const allowed: number[] = [];
-    const asking = askingWith(
+    const context = askingWith(
       answering((_url, { timeoutMs = Number.POSITIVE_INFINITY }) => {
         allowed.push(timeoutMs);
         return { text: '{"items":[],"continuationToken":"more"}' };
       }),
       unique(),
     );
-    await storeC.validate(subscription, asking);
+    await storeC.validate(subscription, context);
     expect(Math.max(...allowed)).toBeLessThanOrEqual(5_000);
     expect(allowed).toHaveLength(20);
     const slow: StoreFetch = async () => {
       throw new Error('not called any more');
     };
-    const { withRequestBudget: promptly } = await import('../../../../lib/stores/store-c/request-budget.ts');
+    const { withRequestBudget } = await import('../../../../lib/stores/store-c/request-budget.ts');
     const real = performance.now;
-    const late = promptly(slow);
+    const late = withRequestBudget(slow);
     try {
       performance.now = () => real.call(performance) + 11_000;
       await expect(late('https://login.microsoftonline.com')).rejects.toMatchObject({ code: 'ConnectionFailed' });
@@ -155,18 +155,18 @@ describe('settings', () => {
     [{ clientSecret: '' }, /clientSecret/],
     [{ consume: 'yes' }, /consume/],
   ])('that are not usable are named to the operator: %j', async (changes, message) => {
-    const asking = microsoft.asking(changes);
-    await expect(storeC.checkSettings(asking, { askStore: false })).rejects.toMatchObject({
+    const context = microsoft.asking(changes);
+    await expect(storeC.checkSettings(context, { askStore: false })).rejects.toMatchObject({
       code: 'InvalidPayload',
       message: expect.stringMatching(message),
     });
-    await expect(storeC.validate(subscription, asking)).rejects.toMatchObject({ code: 'InternalError' });
+    await expect(storeC.validate(subscription, context)).rejects.toMatchObject({ code: 'InternalError' });
   });
 
   it('are needed', async () => {
-    const asking = { ...microsoft.asking(), settings: undefined };
-    await expect(storeC.validate(subscription, asking)).rejects.toMatchObject({ code: 'InvalidPayload' });
-    await expect(storeC.checkSettings(asking, { askStore: false })).rejects.toMatchObject({ code: 'InvalidPayload' });
+    const context = { ...microsoft.asking(), settings: undefined };
+    await expect(storeC.validate(subscription, context)).rejects.toMatchObject({ code: 'InvalidPayload' });
+    await expect(storeC.checkSettings(context, { askStore: false })).rejects.toMatchObject({ code: 'InvalidPayload' });
   });
 });
 

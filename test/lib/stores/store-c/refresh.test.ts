@@ -76,7 +76,7 @@ describe('a refresh', () => {
     const { body } = await microsoft.bought({ productId: 'too late' });
     const [validated] = (await microsoft.validate(body)).observations;
     await microsoft.advance('P31D');
-    const error = await microsoft.refresh(validated?.refreshToken).catch((thrown: unknown) => thrown);
+    const error = await microsoft.refresh(validated?.refreshToken).catch((error: unknown) => error);
     expect(error).toMatchObject({ code: 'NeedMoreData', data: {} });
     expect(error).not.toHaveProperty('data.serviceTicket');
   });

@@ -26,7 +26,7 @@ describe('a client without StoreID keys', () => {
     const productId = `${type} ${name}`;
     const { id } = await microsoft.bought({ type, productId, applicationUsername: name });
     const body = await microsoft.bodyOf(id, 'ticket');
-    const error = await microsoft.validate(body).catch((thrown: unknown) => thrown);
+    const error = await microsoft.validate(body).catch((error: unknown) => error);
     const serviceTicket = expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/);
     expect(error).toMatchObject({
       number: 6778006,
