@@ -15,6 +15,6 @@ export async function checkStoreSettings(
   const { emulator, now, loadStore, table } = deps();
   const { checkSettings } = await loadStore(platform);
   const fetch = createRecordedFetch({ record: () => {}, now, ...(emulator.url && { storesUrl: emulator.url }) });
-  const runOnce = createRunOnce(table, { app: appName, platform, now });
+  const runOnce = createRunOnce(table, { appName, platform, now });
   return await checkSettings({ appName, settings, fetch, now, runOnce, extraRoots: emulator.roots }, { askStore });
 }

@@ -25,7 +25,7 @@ export const buildBasicAuth = (appName: string, key: string) => ({
 
 /** Calls the real handler of a contract as API Gateway does; an answer of 200 must fit the contract's response schema. */
 export async function callEndpoint(contract: Contract, wanted: CallOptions): Promise<CallResult> {
-  const { handler } = (await import(`../../functions/${contract.area}/${contract.id}.ts`)) as {
+  const { handler } = (await import(`../functions/${contract.area}/${contract.id}.ts`)) as {
     handler: (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
   };
   const result = await handler(toProxyEvent(contract, wanted), { getRemainingTimeInMillis: () => 29_000 } as Context);

@@ -12,7 +12,7 @@ import type { TestService } from './service.ts';
 
 /** What was written of a purchase, in the order in which it was. */
 interface WrittenChange {
-  readonly app: string;
+  readonly appName: string;
   readonly change: PurchaseChange;
 }
 
@@ -48,7 +48,7 @@ export async function startNotificationRouter(
       ...purchases,
       async recordPurchase(appName, purchaseId, happened) {
         const recorded = await purchases.recordPurchase(appName, purchaseId, happened);
-        if (recorded?.change) written.push({ app: appName, change: recorded.change });
+        if (recorded?.change) written.push({ appName, change: recorded.change });
         return recorded;
       },
     },

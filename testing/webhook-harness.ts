@@ -90,7 +90,7 @@ export async function createWebhookHarness({
     recordUpdate: async (id: string, happened: RecordPurchaseInput) =>
       await toStreamRecord(real, keys.appName, { id, happened }),
     fanOut: async (records: readonly DynamoDBRecord[]) => await fanOutRecords(records, tools),
-    workUntil: async (until: number) => await workUntil(world, until, { tools, real, app: keys.appName }),
+    workUntil: async (until: number) => await workUntil(world, until, { tools, real, appName: keys.appName }),
   });
 }
 
@@ -147,7 +147,7 @@ const minute = 60_000;
 async function workUntil(
   world: Pick<WebhookHarness, 'now' | 'queue'>,
   until: number,
-  { tools, real, app: appName }: { tools: Deps; real: Table; app: string },
+  { tools, real, appName }: { tools: Deps; real: Table; appName: string },
 ): Promise<void> {
   for (;;) {
     const next = world.queue.toSorted((a, b) => a.visibleAt - b.visibleAt)[0];

@@ -12,7 +12,7 @@ export const handler = createHandler(listPurchases)(async ({ app, query }, deps)
   const { startdate, enddate } = query;
   const includeNotifications = query.include_notifications === 'true';
   const loadRows = async (items: readonly Item[]) =>
-    await toRows(items, { app: app.name, withNotifications: includeNotifications, deps });
+    await toRows(items, { appName: app.name, withNotifications: includeNotifications, deps });
   if (startdate !== undefined || enddate !== undefined) {
     const updated = await deps.pagedLists.listUpdatedPurchaseKeys(app.name, { startdate, enddate });
     // `limit` and `skip` mean nothing here; a `total` above the rows says that the range holds too many for an answer.
@@ -28,15 +28,12 @@ export const handler = createHandler(listPurchases)(async ({ app, query }, deps)
 });
 
 interface RowOptions {
-  readonly app: string;
+  readonly appName: string;
   readonly withNotifications: boolean;
   readonly deps: Deps;
 }
 
-async function toRows(
-  items: readonly Item[],
-  { app: appName, withNotifications: includeNotifications, deps }: RowOptions,
-) {
+async function toRows(items: readonly Item[], { appName, withNotifications: includeNotifications, deps }: RowOptions) {
   const found = items.map(parsePurchaseItem);
   const ids = includeNotifications ? found.map(({ purchase }) => purchase.purchaseId) : [];
   const notifications = await listNotificationsByPurchase(appName, ids, deps.purchases);

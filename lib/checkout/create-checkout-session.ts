@@ -40,7 +40,7 @@ function buildSessionParams(
 ): Stripe.Checkout.SessionCreateParams {
   const { applicationUsername } = wish;
   const mode = wish.mode ?? (price.recurring ? 'subscription' : 'payment');
-  const metadata = { app: account.mapping.app, ...(applicationUsername !== undefined && { applicationUsername }) };
+  const metadata = { app: account.mapping.appName, ...(applicationUsername !== undefined && { applicationUsername }) };
   // Spec: not shown. A free trial is for buyers who bought nothing before.
   const trial = customer === undefined ? getTrialDays(price) : 0;
   return {

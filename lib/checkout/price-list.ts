@@ -25,7 +25,7 @@ export async function getPriceList(context: CheckoutContext): Promise<PriceListP
         .autoPagingToArray(pagingLimit),
   );
   const products = toPriceList(parseStripeObject(v.array(Price), prices), account.mapping);
-  await deps.priceLists.save({ app: app.name, platform, fetchedAt }, products);
+  await deps.priceLists.save({ appName: app.name, platform, fetchedAt }, products);
   return products;
 }
 

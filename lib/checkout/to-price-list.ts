@@ -12,7 +12,7 @@ import { toProductType } from '../stores/processor-a/product-type.ts';
  */
 export function toPriceList(
   prices: readonly Price[],
-  origin: Pick<MappingContext, 'platform' | 'app'>,
+  origin: Pick<MappingContext, 'platform' | 'appName'>,
 ): PriceListProduct[] {
   const byProduct = new Map<string, { readonly product: Product; readonly prices: Price[] }>();
   for (const price of prices) {
@@ -32,12 +32,12 @@ export function parseActiveProduct({ product }: Price): Product | undefined {
 }
 
 /** Whether the application may sell the product: one that names an application belongs to that one. */
-export const isSoldByApp = ({ metadata }: Product, { app: appName }: Pick<MappingContext, 'app'>): boolean =>
+export const isSoldByApp = ({ metadata }: Product, { appName }: Pick<MappingContext, 'appName'>): boolean =>
   metadata?.app === undefined || metadata.app === appName;
 
 function toPriceListProduct(
   { product, prices }: { readonly product: Product; readonly prices: readonly Price[] },
-  origin: Pick<MappingContext, 'platform' | 'app'>,
+  origin: Pick<MappingContext, 'platform' | 'appName'>,
 ): PriceListProduct {
   const { id, name, description, metadata } = product;
   // Sellers may use words of their own, which their clients then look for.

@@ -22,7 +22,7 @@ const retentionMs = 400 * 24 * 60 * 60 * 1000;
  */
 export function createRunOnce(
   table: Table,
-  { app: appName, platform, now }: { app: string; platform: string; now: () => Millis },
+  { appName, platform, now }: { appName: string; platform: string; now: () => Millis },
 ): RunOnce {
   return async (key, run, recover) => {
     const digest = createHash('sha256').update(key).digest('hex');

@@ -47,7 +47,7 @@ export function createPagedListRepository(table: Table, counters: CounterReposit
       if (isEmpty(asked)) return { items: [], total: 0 };
       const list: ListContext = {
         table,
-        app: appName,
+        appName,
         collection,
         counters,
         months: await counters.listMonths(appName),
@@ -88,7 +88,7 @@ export function createPagedListRepository(table: Table, counters: CounterReposit
 
 interface ListContext {
   readonly table: Table;
-  readonly app: string;
+  readonly appName: string;
   readonly collection: ListKind;
   readonly counters: CounterRepository;
   readonly months: Awaited<ReturnType<CounterRepository['listMonths']>>;
@@ -101,7 +101,7 @@ const chooseLaterPosition = (one: PagePosition, other: PagePosition): PagePositi
 
 /** The place from which to read on to the row at `skip`; it begins at or before `until`. */
 async function findPosition(
-  { app: appName, collection, counters, months }: ListContext,
+  { appName, collection, counters, months }: ListContext,
   { skip, until }: { readonly skip: number; readonly until: Millis },
 ): Promise<PagePosition> {
   const at = { skip, settled: until };
@@ -118,7 +118,7 @@ async function countRowsBefore(list: ListContext, moment: Millis, settled: Milli
 }
 
 async function queryCreated(
-  { table, app: appName, collection }: ListContext,
+  { table, appName, collection }: ListContext,
   range: CreatedRange,
   limit?: number,
 ): Promise<Item[]> {

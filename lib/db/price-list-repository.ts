@@ -18,7 +18,7 @@ export interface PriceListRepository {
   findFresh(appName: string, platform: Platform, now: Millis): Promise<unknown>;
   /** Keeps a list that was asked for at `fetchedAt`. */
   save(
-    place: { readonly app: string; readonly platform: Platform; readonly fetchedAt: Millis },
+    place: { readonly appName: string; readonly platform: Platform; readonly fetchedAt: Millis },
     list: object,
   ): Promise<void>;
   /** To be called when a price or product changed at the processor. */
@@ -37,7 +37,7 @@ export function createPriceListRepository(table: Table): PriceListRepository {
       if (!isFresh) return undefined;
       return JSON.parse(await decompressText(list?.list));
     },
-    async save({ app: appName, platform, fetchedAt }, list) {
+    async save({ appName, platform, fetchedAt }, list) {
       const ttl = Math.ceil((fetchedAt + ttlMs) / 1000);
       await table.batchPut([{ ...priceListKey(appName, platform), fetchedAt, ttl, list: await compressJson(list) }]);
     },

@@ -188,9 +188,9 @@ export function createPurchaseRepository(table: Table, cipher: Cipher, rates: Ex
         const items = await table.batchGet(entries.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
         for (let start = 0; start < items.length; start += reencryptBatchSize) {
           const portion = items.slice(start, start + reencryptBatchSize);
-          found += (
-            await Promise.all(portion.map((item) => reencryptItem(table, cipher, { app: appName, item })))
-          ).filter(Boolean).length;
+          found += (await Promise.all(portion.map((item) => reencryptItem(table, cipher, { appName, item })))).filter(
+            Boolean,
+          ).length;
         }
       }
       return found;
@@ -204,7 +204,7 @@ const reencryptBatchSize = 25;
 const reencryptItem = async (
   table: Table,
   cipher: Cipher,
-  { app: appName, item }: { app: string; item: Item },
+  { appName, item }: { appName: string; item: Item },
 ): Promise<boolean> => {
   const context = refreshTokenContext(appName, parsePurchaseItem(item).purchase.purchaseId);
   return await reencryptField(table, cipher, { item, field: 'refreshToken', context });

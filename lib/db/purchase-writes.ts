@@ -122,7 +122,7 @@ function buildNotificationWrite(
 ): Write {
   const { state, version, updatedAt } = change.after;
   const { purchaseId } = state.purchase;
-  const { id, date } = buildAnnouncement({ app: appName, purchaseId, version, updatedAt }, reason);
+  const { id, date } = buildAnnouncement({ appName, purchaseId, version, updatedAt }, reason);
   return {
     Put: { TableName: table, Item: { ...keys.notificationKey(appName, purchaseId, date, id), id, date, reason } },
   };

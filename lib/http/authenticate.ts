@@ -6,7 +6,7 @@ import type { Millis } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
 
 export interface Credentials {
-  readonly app: string;
+  readonly appName: string;
   readonly key: string;
 }
 
@@ -22,11 +22,11 @@ export function extractCredentials(event: APIGatewayProxyEvent): Credentials | u
 export const extractQueryCredentials = ({
   queryStringParameters: query,
 }: APIGatewayProxyEvent): Credentials | undefined =>
-  query?.appName && query.apiKey ? { app: query.appName, key: query.apiKey } : undefined;
+  query?.appName && query.apiKey ? { appName: query.appName, key: query.apiKey } : undefined;
 
 function splitCredentials(pair: string): Credentials | undefined {
   const colon = pair.indexOf(':');
-  return colon > 0 ? { app: pair.slice(0, colon), key: pair.slice(colon + 1) } : undefined;
+  return colon > 0 ? { appName: pair.slice(0, colon), key: pair.slice(colon + 1) } : undefined;
 }
 
 /**
@@ -41,7 +41,7 @@ export async function authenticate(
 ): Promise<App> {
   if (!credentials)
     throw new ServiceError('Forbidden', 'Credentials are missing: send the app name and a key.', { status: 401 });
-  const app = await findApp(credentials.app);
+  const app = await findApp(credentials.appName);
   const isSecret = isValidApiKey(credentials.key, app?.secretKeys ?? [], now);
   const isPublic = isValidApiKey(credentials.key, app?.publicKeys ?? [], now);
   if (!app || !(isSecret || isPublic))

@@ -12,7 +12,7 @@ export interface Announcement {
 
 /** A version of a purchase, by which its announcements are known. */
 export interface PurchaseVersion {
-  readonly app: string;
+  readonly appName: string;
   readonly purchaseId: string;
   readonly version: number;
   readonly updatedAt: Millis;
@@ -20,7 +20,7 @@ export interface PurchaseVersion {
 
 /** What a version announces for this reason. */
 export function buildAnnouncement(
-  { app: appName, purchaseId, version, updatedAt: date }: PurchaseVersion,
+  { appName, purchaseId, version, updatedAt: date }: PurchaseVersion,
   reason: NotificationReason,
 ): Announcement {
   const name = `${appName}\n${purchaseId}\n${version}\n${reason}`;

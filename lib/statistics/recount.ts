@@ -37,7 +37,7 @@ export async function recount(
   const before = await counters.listDays(appName, first, last);
   const monthsBefore = months.length > 0 ? await counters.listMonths(appName, months[0], months.at(-1)) : [];
   await waitForIndex?.();
-  const recounted = await recountDays({ table, app: appName, days, counted: indexByPeriod(before) });
+  const recounted = await recountDays({ table, appName, days, counted: indexByPeriod(before) });
   const byDay = findDifferences(listDays(first, last), before, recounted);
   return [...byDay, ...findDifferences(months, monthsBefore, sumByMonth(recounted))];
 }
@@ -91,11 +91,11 @@ function findDifferences(
 
 async function recountDays({
   table,
-  app: appName,
+  appName,
   days: [first, last],
   counted,
 }: Pick<RecountContext, 'table'> & {
-  app: string;
+  appName: string;
   days: DayRange;
   counted: TalliesByPeriod;
 }): Promise<TalliesByPeriod> {

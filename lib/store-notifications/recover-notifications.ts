@@ -62,8 +62,8 @@ async function recoverForApp(app: App, platform: Platform, deps: Deps): Promise<
     if (context.settings === undefined) return;
     const store = await deps.loadStore(platform);
     const undelivered = (await store.listUndelivered?.(deps.now() - lookbackMs, context)) ?? [];
-    const unhandled = await filterUnhandled(undelivered, { app: app.name, platform, deps });
-    await enqueueUnhandled(unhandled, { app: app.name, platform, deps });
+    const unhandled = await filterUnhandled(undelivered, { appName: app.name, platform, deps });
+    await enqueueUnhandled(unhandled, { appName: app.name, platform, deps });
     if (undelivered.length > 0) await store.confirmEnqueued?.(undelivered, context);
     if (unhandled.length === 0) return;
     recorder.addContent({ notifications: unhandled.map(({ message: { type } }) => ({ platform, type })) });
@@ -76,7 +76,7 @@ async function recoverForApp(app: App, platform: Platform, deps: Deps): Promise<
 }
 
 interface RecoveryContext {
-  readonly app: string;
+  readonly appName: string;
   readonly platform: Platform;
   readonly deps: Deps;
 }
@@ -100,7 +100,7 @@ async function filterUnhandled(
 
 async function toUnhandled(
   message: StoreNotification,
-  { app: appName, platform, deps }: RecoveryContext,
+  { appName, platform, deps }: RecoveryContext,
 ): Promise<UnhandledNotification | undefined> {
   const { key } = message;
   if (await deps.handledNotifications.isHandled(appName, { platform, key })) return undefined;
@@ -112,7 +112,7 @@ async function toUnhandled(
 /** Marks what it sends only then: a crash in between has the next look send it again. */
 async function enqueueUnhandled(
   unhandled: readonly UnhandledNotification[],
-  { app: appName, platform, deps }: RecoveryContext,
+  { appName, platform, deps }: RecoveryContext,
 ): Promise<void> {
   const lastEnqueuedAt = deps.now();
   const incoming = unhandled.map(({ message, firstAt: receivedAt }) => ({

@@ -21,7 +21,7 @@ export async function createStoreContext(
       ...(emulator.url && { storesUrl: emulator.url }),
     }),
     now,
-    runOnce: createRunOnce(table, { app: appName, platform, now }),
+    runOnce: createRunOnce(table, { appName, platform, now }),
     findGrant: async (token) => {
       const grant = await accessTokens.find(appName, token, now());
       return grant?.platform === platform ? grant : undefined;

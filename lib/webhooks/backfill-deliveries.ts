@@ -81,7 +81,7 @@ async function findAnnouncements(
   return [...byId.values()]
     .filter(({ date }) => date >= range.from && date < range.to)
     .map((announcement) => ({
-      app: app.name,
+      appName: app.name,
       announcements: [announcement],
       recipients: recipients.filter((username) => (since.get(username) ?? 0) <= announcement.date),
       purchase,

@@ -52,7 +52,7 @@ async function createDeliveries(record: DynamoDBRecord, find: FindApp, deps: Dep
   let deliveries: readonly WebhookDelivery[] = [];
   const failure = await tryWork(async () => {
     const announced = readStreamRecord(record);
-    const app = announced && (await find(announced.app));
+    const app = announced && (await find(announced.appName));
     const newDeliveries = announced && app ? buildDeliveries(announced, app, deps.now()) : [];
     for (let first = 0; first < newDeliveries.length; first += concurrency) {
       await Promise.all(newDeliveries.slice(first, first + concurrency).map(deps.deliveries.createIfAbsent));
@@ -84,7 +84,7 @@ export function selectWebhookUrls(
 
 /** A delivery for each thing that is announced, each user and each URL. */
 export function buildDeliveries(
-  { app: appName, announcements, recipients, purchase }: PurchaseAnnouncements,
+  { appName, announcements, recipients, purchase }: PurchaseAnnouncements,
   settings: App,
   now: number,
 ): WebhookDelivery[] {

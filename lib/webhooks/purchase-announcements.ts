@@ -23,7 +23,7 @@ const PreviousPurchaseItem = v.object({ version: v.number(), entitledUsers: v.ar
 
 /** What a version of a purchase has the application's server told. */
 export interface PurchaseAnnouncements {
-  readonly app: string;
+  readonly appName: string;
   readonly announcements: readonly Announcement[];
   /** Those entitled now, and in the stream those who were until now. */
   readonly recipients: readonly string[];
@@ -47,7 +47,7 @@ export function readPurchaseItem(item: Item): PurchaseAnnouncements & { readonly
   const appName = pk.slice(0, pk.indexOf('#'));
   const { purchaseId } = purchase;
   const announcements = stored.announcedReasons.map((reason) =>
-    buildAnnouncement({ app: appName, purchaseId, version, updatedAt }, reason),
+    buildAnnouncement({ appName, purchaseId, version, updatedAt }, reason),
   );
-  return { app: appName, announcements, recipients: stored.entitledUsers, purchase, version };
+  return { appName, announcements, recipients: stored.entitledUsers, purchase, version };
 }

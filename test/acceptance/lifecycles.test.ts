@@ -47,7 +47,7 @@ describe('a life of a subscription', () => {
 });
 
 const changesOf = (name: string) =>
-  tellings.written.filter(({ app: appName }) => appName === name).map(({ change }) => change);
+  tellings.written.filter(({ appName }) => appName === name).map(({ change }) => change);
 
 /** Lives the lives, of which the punctual application hears at once; returns what ends them. */
 async function liveThrough({ lives, moves }: StoreHistories, punctual: IssuedApiKeys, late: IssuedApiKeys) {

@@ -28,7 +28,7 @@ interface Shown {
 
 /** The worker is given the purchase as its queue does; gives what is shown then. */
 async function refreshed({ appName, secretKey }: IssuedApiKeys, purchaseId: string): Promise<Shown> {
-  const record = { messageId: '1', body: JSON.stringify({ app: appName, purchaseId }) };
+  const record = { messageId: '1', body: JSON.stringify({ appName, purchaseId }) };
   expect(await refresh({ Records: [record] } as SQSEvent)).toEqual({ batchItemFailures: [] });
   const { body } = await callEndpoint(getPurchase, {
     headers: buildBasicAuth(appName, secretKey),

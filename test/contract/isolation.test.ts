@@ -56,7 +56,7 @@ async function fill(side: Side): Promise<void> {
   await givenEvent(side, shared.id);
   await givenEvent(side, `event-${canary}`);
   const list = [{ type: 'consumable', id: 'coins', title: canary, platform: 'processor_a', offers: [] }];
-  await deps().priceLists.save({ app: keys.appName, platform: 'processor_a', fetchedAt: now }, list);
+  await deps().priceLists.save({ appName: keys.appName, platform: 'processor_a', fetchedAt: now }, list);
 }
 
 function subscription({ canary, dollars, payments }: Side, state: Partial<Purchase> = {}) {

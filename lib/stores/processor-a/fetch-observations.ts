@@ -131,7 +131,7 @@ export async function fetchCustomerObservations(customer: string, account: Strip
     listSessions(stripe, { customer }),
   ]);
   const takebacks = indexReversals(charges, await listDisputes(stripe, charges));
-  const own = subscriptions.filter(({ metadata }) => metadata?.app === undefined || metadata.app === context.app);
+  const own = subscriptions.filter(({ metadata }) => metadata?.app === undefined || metadata.app === context.appName);
   return [
     ...own.map((subscription) => {
       const bills = invoices.filter((invoice) => getSubscriptionId(invoice) === subscription.id);
@@ -142,7 +142,7 @@ export async function fetchCustomerObservations(customer: string, account: Strip
 }
 
 const isAppPayment =
-  ({ app: appName }: MappingContext) =>
+  ({ appName }: MappingContext) =>
   ({ mode, metadata }: Session): boolean =>
     mode === 'payment' && (metadata?.app === undefined || metadata.app === appName);
 

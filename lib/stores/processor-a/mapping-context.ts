@@ -8,7 +8,7 @@ export type ProcessorAPlatform = Extract<Platform, 'processor_a' | 'service_proc
 /** Whose look it is: the platform that ids are prefixed with, the application, the grace setting and the time. */
 export interface MappingContext {
   readonly platform: ProcessorAPlatform;
-  readonly app: string;
+  readonly appName: string;
   readonly graceMs: number;
   readonly now: Millis;
 }
@@ -19,7 +19,7 @@ export const toOfferId = ({ platform }: Pick<MappingContext, 'platform'>, produc
 
 /** Throws `InvalidPayload` for what was sold, on the same account, for another application of this service. */
 export function requireOwnApp(
-  { app: appName }: Pick<MappingContext, 'app'>,
+  { appName }: Pick<MappingContext, 'appName'>,
   metadata: Readonly<Record<string, string>> | null,
 ): void {
   if (metadata?.app !== undefined && metadata.app !== appName) {

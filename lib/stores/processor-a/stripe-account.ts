@@ -14,6 +14,6 @@ export function openStripeAccount(
   const { graceDays } = parseStoredSettings(context.settings);
   return {
     stripe: createStripeClient(context),
-    mapping: { platform, app: context.appName, graceMs: graceDays * dayMs, now: context.now() },
+    mapping: { platform, appName: context.appName, graceMs: graceDays * dayMs, now: context.now() },
   };
 }

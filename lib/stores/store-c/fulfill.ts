@@ -21,7 +21,7 @@ export async function fulfill(
   const observed = observations.find(({ purchase }) => purchase.purchaseId === purchaseId);
   if (!session.settings.consume || !observed || !isConsumable(observed)) return [];
   const kind = nativeTransaction.productKind ?? nativeTransaction.productType;
-  const newQuantity = await consume(session, observed, { isManaged: kind === 'Consumable', app: context.appName });
+  const newQuantity = await consume(session, observed, { isManaged: kind === 'Consumable', appName: context.appName });
   const purchase = { ...observed.purchase, quantity: newQuantity, isConsumed: newQuantity === 0 };
   // Later than the look that it follows, even within the same millisecond.
   return [{ ...observed, asOf: Math.max(session.now(), observed.asOf + 1), purchase }];
@@ -33,7 +33,7 @@ const isConsumable = ({ purchase }: Observation): boolean =>
 async function consume(
   session: MicrosoftSession,
   { purchase, refreshToken }: Observation,
-  { isManaged, app: appName }: { isManaged: boolean; app: string },
+  { isManaged, appName }: { isManaged: boolean; appName: string },
 ): Promise<number> {
   const { collectionsKey = '', productId, sandboxId } = v.parse(RefreshToken, refreshToken);
   const body = {

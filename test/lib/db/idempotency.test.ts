@@ -13,7 +13,7 @@ beforeAll(async () => {
 /** A till that counts its charges; `answers` tells what each of them does. */
 function till(...responses: ('charged' | 'timeout' | 'refused')[]) {
   const state = { charges: 0 };
-  const once = createRunOnce(table, { app: createUniqueName(), platform: 'processor_b', now: () => startDate });
+  const once = createRunOnce(table, { appName: createUniqueName(), platform: 'processor_b', now: () => startDate });
   const charge = async () => {
     const result = responses.shift() ?? 'charged';
     if (result !== 'refused') state.charges++;
@@ -58,7 +58,7 @@ describe('what runs once', () => {
   it('waits for a run that was killed to be surely over, then recovers', async () => {
     const appName = createUniqueName();
     let now = startDate;
-    const once = createRunOnce(table, { app: appName, platform: 'processor_b', now: () => now });
+    const once = createRunOnce(table, { appName, platform: 'processor_b', now: () => now });
     await new Promise<void>((running) => {
       const killed = async () => {
         running();

@@ -46,7 +46,7 @@ function newWorld(strategy: 'all' | 'first' | 'last', sizes: readonly number[] =
     createShardConsumer(records, { shard: `shard-${index}`, sizes }),
   );
   return {
-    ...{ app: appName, recorded, live, counters, deps, consumers },
+    ...{ appName, recorded, live, counters, deps, consumers },
     /** Requests at these days, and one of long ago, so that none of them counts as half deleted. */
     async ask(days: readonly number[]) {
       const dates = [startDate - 30 * dayMs, ...days.map((each) => startDate + each * dayMs + 1)];
@@ -118,7 +118,7 @@ const present = (sums: Readonly<Record<string, Readonly<Record<string, number>>>
       .filter(([, sum]) => Object.keys(sum).length > 0),
   );
 
-async function expectTruth({ app: appName, counters }: World, skips: readonly number[] = []): Promise<void> {
+async function expectTruth({ appName, counters }: World, skips: readonly number[] = []): Promise<void> {
   const [days, months] = [await counters.listDays(appName, ...whole), await counters.listMonths(appName)];
   expect(present(Object.fromEntries(indexByPeriod([...days, ...months])))).toEqual(present(await plainSums(appName)));
   for (const collection of collections) {
@@ -165,7 +165,7 @@ describe('after any history, recounting', () => {
         anySkips,
         async ({ strategy, deeds }, requests, harms, skips) => {
           const world = newWorld(strategy);
-          const { app: appName, counters, deps } = world;
+          const { appName, counters, deps } = world;
           await world.ask(requests);
           for (const deed of deeds) await world.live(deed);
           await world.countAll();
@@ -190,7 +190,7 @@ describe('after any history, recounting', () => {
         fc.infiniteStream(fc.boolean()),
         async ({ strategy, deeds }, cut, chances) => {
           const world = newWorld(strategy);
-          const { app: appName, deps } = world;
+          const { appName, deps } = world;
           await world.ask([3, 40]);
           for (const deed of deeds) await world.live(deed);
           // Records that the aggregator has given up.
@@ -236,7 +236,7 @@ describe('after any history, recounting', () => {
         fc.infiniteStream(fc.nat(15)),
         async ({ strategy, deeds }, { deeds: meanwhile }, sizes, chances) => {
           const world = newWorld(strategy, sizes);
-          const { app: appName, deps, consumers } = world;
+          const { appName, deps, consumers } = world;
           await world.ask([2]);
           for (const deed of deeds) await world.live(deed);
           // The aggregator is behind when the recount begins.

@@ -75,32 +75,32 @@ async function givenCounted(counted: (items: readonly Item[]) => readonly Item[]
   await table.batchPut(items);
   const records = counted(items).map((after, index) => buildStreamRecord({ after }, index));
   await aggregateStreamRecords(records, 'shard', deps);
-  return { app: appName, deps, items };
+  return { appName, deps, items };
 }
 
 const isPayment = ({ sk }: Item): boolean => sk === 'T#store_a:3';
 
 describe('recounting', () => {
   it('agrees with counters that saw every record', async () => {
-    const { app: appName, deps } = await givenCounted();
+    const { appName, deps } = await givenCounted();
     expect(await recount(appName, days, deps)).toEqual([]);
   });
 
   it('finds a payment that was never counted on its day and on the day of its refund', async () => {
-    const { app: appName, deps } = await givenCounted((items) => items.filter((item) => !isPayment(item)));
+    const { appName, deps } = await givenCounted((items) => items.filter((item) => !isPayment(item)));
     const differences = await recount(appName, days, deps);
     expect(differences.map(({ period }) => period)).toEqual(['2026-02-03', '2026-02-10']);
     expect(differences.map(({ change }) => change['USD.micros'])).toEqual([4_990_000, -4_990_000]);
   });
 
   it('corrects days and the months around them, so that a second recount agrees', async () => {
-    const { app: appName, deps } = await givenCounted((items) => items.filter((item) => !isPayment(item)));
+    const { appName, deps } = await givenCounted((items) => items.filter((item) => !isPayment(item)));
     await correctCounters(appName, { days: february, differences: await recount(appName, february, deps) }, deps);
     expect(await recount(appName, ['2026-01-01', '2026-02-28'], deps)).toEqual([]);
   });
 
   it('corrects a month that lies in the range whole', async () => {
-    const { app: appName, deps } = await givenCounted();
+    const { appName, deps } = await givenCounted();
     await deps.counters.replaceTallies([
       { key: keys.monthKey(appName, '2026-01'), change: (tally) => ({ ...tally, transactions: 77 }) },
     ]);
@@ -112,7 +112,7 @@ describe('recounting', () => {
   });
 
   it('corrects nothing that was counted since', async () => {
-    const { app: appName, deps, items } = await givenCounted((all) => all.filter((item) => !isPayment(item)));
+    const { appName, deps, items } = await givenCounted((all) => all.filter((item) => !isPayment(item)));
     const differences = await recount(appName, february, deps);
     const late = items.filter(isPayment).map((after) => buildStreamRecord({ after }, 1_000));
     await aggregateStreamRecords(late, 'shard', deps);
@@ -123,7 +123,7 @@ describe('recounting', () => {
   });
 
   it('keeps the requests of days whose events have ended', async () => {
-    const { app: appName, deps } = await givenCounted();
+    const { appName, deps } = await givenCounted();
     await deps.counters.replaceTallies([
       { key: keys.dayKey(appName, '2026-01-02'), change: (tally) => ({ ...tally, requests: 9 }) },
     ]);

@@ -8,7 +8,7 @@ import { startTestService, type TestService } from '../../../../testing/service.
 
 /** Through whose account an application sells. */
 interface Account {
-  readonly app: string;
+  readonly appName: string;
   readonly platform: 'processor_a' | 'service_processor_a';
 }
 
@@ -52,7 +52,7 @@ export async function startSoldService(): Promise<SoldService> {
       const recorder = createEventRecorder({ type: 'test', date: deps().now() });
       return await createStoreContext(keys.appName, 'processor_a', { recorder, deps: deps() });
     },
-    read: async (path, { app: appName, platform } = { app: keys.appName, platform: 'processor_a' }) => {
+    read: async (path, { appName, platform } = { appName: keys.appName, platform: 'processor_a' }) => {
       const { secretKey } = (await deps().apps.findStoreSettings(appName, platform)) as { secretKey: string };
       const headers = { authorization: `Bearer ${secretKey}` };
       return await (await fetch(`${service.emulatorUrl}/api.stripe.com/v1/${path}`, { headers })).json();

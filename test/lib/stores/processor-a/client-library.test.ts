@@ -16,7 +16,7 @@ describe('a client library', () => {
     platform: 'processor_a' | 'service_processor_a' = 'processor_a',
   ) => {
     const { validate } = await service.buy({ platform });
-    const { data } = await service.read(`prices?product=${validate.id}`, { app: own.appName, platform });
+    const { data } = await service.read(`prices?product=${validate.id}`, { appName: own.appName, platform });
     const body = {
       offerId: `stripe:${validate.id}#${data[0]?.id}`,
       applicationUsername,

@@ -10,7 +10,7 @@ export const bought = Date.parse('2027-01-01T00:00:00Z') / 1000;
 export const periodStart = Date.parse('2027-03-01T00:00:00Z') / 1000;
 export const periodEnd = Date.parse('2027-04-01T00:00:00Z') / 1000;
 
-export const origin: MappingContext = { platform: 'processor_a', app: 'app', graceMs: 7 * dayMs, now };
+export const origin: MappingContext = { platform: 'processor_a', appName: 'app', graceMs: 7 * dayMs, now };
 
 const price = {
   id: 'price_month',
