@@ -1,9 +1,9 @@
 import type { Item } from '../lib/db/table.ts';
+import { dayMs } from '../lib/shared/time.ts';
 
 const customers = 20_000;
 const purchases = 50_000;
 const renewals = 4;
-const dayMs = 24 * 60 * 60 * 1000;
 /** How long ago the first purchase was made, and for how many days purchases were made. */
 const [oldestDays, soldDays] = [820, 720];
 const batchSize = 1_000;

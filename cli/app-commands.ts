@@ -5,8 +5,8 @@ import { type App, vocabularies } from '../lib/apps/app.ts';
 import { createApp, getApp, rotateApiKey, setStrategy, setVocabulary } from '../lib/apps/manage-apps.ts';
 import { deps } from '../lib/deps.ts';
 import { type Strategy, strategies } from '../lib/purchases/claims.ts';
-import { type Platform, platforms } from '../lib/purchases/platform.ts';
 import { parseJson } from '../lib/shared/parse.ts';
+import { type Platform, platforms } from '../lib/shared/platform.ts';
 import { checkStoreSettings } from './check-store-settings.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
 

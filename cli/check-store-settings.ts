@@ -1,6 +1,6 @@
 import { createRunOnce } from '../lib/db/idempotency.ts';
 import { deps } from '../lib/deps.ts';
-import type { Platform } from '../lib/purchases/platform.ts';
+import type { Platform } from '../lib/shared/platform.ts';
 import { createRecordedFetch } from '../lib/stores/recorded-fetch.ts';
 
 /**

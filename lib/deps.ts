@@ -18,12 +18,12 @@ import { createTableClient, type Table } from './db/table.ts';
 import { createTransactionRepository, type TransactionRepository } from './db/transaction-repository.ts';
 import { createUserAliasRepository, type UserAliasRepository } from './db/user-alias-repository.ts';
 import { createRateCache, type ExchangeRates } from './money/exchange-rates/rate-cache.ts';
-import type { Platform } from './purchases/platform.ts';
-import type { Millis } from './purchases/purchase.ts';
 import { createMessageQueue, type MessageQueue } from './queue/message-queue.ts';
 import type { RefreshMessage } from './refresh/refresh-purchase.ts';
 import { createCipher } from './shared/cipher.ts';
 import { ServiceError } from './shared/errors.ts';
+import type { Platform } from './shared/platform.ts';
+import type { EpochMillis } from './shared/time.ts';
 import type { QueuedNotification } from './store-notifications/queued-notification.ts';
 import { stores } from './stores/index.ts';
 import type { Store } from './stores/store.ts';
@@ -32,7 +32,7 @@ import type { PostWebhook } from './webhooks/guarded-post.ts';
 
 /** What handlers work with. Built once per container, at the first request. */
 export interface Deps {
-  now(): Millis;
+  now(): EpochMillis;
   readonly table: Table;
   readonly apps: AppRepository;
   readonly appCache: AppCache;

@@ -6,9 +6,9 @@ import { createApp, getApp, type IssuedApiKeys } from '../lib/apps/manage-apps.t
 import { type AppRepository, createAppRepository } from '../lib/db/app-repository.ts';
 import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
 import { createTableClient } from '../lib/db/table.ts';
-import { Platform } from '../lib/purchases/platform.ts';
 import { createCipher } from '../lib/shared/cipher.ts';
 import { parse } from '../lib/shared/parse.ts';
+import { Platform } from '../lib/shared/platform.ts';
 import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { receiverPath } from './webhook-receiver.ts';
 

@@ -5,8 +5,8 @@ import type { APIGatewayProxyEvent, SQSEvent } from 'aws-lambda';
 import { handler as receive } from '../functions/notifications/receive-notification.ts';
 import { handler as processNotifications } from '../functions/workers/process-notification.ts';
 import { type Deps, deps } from '../lib/deps.ts';
-import type { Platform } from '../lib/purchases/platform.ts';
 import type { PurchaseChange } from '../lib/purchases/purchase-change.ts';
+import type { Platform } from '../lib/shared/platform.ts';
 import type { QueuedNotification } from '../lib/store-notifications/queued-notification.ts';
 import type { TestService } from './service.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
-import type { Platform } from '../lib/purchases/platform.ts';
+import type { Platform } from '../lib/shared/platform.ts';
 import { createUniqueName } from './given.ts';
 import type { TestService } from './service.ts';
 

@@ -3,7 +3,7 @@ import { startEmulator } from '../emulator/start-emulator.ts';
 import { validateReceipt } from '../lib/api/validation.ts';
 import { createApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { deps } from '../lib/deps.ts';
-import type { Platform } from '../lib/purchases/platform.ts';
+import type { Platform } from '../lib/shared/platform.ts';
 import { startSecretsManager } from '../local/secrets-manager.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from './call.ts';
 import { createUniqueName } from './given.ts';

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { Platform } from '../lib/purchases/platform.ts';
+import type { Platform } from '../lib/shared/platform.ts';
 
 /** When a purchase ends, next to when it was to end; what is taken away from one that had no end ends sooner, too. */
 export type EndChange = 'sooner' | 'as before' | 'later';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { Platform } from '../purchases/platform.ts';
 import { CancelationReason, PriceConsentStatus, RenewalIntent } from '../purchases/purchase.ts';
+import { Platform } from '../shared/platform.ts';
 
 /** `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
 const DateTime = v.pipe(v.string(), v.isoTimestamp());

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Millis } from '../purchases/purchase.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import type { KeyDigest } from './app.ts';
 
 /** A new key: 256 random bits behind a prefix that tells what it is. */
@@ -16,7 +16,7 @@ const dummyDigests: readonly KeyDigest[] = [{ digest: '0'.repeat(64) }];
  * Whether the key is one of the live digests. Every digest is compared in constant time, and an application without
  * keys (or none at all) costs the same work.
  */
-export function isValidApiKey(key: string, digests: readonly KeyDigest[], now: Millis): boolean {
+export function isValidApiKey(key: string, digests: readonly KeyDigest[], now: EpochMillis): boolean {
   const digestOfGivenKey = Buffer.from(hashApiKey(key), 'hex');
   let matches = false;
   for (const { digest, expiresAt } of digests.length > 0 ? digests : dummyDigests) {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { AppRepository } from '../db/app-repository.ts';
-import type { Platform } from '../purchases/platform.ts';
-import type { Millis } from '../purchases/purchase.ts';
+import type { Platform } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { type App, AppName } from './app.ts';
 
 /** What every request reads first, kept in memory for a while. */
@@ -15,8 +15,8 @@ const ttlMs = 15_000;
 const maxEntries = 1_000;
 
 /** Applications and settings as they were at most 15 seconds ago; failures and unknown names are never kept. */
-export function createAppCache(apps: AppRepository, now: () => Millis): AppCache {
-  const entries = new Map<string, { readonly value: unknown; readonly at: Millis }>();
+export function createAppCache(apps: AppRepository, now: () => EpochMillis): AppCache {
+  const entries = new Map<string, { readonly value: unknown; readonly at: EpochMillis }>();
   const getOrLoad = async <T>(key: string, read: () => Promise<T>): Promise<T> => {
     const present = entries.get(key);
     const age = now() - (present?.at ?? 0);

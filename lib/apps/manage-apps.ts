@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import type { AppRepository } from '../db/app-repository.ts';
 import type { Strategy } from '../purchases/claims.ts';
-import type { Millis } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { generateApiKey, hashApiKey } from './api-keys.ts';
 import { type App, AppName } from './app.ts';
 
@@ -15,7 +15,7 @@ export interface IssuedApiKeys {
 }
 
 /** Creates an application with new keys. Throws `InvalidPayload` for a bad name and `Conflict` for one that exists. */
-export async function createApp(apps: AppRepository, name: string, now: Millis): Promise<IssuedApiKeys> {
+export async function createApp(apps: AppRepository, name: string, now: EpochMillis): Promise<IssuedApiKeys> {
   const { name: appName } = parse(v.object({ name: AppName }), { name });
   if (await apps.find(appName)) throw new ServiceError('Conflict', `An application named ${appName} exists already.`);
   const publicKey = generateApiKey('public');
@@ -38,7 +38,7 @@ export async function createApp(apps: AppRepository, name: string, now: Millis):
 export async function rotateApiKey(
   apps: AppRepository,
   name: string,
-  { level, overlapMs, now }: { level: 'public' | 'secret'; overlapMs: Millis; now: Millis },
+  { level, overlapMs, now }: { level: 'public' | 'secret'; overlapMs: number; now: EpochMillis },
 ): Promise<string> {
   const app = await getApp(apps, name);
   const key = generateApiKey(level);

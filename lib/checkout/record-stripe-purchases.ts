@@ -1,8 +1,9 @@
 import type { PurchaseWithOffer } from '../api/processor-a.ts';
 import type { EntitledPurchase } from '../db/purchase-repository.ts';
 import type { Observation } from '../purchases/observation.ts';
-import type { Millis, Purchase } from '../purchases/purchase.ts';
+import type { Purchase } from '../purchases/purchase.ts';
 import { toPurchaseRecord } from '../purchases/to-records.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { recordObservations } from '../validation/record-observations.ts';
 import type { CheckoutContext } from './checkout-context.ts';
 
@@ -25,7 +26,7 @@ export async function recordStripePurchases(
 }
 
 /** The record of a purchase with its offer. */
-export const toPurchaseWithOffer = (purchase: Purchase, now: Millis): PurchaseWithOffer => ({
+export const toPurchaseWithOffer = (purchase: Purchase, now: EpochMillis): PurchaseWithOffer => ({
   ...toPurchaseRecord(purchase, now),
   ...(purchase.offerId !== undefined && { offerId: purchase.offerId }),
 });

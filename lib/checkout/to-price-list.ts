@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { PriceListOffer, PriceListProduct, PricingPhase } from '../api/processor-a.ts';
-import { withPlatform } from '../purchases/platform.ts';
+import { withPlatform } from '../shared/platform.ts';
 import { type MappingContext, toOfferId } from '../stores/processor-a/mapping-context.ts';
 import { toCurrencyCode, toMicros } from '../stores/processor-a/money.ts';
 import { type Price, Product } from '../stores/processor-a/payloads.ts';

@@ -1,12 +1,13 @@
 import type { CustomerInfo } from '../api/purchase-records.ts';
-import type { Millis, Purchase } from '../purchases/purchase.ts';
+import type { Purchase } from '../purchases/purchase.ts';
 import { toPurchaseRecord } from '../purchases/to-records.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { buildCustomerSummary, type CustomerSummary } from './customer-summary.ts';
 
 /** What a list shows of a customer, with the subscriber flags as they are at `now`. */
 export function toCustomerInfo(
   { lastPurchase, subscribedUntil = 0, hasEverSubscribed }: CustomerSummary,
-  now: Millis,
+  now: EpochMillis,
 ): CustomerInfo {
   const activeSubscriber = subscribedUntil > now;
   return {
@@ -17,10 +18,10 @@ export function toCustomerInfo(
 }
 
 /** The summary of the customer's last purchase, with the subscriber flags as they are at `now`. */
-export const buildCustomerInfo = (purchases: readonly Purchase[], now: Millis): CustomerInfo =>
+export const buildCustomerInfo = (purchases: readonly Purchase[], now: EpochMillis): CustomerInfo =>
   toCustomerInfo(buildCustomerSummary(purchases), now);
 
-function toLastPurchaseInfo(last: Purchase | undefined, now: Millis): CustomerInfo {
+function toLastPurchaseInfo(last: Purchase | undefined, now: EpochMillis): CustomerInfo {
   if (!last) return {};
   const record = toPurchaseRecord(last, now);
   return {

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { Platform } from '../purchases/platform.ts';
-import type { Millis } from '../purchases/purchase.ts';
 import { parse } from '../shared/parse.ts';
+import { Platform } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { dayMs } from '../shared/time.ts';
 import { accessTokenKey } from './keys.ts';
 import type { Table } from './table.ts';
 
@@ -19,19 +20,22 @@ export type ActiveGrant = v.InferOutput<typeof TokenItem>;
 
 /** Tokens that an application's buyers hold. The table knows only their digests. */
 export interface AccessTokenRepository {
-  issue(appName: string, grant: AccessTokenGrant, now: Millis): Promise<string>;
+  issue(appName: string, grant: AccessTokenGrant, now: EpochMillis): Promise<string>;
   /** What the token opens; undefined for one that this application did not issue, or that has ended. */
-  find(appName: string, token: string, now: Millis): Promise<ActiveGrant | undefined>;
+  find(appName: string, token: string, now: EpochMillis): Promise<ActiveGrant | undefined>;
   /** A new token for a grant; the old one goes on for a while, as the answer with the new one may get lost. */
-  rotate(appName: string, old: { readonly token: string; readonly grant: ActiveGrant }, now: Millis): Promise<string>;
+  rotate(
+    appName: string,
+    old: { readonly token: string; readonly grant: ActiveGrant },
+    now: EpochMillis,
+  ): Promise<string>;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
 const ttlMs = 30 * dayMs;
 const overlapMs = 3 * dayMs;
 
 /** Whether the token is so near to its end that its holder should get another one. */
-export const isExpiringSoon = ({ expiresAt }: ActiveGrant, now: Millis): boolean => expiresAt - now < 10 * dayMs;
+export const isExpiringSoon = ({ expiresAt }: ActiveGrant, now: EpochMillis): boolean => expiresAt - now < 10 * dayMs;
 
 /** The tokens of one table. */
 export function createAccessTokenRepository(table: Table): AccessTokenRepository {

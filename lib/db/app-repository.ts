@@ -1,7 +1,7 @@
 import { App, type WebhookSettings } from '../apps/app.ts';
-import { type Platform, platforms } from '../purchases/platform.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { parse } from '../shared/parse.ts';
+import { type Platform, platforms } from '../shared/platform.ts';
 import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import { reencryptField } from './reencrypt-field.ts';

@@ -1,5 +1,6 @@
 import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
+import { retryOnConflict } from '../shared/retry.ts';
 import { applyIncrements, Counter, emptyCounter, type TallyIncrement } from '../statistics/counter.ts';
 import type { Tally } from '../statistics/tally.ts';
 import * as keys from './keys.ts';
@@ -84,18 +85,4 @@ export function createCounterRepository(table: Table): CounterRepository {
 function toCounterPeriod(item: Item): CounterPeriod {
   const { tally, version } = parse(Counter, item, 'DatabaseError');
   return { period: String(item.sk).slice(2), tally, version };
-}
-
-const attempts = 10;
-
-async function retryOnConflict<T>(run: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await run();
-    } catch (error) {
-      const isConflict = error instanceof ServiceError && error.code === ('Conflict' satisfies ErrorCode);
-      if (!isConflict || attempt === attempts) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * 2 ** Math.min(attempt, 6)));
-    }
-  }
 }

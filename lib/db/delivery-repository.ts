@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Millis } from '../purchases/purchase.ts';
 import { parse } from '../shared/parse.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { WebhookDelivery } from '../webhooks/delivery.ts';
 import { WebhookUrlHealth } from '../webhooks/endpoint-health.ts';
 import { buildUpdate } from './build-update.ts';
@@ -14,12 +14,12 @@ export interface DeliveryRepository {
   createIfAbsent(delivery: WebhookDelivery): Promise<boolean>;
   find(appName: string, deliveryId: string): Promise<WebhookDelivery | undefined>;
   /** Writes what became of a delivery; false when another worker was there first. */
-  replaceIfUnchanged(before: WebhookDelivery, after: WebhookDelivery, now: Millis): Promise<boolean>;
+  replaceIfUnchanged(before: WebhookDelivery, after: WebhookDelivery, now: EpochMillis): Promise<boolean>;
   /** Those that failed and wait, and those that are dead, oldest first. */
   listFailed(appName: string): Promise<WebhookDelivery[]>;
   findUrlHealth(appName: string, url: string): Promise<WebhookUrlHealth>;
   /** Nothing goes to the URL until it is switched on. */
-  disableUrl(appName: string, url: string, disabledAt: Millis): Promise<void>;
+  disableUrl(appName: string, url: string, disabledAt: EpochMillis): Promise<void>;
   /** Forgets everything that was remembered of the URL. */
   enableUrl(appName: string, url: string): Promise<void>;
   /** Remembers that the URL hangs, or with no marks that it does not. One that is switched off stays that. */
@@ -30,7 +30,7 @@ type UrlBackoff = Pick<WebhookUrlHealth, 'backoffUntil' | 'consecutiveFailures'>
 
 /** How long a delivery is kept after its last attempt: longer than the attempts take, and enough to see what died. */
 export const deliveryRetentionMs = 30 * 24 * 60 * 60 * 1000;
-const ttl = (now: Millis): number => Math.floor((now + deliveryRetentionMs) / 1000);
+const ttl = (now: EpochMillis): number => Math.floor((now + deliveryRetentionMs) / 1000);
 
 const noBackoff = { backoffUntil: undefined, consecutiveFailures: undefined, ttl: undefined };
 
@@ -78,7 +78,7 @@ export function createDeliveryRepository(table: Table): DeliveryRepository {
 const isIndexed = ({ state }: WebhookDelivery): boolean => state === 'waiting' || state === 'dead';
 
 /** Only what has failed is in the indexes: nearly all deliveries succeed at once, and cost one write and one update. */
-function buildReplacement(before: WebhookDelivery, after: WebhookDelivery, now: Millis): Update {
+function buildReplacement(before: WebhookDelivery, after: WebhookDelivery, now: EpochMillis): Update {
   const { appName, deliveryId, createdAt, dueAt } = after;
   const key = keys.deliveryKey(appName, deliveryId);
   const due = dueAt === undefined ? undefined : keys.dueIndexKeys(key, dueAt);

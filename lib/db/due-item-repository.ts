@@ -1,5 +1,5 @@
-import type { Millis } from '../purchases/purchase.ts';
 import { type ErrorCode, ServiceError } from '../shared/errors.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
 
@@ -9,7 +9,7 @@ export interface DueItemRepository {
    * Takes up to `limit` things that are due at `now`, oldest first. What is not done with ten minutes later, because
    * somebody crashed, is taken again.
    */
-  lease(now: Millis, limit: number): Promise<keys.DueItem[]>;
+  lease(now: EpochMillis, limit: number): Promise<keys.DueItem[]>;
 }
 
 const leaseMs = 10 * 60_000;
@@ -29,7 +29,7 @@ export function createDueItemRepository(table: Table): DueItemRepository {
 }
 
 /** Moves the item's time on, unless somebody else did or it is no longer due. */
-async function tryLease(table: Table, item: Item, now: Millis): Promise<keys.DueItem | undefined> {
+async function tryLease(table: Table, item: Item, now: EpochMillis): Promise<keys.DueItem | undefined> {
   const key = { pk: String(item.pk), sk: String(item.sk) };
   const next = keys.dueIndexKeys(key, now + leaseMs);
   try {

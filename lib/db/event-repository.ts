@@ -1,7 +1,8 @@
 import { EventRecord, RawEvent } from '../events/event.ts';
-import type { Millis } from '../purchases/purchase.ts';
 import { parse, parseJson } from '../shared/parse.ts';
 import { toTagValue } from '../shared/redaction/redact-text.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { dayMs } from '../shared/time.ts';
 import { compressJson, decompressText } from './compression.ts';
 import * as keys from './keys.ts';
 import { type EventRange, listNewestEventKeys } from './list-newest-events.ts';
@@ -27,13 +28,11 @@ interface EventFilter {
   readonly isWanted: (event: EventRecord) => boolean;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
-
 /** Not every event with a tag is asked for: how many are looked at for those that are, and how many at once. */
 const maxScanned = 1_000;
 const scanBatchSize = 100;
 
-export function createEventRepository(table: Table, retentionDays: number, now: () => Millis): EventRepository {
+export function createEventRepository(table: Table, retentionDays: number, now: () => EpochMillis): EventRepository {
   const isLive = ({ ttl }: Item): boolean => Number(ttl) * 1000 > now();
   // An event is written before anybody knows its id, so that lists need no strong reads.
   const load = async (wanted: readonly keys.Key[]): Promise<EventRecord[]> => {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import type { Platform } from '../purchases/platform.ts';
-import type { Millis } from '../purchases/purchase.ts';
 import { parse } from '../shared/parse.ts';
+import type { Platform } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
 import type { Table, Write } from './table.ts';
 
@@ -19,7 +19,7 @@ type EnqueueTimes = v.InferOutput<typeof EnqueueTimes>;
 export interface HandledNotificationRepository {
   isHandled(appName: string, message: NotificationKey): Promise<boolean>;
   /** For a message that changed no purchase, or several. Twice is once. */
-  markHandled(appName: string, message: NotificationKey, now: Millis): Promise<void>;
+  markHandled(appName: string, message: NotificationKey, now: EpochMillis): Promise<void>;
   /** Undefined for a message that no look has put on the queue in the last days. */
   findEnqueued(appName: string, message: NotificationKey): Promise<EnqueueTimes | undefined>;
   markEnqueued(appName: string, messages: readonly (NotificationKey & EnqueueTimes)[]): Promise<void>;
@@ -27,7 +27,7 @@ export interface HandledNotificationRepository {
 
 /** Longer than any store repeats a message. */
 const retentionMs = 30 * 24 * 60 * 60 * 1000;
-const ttl = (now: Millis): number => Math.floor((now + retentionMs) / 1000);
+const ttl = (now: EpochMillis): number => Math.floor((now + retentionMs) / 1000);
 /** Longer than a look goes back. */
 const enqueuedRetentionMs = 4 * 24 * 60 * 60 * 1000;
 
@@ -67,6 +67,6 @@ export const handledPartKey = (
     : keys.handledNotificationKey(appName, platform, key);
 
 /** Marks the message in the transaction that takes it in; that fails when another worker took it in first. */
-export const buildHandledMarker = (table: string, key: keys.Key, now: Millis): Write => ({
+export const buildHandledMarker = (table: string, key: keys.Key, now: EpochMillis): Write => ({
   Put: { TableName: table, Item: { ...key, ttl: ttl(now) }, ConditionExpression: 'attribute_not_exists(pk)' },
 });

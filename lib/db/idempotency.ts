@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Millis } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
 import type { Table } from './table.ts';
 
@@ -22,7 +22,7 @@ const retentionMs = 400 * 24 * 60 * 60 * 1000;
  */
 export function createRunOnce(
   table: Table,
-  { appName, platform, now }: { appName: string; platform: string; now: () => Millis },
+  { appName, platform, now }: { appName: string; platform: string; now: () => EpochMillis },
 ): RunOnce {
   return async (key, run, recover) => {
     const digest = createHash('sha256').update(key).digest('hex');
@@ -49,7 +49,7 @@ async function reserveKey(
   {
     item,
     present,
-  }: { item: Record<string, unknown> & { startedAt: Millis }; present: Record<string, unknown> | undefined },
+  }: { item: Record<string, unknown> & { startedAt: EpochMillis }; present: Record<string, unknown> | undefined },
 ): Promise<void> {
   const before = Number(present?.startedAt);
   if (present && item.startedAt - before < maxRunMs) {

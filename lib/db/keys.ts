@@ -1,4 +1,4 @@
-import type { Millis } from '../purchases/purchase.ts';
+import type { EpochMillis } from '../shared/time.ts';
 
 /*
  * Every key of the one table. `a` is the application's name, taken from the verified credential and never from a path, so
@@ -60,7 +60,7 @@ const eventShards = 8;
 const maxTimestamp = 9_999_999_999_999;
 
 /** Epoch milliseconds as text that sorts like the number: what is before 1970 as its beginning, what is after 2286 as its end. */
-const toSortableTimestamp = (date: Millis): string =>
+const toSortableTimestamp = (date: EpochMillis): string =>
   String(Math.trunc(Math.min(Math.max(date, 0), maxTimestamp))).padStart(13, '0');
 
 /** What is due, of all applications: every refresh moves an item within it. */
@@ -75,7 +75,7 @@ const pickShard = (id: string, shards: number): number => {
 /** The partitions of the index `due`. */
 export const duePartitions: readonly string[] = Array.from({ length: dueShards }, (_, shard) => `DUE#${shard}`);
 /** Where the sweep finds an item from `dueAt` on. */
-export const dueIndexKeys = ({ pk }: Key, dueAt: Millis) => ({
+export const dueIndexKeys = ({ pk }: Key, dueAt: EpochMillis) => ({
   duePk: duePartitions[pickShard(pk, dueShards)],
   dueSk: toSortableTimestamp(dueAt),
 });
@@ -87,7 +87,7 @@ export function parseDueItemKey({ pk, sk }: Key): DueItem | undefined {
   return kind === 'D' ? { kind: 'delivery', appName, deliveryId: id } : undefined;
 }
 /** Sorts after every item that is due by then. */
-export const dueSortKeyLimit = (now: Millis): string => toSortableTimestamp(now + 1);
+export const dueSortKeyLimit = (now: EpochMillis): string => toSortableTimestamp(now + 1);
 
 export const appsPartition = 'APPS';
 export const appIndexKeys = (appName: string) => ({ createdPk: appsPartition, createdSk: appName });
@@ -108,7 +108,7 @@ export const claimKey = (appName: string, purchaseId: string, username: string):
   sk: `${claimPrefix}${username}`,
 });
 export const notificationPrefix = 'N#';
-export const notificationKey = (appName: string, purchaseId: string, date: Millis, id: string): Key => ({
+export const notificationKey = (appName: string, purchaseId: string, date: EpochMillis, id: string): Key => ({
   pk: purchasePartition(appName, purchaseId),
   sk: `${notificationPrefix}${toSortableTimestamp(date)}#${id}`,
 });
@@ -121,7 +121,7 @@ export const transactionKey = (appName: string, purchaseId: string, transactionI
 export const purchaseIndexKeys = (
   appName: string,
   purchaseId: string,
-  dates: { createdAt: Millis; updatedAt: Millis },
+  dates: { createdAt: EpochMillis; updatedAt: EpochMillis },
 ) => ({
   createdPk: `${appName}#P`,
   createdSk: `${toSortableTimestamp(dates.createdAt)}#${purchaseId}`,
@@ -132,7 +132,7 @@ export const purchaseIndexKeys = (
 export const transactionIndexKeys = (
   appName: string,
   purchaseId: string,
-  { transactionId, purchaseDate }: { readonly transactionId: string; readonly purchaseDate: Millis },
+  { transactionId, purchaseDate }: { readonly transactionId: string; readonly purchaseDate: EpochMillis },
 ) => ({
   createdPk: `${appName}#T`,
   createdSk: `${toSortableTimestamp(purchaseDate)}#${transactionId}`,
@@ -152,7 +152,7 @@ export const customerKey = (appName: string, username: string): Key => ({
   pk: customerPartition(appName, username),
   sk: 'C',
 });
-export const customerIndexKeys = (appName: string, username: string, createdAt: Millis) => ({
+export const customerIndexKeys = (appName: string, username: string, createdAt: EpochMillis) => ({
   createdPk: `${appName}#C`,
   createdSk: `${toSortableTimestamp(createdAt)}#${username}`,
 });
@@ -199,7 +199,7 @@ export const deliveryKey = (appName: string, deliveryId: string): Key => ({
   sk: 'D',
 });
 export const deliveriesPartition = (appName: string): string => `${appName}#D`;
-export const deliveryIndexKeys = (appName: string, deliveryId: string, createdAt: Millis) => ({
+export const deliveryIndexKeys = (appName: string, deliveryId: string, createdAt: EpochMillis) => ({
   createdPk: deliveriesPartition(appName),
   createdSk: `${toSortableTimestamp(createdAt)}#${deliveryId}`,
 });
@@ -207,7 +207,7 @@ export const webhookUrlKey = (appName: string, digest: string): Key => ({ pk: `$
 
 export const eventKey = (appName: string, eventId: string): Key => ({ pk: `${appName}#E#${eventId}`, sk: 'E' });
 export const rawEventKey = (appName: string, eventId: string): Key => ({ pk: `${appName}#E#${eventId}`, sk: 'R' });
-export const eventIndexKeys = (appName: string, eventId: string, date: Millis) => ({
+export const eventIndexKeys = (appName: string, eventId: string, date: EpochMillis) => ({
   createdPk: `${appName}#E#${pickShard(eventId, eventShards)}`,
   createdSk: `${toSortableTimestamp(date)}#${eventId}`,
 });
@@ -215,7 +215,7 @@ export const eventIndexKeys = (appName: string, eventId: string, date: Millis) =
 export const eventPartitions = (appName: string): string[] =>
   Array.from({ length: eventShards }, (_, shard) => `${appName}#E#${shard}`);
 export const tagPartition = (appName: string, tag: string): string => `${appName}#G#${tag}`;
-export const tagKey = (appName: string, tag: string, date: Millis, eventId: string): Key => ({
+export const tagKey = (appName: string, tag: string, date: EpochMillis, eventId: string): Key => ({
   pk: tagPartition(appName, tag),
   sk: `${toSortableTimestamp(date)}#${eventId}`,
 });
@@ -246,9 +246,9 @@ export const listPartition = (appName: string, collection: 'P' | 'T' | 'C'): str
 /** The purchases by their latest change in the index `byKey`. */
 export const updatedPartition = (appName: string): string => `${appName}#PU`;
 /** Sorts before every row that began at that moment. */
-export const timestampKey = (date: Millis): string => toSortableTimestamp(date);
+export const timestampKey = (date: EpochMillis): string => toSortableTimestamp(date);
 /** The moment in which the row of a list's sort key began. */
-export const parseKeyTimestamp = (createdSk: string): Millis => Number(createdSk.slice(0, 13));
+export const parseKeyTimestamp = (createdSk: string): EpochMillis => Number(createdSk.slice(0, 13));
 /** Every sort key that begins with a moment is between them: a colon comes after the digits. */
 export const allTimestamps = ['0', ':'] as const;
 /** The sort keys from the one moment (included) to the other (excluded). */
@@ -256,8 +256,8 @@ export const timestampRange = ({
   startdate,
   enddate,
 }: {
-  readonly startdate?: Millis | undefined;
-  readonly enddate?: Millis | undefined;
+  readonly startdate?: EpochMillis | undefined;
+  readonly enddate?: EpochMillis | undefined;
 }): [string, string] => [
   startdate === undefined ? allTimestamps[0] : toSortableTimestamp(startdate),
   enddate === undefined ? allTimestamps[1] : toSortableTimestamp(enddate),

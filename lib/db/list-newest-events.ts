@@ -1,11 +1,11 @@
-import type { Millis } from '../purchases/purchase.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
 import type { Table } from './table.ts';
 
 /** Which events of an application: from a moment on (included), before a moment (excluded). */
 export interface EventRange {
-  readonly startdate?: Millis;
-  readonly enddate?: Millis;
+  readonly startdate?: EpochMillis;
+  readonly enddate?: EpochMillis;
 }
 
 interface IndexEntry {

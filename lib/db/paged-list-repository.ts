@@ -1,4 +1,4 @@
-import type { Millis } from '../purchases/purchase.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { countRows, findHour, findMonth, type PagePosition } from '../statistics/locate-page.ts';
 import type { ListKind } from '../statistics/tally.ts';
 import type { CounterRepository } from './counter-repository.ts';
@@ -8,14 +8,14 @@ import type { Item, Table } from './table.ts';
 
 /** Rows that began between two moments, the first included; all, where there is none. */
 interface CreatedRange {
-  readonly startdate?: Millis | undefined;
-  readonly enddate?: Millis | undefined;
+  readonly startdate?: EpochMillis | undefined;
+  readonly enddate?: EpochMillis | undefined;
 }
 
 interface PageRequest extends CreatedRange {
   readonly skip: number;
   readonly limit: number;
-  readonly now: Millis;
+  readonly now: EpochMillis;
 }
 
 /** A part of a list. */
@@ -34,7 +34,7 @@ export interface PagedListRepository {
   /** What the keys lead to, in their order. */
   loadItems(wanted: readonly keys.Key[]): Promise<readonly Item[]>;
   /** All purchases that changed since then, in portions; one that changes meanwhile may come twice. */
-  scanPurchasesUpdatedSince(appName: string, startdate: Millis): AsyncIterable<Item[]>;
+  scanPurchasesUpdatedSince(appName: string, startdate: EpochMillis): AsyncIterable<Item[]>;
 }
 
 /** The stream is counted within seconds; what began before this is counted for good. */
@@ -102,7 +102,7 @@ const chooseLaterPosition = (one: PagePosition, other: PagePosition): PagePositi
 /** The place from which to read on to the row at `skip`; it begins at or before `until`. */
 async function findPosition(
   { appName, collection, counters, months }: ListContext,
-  { skip, until }: { readonly skip: number; readonly until: Millis },
+  { skip, until }: { readonly skip: number; readonly until: EpochMillis },
 ): Promise<PagePosition> {
   const at = { skip, settled: until };
   const found = findMonth(months, collection, at);
@@ -112,7 +112,7 @@ async function findPosition(
 }
 
 /** How many rows began before a moment. */
-async function countRowsBefore(list: ListContext, moment: Millis, settled: Millis): Promise<number> {
+async function countRowsBefore(list: ListContext, moment: EpochMillis, settled: EpochMillis): Promise<number> {
   const place = await findPosition(list, { skip: Infinity, until: Math.min(settled, moment - 1) });
   return place.rowsBefore + (await queryCreated(list, { startdate: place.from, enddate: moment })).length;
 }

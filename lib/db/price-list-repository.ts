@@ -1,5 +1,5 @@
-import type { Platform } from '../purchases/platform.ts';
-import type { Millis } from '../purchases/purchase.ts';
+import type { Platform } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { compressJson, decompressText } from './compression.ts';
 import { priceChangeKey, priceListKey } from './keys.ts';
 import type { Table } from './table.ts';
@@ -15,14 +15,14 @@ const ttlMs = 5 * 60 * 1000;
 /** The price lists of the applications, kept for 5 minutes. */
 export interface PriceListRepository {
   /** The list as it was at most 5 minutes ago; undefined when it must be asked for. */
-  findFresh(appName: string, platform: Platform, now: Millis): Promise<unknown>;
+  findFresh(appName: string, platform: Platform, now: EpochMillis): Promise<unknown>;
   /** Keeps a list that was asked for at `fetchedAt`. */
   save(
-    place: { readonly appName: string; readonly platform: Platform; readonly fetchedAt: Millis },
+    place: { readonly appName: string; readonly platform: Platform; readonly fetchedAt: EpochMillis },
     list: object,
   ): Promise<void>;
   /** To be called when a price or product changed at the processor. */
-  invalidate(appName: string, platform: Platform, now: Millis): Promise<void>;
+  invalidate(appName: string, platform: Platform, now: EpochMillis): Promise<void>;
 }
 
 /** The price lists of one table. */

@@ -5,7 +5,7 @@ import { Claim } from '../purchases/claims.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { SealedObservation } from '../purchases/merge.ts';
 import type { Observation } from '../purchases/observation.ts';
-import { type Millis, Purchase } from '../purchases/purchase.ts';
+import { Purchase } from '../purchases/purchase.ts';
 import {
   computePurchaseChange,
   type PurchaseChange,
@@ -16,6 +16,8 @@ import { Transaction } from '../purchases/transaction.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import { parse, parseJson } from '../shared/parse.ts';
+import { retryOnConflict } from '../shared/retry.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { buildHandledMarker, handledPartKey, type NotificationPart } from './handled-notification-repository.ts';
 import {
   claimPrefix,
@@ -99,7 +101,7 @@ export interface PurchaseRefreshState {
   readonly purchase: Purchase;
   /** Decrypted; undefined when the store cannot be asked. */
   readonly refreshToken?: Readonly<Record<string, string>>;
-  readonly lastRefreshAt?: Millis;
+  readonly lastRefreshAt?: EpochMillis;
 }
 
 export function createPurchaseRepository(table: Table, cipher: Cipher, rates: ExchangeRates): PurchaseRepository {
@@ -262,19 +264,3 @@ async function loadStoredPurchase(
     claims,
   };
 }
-
-const maxAttempts = 10;
-
-async function retryOnConflict<T>(run: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await run();
-    } catch (error) {
-      if (!isConflict(error) || attempt === maxAttempts) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * 2 ** Math.min(attempt, 5)));
-    }
-  }
-}
-
-const isConflict = (error: unknown): boolean =>
-  error instanceof ServiceError && error.code === ('Conflict' satisfies ErrorCode);

@@ -1,4 +1,4 @@
-import type { Millis } from '../purchases/purchase.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
 import { scanIndex } from './scan-index.ts';
 import type { Table } from './table.ts';
@@ -33,7 +33,7 @@ export async function* scanUsernames(table: Table, appName: string) {
 }
 
 /** When the oldest event that is left was recorded; undefined when there is none. */
-export async function findOldestEventDate(table: Table, appName: string): Promise<Millis | undefined> {
+export async function findOldestEventDate(table: Table, appName: string): Promise<EpochMillis | undefined> {
   const oldest = await Promise.all(
     keys.eventPartitions(appName).map((partition) => table.query({ partition, index: 'byCreated', limit: 1 })),
   );

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Millis } from '../purchases/purchase.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
 import type { Table } from './table.ts';
 
@@ -13,7 +13,7 @@ const markerTtlMs = 24 * 60 * 60 * 1000;
 const maxDeletesPerTransaction = 100;
 
 /** Writes new fences and gives their keys. */
-export async function writeStreamMarkers(table: Table, appName: string, now: Millis): Promise<keys.Key[]> {
+export async function writeStreamMarkers(table: Table, appName: string, now: EpochMillis): Promise<keys.Key[]> {
   const ttl = Math.floor((now + markerTtlMs) / 1000);
   const raised = Array.from({ length: markerCount }, () => keys.streamMarkerKey(appName, randomUUID()));
   await table.batchPut(raised.map((key) => ({ ...key, ttl })));

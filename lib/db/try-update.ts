@@ -1,4 +1,4 @@
-import { type ErrorCode, ServiceError } from '../shared/errors.ts';
+import { isConflict } from '../shared/errors.ts';
 import type { Table, Update } from './table.ts';
 
 /** Makes the update; false when its condition did not hold. */
@@ -7,7 +7,7 @@ export async function tryUpdate(table: Table, update: Update): Promise<boolean> 
     await table.update(update);
     return true;
   } catch (error) {
-    if (error instanceof ServiceError && error.code === ('Conflict' satisfies ErrorCode)) return false;
+    if (isConflict(error)) return false;
     throw error;
   }
 }

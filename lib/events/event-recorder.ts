@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Millis } from '../purchases/purchase.ts';
 import { containsSecretPattern, sanitizeText, toTagValue } from '../shared/redaction/redact-text.ts';
 import { createRedactor, type Redact } from '../shared/redaction/redactor.ts';
 import { sanitize } from '../shared/redaction/sanitize.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import {
   type ContentList,
   contentLists,
@@ -41,7 +41,7 @@ const maxTags = 60;
 
 interface EventRecorderOptions {
   readonly type: string;
-  readonly date: Millis;
+  readonly date: EpochMillis;
   readonly reqId?: string;
   /** Given where the work may be done again: its event is then written again, not a second time. */
   readonly eventId?: string;

@@ -2,8 +2,8 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { KeyLevel } from '../api/contract.ts';
 import { isValidApiKey } from '../apps/api-keys.ts';
 import type { App } from '../apps/app.ts';
-import type { Millis } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
+import type { EpochMillis } from '../shared/time.ts';
 
 export interface Credentials {
   readonly appName: string;
@@ -37,7 +37,7 @@ function splitCredentials(pair: string): Credentials | undefined {
 export async function authenticate(
   credentials: Credentials | undefined,
   level: Exclude<KeyLevel, 'none'>,
-  { findApp, now }: { findApp: (name: string) => Promise<App | undefined>; now: Millis },
+  { findApp, now }: { findApp: (name: string) => Promise<App | undefined>; now: EpochMillis },
 ): Promise<App> {
   if (!credentials)
     throw new ServiceError('Forbidden', 'Credentials are missing: send the app name and a key.', { status: 401 });

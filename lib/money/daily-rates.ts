@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { dayMs } from '../shared/time.ts';
 import { IsoDay, PositiveDecimal } from './usd-rate.ts';
 
 /** A currency's code as ISO 4217 has it. */
@@ -10,8 +11,6 @@ export const DailyRates = v.object({
   perEuro: v.objectWithRest({ USD: PositiveDecimal }, PositiveDecimal),
 });
 export type DailyRates = v.InferOutput<typeof DailyRates>;
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** The UTC day of a moment, moved by whole days. */
 export const toUtcDay = (date: number, offsetDays = 0): string =>

@@ -1,6 +1,7 @@
+import type { EpochMillis } from '../shared/time.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
-import { isExpired, type Millis, type Purchase } from './purchase.ts';
+import { isExpired, type Purchase } from './purchase.ts';
 
 /** What brought a change about: a client, the service's own look at the store, a link by hand, or a store's message. */
 export type UpdateTrigger = 'validation' | 'refresh' | 'link' | 'notification';
@@ -13,7 +14,7 @@ interface AnnounceableChange {
   readonly ownershipChanges: number;
   /** Set when the purchase was known, gives access, and has its first owner now: nobody has heard of it yet. */
   readonly isFirstEntitlement: boolean;
-  readonly now: Millis;
+  readonly now: EpochMillis;
 }
 
 /**
@@ -47,7 +48,7 @@ export function selectAnnouncedReasons(
  * What is worth a call: not what callers never see, a date that a store adds to a known wish, a rate of exchange, or
  * since when exactly an expired purchase has been over.
  */
-function toAnnouncedView(purchase: Purchase, now: Millis): object {
+function toAnnouncedView(purchase: Purchase, now: EpochMillis): object {
   const { renewalIntentChangeDate, renewalProductId, productType, usdRate, usdRateDate, ...visible } = purchase;
   const { expirationDate, endedAt, ...lasting } = visible;
   return isExpired(purchase, now) ? { ...lasting, isExpired: true } : visible;

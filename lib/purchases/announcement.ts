@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { EpochMillis } from '../shared/time.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
-import type { Millis } from './purchase.ts';
 
 /** One thing that a version of a purchase announces to the application's server. */
 export interface Announcement {
   /** 32 hexadecimal characters, the same however often the change is worked out. */
   readonly id: string;
   readonly reason: NotificationReason;
-  readonly date: Millis;
+  readonly date: EpochMillis;
 }
 
 /** A version of a purchase, by which its announcements are known. */
@@ -15,7 +15,7 @@ export interface PurchaseVersion {
   readonly appName: string;
   readonly purchaseId: string;
   readonly version: number;
-  readonly updatedAt: Millis;
+  readonly updatedAt: EpochMillis;
 }
 
 /** What a version announces for this reason. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Millis } from './purchase.ts';
+import type { EpochMillis } from '../shared/time.ts';
 
 /** How an application decides who owns a purchase that several of its users claim. */
 export const strategies = ['all', 'first', 'last'] as const;
@@ -44,11 +44,16 @@ export function resolveEntitledUsers(claims: readonly Claim[], strategy: Strateg
 }
 
 /** Since when the claim entitles, of a user who is entitled now. */
-export const getEntitledSince = ({ source, firstClaimedAt, lastClaimedAt }: Claim, strategy: Strategy): Millis =>
+export const getEntitledSince = ({ source, firstClaimedAt, lastClaimedAt }: Claim, strategy: Strategy): EpochMillis =>
   source === 'manual' || strategy === 'last' ? lastClaimedAt : firstClaimedAt;
 
 /** The user's claim after claiming again; a manual link stays one whatever a validation says later. */
-export function renewClaim(claim: Claim | undefined, username: string, source: Claim['source'], now: Millis): Claim {
+export function renewClaim(
+  claim: Claim | undefined,
+  username: string,
+  source: Claim['source'],
+  now: EpochMillis,
+): Claim {
   if (!claim) return { username, source, firstClaimedAt: now, lastClaimedAt: now };
   if (source === 'manual') return { ...claim, source, lastClaimedAt: now };
   return claim.source === 'manual' ? claim : { ...claim, lastClaimedAt: now };

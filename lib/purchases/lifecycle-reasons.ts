@@ -1,6 +1,7 @@
 import * as v from 'valibot';
+import type { EpochMillis } from '../shared/time.ts';
 import type { PurchaseState } from './merge.ts';
-import { isExpired, type Millis, type Purchase } from './purchase.ts';
+import { isExpired, type Purchase } from './purchase.ts';
 
 /** Why a purchase changed, in the words of the specification (`REPEATED` is the wire value of `WEBHOOK_REPEATED`). */
 export const NotificationReason = v.picklist([
@@ -29,7 +30,7 @@ export type NotificationReason = v.InferOutput<typeof NotificationReason>;
 /** A state and the moment it was written; expiry by the clock counts as seen when it had passed by then. */
 export interface StateAt {
   readonly state: PurchaseState;
-  readonly at: Millis;
+  readonly at: EpochMillis;
 }
 
 /**
@@ -85,7 +86,7 @@ const isEndedEarly = ({ expirationDate = Infinity }: Purchase, { endedAt = Infin
 function isNewPayment(before: PurchaseState, after: PurchaseState): boolean {
   const [from, to] = [before.purchase.transactionId, after.purchase.transactionId];
   if (from === to || listRefundedIds(before).includes(to)) return false;
-  const datesOf = (id: string): readonly [Millis, Millis] | undefined => {
+  const datesOf = (id: string): readonly [EpochMillis, EpochMillis] | undefined => {
     const found = after.transactions.find(({ transaction }) => transaction.transactionId === id)?.transaction;
     return found && [found.expirationDate ?? found.purchaseDate, found.purchaseDate];
   };
@@ -153,5 +154,5 @@ function isPaidPeriodExtended(before: PurchaseState, after: PurchaseState): bool
   return was === undefined || is === undefined || is > was;
 }
 
-const getPeriodEnd = ({ transactions }: PurchaseState, id: string): Millis | undefined =>
+const getPeriodEnd = ({ transactions }: PurchaseState, id: string): EpochMillis | undefined =>
   transactions.find(({ transaction }) => transaction.transactionId === id)?.transaction.expirationDate;

@@ -1,8 +1,8 @@
+import type { EpochMillis } from '../shared/time.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
-import type { Millis } from './purchase.ts';
 
 interface PurchaseNotificationEntry {
-  readonly date: Millis;
+  readonly date: EpochMillis;
   readonly reason: NotificationReason;
 }
 

@@ -1,23 +1,23 @@
 import { chooseUsdRate, omitUsdRate } from '../money/usd-conversion.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { toCanonicalJson } from './canonical-json.ts';
-import type { Millis } from './purchase.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A transaction, and the looks that told of it and of its amount. */
 export interface ObservedTransaction {
-  readonly asOf: Millis;
-  readonly amountAsOf: Millis;
+  readonly asOf: EpochMillis;
+  readonly amountAsOf: EpochMillis;
   readonly transaction: Transaction;
 }
 
 const lastMoment = 9_999_999_999_999;
 
 /** Of a look that guesses its transactions, as the store did not tell them: older than any to which it did. */
-export const toInferredAsOf = (asOf: Millis): Millis => asOf - lastMoment;
+export const toInferredAsOf = (asOf: EpochMillis): EpochMillis => asOf - lastMoment;
 
 /** A transaction as one look shows it. */
-export const toObservedTransaction = (transaction: Transaction, asOf: Millis): ObservedTransaction => ({
+export const toObservedTransaction = (transaction: Transaction, asOf: EpochMillis): ObservedTransaction => ({
   asOf,
   amountAsOf: asOf,
   transaction,

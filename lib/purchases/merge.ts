@@ -1,13 +1,14 @@
 import { omitUsdRate, pickUsdRate } from '../money/usd-conversion.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import { mergeTransactions, type ObservedTransaction, toObservedTransaction } from './merge-transactions.ts';
 import type { Observation } from './observation.ts';
-import type { Millis, Purchase } from './purchase.ts';
+import type { Purchase } from './purchase.ts';
 import type { Transaction } from './transaction.ts';
 
 /** All that is known of one purchase: the sum of every observation so far. */
 export interface PurchaseState {
-  readonly asOf: Millis;
+  readonly asOf: EpochMillis;
   readonly purchase: Purchase;
   readonly transactions: readonly ObservedTransaction[];
   readonly userAliases: readonly string[];
@@ -85,17 +86,17 @@ function fillDerivedFields(
 }
 
 /** Stores do not know the length of a non-renewing subscription; a look that was told of it does, for its period. */
-const keepKnownExpiration = (purchase: Purchase, known: Purchase): Millis | undefined =>
+const keepKnownExpiration = (purchase: Purchase, known: Purchase): EpochMillis | undefined =>
   purchase.productType === 'non renewing subscription' && purchase.transactionId === known.transactionId
     ? known.expirationDate
     : undefined;
 
-const renewalDate = (latest: Transaction | undefined, first: Millis | undefined): Millis | undefined =>
+const renewalDate = (latest: Transaction | undefined, first: EpochMillis | undefined): EpochMillis | undefined =>
   latest?.expirationDate !== undefined && first !== undefined && latest.purchaseDate > first
     ? latest.purchaseDate
     : undefined;
 
-const earliest = (a?: Millis, b?: Millis): Millis | undefined =>
+const earliest = (a?: EpochMillis, b?: EpochMillis): EpochMillis | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
-const newest = (a?: Millis, b?: Millis): Millis | undefined =>
+const newest = (a?: EpochMillis, b?: EpochMillis): EpochMillis | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);

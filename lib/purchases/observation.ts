@@ -1,4 +1,5 @@
-import type { Millis, Purchase } from './purchase.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import type { Purchase } from './purchase.ts';
 import type { Transaction } from './transaction.ts';
 
 /** One look at a purchase: what a store, or evidence that it signed, says of it. */
@@ -7,12 +8,12 @@ export interface Observation {
    * The moment on the store's clock up to which this look knows the purchase: the time of a read or of a signed state;
    * for signed evidence of a transaction alone, the date of that transaction (a later signature adds no knowledge).
    */
-  readonly asOf: Millis;
+  readonly asOf: EpochMillis;
   /**
    * The moment up to which its transactions are known, where that is another than that of the state: the refund of a past period
    * says nothing of the present one; or by `guessedAsOf`, where the store did not tell them.
    */
-  readonly transactionsAsOf?: Millis;
+  readonly transactionsAsOf?: EpochMillis;
   readonly purchase: Purchase;
   /** Every transaction that this look shows, in no order. */
   readonly transactions: readonly Transaction[];

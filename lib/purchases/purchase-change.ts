@@ -1,3 +1,4 @@
+import type { EpochMillis } from '../shared/time.ts';
 import { selectAnnouncedReasons, type UpdateTrigger } from './announced-reasons.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import {
@@ -10,7 +11,7 @@ import {
 } from './claims.ts';
 import { findLifecycleReasons, type NotificationReason } from './lifecycle-reasons.ts';
 import { merge, type PurchaseState, type SealedObservation } from './merge.ts';
-import { isActive, type Millis } from './purchase.ts';
+import { isActive } from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
 
 /** A purchase as the table keeps it. */
@@ -18,16 +19,16 @@ export interface StoredPurchase {
   readonly state: PurchaseState;
   readonly claims: readonly Claim[];
   readonly entitledUsers: readonly string[];
-  readonly createdAt: Millis;
-  readonly updatedAt: Millis;
+  readonly createdAt: EpochMillis;
+  readonly updatedAt: EpochMillis;
   /** When the store's state, or the clock, was last taken in; an expiry after it has not been announced yet. */
-  readonly checkedAt: Millis;
+  readonly checkedAt: EpochMillis;
   /** When this service last asked the store by itself. */
-  readonly lastRefreshAt?: Millis;
+  readonly lastRefreshAt?: EpochMillis;
   /** Refreshes that failed since the last one that did not. */
   readonly failedRefreshes?: number;
   /** When it is to be looked at next, when it is written; absent when nothing more happens to it by itself. */
-  readonly nextRefreshAt?: Millis;
+  readonly nextRefreshAt?: EpochMillis;
   readonly version: number;
 }
 
@@ -43,7 +44,7 @@ export interface PurchaseUpdate {
   /** What the store's message says in our words: tells a revocation from an expiry or a refund, which look alike. */
   readonly storeReason?: NotificationReason;
   readonly strategy: Strategy;
-  readonly now: Millis;
+  readonly now: EpochMillis;
 }
 
 export interface PurchaseChange {
@@ -182,7 +183,7 @@ function applyClaim(claims: readonly Claim[], happening: PurchaseUpdate): readon
 }
 
 /** Where the latest claim decides it is later than all others, also by a clock that is behind. */
-const claimTime = (claims: readonly Claim[], how: Claim['source'], { strategy, now }: PurchaseUpdate): Millis =>
+const claimTime = (claims: readonly Claim[], how: Claim['source'], { strategy, now }: PurchaseUpdate): EpochMillis =>
   how === 'manual' || strategy === 'last'
     ? Math.max(now, ...claims.map(({ lastClaimedAt }) => lastClaimedAt + 1))
     : now;

@@ -1,19 +1,20 @@
 import type { PurchaseRecord } from '../api/purchase-records.ts';
-import { getAccessEnd, isActive, isSubscription, type Millis, type Purchase } from './purchase.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { getAccessEnd, isActive, isSubscription, type Purchase } from './purchase.ts';
 import { toPurchaseRecord } from './to-records.ts';
 
 /** Purchases by product id. Of several purchases of one product the active one counts, then the one that lasts longest. */
-export function toPurchaseCollection(purchases: readonly Purchase[], now: Millis): Record<string, PurchaseRecord> {
+export function toPurchaseCollection(purchases: readonly Purchase[], now: EpochMillis): Record<string, PurchaseRecord> {
   const sorted = [...purchases].sort((a, b) => comparePurchases(a, b, now)).reverse();
   return Object.fromEntries(sorted.map((purchase) => [purchase.productId, toPurchaseRecord(purchase, now)]));
 }
 
 /** The subscription that counts for the user: an active one before an expired one, then the one that lasts longest. */
-export function findCurrentSubscription(purchases: readonly Purchase[], now: Millis): Purchase | undefined {
+export function findCurrentSubscription(purchases: readonly Purchase[], now: EpochMillis): Purchase | undefined {
   return purchases.filter(isSubscription).sort((a, b) => comparePurchases(a, b, now))[0];
 }
 
-function comparePurchases(a: Purchase, b: Purchase, now: Millis): number {
+function comparePurchases(a: Purchase, b: Purchase, now: EpochMillis): number {
   return (
     Number(isActive(b, now)) - Number(isActive(a, now)) ||
     computeSortEnd(b, now) - computeSortEnd(a, now) ||
@@ -22,5 +23,5 @@ function comparePurchases(a: Purchase, b: Purchase, now: Millis): number {
 }
 
 /** What is over and has no date of its end is compared by its purchase alone. */
-const computeSortEnd = (purchase: Purchase, now: Millis): Millis =>
+const computeSortEnd = (purchase: Purchase, now: EpochMillis): EpochMillis =>
   isActive(purchase, now) || purchase.expirationDate !== undefined ? getAccessEnd(purchase) : 0;

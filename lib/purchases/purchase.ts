@@ -1,9 +1,7 @@
 import * as v from 'valibot';
 import { IsoDay, UsdRate } from '../money/usd-rate.ts';
-import { Platform } from './platform.ts';
-
-/** A moment in epoch milliseconds. */
-export type Millis = number;
+import { Platform } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
 
 export const RenewalIntent = v.picklist(['Lapse', 'Renew']);
 export type RenewalIntent = v.InferOutput<typeof RenewalIntent>;
@@ -86,16 +84,16 @@ export const Purchase = v.object({
 export type Purchase = v.InferOutput<typeof Purchase>;
 
 /** Whether the purchase gives nothing any more at `now`: its date has passed or the store took it away. */
-export const isExpired = (purchase: Purchase, now: Millis): boolean =>
+export const isExpired = (purchase: Purchase, now: EpochMillis): boolean =>
   (purchase.endedAt !== undefined && purchase.endedAt <= now) ||
   (purchase.expirationDate !== undefined && purchase.expirationDate <= now) ||
   purchase.isPaused === true;
 
 /** The last moment that a date can name, for what gives access until it is taken away. */
-const noEnd: Millis = 8_640_000_000_000_000;
+const noEnd: EpochMillis = 8_640_000_000_000_000;
 
 /** Until when the dates let the purchase give access, whatever else keeps it from that. */
-export const getAccessEnd = ({ expirationDate = noEnd, endedAt = noEnd }: Purchase): Millis =>
+export const getAccessEnd = ({ expirationDate = noEnd, endedAt = noEnd }: Purchase): EpochMillis =>
   Math.min(endedAt, expirationDate);
 
 /** Subscriptions are what `isExpired` is told of; other purchases only when they were taken away. */
@@ -105,5 +103,5 @@ export const isSubscription = (purchase: Purchase): boolean =>
   (purchase.productType === undefined && purchase.expirationDate !== undefined);
 
 /** Whether the purchase gives access at `now`: paid, not pending, not consumed, not expired. */
-export const isActive = (purchase: Purchase, now: Millis): boolean =>
+export const isActive = (purchase: Purchase, now: EpochMillis): boolean =>
   !isExpired(purchase, now) && purchase.isPending !== true && purchase.isConsumed !== true;

@@ -1,4 +1,5 @@
-import { isActive, isExpired, type Millis, type Purchase } from './purchase.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { isActive, isExpired, type Purchase } from './purchase.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -8,14 +9,14 @@ const day = 24 * hour;
 /** Stores are asked about a renewal shortly after its date, when they know what became of it. */
 const renewalDelayMs = 5 * second;
 /** A subscription that is running is looked at this often, as a notification can be lost; store_c sends none. */
-const getActiveIntervalMs = ({ platform }: Purchase): Millis => (platform === 'store_c' ? day : 3 * day);
+const getActiveIntervalMs = ({ platform }: Purchase): number => (platform === 'store_c' ? day : 3 * day);
 /** How long after its date a subscription that should have renewed is still asked for: the longest that a store retries. */
 const billingRetryWindowMs = 60 * day;
 /** A look that failed is repeated this often even when no other one is planned; before that the clock decides. */
 const maxUnscheduledRetries = 8;
 
 interface RefreshInput {
-  readonly now: Millis;
+  readonly now: EpochMillis;
   /** Whether there is a refresh token: without one only the clock can be looked at. */
   readonly refreshable: boolean;
   /** Refreshes that failed since the last one that did not. */
@@ -23,7 +24,7 @@ interface RefreshInput {
 }
 
 /** When the purchase is to be looked at next, or undefined when nothing more can happen to it by itself. */
-export function computeNextRefresh(purchase: Purchase, looking: RefreshInput): Millis | undefined {
+export function computeNextRefresh(purchase: Purchase, looking: RefreshInput): EpochMillis | undefined {
   const { now, refreshable, failures } = looking;
   if (purchase.endedAt !== undefined && purchase.endedAt <= now) return undefined;
   const scheduledAt = refreshable ? computeStoreCheck(purchase, now) : computeExpiryCheck(purchase, now);
@@ -34,10 +35,10 @@ export function computeNextRefresh(purchase: Purchase, looking: RefreshInput): M
 }
 
 /** Without a refresh token only the expiry itself remains to be announced. */
-const computeExpiryCheck = ({ expirationDate }: Purchase, now: Millis): Millis | undefined =>
+const computeExpiryCheck = ({ expirationDate }: Purchase, now: EpochMillis): EpochMillis | undefined =>
   expirationDate !== undefined && expirationDate > now ? expirationDate : undefined;
 
-function computeStoreCheck(purchase: Purchase, now: Millis): Millis | undefined {
+function computeStoreCheck(purchase: Purchase, now: EpochMillis): EpochMillis | undefined {
   const { expirationDate, autoResumeDate } = purchase;
   if (purchase.isPaused) return computeResumeCheck(autoResumeDate, now);
   if (purchase.isPending) return now + hour;
@@ -47,7 +48,7 @@ function computeStoreCheck(purchase: Purchase, now: Millis): Millis | undefined 
 }
 
 /** Just after the date, and less and less often when the store says after it that the pause goes on. */
-function computeResumeCheck(date: Millis | undefined, now: Millis): Millis {
+function computeResumeCheck(date: EpochMillis | undefined, now: EpochMillis): EpochMillis {
   if (date !== undefined && date + renewalDelayMs <= now) return computeRetryCheck(date, now) ?? now + day;
   return Math.min((date ?? now + day) + renewalDelayMs, now + day);
 }
@@ -57,7 +58,7 @@ const mayRenew = ({ renewalIntent, isBillingRetryPeriod }: Purchase): boolean =>
   renewalIntent === 'Renew' || isBillingRetryPeriod === true;
 
 /** Again after half of the time that has passed since, from a minute to a day. */
-function computeRetryCheck(expirationDate: Millis, now: Millis): Millis | undefined {
+function computeRetryCheck(expirationDate: EpochMillis, now: EpochMillis): EpochMillis | undefined {
   const since = now - expirationDate;
   return since > billingRetryWindowMs ? undefined : now + Math.min(day, Math.max(minute, since / 2));
 }

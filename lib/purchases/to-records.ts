@@ -6,13 +6,14 @@ import type {
 } from '../api/purchase-records.ts';
 import type { ValidatorPurchase } from '../api/validation.ts';
 import { toAmountUsd } from '../money/usd-amount.ts';
+import { withoutPlatform } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
-import { withoutPlatform } from './platform.ts';
-import { isExpired, isSubscription, type Millis, type Purchase } from './purchase.ts';
+import { isExpired, isSubscription, type Purchase } from './purchase.ts';
 import type { Transaction } from './transaction.ts';
 
 /** `YYYY-MM-DDTHH:MM:SS.000Z`: receivers compare dates as text and some accept whole seconds only. */
-export const toIsoSeconds = (date: Millis): string => `${new Date(date).toISOString().slice(0, 19)}.000Z`;
+export const toIsoSeconds = (date: EpochMillis): string => `${new Date(date).toISOString().slice(0, 19)}.000Z`;
 
 /** The fields that both projections copy as they are. */
 const commonFields = [
@@ -50,7 +51,7 @@ const v3DateFields = [
 ] as const satisfies readonly (keyof Purchase)[];
 
 /** The v3 record of a purchase, as it is at `now`. */
-export function toPurchaseRecord(purchase: Purchase, now: Millis): PurchaseRecord {
+export function toPurchaseRecord(purchase: Purchase, now: EpochMillis): PurchaseRecord {
   const expirationDate = getEffectiveExpiration(purchase);
   return {
     ...pick(purchase, v3Fields),
@@ -67,7 +68,10 @@ export function toPurchaseRecord(purchase: Purchase, now: Millis): PurchaseRecor
 export function toPurchaseDetails(
   purchase: Purchase,
   entitledUsers: readonly string[],
-  { now, notifications }: { now: Millis; notifications?: readonly { date: Millis; reason: NotificationReason }[] },
+  {
+    now,
+    notifications,
+  }: { now: EpochMillis; notifications?: readonly { date: EpochMillis; reason: NotificationReason }[] },
 ): PurchaseDetails {
   return {
     ...toPurchaseRecord(purchase, now),
@@ -81,7 +85,7 @@ export const toNotificationRecord = ({
   date,
   reason,
 }: {
-  date: Millis;
+  date: EpochMillis;
   reason: NotificationReason;
 }): PurchaseNotification => ({
   date: toIsoSeconds(date),
@@ -89,7 +93,7 @@ export const toNotificationRecord = ({
 });
 
 /** The element of a validation's collection, as it is at `now`. */
-export function toValidatorPurchase(purchase: Purchase, now: Millis): ValidatorPurchase {
+export function toValidatorPurchase(purchase: Purchase, now: EpochMillis): ValidatorPurchase {
   const expired = isExpired(purchase, now);
   const expiryDate = getEffectiveExpiration(purchase);
   return {
@@ -106,7 +110,7 @@ export function toValidatorPurchase(purchase: Purchase, now: Millis): ValidatorP
 }
 
 /** Receivers that only compare dates must see a purchase that was taken away as past. */
-const getEffectiveExpiration = ({ expirationDate, endedAt }: Purchase): Millis | undefined =>
+const getEffectiveExpiration = ({ expirationDate, endedAt }: Purchase): EpochMillis | undefined =>
   endedAt === undefined ? expirationDate : Math.min(endedAt, expirationDate ?? endedAt);
 
 export function toTransactionRecord(transaction: Transaction): TransactionRecord {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { IsoDay, UsdRate } from '../money/usd-rate.ts';
-import { Platform } from './platform.ts';
+import { Platform } from '../shared/platform.ts';
 
 /**
  * An operation that started or renewed a purchase, and was paid (a free trial is a transaction of amount 0). Dates are

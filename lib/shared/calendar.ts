@@ -1,4 +1,4 @@
-const dayMs = 24 * 60 * 60 * 1000;
+import { dayMs } from './time.ts';
 
 const toMidnightMs = (day: string): number => Date.parse(`${day}T00:00:00Z`);
 

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import type { Millis } from '../purchases/purchase.ts';
 import { ServiceError } from './errors.ts';
+import type { EpochMillis } from './time.ts';
 
 /** Encrypts what belongs to one place of the table (`context`) and opens it only there. */
 export interface Cipher {
@@ -18,7 +18,7 @@ const algorithm = 'aes-256-gcm';
  * text is `<key id>.<nonce>.<tag>.<ciphertext>`; the context is authenticated with it, so that a row cannot stand in for
  * another.
  */
-export function createCipher(fetchMasterSecret: () => Promise<string>, now: () => Millis): Cipher {
+export function createCipher(fetchMasterSecret: () => Promise<string>, now: () => EpochMillis): Cipher {
   const keys = createKeyRing(fetchMasterSecret, now);
   const encrypt = async (text: string, context: string) => encryptWith(await keys.first(), text, context);
   const decrypt = async (text: string, context: string) => {
@@ -47,9 +47,9 @@ type KeyRing = ReadonlyMap<string, MasterKey>;
 const minRefetchIntervalMs = 60_000;
 
 /** The keys of the secret, fetched when they are needed: once for calls that come together. */
-function createKeyRing(fetchMasterSecret: () => Promise<string>, now: () => Millis) {
+function createKeyRing(fetchMasterSecret: () => Promise<string>, now: () => EpochMillis) {
   let keyRing: Promise<KeyRing> | undefined;
-  let refetched: { readonly askedAt: Millis; readonly ring: Promise<KeyRing> } | undefined;
+  let refetched: { readonly askedAt: EpochMillis; readonly ring: Promise<KeyRing> } | undefined;
   const fetchKeyRing = async () => parseKeyRing(await fetchMasterSecret());
   const ring = () => {
     keyRing ??= fetchKeyRing().catch((error: unknown) => {

@@ -54,3 +54,6 @@ export class ServiceError extends Error {
     return new ServiceError('InternalError', 'An internal problem prevented processing.', { cause: error });
   }
 }
+
+/** Whether a conditional write failed because another writer came first. */
+export const isConflict = (error: unknown): boolean => error instanceof ServiceError && error.code === 'Conflict';

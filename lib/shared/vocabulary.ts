@@ -1,4 +1,4 @@
-import type { Platform } from '../purchases/platform.ts';
+import type { Platform } from './platform.ts';
 
 /** The words in which an answer is written: the specification's tokens, or the brand tokens of clients that exist today. */
 export type Vocabulary = 'neutral' | 'brand';

@@ -1,11 +1,10 @@
-import type { Millis } from '../purchases/purchase.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { hourMs } from '../shared/time.ts';
 import { type ListKind, listHourCounts, type Tally } from './tally.ts';
-
-const hourMs = 60 * 60 * 1000;
 
 /** A place in a list: the moment from which to read, and how many rows lie before it. */
 export interface PagePosition {
-  readonly from: Millis;
+  readonly from: EpochMillis;
   readonly rowsBefore: number;
 }
 
@@ -15,7 +14,7 @@ interface CountedPeriod {
   readonly tally: Tally;
 }
 
-const toPeriodStart = (period: string): Millis =>
+const toPeriodStart = (period: string): EpochMillis =>
   Date.parse(`${period.length === 7 ? `${period}-01` : period}T00:00:00Z`);
 
 /** All rows of the list. */
@@ -26,7 +25,7 @@ export const countRows = (months: readonly CountedPeriod[], collection: ListKind
 export function findMonth(
   months: readonly CountedPeriod[],
   collection: ListKind,
-  { skip, settled: settledUntil }: { readonly skip: number; readonly settled: Millis },
+  { skip, settled: settledUntil }: { readonly skip: number; readonly settled: EpochMillis },
 ): { readonly month: string; readonly before: number } | undefined {
   let before = 0;
   let found: { readonly month: string; readonly before: number } | undefined;
@@ -47,7 +46,7 @@ export function findHour(
     settled: settledUntil,
     month,
     before: start,
-  }: { skip: number; settled: Millis; month: string; before: number },
+  }: { skip: number; settled: EpochMillis; month: string; before: number },
 ): PagePosition {
   let rowsBefore = start;
   let found: PagePosition = { from: toPeriodStart(month), rowsBefore };

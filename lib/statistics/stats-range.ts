@@ -1,6 +1,6 @@
-import type { Millis } from '../purchases/purchase.ts';
 import { addDays, addMonths, countDaysBetween } from '../shared/calendar.ts';
 import { ServiceError } from '../shared/errors.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { toUtcDay } from './tally-item.ts';
 
 /** Days and months that statistics are asked for, first and last included. */
@@ -22,7 +22,7 @@ const maxDays = 3_660;
  * between them and the months that these touch. Undefined for a range that ends before it begins, as lists by date are then
  * empty, too. Throws `InvalidPayload` for one of more than 3,660 days.
  */
-export function parseStatsRange({ startdate, enddate }: StatsRangeQuery, now: Millis): StatsRange | undefined {
+export function parseStatsRange({ startdate, enddate }: StatsRangeQuery, now: EpochMillis): StatsRange | undefined {
   const last = enddate ?? toUtcDay(now);
   const first = startdate ?? addDays(last, -30);
   if (first > last) return undefined;

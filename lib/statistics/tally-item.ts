@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { toAmountUsd } from '../money/usd-amount.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
-import type { Millis } from '../purchases/purchase.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import { parse } from '../shared/parse.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { addTally, type ListKind, type Tally } from './tally.ts';
 
 /** What an item of the table adds to the tallies of days, by day (`YYYY-MM-DD`, UTC). */
@@ -15,7 +15,7 @@ export type CountableItem = Readonly<Record<string, unknown>> & { readonly pk: s
 const noTallies: DailyTallies = new Map();
 
 /** The day of a moment. */
-export const toUtcDay = (date: Millis): string => new Date(date).toISOString().slice(0, 10);
+export const toUtcDay = (date: EpochMillis): string => new Date(date).toISOString().slice(0, 10);
 
 const CreatedItem = v.object({ createdAt: v.number() });
 const NotificationItem = v.object({ date: v.number(), reason: NotificationReason });
@@ -34,11 +34,11 @@ export function tallyItem(item: CountableItem): DailyTallies {
   return noTallies;
 }
 
-const buildForDay = (date: Millis, tally: Tally): DailyTallies => new Map([[toUtcDay(date), tally]]);
-const tallyRow = (collection: ListKind, date: Millis): Tally => ({
+const buildForDay = (date: EpochMillis, tally: Tally): DailyTallies => new Map([[toUtcDay(date), tally]]);
+const tallyRow = (collection: ListKind, date: EpochMillis): Tally => ({
   [`${collection}.${new Date(date).getUTCHours()}`]: 1,
 });
-const tallyCreation = (collection: ListKind, date: Millis): DailyTallies =>
+const tallyCreation = (collection: ListKind, date: EpochMillis): DailyTallies =>
   buildForDay(date, tallyRow(collection, date));
 
 /**

@@ -1,4 +1,4 @@
-import type { Platform } from '../purchases/platform.ts';
+import type { Platform } from '../shared/platform.ts';
 
 /** Where a store's server notifications land: one function a store, all of the same file. */
 export interface NotificationEndpoint {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Platform } from '../purchases/platform.ts';
+import { Platform } from '../shared/platform.ts';
 import { StoreNotification } from '../stores/store.ts';
 
 /** A verified message of a store on its way through the queue. */

@@ -3,9 +3,9 @@ import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
-import { type Platform, platforms } from '../purchases/platform.ts';
-import type { Millis } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
+import { type Platform, platforms } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import type { StoreNotification } from '../stores/store.ts';
 import { notificationEndpoints } from './notification-endpoints.ts';
@@ -85,7 +85,7 @@ interface RecoveryContext {
 interface UnhandledNotification {
   readonly message: StoreNotification;
   /** When a look put it there for the first time, which may have come to nothing. */
-  readonly firstAt: Millis;
+  readonly firstAt: EpochMillis;
 }
 
 /** Those that nobody has handled and that no look has just put on the queue. */

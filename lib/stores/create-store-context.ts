@@ -1,7 +1,7 @@
 import { createRunOnce } from '../db/idempotency.ts';
 import type { Deps } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
-import type { Platform } from '../purchases/platform.ts';
+import type { Platform } from '../shared/platform.ts';
 import { createRecordedFetch } from './recorded-fetch.ts';
 import type { StoreContext } from './store.ts';
 

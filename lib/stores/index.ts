@@ -1,4 +1,4 @@
-import type { Platform } from '../purchases/platform.ts';
+import type { Platform } from '../shared/platform.ts';
 import type { Store } from './store.ts';
 
 /** Every store, loaded at its first use, so that a function carries only the stores that it meets. */

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
-import type { Platform } from '../purchases/platform.ts';
-import type { Millis, Purchase } from '../purchases/purchase.ts';
+import type { Purchase } from '../purchases/purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
+import type { Platform } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
 
 const Text = v.exactOptional(v.string());
 
@@ -35,7 +36,7 @@ export interface StoreContext {
   readonly settings: unknown;
   /** Records the call in the event, applies `timeoutMs` (default 6,000) and, against the emulator, changes the host. */
   readonly fetch: StoreFetch;
-  readonly now: () => Millis;
+  readonly now: () => EpochMillis;
   /**
    * Runs `charge` at most once for the key, over all containers and retries, and returns its (JSON) result again on every
    * later call. While another call is charging it throws `Conflict`. When an earlier call ended without a known result,
@@ -183,7 +184,7 @@ export interface Store {
    */
   observe?(message: StoreNotification, context: StoreContext): Promise<ObservedNotification>;
   /** Messages since `since` (epoch milliseconds) that a store without push holds ready, or that it failed to deliver. */
-  listUndelivered?(since: Millis, context: StoreContext): Promise<readonly StoreNotification[]>;
+  listUndelivered?(since: EpochMillis, context: StoreContext): Promise<readonly StoreNotification[]>;
   /** Called once what `missed` gave is safely on its way: the moment to delete it at the store. */
   confirmEnqueued?(messages: readonly StoreNotification[], context: StoreContext): Promise<void>;
 }

@@ -1,8 +1,9 @@
 import type { App } from '../apps/app.ts';
 import type { PurchaseRepository } from '../db/purchase-repository.ts';
-import { withoutPlatform } from '../purchases/platform.ts';
-import { isActive, type Millis } from '../purchases/purchase.ts';
+import { isActive } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
+import { withoutPlatform } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import type { Store, ValidationRequest } from '../stores/store.ts';
 import type { ValidationOutcome } from './process-validation.ts';
 
@@ -11,7 +12,7 @@ interface LastVerifiedContext {
   readonly store: Store;
   readonly request: ValidationRequest;
   readonly purchases: PurchaseRepository;
-  readonly now: Millis;
+  readonly now: EpochMillis;
 }
 
 /**

@@ -1,16 +1,17 @@
 import type { ValidatorPurchase } from '../api/validation.ts';
 import type { EntitledPurchase } from '../db/purchase-repository.ts';
-import { withoutPlatform } from '../purchases/platform.ts';
-import { isExpired, type Millis, type Purchase } from '../purchases/purchase.ts';
+import { isExpired, type Purchase } from '../purchases/purchase.ts';
 import { toValidatorPurchase } from '../purchases/to-records.ts';
 import { ServiceError } from '../shared/errors.ts';
+import { withoutPlatform } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { toValidatorPlatform, type Vocabulary } from '../shared/vocabulary.ts';
 import type { ValidationRequest } from '../stores/store.ts';
 import type { ValidationOutcome } from './process-validation.ts';
 
 interface ResponseContext {
   readonly vocabulary: Vocabulary;
-  readonly now: Millis;
+  readonly now: EpochMillis;
 }
 
 /**
@@ -48,7 +49,7 @@ export function toValidationResponse(
 const isEntitled = (username: string | undefined, { entitledUsers }: EntitledPurchase): boolean =>
   username === undefined || entitledUsers.includes(username);
 
-function assertValid(asked: EntitledPurchase | undefined, username: string | undefined, now: Millis): void {
+function assertValid(asked: EntitledPurchase | undefined, username: string | undefined, now: EpochMillis): void {
   if (!asked) throw new ServiceError('InvalidPayload', 'The receipt is valid but does not hold this product.');
   if (!isEntitled(username, asked)) throw new ServiceError('Conflict', 'This purchase belongs to another user.');
   const { purchase } = asked;
@@ -59,7 +60,7 @@ function assertValid(asked: EntitledPurchase | undefined, username: string | und
 /** Newest first: some clients take the first entry of a product. */
 const toCollection = (
   purchases: readonly Purchase[],
-  { vocabulary, now }: { vocabulary: Vocabulary; now: Millis },
+  { vocabulary, now }: { vocabulary: Vocabulary; now: EpochMillis },
 ): ValidatorPurchase[] =>
   [...purchases]
     .sort(

@@ -4,16 +4,17 @@ import { deliveryRetentionMs } from '../db/delivery-repository.ts';
 import type { Item } from '../db/table.ts';
 import type { Deps } from '../deps.ts';
 import { getEntitledSince } from '../purchases/claims.ts';
-import type { Millis } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { dayMs } from '../shared/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { buildDeliveries, enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
 import { type PurchaseAnnouncements, readPurchaseItem } from './purchase-announcements.ts';
 
 /** The moments whose changes are announced: the first included, the last excluded. */
 interface TimeRange {
-  readonly from: Millis;
-  readonly to: Millis;
+  readonly from: EpochMillis;
+  readonly to: EpochMillis;
 }
 
 /** Webhooks that a range should have had, and those of them that had been given up. */
@@ -22,7 +23,6 @@ interface BackfillResult {
   readonly created: number;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
 /** Of changes before this a delivery may have been forgotten, and would be made anew. */
 const maxLookbackMs = deliveryRetentionMs - dayMs;
 /** Purchases, or deliveries, that are worked on at the same time. */
@@ -52,7 +52,7 @@ export async function backfillDeliveries(name: string, range: TimeRange, deps: D
   return { expected: webhooks, created: missing };
 }
 
-function validateRange(app: App, { from, to }: TimeRange, now: Millis): void {
+function validateRange(app: App, { from, to }: TimeRange, now: EpochMillis): void {
   if (selectWebhookUrls(app, false).length === 0)
     throw new ServiceError('InvalidPayload', `${app.name} has set no webhook URL.`);
   if (from >= to) throw new ServiceError('InvalidPayload', 'The range ends before it begins.');

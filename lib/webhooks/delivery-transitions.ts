@@ -1,4 +1,4 @@
-import type { Millis } from '../purchases/purchase.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import type { PostOutcome } from './guarded-post.ts';
 import { computeRetryDelayMs, maxQueueDelayMs, parseRetryAfterMs } from './retry-schedule.ts';
@@ -7,7 +7,7 @@ import { computeRetryDelayMs, maxQueueDelayMs, parseRetryAfterMs } from './retry
 const lostMessageGraceMs = 60_000;
 
 interface AttemptClock {
-  readonly now: Millis;
+  readonly now: EpochMillis;
   /** From 0 to 1. */
   readonly random: number;
 }
@@ -51,7 +51,7 @@ export const markDead = (delivery: WebhookDelivery, failureReason: string): Webh
 });
 
 /** The delivery that waits for its URL to come back; that is no attempt. */
-export const postpone = (delivery: WebhookDelivery, nextAttemptAt: Millis): WebhookDelivery => ({
+export const postpone = (delivery: WebhookDelivery, nextAttemptAt: EpochMillis): WebhookDelivery => ({
   ...clearSchedule(delivery),
   failureReason: 'The server did not answer others.',
   nextAttemptAt,
@@ -59,7 +59,7 @@ export const postpone = (delivery: WebhookDelivery, nextAttemptAt: Millis): Webh
 });
 
 /** A dead delivery as if it were new. */
-export const resetForReplay = (delivery: WebhookDelivery, now: Millis): WebhookDelivery => ({
+export const resetForReplay = (delivery: WebhookDelivery, now: EpochMillis): WebhookDelivery => ({
   ...clearSchedule(delivery),
   state: 'waiting',
   failedAttempts: 0,
@@ -68,13 +68,16 @@ export const resetForReplay = (delivery: WebhookDelivery, now: Millis): WebhookD
 });
 
 /** Seconds until the queue shows the next attempt; undefined when the sweep does. */
-export function computeQueueDelaySeconds({ nextAttemptAt }: WebhookDelivery, now: Millis): number | undefined {
+export function computeQueueDelaySeconds({ nextAttemptAt }: WebhookDelivery, now: EpochMillis): number | undefined {
   const wait = (nextAttemptAt ?? now) - now;
   return wait > maxQueueDelayMs ? undefined : Math.max(0, Math.ceil(wait / 1000));
 }
 
 /** Short waits are delays of the queue; the sweep sees to those a minute later, in case the message was lost. */
-const scheduleNextAttempt = (nextAttemptAt: Millis, now: Millis): Pick<WebhookDelivery, 'nextAttemptAt' | 'dueAt'> => ({
+const scheduleNextAttempt = (
+  nextAttemptAt: EpochMillis,
+  now: EpochMillis,
+): Pick<WebhookDelivery, 'nextAttemptAt' | 'dueAt'> => ({
   nextAttemptAt,
   dueAt: nextAttemptAt - now > maxQueueDelayMs ? nextAttemptAt : nextAttemptAt + lostMessageGraceMs,
 });

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { Millis } from '../purchases/purchase.ts';
 
 /** What is remembered of a URL that does not take webhooks. */
 export const WebhookUrlHealth = v.object({
@@ -16,5 +15,5 @@ const minBackoffMs = 30_000;
 const maxBackoffMs = 30 * 60_000;
 
 /** How long a URL is left alone after so many failures in a row. */
-export const computeUrlBackoffMs = (failures: number): Millis =>
+export const computeUrlBackoffMs = (failures: number): number =>
   Math.min(maxBackoffMs, minBackoffMs * 2 ** Math.min(failures - 1, 10));

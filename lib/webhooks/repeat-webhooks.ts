@@ -3,9 +3,9 @@ import type { App } from '../apps/app.ts';
 import type { EntitledPurchase } from '../db/purchase-repository.ts';
 import type { Deps } from '../deps.ts';
 import type { EventRecord } from '../events/event.ts';
-import { platforms } from '../purchases/platform.ts';
-import type { Millis } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
+import { platforms } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery, type WebhookNotification } from './delivery.ts';
 import { enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
 
@@ -90,7 +90,7 @@ const getEntitledUsers = (purchase: Row, loadedPurchases: PurchasesById): readon
 
 interface RepeatDelivery extends RepeatSubject {
   readonly id: string;
-  readonly createdAt: Millis;
+  readonly createdAt: EpochMillis;
   readonly found: PurchasesById;
 }
 

@@ -1,8 +1,8 @@
 import type { WebhookSender } from '../db/app-repository.ts';
 import type { Deps } from '../deps.ts';
-import type { Millis } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
 import type { WebhookDelivery, WebhookMessage } from './delivery.ts';
 import { applyAttempt, computeQueueDelaySeconds, isGoneResponse, markDead, postpone } from './delivery-transitions.ts';
@@ -49,7 +49,7 @@ async function attemptOrSkip(delivery: WebhookDelivery, deps: Deps): Promise<Web
  * Our own trouble is a failed attempt as well: the schedule outlasts any outage, and the delivery is listed. The queue would
  * give the message up after a day.
  */
-function countInternalFailure(delivery: WebhookDelivery, error: unknown, now: Millis): WebhookDelivery {
+function countInternalFailure(delivery: WebhookDelivery, error: unknown, now: EpochMillis): WebhookDelivery {
   const { appName, deliveryId } = delivery;
   const failure = ServiceError.fromUnknown(error);
   logError({ app: appName, deliveryId }, failure);
@@ -61,7 +61,11 @@ function countInternalFailure(delivery: WebhookDelivery, error: unknown, now: Mi
 }
 
 /** What becomes of a delivery whose URL takes none now; undefined for one that is sent. */
-function findBlocker(delivery: WebhookDelivery, endpoint: WebhookUrlHealth, now: Millis): WebhookDelivery | undefined {
+function findBlocker(
+  delivery: WebhookDelivery,
+  endpoint: WebhookUrlHealth,
+  now: EpochMillis,
+): WebhookDelivery | undefined {
   if (delivery.type === 'test') return undefined;
   if (endpoint.disabledAt !== undefined) return markDead(delivery, 'The URL is switched off: it answered 410.');
   const { backoffUntil = 0 } = endpoint;

@@ -1,7 +1,8 @@
 import { Webhook } from 'standardwebhooks';
-import type { Millis, Purchase } from '../purchases/purchase.ts';
+import type { Purchase } from '../purchases/purchase.ts';
 import { toPurchaseCollection } from '../purchases/purchase-collection.ts';
 import { toIsoSeconds } from '../purchases/to-records.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { applyVocabulary, type Vocabulary } from '../shared/vocabulary.ts';
 import type { WebhookDelivery, WebhookNotification } from './delivery.ts';
 
@@ -11,7 +12,7 @@ interface WebhookContent {
   /** What the user owns now. */
   readonly purchases: readonly Purchase[];
   readonly tongue: Vocabulary;
-  readonly now: Millis;
+  readonly now: EpochMillis;
 }
 
 /** The body of a webhook, with exactly the fields that receivers know; what is absent is left out. */
@@ -39,7 +40,7 @@ const toNotificationPayload = ({ reason, id, date, ...concerned }: WebhookNotifi
 /** The headers of Standard Webhooks, by which the receiver knows the sender, the time and the repetition. */
 export function buildWebhookHeaders(
   { deliveryId, body }: { readonly deliveryId: string; readonly body: string },
-  { secret, now }: { readonly secret: string; readonly now: Millis },
+  { secret, now }: { readonly secret: string; readonly now: EpochMillis },
 ): Record<string, string> {
   const sentAt = new Date(now);
   return {

@@ -5,7 +5,7 @@ import { handler as processNotifications } from '../../functions/workers/process
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
-import type { Platform } from '../../lib/purchases/platform.ts';
+import type { Platform } from '../../lib/shared/platform.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { type FailingCalls, type FailureMode, failureModes, interceptCalls } from '../../testing/failing-calls.ts';
 import { createUniqueName } from '../../testing/given.ts';

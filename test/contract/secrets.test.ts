@@ -4,7 +4,7 @@ import { getEvent, getEventRaw, listEvents, searchEvents } from '../../lib/api/e
 import { contracts } from '../../lib/api/index.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
-import type { Platform } from '../../lib/purchases/platform.ts';
+import type { Platform } from '../../lib/shared/platform.ts';
 import { stores } from '../../lib/stores/index.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint } from '../../testing/call.ts';
 import { dumpItems } from '../../testing/dump-items.ts';

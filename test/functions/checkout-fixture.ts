@@ -8,7 +8,7 @@ import {
 } from '../../lib/api/processor-a.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
-import type { Platform } from '../../lib/purchases/platform.ts';
+import type { Platform } from '../../lib/shared/platform.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 

@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import { listEvents } from '../../lib/api/events.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import type { Platform } from '../../lib/purchases/platform.ts';
+import type { Platform } from '../../lib/shared/platform.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type NotificationServer, startNotificationServer } from '../../testing/notification-server.ts';

@@ -1,5 +1,6 @@
 import type { Deps } from '../../deps.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { dayMs } from '../../shared/time.ts';
 import { isInRateWindow, isWorkingDay, toUtcDay } from '../daily-rates.ts';
 import { fetchRates } from './fetch-rates.ts';
 
@@ -24,8 +25,6 @@ export async function loadRates(deps: LoadRatesDeps): Promise<void> {
   const history = await fetchRates('history', deps);
   await dailyRates.save(history.filter(({ date }) => !storedDays.has(date)));
 }
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** Days on which there may be rates; after a holiday the history is asked for in vain, which costs one call a day. */
 function listWorkingDays(now: number, until: string): string[] {

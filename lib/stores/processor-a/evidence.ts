@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
-import { withoutPlatform } from '../../purchases/platform.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
+import { withoutPlatform } from '../../shared/platform.ts';
 import type { AccessGrant, StoreContext, ValidationRequest } from '../store.ts';
 import { fetchCustomerObservations, fetchObservation, type StripeAccount } from './fetch-observations.ts';
 import { fetchSession } from './stripe-queries.ts';

@@ -1,5 +1,5 @@
-import { withPlatform } from '../../purchases/platform.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { withPlatform } from '../../shared/platform.ts';
 import { omitNullish, toMillis } from './convert.ts';
 import { type MappingContext, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode, toMicros } from './money.ts';

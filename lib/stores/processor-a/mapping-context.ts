@@ -1,6 +1,6 @@
-import { type Platform, withPlatform } from '../../purchases/platform.ts';
-import type { Millis } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { type Platform, withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 
 /** The platforms that this processor sells for: an application's own account, and the deployment's. */
 export type ProcessorAPlatform = Extract<Platform, 'processor_a' | 'service_processor_a'>;
@@ -10,7 +10,7 @@ export interface MappingContext {
   readonly platform: ProcessorAPlatform;
   readonly appName: string;
   readonly graceMs: number;
-  readonly now: Millis;
+  readonly now: EpochMillis;
 }
 
 /** `{platform}:{product}#{price}`. */

@@ -1,8 +1,8 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { withPlatform } from '../../purchases/platform.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { withPlatform } from '../../shared/platform.ts';
 import { omitNullish, toMillis } from './convert.ts';
 import { type MappingContext, readUserAliases, requireOwnApp, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode, toMicros } from './money.ts';

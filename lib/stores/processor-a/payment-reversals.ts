@@ -1,10 +1,10 @@
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { toMillis } from './convert.ts';
 import type { Charge, Dispute } from './payloads.ts';
 
 /** Money that went back to the customer. */
 export interface PaymentReversal {
-  readonly at: Millis;
+  readonly at: EpochMillis;
   readonly kind: 'refund' | 'dispute';
 }
 

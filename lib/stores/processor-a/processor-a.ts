@@ -1,8 +1,9 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { withoutPlatform, withPlatform } from '../../purchases/platform.ts';
-import { isActive, type Millis } from '../../purchases/purchase.ts';
+import { isActive } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
+import { withoutPlatform, withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { Store, StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
 import { fetchReceiptObservations, parseReceiptId } from './evidence.ts';
 import { fetchObservation } from './fetch-observations.ts';
@@ -44,7 +45,7 @@ function createStore(platform: ProcessorAPlatform): Store {
 function toValidation(
   request: ValidationRequest,
   observations: readonly Observation[],
-  { platform, now }: { platform: ProcessorAPlatform; now: Millis },
+  { platform, now }: { platform: ProcessorAPlatform; now: EpochMillis },
 ): StoreValidation {
   const id = parseProductId(request.id);
   const requested = [...observations]
@@ -63,7 +64,7 @@ function toValidation(
 /** The product that the client means by a product id or an offer id, with a platform in front or without. */
 const parseProductId = (id: string): string => withoutPlatform(id).split('#', 1)[0] ?? '';
 
-const getEnd = ({ purchase }: Observation): Millis => purchase.expirationDate ?? purchase.purchaseDate ?? 0;
+const getEnd = ({ purchase }: Observation): EpochMillis => purchase.expirationDate ?? purchase.purchaseDate ?? 0;
 
 /** Native detail: what the receipt led to. */
 const toNativeTransaction = ({ purchase }: Observation) => ({

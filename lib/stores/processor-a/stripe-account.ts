@@ -1,10 +1,9 @@
+import { dayMs } from '../../shared/time.ts';
 import type { StoreContext } from '../store.ts';
 import type { StripeAccount } from './fetch-observations.ts';
 import type { ProcessorAPlatform } from './mapping-context.ts';
 import { parseStoredSettings } from './settings.ts';
 import { createStripeClient } from './stripe-client.ts';
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** The account of the settings, ready to be asked for the application. */
 export function openStripeAccount(

@@ -1,7 +1,8 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { withPlatform } from '../../purchases/platform.ts';
-import type { Millis, Purchase } from '../../purchases/purchase.ts';
+import type { Purchase } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { toCancelationReason } from './cancelation-reason.ts';
 import { omitNullish, toMillis, toOptionalMillis } from './convert.ts';
 import { filterPaidInvoices, findInvoiceReversal, getProductId, toInvoiceTransaction } from './invoices.ts';
@@ -94,7 +95,7 @@ function toState(subscription: Subscription, item: Item, context: MappingContext
 }
 
 /** Until when there is access. The processor moves the period on before it is paid for, so an unpaid one counts nothing. */
-function computeExpiration(subscription: Subscription, item: Item, { graceMs }: MappingContext): Millis {
+function computeExpiration(subscription: Subscription, item: Item, { graceMs }: MappingContext): EpochMillis {
   const { status, ended_at, trial_end, cancel_at } = subscription;
   const periodEnd = toMillis(item.current_period_end);
   switch (status) {
@@ -118,7 +119,7 @@ function computeExpiration(subscription: Subscription, item: Item, { graceMs }: 
 }
 
 /** The start of what is not paid for: the period, or the change of plan in its middle. */
-function getUnpaidSince({ latest_invoice: invoice }: Subscription, item: Item): Millis {
+function getUnpaidSince({ latest_invoice: invoice }: Subscription, item: Item): EpochMillis {
   const isChange = invoice !== null && typeof invoice !== 'string' && invoice.billing_reason === 'subscription_update';
   return toMillis(isChange ? invoice.created : item.current_period_start);
 }
@@ -136,7 +137,7 @@ function toEnd(subscription: Subscription, takeback: PaymentReversal | undefined
   return { cancelationReason: toCancelationReason(subscription, takeback), endedAt: takeback?.at };
 }
 
-function toDiscount(discounts: Subscription['discounts'], now: Millis) {
+function toDiscount(discounts: Subscription['discounts'], now: EpochMillis) {
   const [discount] = discounts.filter((one): one is Discount => typeof one !== 'string');
   if (!discount) return {};
   const { coupon } = discount.source;

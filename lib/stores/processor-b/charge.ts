@@ -1,6 +1,6 @@
 import type { BraintreeGateway, PaymentMethodCreateRequest, TransactionRequest } from 'braintree';
-import type { Millis } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { callBraintree, findOrUndefined } from './braintree-client.ts';
 import { parseDeclinedResult, toDeclineMessage } from './decline.ts';
 import type { Order } from './order.ts';
@@ -16,7 +16,7 @@ import { searchPaymentIds } from './search-payments.ts';
 export interface ChargeRecord {
   readonly productId: string;
   readonly customerId: string;
-  readonly at: Millis;
+  readonly at: EpochMillis;
   readonly transaction?: BraintreeTransaction;
   readonly subscription?: Subscription;
   /** Why the processor did not take the payment. */

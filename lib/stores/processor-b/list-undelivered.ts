@@ -1,11 +1,14 @@
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext, StoreNotification } from '../store.ts';
 import { callBraintree, createGateway } from './braintree-client.ts';
 import { deriveNotificationKey } from './receive.ts';
 import { searchPaymentIds } from './search-payments.ts';
 
 /** Refunds and voids since then: the processor tells nobody of those that were made by hand in its Control Panel. */
-export async function listUndelivered(since: Millis, context: StoreContext): Promise<readonly StoreNotification[]> {
+export async function listUndelivered(
+  since: EpochMillis,
+  context: StoreContext,
+): Promise<readonly StoreNotification[]> {
   const gateway = await createGateway(context);
   const from = new Date(since).toISOString();
   const refunds = await callBraintree(() =>
@@ -25,7 +28,7 @@ export async function listUndelivered(since: Millis, context: StoreContext): Pro
 /** The search tells ids alone, so that the time is that of the search. */
 const toNotification = (
   type: 'refund' | 'void',
-  { id, at }: { readonly id: string; readonly at: Millis },
+  { id, at }: { readonly id: string; readonly at: EpochMillis },
 ): StoreNotification => ({
   key: deriveNotificationKey(type, id),
   type,

@@ -1,4 +1,5 @@
-import type { Millis, ProductType } from '../../purchases/purchase.ts';
+import type { ProductType } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext } from '../store.ts';
 import { parseStoredSettings } from './settings.ts';
 
@@ -14,13 +15,13 @@ export interface MappingContext {
   readonly sandbox: boolean;
   readonly graceMs: number;
   /** When the processor was asked. */
-  readonly at: Millis;
+  readonly at: EpochMillis;
 }
 
 /** The origin of what was sold as `productId`. */
 export function createMappingContext(
   { settings }: Pick<StoreContext, 'settings'>,
-  sold: { readonly productId: string; readonly customerId: string; readonly at: Millis },
+  sold: { readonly productId: string; readonly customerId: string; readonly at: EpochMillis },
 ): MappingContext {
   const { catalogue, environment, graceDays } = parseStoredSettings(settings);
   const product = Object.hasOwn(catalogue, sold.productId) ? catalogue[sold.productId] : undefined;

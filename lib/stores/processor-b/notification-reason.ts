@@ -1,12 +1,12 @@
 import type { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { dayMs } from './mapping-context.ts';
 
 /** What decides the reason of a notification, as far as its kind alone does not. */
 export interface NotificationFacts {
   readonly kind: string;
   /** When it was sent. */
-  readonly at: Millis;
+  readonly at: EpochMillis;
   readonly currentBillingCycle?: number | undefined;
   /** The last day of a subscription that is paid for. */
   readonly paidThroughDate?: string | undefined;

@@ -1,7 +1,8 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { withPlatform } from '../../purchases/platform.ts';
-import type { CancelationReason, Millis } from '../../purchases/purchase.ts';
+import type { CancelationReason } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { MappingContext } from './mapping-context.ts';
 import { toMicros } from './order.ts';
 import type { BraintreeTransaction } from './payloads.ts';
@@ -55,7 +56,7 @@ export function toPaymentObservation(
   };
 }
 
-function toCancelationReason({ status }: BraintreeTransaction, refundedAt: Millis | undefined): CancelationReason {
+function toCancelationReason({ status }: BraintreeTransaction, refundedAt: EpochMillis | undefined): CancelationReason {
   if (refundedAt !== undefined && status !== 'settlement_declined') return 'Customer';
   return status === 'gateway_rejected' ? 'System' : 'System.BillingError';
 }

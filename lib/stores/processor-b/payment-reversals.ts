@@ -1,4 +1,4 @@
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { toMicros } from './order.ts';
 import type { BraintreeTransaction, Dispute } from './payloads.ts';
 
@@ -26,7 +26,7 @@ const lostStatuses = new Set(['lost', 'accepted', 'auto_accepted', 'expired']);
 export function findReversalDate(
   payment: BraintreeTransaction,
   refunds: readonly BraintreeTransaction[],
-): Millis | undefined {
+): EpochMillis | undefined {
   if (payment.status === 'voided' || payment.status === 'settlement_declined') return Date.parse(payment.updatedAt);
   const given = [
     ...listRefunds(payment, refunds),
@@ -39,7 +39,7 @@ export function findReversalDate(
 
 interface Reversal {
   readonly amountMicros: number;
-  readonly at: Millis;
+  readonly at: EpochMillis;
 }
 
 const listRefunds = ({ refundIds }: BraintreeTransaction, refunds: readonly BraintreeTransaction[]): Reversal[] =>

@@ -1,7 +1,8 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { withPlatform } from '../../purchases/platform.ts';
-import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
+import type { CancelationReason, Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { dayMs, type MappingContext } from './mapping-context.ts';
 import { toMicros } from './order.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
@@ -58,13 +59,13 @@ function toPeriod(subscription: Subscription, { at, graceMs }: MappingContext) {
 }
 
 /** The end of the last day that is paid for; of a trial, the end of the day of the first payment. */
-function getPaidThrough({ paidThroughDate, firstBillingDate }: Subscription): Millis {
+function getPaidThrough({ paidThroughDate, firstBillingDate }: Subscription): EpochMillis {
   return Date.parse(paidThroughDate ?? firstBillingDate) + dayMs;
 }
 
 function toRenewalIntent(
   subscription: Subscription,
-  endedAt: Millis | undefined,
+  endedAt: EpochMillis | undefined,
 ): Pick<Purchase, 'renewalIntent' | 'cancelationReason' | 'endedAt'> {
   const { status, neverExpires, currentBillingCycle = 0, numberOfBillingCycles = 0, statusHistory } = subscription;
   const isRunning = status === 'Active' || status === 'Past Due' || status === 'Pending';

@@ -1,5 +1,5 @@
-import { withPlatform } from '../../purchases/platform.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { withPlatform } from '../../shared/platform.ts';
 import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
 import { createGateway } from './braintree-client.ts';
 import { type ChargeRecord, charge, recoverCharge } from './charge.ts';

@@ -1,12 +1,12 @@
 import { createPrivateKey, sign } from 'node:crypto';
-import type { Millis } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { ApiKey } from './settings.ts';
 
 const ttlSeconds = 300;
 
 /** The token that the App Store Server API wants. Throws `InternalError` for a key that cannot sign. */
-export function createApiToken({ issuerId, keyId, privateKey }: ApiKey, bundleId: string, now: Millis): string {
+export function createApiToken({ issuerId, keyId, privateKey }: ApiKey, bundleId: string, now: EpochMillis): string {
   const issuedAt = Math.floor(now / 1000);
   const header = { alg: 'ES256', kid: keyId, typ: 'JWT' };
   const claims = {

@@ -1,5 +1,5 @@
-import type { Millis } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { ClassicReceipt } from './classic-receipt.ts';
 import type { AppTransactionPayload } from './payloads.ts';
 
@@ -7,7 +7,7 @@ import type { AppTransactionPayload } from './payloads.ts';
 export interface AppDownload {
   readonly currentVersion?: string;
   readonly originalVersion?: string;
-  readonly originalPurchaseDate?: Millis;
+  readonly originalPurchaseDate?: EpochMillis;
 }
 
 /** The download by what Apple signed. */

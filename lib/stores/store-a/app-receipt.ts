@@ -1,7 +1,7 @@
-import type { Millis } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse } from '../../shared/parse.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { ClassicReceipt, toEnvironment } from './classic-receipt.ts';
 import type { Environment } from './payloads.ts';
 import { parseSignedMessage, verifySignedMessage } from './pkcs7-message.ts';
@@ -22,7 +22,7 @@ export interface AppReceipt {
   readonly bundleId: string;
   /** Unknown for receipts that were written before Apple noted it. */
   readonly environment?: Environment;
-  readonly createdAt: Millis;
+  readonly createdAt: EpochMillis;
   /** What it says, in the words of verifyReceipt. */
   readonly receipt: ClassicReceipt;
 }

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import type { Millis } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { type Certificate, parseCertificate } from './certificate.ts';
 import type { TrustedRoots } from './trusted-roots.ts';
 
@@ -14,8 +14,8 @@ const skewMs = 60_000;
 /** A chain that leads to a trusted root, and the time in which all of its certificates are valid. */
 interface VerifiedChain {
   readonly publicKey: KeyObject;
-  readonly notBefore: Millis;
-  readonly notAfter: Millis;
+  readonly notBefore: EpochMillis;
+  readonly notAfter: EpochMillis;
 }
 
 interface Chain {
@@ -31,7 +31,7 @@ const verifiedChains = new Map<string, VerifiedChain>();
  * The key of a leaf certificate that a trusted root vouches for, through the intermediate, at that moment. Throws
  * `InvalidPayload`. A chain is verified once and remembered; its dates are compared every time.
  */
-export function verifyCertificateChain(chain: Chain, roots: TrustedRoots, at: Millis): KeyObject {
+export function verifyCertificateChain(chain: Chain, roots: TrustedRoots, at: EpochMillis): KeyObject {
   const id = `${roots.id} ${chain.leaf.toString('base64')} ${chain.intermediate.toString('base64')}`;
   const verified = verifiedChains.get(id) ?? verifyChain(chain, roots);
   cacheChain(id, verified);

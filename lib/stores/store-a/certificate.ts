@@ -1,6 +1,6 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
-import type { Millis } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { derTags, expectTag, parseChildren, parseDer, readOid } from './der.ts';
 
 /** An X.509 certificate, as much of it as a chain is judged by. */
@@ -9,8 +9,8 @@ export interface Certificate {
   readonly issuer: string;
   readonly publicKey: KeyObject;
   readonly isCertificateAuthority: boolean;
-  readonly notBefore: Millis;
-  readonly notAfter: Millis;
+  readonly notBefore: EpochMillis;
+  readonly notAfter: EpochMillis;
   /** The object identifiers of its extensions. */
   readonly extensions: ReadonlySet<string>;
   readonly fingerprint: string;

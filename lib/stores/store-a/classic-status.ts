@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { Millis } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { expirationReasons } from './signed-transaction.ts';
 import { findLatestTransaction, type StoreTransaction, type SubscriptionStatus } from './store-transaction.ts';
 
@@ -19,7 +19,7 @@ export type PendingRenewal = v.InferOutput<typeof PendingRenewal>;
 
 interface VerifyReceiptState {
   /** When Apple answered. */
-  readonly asOf: Millis;
+  readonly asOf: EpochMillis;
   readonly pending: readonly PendingRenewal[];
 }
 
@@ -38,7 +38,11 @@ export function deriveStatuses(
   });
 }
 
-function deriveStatus({ revokedAt, expiresDate }: StoreTransaction, pending: PendingRenewal, asOf: Millis): number {
+function deriveStatus(
+  { revokedAt, expiresDate }: StoreTransaction,
+  pending: PendingRenewal,
+  asOf: EpochMillis,
+): number {
   if (revokedAt !== undefined) return 5;
   if (expiresDate === undefined || expiresDate > asOf) return 1;
   if (Number(pending.grace_period_expires_date_ms ?? 0) > asOf) return 4;

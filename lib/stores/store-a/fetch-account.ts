@@ -1,4 +1,4 @@
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { invalidSettingsError } from './api-errors.ts';
 import type { ApiResult, AppStoreServerApi } from './app-store-server-api.ts';
 import { type ApiContext, fetchAppTransaction, fetchHistory, fetchStatuses } from './fetch-transactions.ts';
@@ -11,7 +11,7 @@ export interface StoreAccount {
   readonly transactions: readonly StoreTransaction[];
   readonly statuses: readonly SubscriptionStatus[];
   /** The latest moment on Apple's clock that the answers know; undefined when they show nothing. */
-  readonly asOf?: Millis;
+  readonly asOf?: EpochMillis;
   /** False when the history was too long to be read to its end. */
   readonly isComplete: boolean;
 }
@@ -75,7 +75,7 @@ async function fetchAccountIn(context: ApiContext, id: string): Promise<ApiResul
 }
 
 function findLatestSignedAt({ transactions, statuses }: Pick<StoreAccount, 'transactions' | 'statuses'>): {
-  asOf?: Millis;
+  asOf?: EpochMillis;
 } {
   const signed = [...transactions, ...statuses.flatMap((status) => [status, status.transaction])];
   const dates = signed.flatMap(({ signedAt }) => signedAt ?? []);

@@ -1,4 +1,4 @@
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { Evidence } from './evidence.ts';
 import type { StoreAccount } from './fetch-account.ts';
 import {
@@ -16,14 +16,14 @@ export interface TransactionGroup {
   /** What Apple says of the subscription, when it speaks of the latest transaction. */
   readonly status?: SubscriptionStatus;
   /** The moment on Apple's clock up to which the purchase is known. */
-  readonly asOf: Millis;
+  readonly asOf: EpochMillis;
 }
 
 /** The purchases that the evidence and the account show. */
 export function groupByPurchase(
   evidence: Pick<Evidence, 'transactions'>,
   account: StoreAccount | undefined,
-  now: Millis,
+  now: EpochMillis,
 ): TransactionGroup[] {
   const fromAccount = groupByOriginalId([
     ...(account?.transactions ?? []),
@@ -69,7 +69,10 @@ function isNewerThanAll(transaction: StoreTransaction, accountTransactions: read
 }
 
 /** What signed evidence tells was so at the purchase or its revocation; signing it again later adds nothing. */
-function getEvidenceAsOf({ purchaseDate, revokedAt = purchaseDate, signedAt }: StoreTransaction, now: Millis): Millis {
+function getEvidenceAsOf(
+  { purchaseDate, revokedAt = purchaseDate, signedAt }: StoreTransaction,
+  now: EpochMillis,
+): EpochMillis {
   // A renewal may be signed before its period begins.
   return Math.min(Math.max(purchaseDate, revokedAt), signedAt ?? now);
 }

@@ -1,8 +1,8 @@
 import { type KeyObject, verify } from 'node:crypto';
 import * as v from 'valibot';
-import type { Millis } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/parse.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { verifyCertificateChain } from './certificate-chain.ts';
 import type { TrustedRoots } from './trusted-roots.ts';
 
@@ -27,7 +27,7 @@ export const isJws = (text: string): boolean => text.startsWith('eyJ') && compac
  * The payload of a JWS that Apple signed, with its certificates valid at the date that it gives itself (at `now` when it
  * gives none). Throws `InvalidPayload` for anything else.
  */
-export function verifyJws(jws: string, roots: TrustedRoots, now: Millis): Readonly<Record<string, unknown>> {
+export function verifyJws(jws: string, roots: TrustedRoots, now: EpochMillis): Readonly<Record<string, unknown>> {
   const [, head, body, signature] = compactJwsPattern.exec(jws) ?? [];
   if (head === undefined || body === undefined || signature === undefined) throw invalidJwsError('it is not a JWS');
   const { x5c } = parseJson(Header, decodePart(head));

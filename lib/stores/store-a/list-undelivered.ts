@@ -1,5 +1,6 @@
-import type { Millis } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import type { EpochMillis } from '../../shared/time.ts';
+import { dayMs } from '../../shared/time.ts';
 import type { StoreContext, StoreNotification } from '../store.ts';
 import { withTimeBudget } from '../time-budget.ts';
 import { invalidSettingsError } from './api-errors.ts';
@@ -9,8 +10,6 @@ import { parseNotification } from './parse-notification.ts';
 import { type Environment, NotificationHistoryResponse } from './payloads.ts';
 import { getApiKey, parseStoredSettings } from './settings.ts';
 import { createVerificationContext, type VerificationContext } from './verification.ts';
-
-const dayMs = 86_400_000;
 
 /** How far back Apple remembers its notifications; an hour less, as our clock is not Apple's. */
 const historyRetentionMs: Readonly<Record<Environment, number>> = {
@@ -25,7 +24,10 @@ const budget = { totalMs: 50_000, longestCallMs: 6_000, store: 'Apple' };
  * The notifications that Apple failed to deliver, as a delivery would have brought them. None without an API key. Throws
  * `ConnectionFailed`, and `InternalError` when Apple refuses the key in both environments.
  */
-export async function listUndelivered(since: Millis, context: StoreContext): Promise<readonly StoreNotification[]> {
+export async function listUndelivered(
+  since: EpochMillis,
+  context: StoreContext,
+): Promise<readonly StoreNotification[]> {
   const settings = parseStoredSettings(context.settings);
   const key = getApiKey(settings);
   if (!key) return [];
@@ -44,8 +46,8 @@ export async function listUndelivered(since: Millis, context: StoreContext): Pro
 /** All pages of an environment; undefined when it refuses the key. */
 async function fetchNotificationPayloads(
   environment: Environment,
-  since: Millis,
-  { server, now }: { readonly server: AppStoreServerApi; readonly now: Millis },
+  since: EpochMillis,
+  { server, now }: { readonly server: AppStoreServerApi; readonly now: EpochMillis },
 ): Promise<string[] | undefined> {
   const startDate = Math.max(since, now - historyRetentionMs[environment]);
   const body = { startDate, endDate: now, onlyFailures: true };

@@ -1,6 +1,6 @@
 import { verify } from 'node:crypto';
-import type { Millis } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { verifyCertificateChain } from './certificate-chain.ts';
 import { type DerValue, derTags, expectTag, parseChildren, parseDer, readOctetString, readOid } from './der.ts';
 import type { TrustedRoots } from './trusted-roots.ts';
@@ -46,7 +46,7 @@ export function parseSignedMessage(bytes: Buffer): SignedMessage {
  * Checks that the holder of a certificate under a trusted root signed the content, its chain valid at that moment. Throws
  * `InvalidPayload`.
  */
-export function verifySignedMessage(message: SignedMessage, roots: TrustedRoots, at: Millis): void {
+export function verifySignedMessage(message: SignedMessage, roots: TrustedRoots, at: EpochMillis): void {
   const named = message.certificates.map((certificate) => ({ certificate, ...readCertificateNames(certificate) }));
   const leaf = named.find(({ issuer, serialNumber }) => Buffer.concat([issuer, serialNumber]).equals(message.signer));
   const intermediate = leaf && named.find(({ subject }) => subject.equals(leaf.issuer));

@@ -1,5 +1,6 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { isActive, type Millis, type Purchase } from '../../purchases/purchase.ts';
+import { isActive, type Purchase } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { Evidence } from './evidence.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
@@ -14,7 +15,7 @@ interface RequestSubject {
   readonly request: ValidationRequest;
   readonly evidence: Evidence;
   readonly about: StoreValidation['scope'];
-  readonly now: Millis;
+  readonly now: EpochMillis;
 }
 
 /**
@@ -39,13 +40,13 @@ const filterByProduct = (shown: readonly MappedPurchase[], productId: unknown): 
   shown.filter(({ group }) => group.latest.productId === productId);
 
 /** Of several purchases of one product an active one, then the one that lasts longest, then the newest. */
-function chooseBest(shown: readonly MappedPurchase[], now: Millis): MappedPurchase | undefined {
+function chooseBest(shown: readonly MappedPurchase[], now: EpochMillis): MappedPurchase | undefined {
   return [...shown].sort((a, b) => comparePurchases(a.observation.purchase, b.observation.purchase, now))[0];
 }
 
 const noExpiration = Number.MAX_SAFE_INTEGER;
 
-const comparePurchases = (a: Purchase, b: Purchase, now: Millis): number =>
+const comparePurchases = (a: Purchase, b: Purchase, now: EpochMillis): number =>
   Number(isActive(b, now)) - Number(isActive(a, now)) ||
   (b.expirationDate ?? noExpiration) - (a.expirationDate ?? noExpiration) ||
   (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0);

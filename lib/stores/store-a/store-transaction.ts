@@ -1,10 +1,5 @@
-import type {
-  CancelationReason,
-  Millis,
-  PriceConsentStatus,
-  Purchase,
-  RenewalIntent,
-} from '../../purchases/purchase.ts';
+import type { CancelationReason, PriceConsentStatus, Purchase, RenewalIntent } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 
 /** A transaction in whichever form Apple told of it: signed, in a receipt, or in an answer of verifyReceipt. */
 export interface StoreTransaction {
@@ -15,14 +10,14 @@ export interface StoreTransaction {
   readonly productType?: NonNullable<Purchase['productType']>;
   readonly subscriptionGroupId?: string;
   readonly sandbox: boolean;
-  readonly purchaseDate: Millis;
-  readonly originalPurchaseDate?: Millis;
-  readonly expiresDate?: Millis;
+  readonly purchaseDate: EpochMillis;
+  readonly originalPurchaseDate?: EpochMillis;
+  readonly expiresDate?: EpochMillis;
   /** When it was refunded, or taken from a family member. */
-  readonly revokedAt?: Millis;
+  readonly revokedAt?: EpochMillis;
   readonly revocation?: CancelationReason;
   /** The latest moment at which another product of the group replaced it. */
-  readonly replacedAt?: Millis;
+  readonly replacedAt?: EpochMillis;
   readonly isTrial?: boolean;
   readonly isIntro?: boolean;
   /** Whether it used the introductory offer that each customer gets once in a subscription group. */
@@ -36,7 +31,7 @@ export interface StoreTransaction {
   readonly isShared?: boolean;
   readonly userToken?: string;
   /** When Apple signed it; unknown for what verifyReceipt tells. */
-  readonly signedAt?: Millis;
+  readonly signedAt?: EpochMillis;
   readonly native: Readonly<Record<string, unknown>>;
 }
 
@@ -47,11 +42,11 @@ export interface SubscriptionStatus {
   /** The transaction that the status speaks of. */
   readonly transaction: StoreTransaction;
   /** When Apple signed the outlook; unknown for what verifyReceipt tells. */
-  readonly signedAt?: Millis;
+  readonly signedAt?: EpochMillis;
   readonly renewalIntent?: RenewalIntent;
   /** The product of the next renewal. */
   readonly renewalProductId?: string;
-  readonly graceEndsAt?: Millis;
+  readonly graceEndsAt?: EpochMillis;
   readonly expirationReason?: CancelationReason;
   readonly priceConsentStatus?: PriceConsentStatus;
   readonly userToken?: string;

@@ -1,6 +1,7 @@
-import { withPlatform } from '../../purchases/platform.ts';
-import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
+import type { CancelationReason, Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
 
@@ -51,9 +52,9 @@ function toEndedFields({ latest, status, asOf }: TransactionGroup): Subscription
 }
 
 const buildEndedFields = (
-  at: Millis,
+  at: EpochMillis,
   cancelationReason: CancelationReason,
-  expiresDate: Millis | undefined,
+  expiresDate: EpochMillis | undefined,
 ): SubscriptionFields =>
   omitUndefined({ endedAt: at, cancelationReason, expirationDate: expiresDate && Math.min(at, expiresDate) });
 

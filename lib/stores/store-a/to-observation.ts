@@ -1,9 +1,9 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { withPlatform } from '../../purchases/platform.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { addPeriod } from './billing-period.ts';
+import { withPlatform } from '../../shared/platform.ts';
+import { addBillingPeriods } from '../billing-period.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import { findLatestTransaction, type StoreTransaction } from './store-transaction.ts';
 import { toSubscriptionState } from './subscription-state.ts';
@@ -123,7 +123,7 @@ const toOfferId = ({ productId, offerId }: StoreTransaction): string | undefined
 
 /** Apple knows no end of a non-renewing subscription; its length is the application's own. */
 const computePeriodEnd = ({ purchaseDate }: StoreTransaction, period: string | undefined): number | undefined =>
-  period === undefined ? undefined : addPeriod(purchaseDate, period);
+  period === undefined ? undefined : addBillingPeriods(purchaseDate, period);
 
 function listUserAliases({ transactions, status }: TransactionGroup): string[] {
   const tokens = [...transactions, ...(status ? [status] : [])].flatMap(({ userToken }) => userToken ?? []);

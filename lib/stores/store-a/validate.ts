@@ -1,9 +1,10 @@
-import { withoutPlatform } from '../../purchases/platform.ts';
-import { isActive, type Millis } from '../../purchases/purchase.ts';
+import { isActive } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { withoutPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
+import { parseBillingPeriod } from '../billing-period.ts';
 import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
 import { type AppDownload, toNativeDownload } from './app-download.ts';
-import { parseBillingPeriod } from './billing-period.ts';
 import { type Evidence, verifyEvidence } from './evidence.ts';
 import { isEvidenceCurrent } from './evidence-freshness.ts';
 import { groupByPurchase } from './group-by-purchase.ts';
@@ -52,7 +53,7 @@ function toHints(request: ValidationRequest, { productId: signed }: Evidence, ab
 interface OfflineContext {
   readonly shown: readonly MappedPurchase[];
   readonly asked: MappedPurchase | undefined;
-  readonly now: Millis;
+  readonly now: EpochMillis;
 }
 
 /** Without Apple there is an answer when nothing is open, or when the product that is asked for is owned at all events. */

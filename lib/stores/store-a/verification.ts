@@ -1,6 +1,6 @@
-import type { Millis } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext } from '../store.ts';
 import { verifyJws } from './jws.ts';
 import { AppTransactionPayload, RenewalPayload, TransactionPayload } from './payloads.ts';
@@ -14,7 +14,7 @@ export interface VerificationContext {
   readonly bundleId: string;
   /** The application's number in the App Store, when it is set. */
   readonly appAppleId?: number;
-  readonly now: Millis;
+  readonly now: EpochMillis;
 }
 
 /** The trust of an application with these settings. */

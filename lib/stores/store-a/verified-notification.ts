@@ -1,4 +1,4 @@
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreAccount } from './fetch-account.ts';
 import { groupByPurchase, type TransactionGroup } from './group-by-purchase.ts';
 import type { SignedParts } from './parse-notification.ts';
@@ -7,7 +7,7 @@ import { fromSignedStatus, fromSignedTransaction } from './signed-transaction.ts
 /** What the signed parts of a notification tell, of which type it is, and when Apple signed it. */
 export interface VerifiedNotification extends SignedParts {
   readonly type: string;
-  readonly at: Millis;
+  readonly at: EpochMillis;
 }
 
 /** These name the transaction that they are about, of whichever period it is; all others name the latest. */
@@ -33,7 +33,7 @@ export const toCurrentGroup = (told: VerifiedNotification): TransactionGroup =>
 export const toPastGroup = (told: VerifiedNotification): TransactionGroup =>
   findOwnGroup(told, { ...toAccount(told, told.transaction.purchaseDate), statuses: [] });
 
-function toAccount({ status, transaction, renewal }: VerifiedNotification, asOf: Millis): StoreAccount {
+function toAccount({ status, transaction, renewal }: VerifiedNotification, asOf: EpochMillis): StoreAccount {
   const statuses = status === undefined ? [] : [fromSignedStatus(status, transaction, renewal)];
   return { transactions: [fromSignedTransaction(transaction)], statuses, asOf, isComplete: true };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { importPKCS8, SignJWT } from 'jose';
 import * as v from 'valibot';
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreFetch } from '../store.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import type { ServiceAccount } from './settings.ts';
@@ -13,13 +13,13 @@ const scope = 'https://www.googleapis.com/auth/androidpublisher';
 const Token = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.number() });
 
 /** Tokens of all applications of this container. */
-const tokenCache = new Map<string, { readonly token: string; readonly usableUntil: Millis }>();
+const tokenCache = new Map<string, { readonly token: string; readonly usableUntil: EpochMillis }>();
 const maxCachedTokens = 300;
 const renewBeforeExpiryMs = 60_000;
 
 interface TokenContext {
   readonly fetch: StoreFetch;
-  readonly now: () => Millis;
+  readonly now: () => EpochMillis;
 }
 
 const toCacheKey = ({ client_email, private_key }: ServiceAccount): string =>
@@ -57,7 +57,7 @@ export async function getAccessToken(account: ServiceAccount, { fetch, now }: To
 
 async function signAssertion(
   { client_email, private_key, private_key_id }: ServiceAccount,
-  now: Millis,
+  now: EpochMillis,
 ): Promise<string> {
   const issuedAt = Math.floor(now / 1000);
   const key = await importPKCS8(private_key, 'RS256').catch(() => {

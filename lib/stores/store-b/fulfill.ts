@@ -1,6 +1,7 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { withoutPlatform } from '../../purchases/platform.ts';
-import { isActive, type Millis, type Purchase } from '../../purchases/purchase.ts';
+import { isActive, type Purchase } from '../../purchases/purchase.ts';
+import { withoutPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext, StoreValidation } from '../store.ts';
 import { unavailableError } from './api-errors.ts';
 import { lookUpToken } from './lookup.ts';
@@ -55,5 +56,5 @@ async function fulfillPurchase(observation: Observation, play: PlayApi, { now }:
   return same;
 }
 
-const needsFulfillment = (purchase: Purchase, now: Millis): boolean =>
+const needsFulfillment = (purchase: Purchase, now: EpochMillis): boolean =>
   isActive(purchase, now) && (purchase.productType === 'consumable' || purchase.isAcknowledged === false);

@@ -1,6 +1,6 @@
 import { type CryptoKey, importJWK } from 'jose';
 import * as v from 'valibot';
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext } from '../store.ts';
 import { parseResponse, unavailableError } from './api-errors.ts';
 
@@ -20,8 +20,8 @@ type Key = v.InferOutput<typeof Certs>['keys'][number];
 
 interface CachedKeys {
   readonly keys: ReadonlyMap<string, Key>;
-  readonly readAt: Millis;
-  readonly usableUntil: Millis;
+  readonly readAt: EpochMillis;
+  readonly usableUntil: EpochMillis;
 }
 
 /** The keys of this container. */
@@ -40,7 +40,7 @@ export async function findGoogleKey(kid: string, { fetch, now }: Pick<StoreConte
 
 async function getKeys(
   kid: string,
-  { fetch, at }: { readonly fetch: StoreContext['fetch']; readonly at: Millis },
+  { fetch, at }: { readonly fetch: StoreContext['fetch']; readonly at: EpochMillis },
 ): Promise<CachedKeys['keys']> {
   // A clock that was set back must not find keys from its future.
   const isUsable = cachedKeys !== undefined && cachedKeys.readAt <= at && at < cachedKeys.usableUntil;
@@ -54,7 +54,7 @@ async function getKeys(
   return cachedKeys.keys;
 }
 
-function parseTtlMs(headers: Headers): Millis {
+function parseTtlMs(headers: Headers): number {
   const seconds = /max-age=(\d+)/.exec(headers.get('cache-control') ?? '')?.[1];
   return seconds === undefined ? defaultTtlMs : Math.min(maxTtlMs, Math.max(minTtlMs, Number(seconds) * 1000));
 }

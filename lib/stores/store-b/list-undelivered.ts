@@ -1,4 +1,4 @@
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext, StoreNotification } from '../store.ts';
 import { connectPlay } from './connect-play.ts';
 import { toVoidedNotification } from './parse-notification.ts';
@@ -16,7 +16,10 @@ const totalMs = 50_000;
  * What was taken back since then: the only thing that Google lists, and that it does not always push. None without a
  * service account. Throws `ConnectionFailed`, and `InternalError` for settings that Google refuses.
  */
-export async function listUndelivered(since: Millis, context: StoreContext): Promise<readonly StoreNotification[]> {
+export async function listUndelivered(
+  since: EpochMillis,
+  context: StoreContext,
+): Promise<readonly StoreNotification[]> {
   if (!parseStoredSettings(context.settings).serviceAccount) return [];
   const play = connectPlay(context, totalMs);
   const from = Math.max(since, context.now() - voidedRetentionMs);

@@ -1,5 +1,5 @@
 import type { Observation } from '../../purchases/observation.ts';
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { listEarlierOrderIds, withPastOrders } from './past-orders.ts';
 import type { OneTimePurchase, Order, Subscription } from './payloads.ts';
 import type { PlayApi } from './play-api.ts';
@@ -28,7 +28,7 @@ interface LookupRequest {
 
 interface LookupContext {
   readonly play: PlayApi;
-  readonly now: Millis;
+  readonly now: EpochMillis;
 }
 
 /** A chain of replaced tokens is followed for so many links. */
@@ -107,7 +107,7 @@ async function findReplacedPurchases(
 }
 
 /** A replaced purchase gives nothing any more, even before Google calls it expired. */
-function markReplaced(observation: Observation, replacedAt: Millis): Observation {
+function markReplaced(observation: Observation, replacedAt: EpochMillis): Observation {
   const { purchase } = observation;
   const endedAt = Math.min(purchase.expirationDate ?? replacedAt, replacedAt);
   return {

@@ -1,7 +1,8 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { withPlatform } from '../../purchases/platform.ts';
-import { isExpired, type Millis } from '../../purchases/purchase.ts';
+import { isExpired } from '../../purchases/purchase.ts';
 import { parse } from '../../shared/parse.ts';
+import { withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { ObservedNotification, StoreContext, StoreNotification } from '../store.ts';
 import { connectPlay } from './connect-play.ts';
 import { lookUpToken } from './lookup.ts';
@@ -56,7 +57,7 @@ const isPurchaseOfToken = (token: string, purchaseId: string): boolean =>
 function summarizeObservations(
   [first, ...rest]: readonly Observation[],
   others: readonly Observation[],
-  now: Millis,
+  now: EpochMillis,
 ): ObservedFacts {
   if (!first) return {};
   const { purchase, replacedPurchaseId } = first;

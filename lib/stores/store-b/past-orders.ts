@@ -1,8 +1,8 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { withoutPlatform, withPlatform } from '../../purchases/platform.ts';
-import type { Millis } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { withoutPlatform, withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { toAmount } from './money.ts';
 import type { Order, OrderItem } from './payloads.ts';
 
@@ -51,7 +51,7 @@ interface PastOrder {
   readonly orderId: string;
   readonly order: Order;
   readonly item: OrderItem | undefined;
-  readonly refundedAt?: Millis;
+  readonly refundedAt?: EpochMillis;
 }
 
 /** The payment of a period that is past. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext, StoreResponse } from '../store.ts';
 import { withTimeBudget } from '../time-budget.ts';
 import { evictAccessToken, getAccessToken } from './access-token.ts';
@@ -27,7 +27,7 @@ export interface PlayApi {
   /** The same for what depends on it: throws when Google cannot tell now. */
   fetchOrder(orderId: string): Promise<Order | undefined>;
   /** A page of what was taken back since then, of the last 30 days. */
-  listVoidedPurchases(since: Millis, page?: string): Promise<VoidedPurchases>;
+  listVoidedPurchases(since: EpochMillis, page?: string): Promise<VoidedPurchases>;
   /** Whether Google did it; what it refuses may be done already, or may be none to be done. */
   acknowledge(kind: 'subscriptions' | 'products', productId: string, token: string): Promise<boolean>;
   consume(productId: string, token: string): Promise<boolean>;

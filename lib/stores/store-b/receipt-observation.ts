@@ -1,7 +1,9 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { withPlatform } from '../../purchases/platform.ts';
-import type { Millis, Purchase } from '../../purchases/purchase.ts';
+import type { Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
+import { dayMs } from '../../shared/time.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { Receipt } from './evidence.ts';
 
@@ -11,7 +13,7 @@ const toPurchaseId = (native: string): string => withPlatform('store_b', native)
  * What a signed receipt proves by itself: that the purchase was made. It tells neither price nor end, so a subscription is
  * believed only as long as the shortest that its period could be.
  */
-export function fromSignedReceipt(receipt: Receipt, request: ValidationRequest, now: Millis): Observation {
+export function fromSignedReceipt(receipt: Receipt, request: ValidationRequest, now: EpochMillis): Observation {
   const { purchaseToken, purchaseTime = now, orderId, purchaseState, quantity = 1 } = receipt;
   const isPending = purchaseState !== undefined && purchaseState !== 0;
   const isSubscription = request.type === 'paid subscription' || receipt.autoRenewing !== undefined;
@@ -56,8 +58,7 @@ export function fromSignedReceipt(receipt: Receipt, request: ValidationRequest, 
   };
 }
 
-const dayMs = 86_400_000;
 const daysPerUnit = { Day: 1, Week: 7, Month: 28, Year: 365 } as const;
 
-const computeShortestPeriodMs = ({ billingPeriod = 1, billingPeriodUnit = 'Month' }: ValidationRequest): Millis =>
+const computeShortestPeriodMs = ({ billingPeriod = 1, billingPeriodUnit = 'Month' }: ValidationRequest): number =>
   billingPeriod * daysPerUnit[billingPeriodUnit] * dayMs;

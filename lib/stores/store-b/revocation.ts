@@ -1,8 +1,9 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { type CancelationReason, isExpired, type Millis } from '../../purchases/purchase.ts';
+import { type CancelationReason, isExpired } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 
 /** A purchase that Google took away, dated by Google; one that goes on is left as it is. */
-export function withEndDate(observation: Observation, at: Millis, now: Millis): Observation {
+export function withEndDate(observation: Observation, at: EpochMillis, now: EpochMillis): Observation {
   const { purchase } = observation;
   if (purchase.endedAt !== undefined || purchase.isPaused || !isExpired(purchase, now)) return observation;
   return { ...observation, purchase: { ...purchase, endedAt: Math.min(purchase.expirationDate ?? at, at) } };

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { withPlatform } from '../../purchases/platform.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { withPlatform } from '../../shared/platform.ts';
 import type { Store } from '../store.ts';
 import { connectPlay } from './connect-play.ts';
 import { isLicenseKey } from './evidence.ts';

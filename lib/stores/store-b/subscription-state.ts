@@ -1,6 +1,7 @@
-import { withPlatform } from '../../purchases/platform.ts';
-import type { CancelationReason, Millis, PriceConsentStatus, Purchase } from '../../purchases/purchase.ts';
+import type { CancelationReason, PriceConsentStatus, Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { unavailableError } from './api-errors.ts';
 import type { LineItem, Subscription } from './payloads.ts';
 
@@ -18,7 +19,7 @@ export const hasOutstandingPayment = ({ subscriptionState }: Subscription): bool
 type State = Partial<Purchase>;
 
 /** The state of one line of a subscription. */
-export function toSubscriptionState(subscription: Subscription, item: LineItem, now: Millis): State {
+export function toSubscriptionState(subscription: Subscription, item: LineItem, now: EpochMillis): State {
   const { subscriptionState: current, pausedStateContext, canceledStateContext, acknowledgementState } = subscription;
   const isPaused = current === toStateName('PAUSED');
   const isEnded = withoutAccess.includes(current);

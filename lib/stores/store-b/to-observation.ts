@@ -1,9 +1,10 @@
 import { toInferredAsOf } from '../../purchases/merge-transactions.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { withPlatform } from '../../purchases/platform.ts';
-import type { Millis, Purchase } from '../../purchases/purchase.ts';
+import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { ValidationRequest } from '../store.ts';
 import { toAmount } from './money.ts';
 import type { LineItem, OneTimePurchase, Order, Subscription } from './payloads.ts';
@@ -12,7 +13,7 @@ import { hasOutstandingPayment, toSubscriptionState } from './subscription-state
 /** A token that was looked at. */
 export interface MappingContext {
   readonly token: string;
-  readonly now: Millis;
+  readonly now: EpochMillis;
   /** The latest order of each product, where Google told it. */
   readonly orders: ReadonlyMap<string, Order>;
   /** What the request says of its product, for what Google does not tell. */
@@ -97,7 +98,7 @@ function toSubscriptionTransactions(
   ];
 }
 
-const getPeriodEnd = (order: Order | undefined, { productId }: LineItem): Millis | undefined =>
+const getPeriodEnd = (order: Order | undefined, { productId }: LineItem): EpochMillis | undefined =>
   order?.lineItems.find((line) => line.productId === productId)?.subscriptionDetails?.servicePeriodEndTime;
 
 /** One purchase for each product of the token. */
@@ -150,7 +151,7 @@ function toProductType(consumptionState: string | undefined, hints: MappingConte
 function toProductTransaction(
   purchase: Purchase,
   { now, hints }: MappingContext,
-  { order, ended }: { order: Order | undefined; ended: Millis | undefined },
+  { order, ended }: { order: Order | undefined; ended: EpochMillis | undefined },
 ): Transaction {
   const { priceMicros, currency } = hints && id(hints.id) === purchase.productId ? hints : {};
   const told =
@@ -185,8 +186,8 @@ const parseRenewalNumber = (orderId: string | undefined): string | undefined =>
 function estimatePeriodStart(
   { startTime }: Subscription,
   { expiryTime }: LineItem,
-  { orderId, now }: { readonly orderId: string | undefined; readonly now: Millis },
-): Millis | undefined {
+  { orderId, now }: { readonly orderId: string | undefined; readonly now: EpochMillis },
+): EpochMillis | undefined {
   const renewal = parseRenewalNumber(orderId);
   if (renewal === undefined || startTime === undefined || expiryTime === undefined) return startTime;
   const start = expiryTime - Math.max(0, Math.round((expiryTime - startTime) / (Number(renewal) + 2)));
@@ -194,10 +195,13 @@ function estimatePeriodStart(
 }
 
 /** Google does not date what it took back but by its order; the purchase is the moment that is the same at every look. */
-const estimateEnd = ({ purchaseCompletionTime }: OneTimePurchase, order: Order | undefined, now: Millis): Millis =>
-  Math.min(order?.lastEventTime ?? purchaseCompletionTime ?? now, now - 1000);
+const estimateEnd = (
+  { purchaseCompletionTime }: OneTimePurchase,
+  order: Order | undefined,
+  now: EpochMillis,
+): EpochMillis => Math.min(order?.lastEventTime ?? purchaseCompletionTime ?? now, now - 1000);
 
-const getRefundDate = (order: Order | undefined): Millis | undefined =>
+const getRefundDate = (order: Order | undefined): EpochMillis | undefined =>
   order?.state === 'REFUNDED' ? (order.lastEventTime ?? order.createTime) : undefined;
 
 function toOfferId({ productId, offerDetails }: LineItem): string | undefined {

@@ -1,5 +1,5 @@
-import { withPlatform } from '../../purchases/platform.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { withPlatform } from '../../shared/platform.ts';
 import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
 import { type Evidence, verifyEvidence } from './evidence.ts';
 import { type LookupResult, lookUpToken } from './lookup.ts';

@@ -1,6 +1,6 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { withPlatform } from '../../purchases/platform.ts';
-import type { Millis } from '../../purchases/purchase.ts';
+import { withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { NotificationPayload } from './parse-notification.ts';
 import { findOrderItem, toPastTransaction } from './past-orders.ts';
 import type { PlayApi } from './play-api.ts';
@@ -11,8 +11,8 @@ interface VoidedOrderContext {
   /** The purchases of the token, as Google has them now. */
   readonly own: readonly Observation[];
   /** When the money was given back. */
-  readonly at: Millis;
-  readonly asking: { readonly play: PlayApi; readonly now: Millis };
+  readonly at: EpochMillis;
+  readonly asking: { readonly play: PlayApi; readonly now: EpochMillis };
 }
 
 /** The list of voided purchases may date one somewhat before Google tells of it. */
@@ -53,7 +53,7 @@ async function applyCurrentRefund(
 /** A push does not say why; the list does. A detail that nothing fails without. */
 async function findVoidedReason(
   { token, voidedOrderId }: NotificationPayload,
-  at: Millis,
+  at: EpochMillis,
   play: PlayApi,
 ): Promise<number | undefined> {
   const listed = await play.listVoidedPurchases(at - voidedListSkewMs).catch(() => undefined);

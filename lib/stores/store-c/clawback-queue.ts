@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext, StoreResponse } from '../store.ts';
 import { withTimeBudget } from '../time-budget.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
@@ -13,7 +13,7 @@ export interface QueueMessage {
   readonly popReceipt: string;
   readonly text: string;
   /** When the queue shows it again, unless it is deleted before. */
-  readonly visibleAt: Millis;
+  readonly visibleAt: EpochMillis;
 }
 
 /** Nobody waits for this conversation; it may take as long as many messages need. */
@@ -78,7 +78,7 @@ function toQueueUrl(queue: URL, path: string, parameters: Readonly<Record<string
 
 const toQueueError = ({ status }: StoreResponse) => unavailableError(`the clawback queue answers HTTP ${status}`);
 
-function parseMessages(xml: string, visibleAt: Millis): QueueMessage[] {
+function parseMessages(xml: string, visibleAt: EpochMillis): QueueMessage[] {
   if (!/<QueueMessagesList\b/.test(xml))
     throw unavailableError('the clawback queue answers something else than messages');
   return [...xml.matchAll(/<QueueMessage>([\s\S]*?)<\/QueueMessage>/g)].flatMap(([, message = '']) => {

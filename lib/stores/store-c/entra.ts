@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreResponse } from '../store.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import type { MicrosoftSession } from './session.ts';
@@ -20,7 +20,7 @@ const TokenErrorBody = v.object({ error: v.string() });
 
 interface CachedToken {
   readonly token: string;
-  readonly usableUntil: Millis;
+  readonly usableUntil: EpochMillis;
 }
 
 /** Tokens of all applications of this container. */

@@ -1,6 +1,6 @@
-import { withoutPlatform, withPlatform } from '../../purchases/platform.ts';
-import type { Millis } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { withoutPlatform, withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext } from '../store.ts';
 import type { Clawback, ClawbackEvent } from './clawback-event.ts';
 
@@ -38,7 +38,7 @@ export function findPayment(
 ): Transaction | undefined {
   if (transactionId !== undefined) return payments.find((payment) => payment.transactionId === transactionId);
   if (periodStart === undefined) return undefined;
-  const distance = ({ purchaseDate }: Transaction): Millis => Math.abs(purchaseDate - periodStart);
+  const distance = ({ purchaseDate }: Transaction): EpochMillis => Math.abs(purchaseDate - periodStart);
   const [closest] = [...payments].sort((one, other) => distance(one) - distance(other));
   return closest && distance(closest) < toleranceMs ? closest : undefined;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
-import { withoutPlatform } from '../../purchases/platform.ts';
+import { withoutPlatform } from '../../shared/platform.ts';
 import type { StoreContext, StoreValidation } from '../store.ts';
 import { toBeneficiary } from './collections.ts';
 import { RefreshToken } from './refresh-token.ts';

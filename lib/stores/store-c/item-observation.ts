@@ -1,8 +1,9 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { withPlatform } from '../../purchases/platform.ts';
-import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
+import type { CancelationReason, Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { CollectionsItem } from './collections.ts';
 import { type MappingContext, toReportedAmount } from './mapping-context.ts';
 import { parseTimestamp } from './timestamps.ts';
@@ -73,7 +74,7 @@ function toTransactionId({ transactionId }: CollectionsItem): string | undefined
 
 const getProductKind = ({ productKind, productType }: CollectionsItem): string => productKind || productType || '';
 
-function toProductType(item: CollectionsItem, expirationDate: Millis | undefined): Purchase['productType'] {
+function toProductType(item: CollectionsItem, expirationDate: EpochMillis | undefined): Purchase['productType'] {
   if (item.recurrenceId || getProductKind(item) === 'Pass') return 'paid subscription';
   if (getProductKind(item).endsWith('Consumable')) return 'consumable';
   return expirationDate === undefined ? 'non consumable' : 'non renewing subscription';
@@ -91,9 +92,9 @@ const toCancelationReason = (status: string): CancelationReason | undefined =>
 
 function findEndDate(
   { status, modifiedDate }: CollectionsItem,
-  expirationDate: Millis | undefined,
-  asOf: Millis,
-): Millis | undefined {
+  expirationDate: EpochMillis | undefined,
+  asOf: EpochMillis,
+): EpochMillis | undefined {
   if (status === 'Expired' && expirationDate !== undefined && expirationDate <= asOf) return undefined;
   const modifiedAt = parseTimestamp(modifiedDate);
   return modifiedAt !== undefined && modifiedAt <= asOf ? modifiedAt : asOf;

@@ -1,14 +1,13 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
+import { dayMs } from '../../shared/time.ts';
 import type { StoreContext } from '../store.ts';
 import { getAccessToken } from './entra.ts';
 import { RefreshToken } from './refresh-token.ts';
 import { createSession, type MicrosoftSession } from './session.ts';
 import { parseStoreIdKey, type StoreService } from './store-id-key.ts';
 import { callService } from './store-service-api.ts';
-
-const dayMs = 86_400_000;
 
 /**
  * Keys live 30 days, but Microsoft only promises to renew one that is at most 14 days old. The age follows from the

@@ -1,5 +1,5 @@
-import type { Millis } from '../../purchases/purchase.ts';
 import { parse } from '../../shared/parse.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext, StoreNotification } from '../store.ts';
 import { Clawback, type ClawbackEvent, parseClawbackEvent, toNotification } from './clawback-event.ts';
 import {
@@ -21,7 +21,10 @@ const maxBatches = 20;
  * What the clawback queue holds of the application's purchases. All applications of a publisher may share one queue, so
  * that what is not ours, or not yet, stays in it.
  */
-export async function listUndelivered(_since: Millis, context: StoreContext): Promise<readonly StoreNotification[]> {
+export async function listUndelivered(
+  _since: EpochMillis,
+  context: StoreContext,
+): Promise<readonly StoreNotification[]> {
   const session = createQueueSession(context);
   const queue = await fetchQueueUrl(session);
   if (!queue) return [];

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { parse } from '../../shared/parse.ts';
+import { parseBillingPeriod } from '../billing-period.ts';
 import type { ValidationRequest } from '../store.ts';
-import { parseBillingPeriod } from './billing-period.ts';
 import type { RequestedProduct } from './collections.ts';
 import type { LookupRequest } from './lookup.ts';
 import type { ReportedAmount } from './mapping-context.ts';

@@ -1,5 +1,5 @@
 import type { Observation } from '../../purchases/observation.ts';
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { type CollectionsItem, fetchCollection, type RequestedProduct } from './collections.ts';
 import { toItemObservation } from './item-observation.ts';
 import type { MappingContext, ReportedAmount } from './mapping-context.ts';
@@ -16,7 +16,7 @@ export interface LookupRequest {
   readonly sandboxId?: string;
   readonly period?: string;
   readonly reportedAmount?: ReportedAmount;
-  readonly previousExpiration?: Millis;
+  readonly previousExpiration?: EpochMillis;
 }
 
 /** The sandbox of what customers really buy; no sandbox means it, too. */
@@ -89,7 +89,7 @@ const toQueryScope = ({ sandboxId }: LookupRequest) => (sandboxId === undefined 
 
 function createMappingContext(
   question: LookupRequest,
-  { asOf, key }: { asOf: Millis; key: StoreIdKey },
+  { asOf, key }: { asOf: EpochMillis; key: StoreIdKey },
 ): MappingContext {
   const { keys, product, sandboxId, period, reportedAmount, previousExpiration } = question;
   return {

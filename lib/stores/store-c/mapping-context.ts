@@ -1,10 +1,10 @@
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { RefreshToken } from './refresh-token.ts';
 
 /** What is known about a look at the store beside the store's answer. */
 export interface MappingContext {
   /** The moment of the look. */
-  readonly asOf: Millis;
+  readonly asOf: EpochMillis;
   readonly sandbox: boolean;
   /** The user's name in the StoreID key, which the store has accepted. */
   readonly userId?: string;
@@ -13,7 +13,7 @@ export interface MappingContext {
   /** The price that the client told: the store tells none. */
   readonly reportedAmount?: ReportedAmount;
   /** When a subscription was to expire at an earlier look. */
-  readonly previousExpiration?: Millis;
+  readonly previousExpiration?: EpochMillis;
 }
 
 /** An amount that is the client's word. */
@@ -27,4 +27,4 @@ export const toReportedAmount = ({ reportedAmount }: MappingContext, isTrial = f
   reportedAmount && { ...reportedAmount, ...(isTrial && { amountMicros: 0 }), isReportedAmount: true };
 
 /** The date by which the id of a renewal is told from the others. */
-export const toUtcDay = (at: Millis): string => new Date(at).toISOString().slice(0, 10);
+export const toUtcDay = (at: EpochMillis): string => new Date(at).toISOString().slice(0, 10);

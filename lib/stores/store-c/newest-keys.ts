@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext } from '../store.ts';
 import { RefreshToken } from './refresh-token.ts';
 import type { MicrosoftSession } from './session.ts';
@@ -43,7 +43,7 @@ function pickLongerLivedKeys(
 }
 
 /** 0 for a key that is of no use any more, such as one of another registration than the settings name now. */
-function getKeyExpiration(key: string, service: StoreService, session: MicrosoftSession): Millis {
+function getKeyExpiration(key: string, service: StoreService, session: MicrosoftSession): EpochMillis {
   try {
     return parseStoreIdKey(key, service, session).expiresAt;
   } catch {

@@ -1,8 +1,9 @@
 import type { Observation } from '../../purchases/observation.ts';
-import type { Millis, Purchase } from '../../purchases/purchase.ts';
+import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { ObservedNotification, StoreContext, StoreNotification } from '../store.ts';
 import { Clawback, isRevokedState, toNotificationReason } from './clawback-event.ts';
 import { findPayment } from './find-clawback-purchase.ts';
@@ -49,7 +50,7 @@ async function tryRefetch(
 /** The purchase as the table has it; when a chargeback was reversed, without the end that it had. */
 function toStoredObservation(
   purchase: Purchase,
-  { clawback, asOf }: { readonly clawback: Clawback; readonly asOf: Millis },
+  { clawback, asOf }: { readonly clawback: Clawback; readonly asOf: EpochMillis },
 ): Observation {
   const { endedAt: _ended, cancelationReason: _why, ...running } = purchase;
   return {

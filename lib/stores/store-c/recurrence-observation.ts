@@ -1,10 +1,11 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { withPlatform } from '../../purchases/platform.ts';
-import type { CancelationReason, Millis, Purchase } from '../../purchases/purchase.ts';
+import type { CancelationReason, Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { estimatePeriodStart } from './billing-period.ts';
+import { withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { type MappingContext, toReportedAmount, toUtcDay } from './mapping-context.ts';
+import { estimatePeriodStart } from './period-start.ts';
 import type { RecurrenceItem } from './recurrences.ts';
 import { parseTimestamp } from './timestamps.ts';
 
@@ -37,13 +38,13 @@ export function toRecurrenceObservation(item: RecurrenceItem, context: MappingCo
 }
 
 interface RecurrenceDates {
-  readonly startTime?: Millis;
-  readonly expirationTime?: Millis;
-  readonly graceUntil?: Millis;
-  readonly cancellationDate?: Millis;
-  readonly lastModified?: Millis;
+  readonly startTime?: EpochMillis;
+  readonly expirationTime?: EpochMillis;
+  readonly graceUntil?: EpochMillis;
+  readonly cancellationDate?: EpochMillis;
+  readonly lastModified?: EpochMillis;
   /** The start of the current period, as far as that can be known. */
-  readonly currentStart?: Millis;
+  readonly currentStart?: EpochMillis;
 }
 
 function parseDates(item: RecurrenceItem, { previousExpiration, refreshToken }: MappingContext): RecurrenceDates {
@@ -95,7 +96,7 @@ function toPurchase(item: RecurrenceItem, dates: RecurrenceDates, { asOf, sandbo
 }
 
 /** The end of access, with the grace period while that lasts. */
-function computeExpiration(item: RecurrenceItem, dates: RecurrenceDates, asOf: Millis): Millis | undefined {
+function computeExpiration(item: RecurrenceItem, dates: RecurrenceDates, asOf: EpochMillis): EpochMillis | undefined {
   const { expirationTime, graceUntil } = dates;
   if (expirationTime === undefined || graceUntil === undefined) return expirationTime;
   return isInGracePeriod(item, dates, asOf) ? Math.max(expirationTime, graceUntil) : expirationTime;
@@ -105,7 +106,7 @@ function computeExpiration(item: RecurrenceItem, dates: RecurrenceDates, asOf: M
 function isInGracePeriod(
   { recurrenceState, autoRenew }: RecurrenceItem,
   { expirationTime, graceUntil }: RecurrenceDates,
-  asOf: Millis,
+  asOf: EpochMillis,
 ): boolean {
   if (recurrenceState === 'InDunning') return true;
   if (recurrenceState !== 'Active' || autoRenew !== true) return false;
@@ -113,7 +114,11 @@ function isInGracePeriod(
 }
 
 /** When a state of the end took effect before the date of expiration; undefined when that date tells it already. */
-function findEndDate({ recurrenceState }: RecurrenceItem, dates: RecurrenceDates, asOf: Millis): Millis | undefined {
+function findEndDate(
+  { recurrenceState }: RecurrenceItem,
+  dates: RecurrenceDates,
+  asOf: EpochMillis,
+): EpochMillis | undefined {
   const { expirationTime, cancellationDate, lastModified } = dates;
   const isRevoked = recurrenceState === 'Canceled' || recurrenceState === 'Revoked';
   if (!isRevoked && expirationTime !== undefined && expirationTime <= asOf) return undefined;

@@ -1,4 +1,4 @@
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext, StoreFetch } from '../store.ts';
 import { withRequestBudget } from './request-budget.ts';
 import { parseStoredSettings, type StoreCSettings } from './settings.ts';
@@ -7,7 +7,7 @@ import { parseStoredSettings, type StoreCSettings } from './settings.ts';
 export interface MicrosoftSession {
   readonly settings: StoreCSettings;
   readonly fetch: StoreFetch;
-  readonly now: () => Millis;
+  readonly now: () => EpochMillis;
 }
 
 /** Opens the conversation. Throws `InvalidPayload` for an application without settings, `InternalError` for wrong ones. */

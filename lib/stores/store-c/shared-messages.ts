@@ -1,4 +1,4 @@
-import type { Millis } from '../../purchases/purchase.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { QueueMessage } from './clawback-queue.ts';
 
 /**
@@ -15,5 +15,5 @@ export const shareMessages = (queue: URL, messages: readonly QueueMessage[]): vo
 };
 
 /** The messages that were left and that the queue does not show again yet. */
-export const listSharedMessages = (queue: URL, now: Millis): readonly QueueMessage[] =>
+export const listSharedMessages = (queue: URL, now: EpochMillis): readonly QueueMessage[] =>
   (sharedMessages.get(toQueueName(queue)) ?? []).filter(({ visibleAt }) => visibleAt > now);

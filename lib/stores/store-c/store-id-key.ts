@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { Millis } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { MicrosoftSession } from './session.ts';
 
 /** The two services, each of which takes keys of its own. */
@@ -9,7 +9,7 @@ export type StoreService = 'collections' | 'purchase';
 /** A StoreID key, with what its claims say; only the store can tell whether they are true. */
 export interface StoreIdKey {
   readonly key: string;
-  readonly expiresAt: Millis;
+  readonly expiresAt: EpochMillis;
   /** The user's name for the publisher, given when the key was made. */
   readonly userId?: string;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { platforms } from '../../../lib/purchases/platform.ts';
+import { platforms } from '../../../lib/shared/platform.ts';
 import {
   applyVocabulary,
   isBrandPath,

@@ -11,10 +11,9 @@ import type { Table } from '../../../../lib/db/table.ts';
 import { attachUsdRates } from '../../../../lib/money/exchange-rates/attach-usd-rates.ts';
 import { loadRates } from '../../../../lib/money/exchange-rates/load-rates.ts';
 import { createRateCache } from '../../../../lib/money/exchange-rates/rate-cache.ts';
+import { hourMs } from '../../../../lib/shared/time.ts';
 import { createObservation, createTransaction } from '../../../../testing/given.ts';
 import { createTestTable } from '../../../../testing/table.ts';
-
-const hourMs = 60 * 60 * 1000;
 
 // The history is shared by all applications, so that each test has a year of its own.
 describe('loadRates', () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { ServiceError } from '../../../../lib/shared/errors.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
 import type { StoreContext } from '../../../../lib/stores/store.ts';
 import { receive } from '../../../../lib/stores/store-b/receive.ts';
 
@@ -28,7 +29,6 @@ export const envelope = (data: string, messageId = 'message-1'): string =>
 
 export const pushSettings = { packageName, pushAudience: audience, pushServiceAccount: account };
 
-const dayMs = 86_400_000;
 let days = 0;
 
 /** A Google that pushes. Each is a day later than the one before it, so that none finds the keys that another left. */

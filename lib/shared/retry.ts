@@ -1,0 +1,19 @@
+import { isConflict } from './errors.ts';
+
+const maxAttempts = 10;
+const baseDelayMs = 20;
+
+/**
+ * Runs an optimistic write, which must read its input again on every call, until no other writer interferes. Retries a
+ * `Conflict` with exponential backoff and full jitter. Throws the last `Conflict` after ten attempts.
+ */
+export async function retryOnConflict<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!isConflict(error) || attempt === maxAttempts) throw error;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * baseDelayMs * 2 ** Math.min(attempt, 6)));
+    }
+  }
+}
