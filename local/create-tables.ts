@@ -24,7 +24,7 @@ const Table = v.object({
 });
 type Table = v.InferOutput<typeof Table>;
 
-/** Creates the template's tables where they do not exist yet. */
+/** Creates the tables of a template that do not exist yet. */
 export async function createTables(template: Template, names: TemplateNames, client: DynamoDBClient): Promise<void> {
   const tables = listResources(template, 'AWS::DynamoDB::Table', { properties: Table, names });
   for (const [id, table] of tables) await createTable(names.ref(id), table, client);
@@ -58,9 +58,9 @@ async function findTable(TableName: string, client: DynamoDBClient): Promise<Tab
 }
 
 function assertSameIndexes(existing: TableDescription, table: Table): void {
-  const wanted = listIndexNames(table.GlobalSecondaryIndexes);
-  if (listIndexNames(existing.GlobalSecondaryIndexes) === wanted) return;
-  throw startupError('The data in .local/ were made for another version of the table: delete .local/ and start again.');
+  const expected = listIndexNames(table.GlobalSecondaryIndexes);
+  if (listIndexNames(existing.GlobalSecondaryIndexes) === expected) return;
+  throw startupError('The table in .local/ was created by a different version of Claimcheck. Delete .local/ and start again.');
 }
 
 const listIndexNames = (indexes: readonly { IndexName?: string | undefined }[] = []): string =>

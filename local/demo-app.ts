@@ -16,11 +16,11 @@ interface DemoOptions {
   readonly table: string;
   readonly masterKey: string;
   readonly emulator: RunningEmulator;
-  /** Where this machine takes the application's webhooks. */
+  /** URL of the local webhook receiver. */
   readonly receiverUrl: string;
 }
 
-/** The application with everything that a user needs to try it. */
+/** The demo app with its API keys and webhook settings. */
 export interface DemoApp {
   readonly apiKeys: IssuedApiKeys;
   readonly webhooks: DemoWebhooks;
@@ -29,29 +29,29 @@ export interface DemoApp {
 export interface DemoWebhooks {
   readonly urls: readonly string[];
   readonly sandboxUrls: readonly string[];
-  /** What its webhooks are signed with. */
+  /** Standard Webhooks secret, `whsec_…`. */
   readonly signingSecret: string;
 }
 
-/** The application to try things with, connected to every emulated store: the one that was made before, or a new one. */
-export async function ensureDemoApp(place: DemoOptions, present?: IssuedApiKeys): Promise<DemoApp> {
-  const { masterKey, emulator } = place;
-  const table = createTableClient(place.table);
+/** Creates the demo app unless it exists, and connects it to every emulated store. */
+export async function ensureDemoApp(options: DemoOptions, present?: IssuedApiKeys): Promise<DemoApp> {
+  const { masterKey, emulator } = options;
+  const table = createTableClient(options.table);
   const apps = createAppRepository(
     table,
     createCipher(async () => masterKey, emulator.clock.now),
   );
-  const known = present && (await apps.find(present.appName));
-  const apiKeys = known
-    ? await getActiveKeys(apps, known, present)
+  const existing = present && (await apps.find(present.appName));
+  const apiKeys = existing
+    ? await getActiveKeys(apps, existing, present)
     : await createApp(apps, 'demo', emulator.clock.now());
   for (const { platform } of storeDefinitions) {
     await apps.setStoreSettings(apiKeys.appName, parse(Platform, platform), emulator.settings(platform));
   }
   const { webhookSettings } = await getApp(apps, apiKeys.appName);
-  // A user who has set another URL, or none, keeps that.
+  // Keeps a webhook URL that the user set or removed.
   if (!webhookSettings || usesLocalReceiver(webhookSettings)) {
-    const settings = { sandboxUrls: [], includesPassword: true, ...webhookSettings, urls: [place.receiverUrl] };
+    const settings = { sandboxUrls: [], includesPassword: true, ...webhookSettings, urls: [options.receiverUrl] };
     await setWebhook(apiKeys.appName, settings, {
       newSecret: false,
       deps: { apps, deliveries: createDeliveryRepository(table), emulator: { url: emulator.url, roots: [] } },
@@ -60,16 +60,16 @@ export async function ensureDemoApp(place: DemoOptions, present?: IssuedApiKeys)
   return { apiKeys, webhooks: await readWebhookSettings(apps, apiKeys.appName) };
 }
 
-/** Whether all that the application is sent goes to the receiver of `npm start`. */
+/** Whether all webhooks of the app go to the local receiver. */
 export const usesLocalReceiver = ({ urls }: Pick<DemoWebhooks, 'urls'>): boolean =>
   urls.length > 0 && urls.every((url) => url.endsWith(receiverPath));
 
-/** The keys that open the application now: of a rotated secret key the one after it, beside a rotated public key another. */
+/** Returns keys that are valid now. Takes over a rotated secret key and adds a new public key if the saved one was rotated. */
 async function getActiveKeys(apps: AppRepository, app: App, present: IssuedApiKeys): Promise<IssuedApiKeys> {
   const { secretKey = present.secretKey } = (await apps.findWebhookSender(app.name)) ?? {};
   const digest = hashApiKey(present.publicKey);
-  const isLive = app.publicKeys.some((key) => key.digest === digest && key.expiresAt === undefined);
-  if (isLive) return { ...present, secretKey };
+  const isActive = app.publicKeys.some((key) => key.digest === digest && key.expiresAt === undefined);
+  if (isActive) return { ...present, secretKey };
   const publicKey = generateApiKey('public');
   await apps.update({ ...app, publicKeys: [{ digest: hashApiKey(publicKey) }, ...app.publicKeys] });
   return { ...present, publicKey, secretKey };

@@ -9,7 +9,7 @@ import { assertPortFree, findFreePort } from './free-port.ts';
 import { startupError } from './startup-error.ts';
 import { killWithParent } from './tie-to-parent.ts';
 
-/** Amazon's DynamoDB Local, running; `pid` is absent when `DYNAMODB_ENDPOINT` names one that runs already. */
+/** A running DynamoDB Local. `pid` is absent if `DYNAMODB_ENDPOINT` points to an existing one. */
 export interface DynamoDbLocal {
   readonly endpoint: string;
   readonly pid?: number;
@@ -18,39 +18,39 @@ export interface DynamoDbLocal {
 
 interface Options {
   readonly port?: number;
-  /** Where the data are kept; without it they are kept in memory only. */
+  /** Data folder. Without it, all data is in memory. */
   readonly directory?: string;
 }
 
 const startTimeoutMs = 20_000;
 const require = createRequire(import.meta.url);
 
-/** Starts DynamoDB Local and waits until it answers, or takes the one that `DYNAMODB_ENDPOINT` names. */
+/** Starts DynamoDB Local and waits until it responds. Uses the one at `DYNAMODB_ENDPOINT` if that is set. */
 export async function startDynamoDbLocal({ port, directory }: Options = {}): Promise<DynamoDbLocal> {
   const { DYNAMODB_ENDPOINT } = process.env;
   if (DYNAMODB_ENDPOINT) return { endpoint: DYNAMODB_ENDPOINT, close: async () => {} };
 
-  const listenOn = port ?? (await findFreePort());
-  await assertPortFree(listenOn, 'DynamoDB Local');
+  const boundPort = port ?? (await findFreePort());
+  await assertPortFree(boundPort, 'DynamoDB Local');
   if (directory !== undefined) mkdirSync(directory, { recursive: true });
-  const java = spawn(getJavaCommand(), buildJavaArguments(listenOn, directory), {
-    // It leaves a file of its own where it runs.
+  const java = spawn(getJavaCommand(), buildJavaArguments(boundPort, directory), {
+    // DynamoDB Local writes a metadata file into its working directory.
     cwd: directory ?? tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
   const output = captureOutput(java);
-  const endpoint = `http://127.0.0.1:${listenOn}`;
-  const guard = killWithParent(java);
+  const endpoint = `http://127.0.0.1:${boundPort}`;
+  const watchdog = killWithParent(java);
   try {
     await waitUntilReady(java, endpoint);
   } catch {
     java.kill('SIGKILL');
-    guard.release();
+    watchdog.release();
     throw startupError(explainFailure(output()));
   }
   java.unref();
-  return { endpoint, ...(java.pid && { pid: java.pid }), close: () => stop(java).finally(guard.release) };
+  return { endpoint, ...(java.pid && { pid: java.pid }), close: () => stop(java).finally(watchdog.release) };
 }
 
 function getJavaCommand(): string {
@@ -61,7 +61,7 @@ function getJavaCommand(): string {
 function buildJavaArguments(port: number, directory: string | undefined): string[] {
   const emulator = join(dirname(require.resolve('amplify-dynamodb-simulator/package.json')), 'emulator');
   return [
-    // A short compilation and a simple collector: it starts a third faster and stays off the second core.
+    // Only the first compiler and a serial collector: starts a third faster and uses one core.
     '-XX:TieredStopAtLevel=1',
     '-XX:+UseSerialGC',
     `-Djava.library.path=${join(emulator, 'DynamoDBLocal_lib')}`,
@@ -75,7 +75,7 @@ function buildJavaArguments(port: number, directory: string | undefined): string
   ];
 }
 
-/** Reads what the process prints; the answer gives its beginning. */
+/** Reads the output of the process and returns a function that returns its beginning. */
 function captureOutput(child: ChildProcess): () => string {
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -104,16 +104,16 @@ async function waitUntilReady(child: ChildProcess, endpoint: string): Promise<vo
     if (response && !ended) return;
     await sleep(30);
   }
-  throw new Error('DynamoDB Local does not answer.');
+  throw new Error('DynamoDB Local is unavailable.');
 }
 
 function explainFailure(output: string): string {
-  const seen = /UnsupportedClassVersionError/.test(output)
-    ? 'the Java found here is older'
+  const problem = /UnsupportedClassVersionError/.test(output)
+    ? 'the installed Java is older'
     : /ENOENT|Unable to locate a Java/.test(output)
-      ? 'none was found'
-      : `the attempt failed: ${firstLine(output)}`;
-  return `DynamoDB Local needs Java 11 or later, and ${seen}; install it (https://adoptium.net), or set DYNAMODB_ENDPOINT to a DynamoDB Local that runs elsewhere, for example in Docker.`;
+      ? 'Java is not installed'
+      : `the start failed: ${firstLine(output)}`;
+  return `DynamoDB Local requires Java 11 or later: ${problem}. Install Java (https://adoptium.net), or set DYNAMODB_ENDPOINT to a running DynamoDB Local, for example in Docker.`;
 }
 
 function firstLine(text: string): string {

@@ -1,9 +1,12 @@
-/** Whether an event fits a pattern of Lambda's event filtering. Throws for a rule that does not run on this machine. */
+/**
+ * Whether an event matches a Lambda event filter pattern. Throws for a rule that is not implemented.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/invocation-eventfiltering.html
+ */
 export function matchesPattern(event: unknown, pattern: unknown): boolean {
   if (Array.isArray(pattern)) return pattern.some((rule) => matchesRule(event, rule));
   if (typeof pattern !== 'object' || pattern === null) return event === pattern;
   return Object.entries(pattern).every(([name, inner]) => {
-    if (name === '$or') return Array.isArray(inner) && inner.some((one) => matchesPattern(event, one));
+    if (name === '$or') return Array.isArray(inner) && inner.some((alternative) => matchesPattern(event, alternative));
     return matchesPattern(getMember(event, name), inner);
   });
 }

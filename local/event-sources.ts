@@ -35,18 +35,18 @@ interface LocalRuntime {
   readonly log: (text: string) => void;
 }
 
-/** Connects the template's functions with the queues and streams that they work off. */
-export async function connectEventSources(template: Template, machine: LocalRuntime): Promise<Closable> {
+/** Connects the functions of a template to their queues and streams. */
+export async function connectEventSources(template: Template, runtime: LocalRuntime): Promise<Closable> {
   const mappings = listResources(template, 'AWS::Lambda::EventSourceMapping', {
     properties: EventSourceMapping,
-    names: machine.names,
+    names: runtime.names,
   });
-  const sources = await Promise.all([...mappings.values()].map(async (mapping) => await connect(mapping, machine)));
+  const sources = await Promise.all([...mappings.values()].map(async (mapping) => await connect(mapping, runtime)));
   const closeSources = async (isStream: boolean): Promise<void> => {
     await Promise.all(sources.filter((source) => source.isStream === isStream).map((source) => source.close()));
   };
   return {
-    // Streams first: their functions fill the queues, and what is in a stream waits there for the next start.
+    // Streams first: their functions enqueue messages. Unread stream records are read after the next start.
     close: async () => {
       await closeSources(true);
       await closeSources(false);
@@ -56,17 +56,17 @@ export async function connectEventSources(template: Template, machine: LocalRunt
 
 async function connect(
   mapping: EventSourceMapping,
-  machine: LocalRuntime,
+  runtime: LocalRuntime,
 ): Promise<Closable & { readonly isStream: boolean }> {
-  const { functions, queues, clock, log } = machine;
+  const { functions, queues, clock, log } = runtime;
   const arn = mapping.EventSourceArn;
-  const work = functions.getByName(mapping.FunctionName);
-  if (!arn.startsWith('arn:aws:sqs:')) return { ...(await connectStream(mapping, machine)), isStream: true };
+  const handler = functions.getByName(mapping.FunctionName);
+  if (!arn.startsWith('arn:aws:sqs:')) return { ...(await connectStream(mapping, runtime)), isStream: true };
   const source = await pollQueue({
-    url: queueUrl(arn, machine),
+    url: toQueueUrl(arn, runtime),
     arn,
     batchSize: mapping.BatchSize,
-    work,
+    handler,
     client: queues.client,
     clock,
     log,
@@ -74,10 +74,11 @@ async function connect(
   return { ...source, isStream: false };
 }
 
-const queueUrl = (arn: string, { queues }: LocalRuntime): string => queues.getUrl(arn.slice(arn.lastIndexOf(':') + 1));
+const toQueueUrl = (arn: string, { queues }: LocalRuntime): string =>
+  queues.getUrl(arn.slice(arn.lastIndexOf(':') + 1));
 
-async function connectStream(mapping: EventSourceMapping, machine: LocalRuntime): Promise<Closable> {
-  const { functions, queues, clock, log, databaseEndpoint: endpoint } = machine;
+async function connectStream(mapping: EventSourceMapping, runtime: LocalRuntime): Promise<Closable> {
+  const { functions, queues, clock, log, databaseEndpoint: endpoint } = runtime;
   const patterns = mapping.FilterCriteria?.Filters.map(({ Pattern }) => Pattern);
   const { TumblingWindowInSeconds: window, DestinationConfig: destination, MaximumRecordAgeInSeconds: age } = mapping;
   return consumeStream({
@@ -86,7 +87,7 @@ async function connectStream(mapping: EventSourceMapping, machine: LocalRuntime)
       region,
       credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     }),
-    streamArn: await findStreamArn(mapping.EventSourceArn, machine),
+    streamArn: await findStreamArn(mapping.EventSourceArn, runtime),
     handler: functions.getByName(mapping.FunctionName),
     name: mapping.FunctionName,
     batchSize: mapping.BatchSize,
@@ -94,7 +95,7 @@ async function connectStream(mapping: EventSourceMapping, machine: LocalRuntime)
     maxRetries: mapping.MaximumRetryAttempts,
     matches: (record) => !patterns || patterns.some((pattern) => matchesPattern(record, pattern)),
     client: queues.client,
-    ...(destination && { onFailure: queueUrl(destination.OnFailure.Destination, machine) }),
+    ...(destination && { onFailure: toQueueUrl(destination.OnFailure.Destination, runtime) }),
     ...(age !== undefined && { maxRecordAgeMs: age * 1_000 }),
     ...(window !== undefined && { windowMs: window * 1_000 }),
     clock,
@@ -102,7 +103,7 @@ async function connectStream(mapping: EventSourceMapping, machine: LocalRuntime)
   });
 }
 
-/** The stream of the table that `{ "Fn::GetAtt": [table, "StreamArn"] }` names. */
+/** Finds the stream of the table in `{ "Fn::GetAtt": [table, "StreamArn"] }`. */
 async function findStreamArn(attribute: string, { names, database }: LocalRuntime): Promise<string> {
   const TableName = names.ref(attribute.replace(/\.StreamArn$/, ''));
   const { Table } = await database.send(new DescribeTableCommand({ TableName }));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { startupError } from './startup-error.ts';
 
-/** A port of this machine that nothing listens on at the moment. */
+/** Finds an unused port of this machine. */
 export async function findFreePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
@@ -10,11 +10,11 @@ export async function findFreePort(): Promise<number> {
   const address = server.address();
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('The machine gave no port.');
+  if (address === null || typeof address === 'string') throw new Error('No port is available.');
   return address.port;
 }
 
-/** Throws a `CannotStart` when something listens on the port already; `purpose` says what it was wanted for. */
+/** Throws a `StartupError` if the port is in use. `purpose` names the server that needs the port. */
 export async function assertPortFree(port: number, purpose: string): Promise<void> {
   const server = createServer();
   try {
@@ -22,7 +22,7 @@ export async function assertPortFree(port: number, purpose: string): Promise<voi
     await once(server, 'listening');
   } catch {
     throw startupError(
-      `Port ${port}, wanted for ${purpose}, is in use: stop what uses it, or choose another with PORT.`,
+      `Port ${port} for ${purpose} is in use. Stop the process that uses it, or set PORT to another port.`,
     );
   }
   server.close();

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { overrideDate } from './override-date.ts';
 
-/** What a worker thread is given at its start. */
+/** Start parameters of a worker thread. */
 export interface WorkerData {
   /** `file:` URL of the bundle. */
   readonly module: string;
@@ -18,7 +18,7 @@ export interface Invocation {
   readonly timeoutMs: number;
 }
 
-/** What the thread sends back: the result in JSON, or what the handler threw. */
+/** Message from the thread: the result as JSON, or the error that the handler threw. */
 export type InvocationOutcome = { readonly result: string } | { readonly error: string };
 
 type Handler = (event: unknown, context: object) => unknown;
@@ -34,12 +34,12 @@ async function invoke(handler: Handler, { payload, context, timeoutMs }: Invocat
   }
 }
 
-const { module, exportName: exported, clockOffset } = workerData as WorkerData;
+const { module, exportName, clockOffset } = workerData as WorkerData;
 const offset = new Float64Array(clockOffset);
 overrideDate(() => offset[0] ?? 0);
 const loaded = (await import(module)) as Readonly<Record<string, Handler>>;
-const handler = loaded[exported];
-if (!handler) throw new Error(`${module} has no export ${exported}.`);
+const handler = loaded[exportName];
+if (!handler) throw new Error(`${module} has no export ${exportName}.`);
 parentPort?.on('message', async (invocation: Invocation) => {
   parentPort?.postMessage(await invoke(handler, invocation));
 });

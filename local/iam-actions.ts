@@ -3,13 +3,13 @@ import type { IamAccess } from './iam-policies.ts';
 import type { TemplateNames } from './intrinsics.ts';
 import { listResources, type Template } from './template.ts';
 
-/** A call of an AWS client: `DynamoDB_20120810.Query` and the like, and its parameters. */
+/** A call of an AWS client: the `x-amz-target` header, such as `DynamoDB_20120810.Query`, and the JSON body. */
 interface AwsCall {
   readonly target: string;
   readonly body: string;
 }
 
-/** What a call does, in IAM's words. Throws for one that no function makes. */
+/** Converts an AWS call to the IAM actions it performs. Throws for a service that does not run on this machine. */
 export type ToIamAccesses = (call: AwsCall) => readonly IamAccess[];
 
 const Any = v.object({});
@@ -21,7 +21,7 @@ const Transaction = v.pipe(Json, v.object({ TransactItems: v.array(v.record(v.st
 const QueueCall = v.pipe(Json, v.object({ QueueUrl: v.string() }));
 const SecretCall = v.pipe(Json, v.object({ SecretId: v.string() }));
 
-/** Knows the template's tables and queues by the names that clients call them. */
+/** Creates the converter for the tables and queues of a template. */
 export function createAccessResolver(template: Template, names: TemplateNames): ToIamAccesses {
   const listArns = (type: string) =>
     [...listResources(template, type, { properties: Any, names }).keys()].map(
@@ -35,12 +35,12 @@ export function createAccessResolver(template: Template, names: TemplateNames): 
       return [{ action: `secretsmanager:${operation}`, resource: v.parse(SecretCall, body).SecretId }];
     }
     if (service === 'AmazonSQS') {
-      // A batch needs no permission of its own.
+      // SQS batch calls use the permission of the single call.
       const action = `sqs:${operation.replace(/Batch$/, '')}`;
       return [{ action, resource: toArn(v.parse(QueueCall, body).QueueUrl) }];
     }
     if (service.startsWith('DynamoDB_')) return toDynamoDbAccesses(operation, body, toArn);
-    throw new Error(`${target} does not run here.`);
+    throw new Error(`${target} does not run on this machine.`);
   };
 }
 
@@ -50,7 +50,7 @@ function toDynamoDbAccesses(operation: string, body: string, toArn: (name: strin
     return tables.map((table) => ({ action: `dynamodb:${operation}`, resource: toArn(table) }));
   }
   if (operation.startsWith('Transact')) {
-    // Each of its writes needs the permission that it needs by itself.
+    // Each write of a transaction needs the permission of the single write.
     return v
       .parse(Transaction, body)
       .TransactItems.flatMap((item) => Object.entries(item))

@@ -2,24 +2,24 @@ import * as v from 'valibot';
 import type { TemplateNames } from './intrinsics.ts';
 import { listResources, type Template } from './template.ts';
 
-/** One thing that a call does to one resource, in IAM's words. */
+/** One IAM action on one resource. */
 export interface IamAccess {
   readonly action: string;
   /** An ARN. */
   readonly resource: string;
 }
 
-/** What the functions of a template may do. */
+/** The IAM policies of a template's functions. */
 export interface IamPolicies {
-  /** The ids of the functions. */
+  /** Logical ids of the functions. */
   readonly functions: readonly string[];
-  /** Whether the function's policies allow it. Throws for a function that the template does not hold. */
+  /** Whether the function's policies allow the access. Throws for a function that is not in the template. */
   allows(functionId: string, access: IamAccess): boolean;
 }
 
 const Patterns = v.pipe(
   v.union([v.string(), v.array(v.string())]),
-  v.transform((given) => [given].flat().map(toRegExp)),
+  v.transform((patterns) => [patterns].flat().map(toRegExp)),
 );
 const Statement = v.object({ Effect: v.literal('Allow'), Action: Patterns, Resource: Patterns });
 type Statement = v.InferOutput<typeof Statement>;
@@ -27,20 +27,20 @@ const Policy = v.object({ PolicyDocument: v.object({ Statement: v.array(Statemen
 const Role = v.object({});
 const FunctionRole = v.object({ Role: v.string() });
 
-/** Reads them from the template's policies, as the cloud does; the platform's own policies on logs are left aside. */
+/** Reads the inline policies of the template. Ignores the managed policies, which only allow logging. */
 export function readIamPolicies(template: Template, names: TemplateNames): IamPolicies {
   const policies = [...listResources(template, 'AWS::IAM::Policy', { properties: Policy, names }).values()];
-  const statementsOf = (role: string): Statement[] =>
+  const listStatements = (role: string): Statement[] =>
     policies.filter(({ Roles }) => Roles.includes(role)).flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
   const roleIds = [...listResources(template, 'AWS::IAM::Role', { properties: Role, names }).keys()];
-  const byRole = new Map(roleIds.map((id) => [names.attribute(id, 'Arn'), statementsOf(names.ref(id))]));
+  const byRole = new Map(roleIds.map((id) => [names.attribute(id, 'Arn'), listStatements(names.ref(id))]));
   const functions = listResources(template, 'AWS::Lambda::Function', { properties: FunctionRole, names });
   const byFunction = new Map([...functions].map(([id, { Role: role }]) => [id, byRole.get(role) ?? []]));
   return {
     functions: [...byFunction.keys()],
     allows(functionId, { action, resource }) {
       const statements = byFunction.get(functionId);
-      if (!statements) throw new Error(`The template has no function ${functionId}.`);
+      if (!statements) throw new Error(`${functionId} is not a function of the template.`);
       return statements.some(
         ({ Action, Resource }) =>
           Action.some((pattern) => pattern.test(action)) && Resource.some((pattern) => pattern.test(resource)),
@@ -49,7 +49,7 @@ export function readIamPolicies(template: Template, names: TemplateNames): IamPo
   };
 }
 
-/** An asterisk stands for any text. */
+/** Converts an IAM pattern, in which `*` matches any text. */
 function toRegExp(text: string): RegExp {
   const parts = text.split('*').map((part) => part.replace(/[.?+^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`, 's');

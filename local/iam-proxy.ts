@@ -6,47 +6,47 @@ import type { ToIamAccesses } from './iam-actions.ts';
 import type { IamPolicies } from './iam-policies.ts';
 
 interface IamProxyOptions {
-  readonly accessesOf: ToIamAccesses;
-  readonly permissions: IamPolicies;
-  /** Where calls go, by the service that their target begins with. */
+  readonly toAccesses: ToIamAccesses;
+  readonly policies: IamPolicies;
+  /** Endpoint of each service, by the prefix of `x-amz-target`. */
   readonly endpoints: Readonly<Record<string, string>>;
   readonly log: (text: string) => void;
 }
 
-/** What a function has done so far, in IAM's words. */
+/** IAM actions that a function has attempted so far. */
 interface FunctionUsage {
   readonly allowed: ReadonlySet<string>;
   readonly denied: ReadonlySet<string>;
 }
 
-/** Stands between the functions and the services that they call. */
+/** A proxy between the functions and AWS services that enforces the IAM policies. */
 export interface IamProxy {
   readonly endpoint: string;
-  /** By the function's id in the template. */
+  /** Usage by logical id of the function. */
   readonly usageByFunction: ReadonlyMap<string, FunctionUsage>;
   close(): Promise<void>;
 }
 
 /**
- * Lets the calls of functions through that their policies allow, and answers all others as the cloud would. A function is
- * known by its access key, which is its id in the template.
+ * Forwards the AWS calls that the caller's policies allow and rejects all others with `AccessDeniedException`. The access
+ * key of a function is its logical id.
  */
-export async function startIamProxy(guard: IamProxyOptions): Promise<IamProxy> {
+export async function startIamProxy(options: IamProxyOptions): Promise<IamProxy> {
   const agent = new Agent({ keepAlive: true });
   const usageByFunction = new Map(
-    guard.permissions.functions.map((id) => [id, { allowed: new Set<string>(), denied: new Set<string>() }]),
+    options.policies.functions.map((id) => [id, { allowed: new Set<string>(), denied: new Set<string>() }]),
   );
   const server = createServer(async (request, response) => {
     const body = await buffer(request).catch(() => undefined);
     if (!body) return;
-    const denied = findDenial(request, body.toString('utf8'), guard);
-    const use = usageByFunction.get(getCaller(request));
+    const denied = findDenial(request, body.toString('utf8'), options);
+    const usage = usageByFunction.get(getCaller(request));
     if (denied === undefined) {
-      use?.allowed.add(getTarget(request));
-      forward(request, body, { response, agent, to: findEndpoint(request, guard) });
+      usage?.allowed.add(getTarget(request));
+      forward(request, body, { response, agent, to: findEndpoint(request, options) });
     } else {
-      use?.denied.add(denied);
-      respondDenied(response, denied, guard.log);
+      usage?.denied.add(denied);
+      respondDenied(response, denied, options.log);
     }
   });
   server.listen(0, '127.0.0.1');
@@ -66,17 +66,15 @@ const getTarget = ({ headers }: IncomingMessage): string => String(headers['x-am
 const getCaller = ({ headers }: IncomingMessage): string =>
   /Credential=([^/]+)\//.exec(headers.authorization ?? '')?.[1] ?? '';
 
-/** Why the call is not allowed; undefined for one that is. */
+/** Returns the reason why the call is denied, or undefined if it is allowed. */
 function findDenial(
   request: IncomingMessage,
   body: string,
-  { accessesOf, permissions }: IamProxyOptions,
+  { toAccesses, policies }: IamProxyOptions,
 ): string | undefined {
   const caller = getCaller(request);
   try {
-    const denied = accessesOf({ target: getTarget(request), body }).find(
-      (access) => !permissions.allows(caller, access),
-    );
+    const denied = toAccesses({ target: getTarget(request), body }).find((access) => !policies.allows(caller, access));
     return denied && `${caller} is not authorized to perform: ${denied.action} on resource: ${denied.resource}`;
   } catch (error) {
     return `${caller}: ${String(error)}`;
@@ -86,14 +84,14 @@ function findDenial(
 function findEndpoint(request: IncomingMessage, { endpoints }: IamProxyOptions): string {
   const [service = ''] = getTarget(request).split(/[._]/);
   const endpoint = endpoints[service];
-  if (endpoint === undefined) throw new Error(`There is no ${service} here.`);
+  if (endpoint === undefined) throw new Error(`${service} does not run on this machine.`);
   return endpoint;
 }
 
-function respondDenied(response: ServerResponse, why: string, log: IamProxyOptions['log']): void {
-  log(`${why}\n`);
+function respondDenied(response: ServerResponse, reason: string, log: IamProxyOptions['log']): void {
+  log(`${reason}\n`);
   response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
-  response.end(JSON.stringify({ __type: 'com.amazonaws#AccessDeniedException', message: why }));
+  response.end(JSON.stringify({ __type: 'com.amazonaws#AccessDeniedException', message: reason }));
 }
 
 function forward(
@@ -101,13 +99,13 @@ function forward(
   body: Buffer,
   { response, agent, to }: { readonly response: ServerResponse; readonly agent: Agent; readonly to: string },
 ): void {
-  const { host: _host, ...kept } = headers;
-  const onward = send(new URL(url ?? '/', to), { method, headers: kept, agent }, (result) => {
+  const { host: _host, ...forwardedHeaders } = headers;
+  const upstream = send(new URL(url ?? '/', to), { method, headers: forwardedHeaders, agent }, (result) => {
     response.writeHead(result.statusCode ?? 500, result.headers);
     result.pipe(response);
   });
-  // The caller meets what the service did: a connection that broke.
-  onward.on('error', () => response.destroy());
-  response.on('close', () => onward.destroy());
-  onward.end(body);
+  // Passes a broken connection on to the caller.
+  upstream.on('error', () => response.destroy());
+  response.on('close', () => upstream.destroy());
+  upstream.end(body);
 }

@@ -1,14 +1,14 @@
-/** What the references of a template stand for. */
+/** Values of the references in a template. */
 export interface TemplateNames {
-  /** The value of `{ Ref: … }` to a resource, a parameter or a pseudo parameter. */
+  /** Value of `{ Ref: … }` for a resource, a parameter or a pseudo parameter. */
   ref(id: string): string;
-  /** The value of `{ "Fn::GetAtt": […] }`. */
+  /** Value of `{ "Fn::GetAtt": […] }`. */
   attribute(id: string, name: string): string;
 }
 
 type Evaluate = (argument: unknown, names: TemplateNames) => unknown;
 
-/** Stands for a member that CloudFormation would leave out. */
+/** Marks a member that CloudFormation omits (`AWS::NoValue`). */
 const noValue = Symbol('AWS::NoValue');
 
 const functions: Readonly<Record<string, Evaluate>> = {
@@ -22,10 +22,10 @@ const functions: Readonly<Record<string, Evaluate>> = {
     return expectList(resolveIntrinsics(parts, names)).join(String(separator));
   },
   'Fn::Sub': (argument, names) => {
-    const [text, own] = Array.isArray(argument) ? argument : [argument, {}];
-    const given = resolveIntrinsics(own, names) as Readonly<Record<string, unknown>>;
+    const [text, ownVariables] = Array.isArray(argument) ? argument : [argument, {}];
+    const variables = resolveIntrinsics(ownVariables, names) as Readonly<Record<string, unknown>>;
     return String(text).replace(/\$\{(!?)([^}]+)\}/g, (_all, literal: string, name: string) =>
-      literal ? `\${${name}}` : String(given[name] ?? resolveReference(name, names)),
+      literal ? `\${${name}}` : String(variables[name] ?? resolveReference(name, names)),
     );
   },
   'Fn::Select': (argument, names) => {
@@ -38,9 +38,13 @@ const functions: Readonly<Record<string, Evaluate>> = {
   },
 };
 
-/** The value with every intrinsic function of CloudFormation in it evaluated. Throws for one that is not known here. */
+/**
+ * Evaluates every CloudFormation intrinsic function in a value. Throws for a function that is not implemented.
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/intrinsic-function-reference.html
+ */
 export function resolveIntrinsics(value: unknown, names: TemplateNames): unknown {
-  if (Array.isArray(value)) return value.map((one) => resolveIntrinsics(one, names)).filter((one) => one !== noValue);
+  if (Array.isArray(value))
+    return value.map((element) => resolveIntrinsics(element, names)).filter((element) => element !== noValue);
   if (typeof value !== 'object' || value === null) return value;
   const [only, ...others] = Object.entries(value);
   if (only && others.length === 0) {
@@ -59,6 +63,6 @@ function resolveReference(name: string, names: TemplateNames): string {
 }
 
 function expectList(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw new Error('The template has something else where a list belongs.');
+  if (!Array.isArray(value)) throw new Error('A value in the template is not a list.');
   return value;
 }

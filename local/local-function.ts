@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { Invocation, InvocationOutcome, WorkerData } from './function-worker.ts';
 
-/** A function of the template, as this machine runs it. */
+/** A Lambda function of the template with its runtime settings. */
 export interface FunctionDefinition {
   readonly name: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -11,14 +11,14 @@ export interface FunctionDefinition {
   /** The compiled `function-worker.ts`, which every instance runs. */
   readonly worker: URL;
   readonly code: WorkerData;
-  /** Takes what the function prints. */
+  /** Receives the output of the function. */
   readonly log: (text: string) => void;
 }
 
-/** How an invocation ended, and the id by which the function knew it. */
+/** The outcome of an invocation, with its AWS request id. */
 export type InvocationResult = (InvocationOutcome | { readonly timedOut: true }) & { readonly requestId?: string };
 
-/** A function that can be called; instances start at the calls that need them and stay for the next ones. */
+/** A function on this machine. Instances start on demand and are reused. */
 export interface LocalFunction {
   invoke(payload: string): Promise<InvocationResult>;
   close(): Promise<void>;
@@ -26,7 +26,7 @@ export interface LocalFunction {
 
 const maxInstances = 8;
 
-/** A function whose instances, like Lambda's, each handle one event at a time; further events wait. */
+/** Creates a function whose instances handle one event at a time, as on Lambda. Further events wait for an instance. */
 export function createLocalFunction(definition: FunctionDefinition): LocalFunction {
   const idle: Worker[] = [];
   const instances = new Set<Worker>();
@@ -52,7 +52,7 @@ export function createLocalFunction(definition: FunctionDefinition): LocalFuncti
   return {
     async invoke(payload) {
       const worker = await acquireInstance();
-      const invocationResult = await invocation(worker, payload, definition);
+      const invocationResult = await runInvocation(worker, payload, definition);
       if (instances.has(worker)) idle.push(worker);
       waiting.shift()?.();
       return invocationResult;
@@ -76,8 +76,8 @@ function startWorker({ worker, code, environment, memoryMb, log }: FunctionDefin
   return thread;
 }
 
-/** Sends the event and waits for the outcome, the end of the thread or the end of the time. */
-async function invocation(
+/** Sends the event and waits for the outcome, the end of the thread or the timeout. */
+async function runInvocation(
   worker: Worker,
   payload: string,
   { name, timeoutMs, memoryMb }: FunctionDefinition,
@@ -86,22 +86,22 @@ async function invocation(
   const invocation: Invocation = { payload, context, timeoutMs };
   const { promise, resolve } = withResolvers<InvocationResult>();
   const timer = setTimeout(() => resolve({ timedOut: true }), timeoutMs);
-  const failed = (error: unknown) => resolve({ error: error instanceof Error ? String(error.stack) : String(error) });
-  const exited = () => resolve({ error: `The instance of ${name} ended.` });
-  worker.once('message', resolve).once('error', failed).once('exit', exited);
+  const onError = (error: unknown) => resolve({ error: error instanceof Error ? String(error.stack) : String(error) });
+  const onExit = () => resolve({ error: `The instance of ${name} exited.` });
+  worker.once('message', resolve).once('error', onError).once('exit', onExit);
   worker.postMessage(invocation);
   const invocationResult = await promise;
   clearTimeout(timer);
-  worker.off('message', resolve).off('error', failed).off('exit', exited);
-  // An instance that is still busy, or in an unknown state, is not used again.
+  worker.off('message', resolve).off('error', onError).off('exit', onExit);
+  // An instance that failed or timed out may be busy or in an unknown state.
   if (!('result' in invocationResult)) await worker.terminate();
   return { ...invocationResult, requestId: context.awsRequestId };
 }
 
 function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
   let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((fulfil) => {
-    resolve = fulfil;
+  const promise = new Promise<T>((resolvePromise) => {
+    resolve = resolvePromise;
   });
   return { promise, resolve };
 }

@@ -20,64 +20,64 @@ interface FunctionRuntime {
   /** The compiled `function-worker.ts`. */
   readonly worker: URL;
   readonly clock: SharedClock;
-  /** What the platform adds to the environment of every function. */
+  /** Variables that the platform adds to the environment of every function. */
   readonly environment: Readonly<Record<string, string>>;
   readonly log: (text: string) => void;
 }
 
 /** The functions of a template. */
 export interface LocalFunctions {
-  /** The function that a URI of API Gateway names. Throws when there is none. */
-  readonly findByUri: (uri: string) => LocalFunction;
-  /** Throws when there is none. */
+  /** Looks up the function of an API Gateway integration URI. Throws for an unknown one. */
+  readonly getByUri: (uri: string) => LocalFunction;
+  /** Throws for an unknown ARN. */
   readonly getByArn: (arn: string) => LocalFunction;
-  /** By the value of `{ Ref: … }`. Throws when there is none. */
+  /** `name` is the value of `{ Ref: … }`. Throws for an unknown name. */
   readonly getByName: (name: string) => LocalFunction;
-  /** Every variable that the template gives to any function. */
+  /** Union of the environment variables of all functions. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Ends every instance at once, whatever it is doing, as a crash would. */
+  /** Terminates every instance immediately, like a crash. */
   kill(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Makes the template's functions callable; none starts before its first call. */
+/** Creates the functions of a template. An instance starts with the first invocation that needs it. */
 export function createLocalFunctions(
   { template, codeFolder }: Assembly,
   names: TemplateNames,
-  platform: FunctionRuntime,
+  runtime: FunctionRuntime,
 ): LocalFunctions {
-  const found = listResources(template, 'AWS::Lambda::Function', { properties: LambdaFunction, names });
+  const resources = listResources(template, 'AWS::Lambda::Function', { properties: LambdaFunction, names });
   const byId = new Map(
-    [...found].map(([id, properties]) => {
+    [...resources].map(([id, properties]) => {
       const code = locateCode(properties, codeFolder(properties.Code.S3Key));
-      return [id, createLocalFunction(buildDefinition(id, properties, { ...platform, code }))] as const;
+      return [id, createLocalFunction(buildDefinition(id, properties, { ...runtime, code }))] as const;
     }),
   );
   const getByName = createIndex(byId, (id) => names.ref(id));
   const getByArn = createIndex(byId, (id) => names.attribute(id, 'Arn'));
-  const endAll = async (): Promise<void> => {
+  const closeAll = async (): Promise<void> => {
     await Promise.all([...byId.values()].map((localFunction) => localFunction.close()));
   };
   return {
-    findByUri: (uri) => getByArn(/\/functions\/(.+)\/invocations$/.exec(uri)?.[1] ?? uri),
+    getByUri: (uri) => getByArn(/\/functions\/(.+)\/invocations$/.exec(uri)?.[1] ?? uri),
     getByArn,
     getByName,
-    environment: Object.assign({}, ...[...found.values()].map(({ Environment }) => Environment.Variables)),
-    kill: endAll,
-    close: endAll,
+    environment: Object.assign({}, ...[...resources.values()].map(({ Environment }) => Environment.Variables)),
+    kill: closeAll,
+    close: closeAll,
   };
 }
 
-function createIndex(functions: ReadonlyMap<string, LocalFunction>, keyOf: (id: string) => string) {
-  const byKey = new Map([...functions].map(([id, localFunction]) => [keyOf(id), localFunction] as const));
+function createIndex(functions: ReadonlyMap<string, LocalFunction>, toKey: (id: string) => string) {
+  const byKey = new Map([...functions].map(([id, localFunction]) => [toKey(id), localFunction] as const));
   return (key: string): LocalFunction => {
-    const one = byKey.get(key);
-    if (!one) throw new Error(`The template has no function ${key}.`);
-    return one;
+    const localFunction = byKey.get(key);
+    if (!localFunction) throw new Error(`${key} is not a function of the template.`);
+    return localFunction;
   };
 }
 
-/** `area/file.export` in the folder of the code. */
+/** Splits `area/file.export` into the bundle's URL and the export. */
 function locateCode({ Handler }: FunctionProperties, folder: string): { module: string; exportName: string } {
   const dot = Handler.lastIndexOf('.');
   return {
@@ -95,7 +95,7 @@ function buildDefinition(
     name: id,
     environment: {
       ...environment,
-      // As a role of its own would: by this it is known to whom it calls.
+      // Identifies the function to the IAM proxy, like a role of its own.
       AWS_ACCESS_KEY_ID: id,
       AWS_LAMBDA_FUNCTION_NAME: id,
       AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(MemorySize),

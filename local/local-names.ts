@@ -1,12 +1,12 @@
 import type { TemplateNames } from './intrinsics.ts';
 import type { Template } from './template.ts';
 
-/** The region that functions on this machine believe to be in. */
+/** AWS region of the local stack. */
 export const region = 'eu-west-1';
-/** The account that they believe to be in. */
+/** AWS account id of the local stack. */
 export const account = '000000000000';
 
-/** The ARN of the function of this name. */
+/** Builds the ARN of a function. */
 export const buildFunctionArn = (name: string): string => `arn:aws:lambda:${region}:${account}:function:${name}`;
 
 const pseudoParameters: Readonly<Record<string, string>> = {
@@ -17,33 +17,32 @@ const pseudoParameters: Readonly<Record<string, string>> = {
   'AWS::URLSuffix': 'amazonaws.com',
 };
 
-const servicesKnownByArn: Readonly<Record<string, string>> = {
+const servicesReferencedByArn: Readonly<Record<string, string>> = {
   'AWS::SecretsManager::Secret': 'secretsmanager',
   'AWS::SNS::Topic': 'sns',
 };
 
 interface Run {
-  /** Sets the tables and queues of one run apart from those of another. */
+  /** Prefix of table and queue names, so that several runs can share a server. */
   readonly run: string;
-  /** The URL of a queue by its name. */
-  readonly queueUrl: (name: string) => string;
+  readonly getQueueUrl: (name: string) => string;
 }
 
-/** Names for the resources of a template. */
-export function createLocalNames({ Resources }: Template, { run, queueUrl }: Run): TemplateNames {
+/** Creates the names of a template's resources on this machine. */
+export function createLocalNames({ Resources }: Template, { run, getQueueUrl }: Run): TemplateNames {
   const arn = (name: string, service = 'local') => `arn:aws:${service}:${region}:${account}:${name}`;
-  const typeOf = (id: string): string => Resources[id]?.Type ?? '';
-  const isQueue = (id: string): boolean => typeOf(id) === 'AWS::SQS::Queue';
+  const getType = (id: string): string => Resources[id]?.Type ?? '';
+  const isQueue = (id: string): boolean => getType(id) === 'AWS::SQS::Queue';
   return {
     ref(id) {
-      const service = servicesKnownByArn[typeOf(id)];
-      if (isQueue(id)) return queueUrl(`${run}-${id}`);
+      const service = servicesReferencedByArn[getType(id)];
+      if (isQueue(id)) return getQueueUrl(`${run}-${id}`);
       return pseudoParameters[id] ?? (service ? arn(id, service) : `${run}-${id}`);
     },
     attribute(id, name) {
-      if (!Resources[id]) throw new Error(`The template refers to ${id}, which it does not hold.`);
+      if (!Resources[id]) throw new Error(`The template refers to ${id}, which is not defined.`);
       if (isQueue(id)) return name === 'Arn' ? arn(`${run}-${id}`, 'sqs') : `${run}-${id}`;
-      if (name === 'Arn' && typeOf(id) === 'AWS::Lambda::Function') return buildFunctionArn(`${run}-${id}`);
+      if (name === 'Arn' && getType(id) === 'AWS::Lambda::Function') return buildFunctionArn(`${run}-${id}`);
       return name === 'Arn' ? arn(id) : `${id}.${name}`;
     },
   };

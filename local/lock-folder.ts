@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import type { Closable } from './shutdown.ts';
 import { startupError } from './startup-error.ts';
 
-/** Keeps a second service from using the same folder. Throws a `CannotStart` when one that runs does. */
+/** Locks the data folder for this process. Throws a `StartupError` if a running process has the lock. */
 export function lockFolder(folder: string): Closable {
   const file = join(folder, 'pid');
-  const other = findLockOwner(folder);
-  if (other !== undefined) throw startupError(`Process ${other} uses ${folder}: stop it, or start with DATA=memory.`);
+  const owner = findLockOwner(folder);
+  if (owner !== undefined) throw startupError(`Process ${owner} uses ${folder}. Stop it, or start with DATA=memory.`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, String(process.pid));
   return { close: async () => rmSync(file, { force: true }) };
 }
 
-/** The process that uses the folder, if one that runs does. */
+/** Finds the id of the running process that has locked the folder. */
 export function findLockOwner(folder: string): number | undefined {
   const pid = readPid(join(folder, 'pid'));
   return pid !== undefined && isRunning(pid) ? pid : undefined;

@@ -1,15 +1,12 @@
-/**
- * Puts a `Date` in place of the real one that is as many milliseconds away from it as `offsetMs` says whenever the present
- * time is asked.
- */
+/** Replaces the global `Date` with one whose current time is shifted by `offsetMs()` milliseconds. */
 export function overrideDate(offsetMs: () => number): void {
   const RealDate = Date;
   const now = () => RealDate.now() + Math.round(offsetMs());
-  const MovedDate = new Proxy(RealDate, {
-    construct: (target, given, newTarget) => Reflect.construct(target, given.length === 0 ? [now()] : given, newTarget),
+  const ShiftedDate = new Proxy(RealDate, {
+    construct: (target, args, newTarget) => Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),
     apply: () => new RealDate(now()).toString(),
     get: (target, property, receiver) => (property === 'now' ? now : Reflect.get(target, property, receiver)),
   });
-  RealDate.prototype.constructor = MovedDate;
-  globalThis.Date = MovedDate;
+  RealDate.prototype.constructor = ShiftedDate;
+  globalThis.Date = ShiftedDate;
 }

@@ -11,18 +11,18 @@ const Queue = v.object({
   RedrivePolicy: v.optional(v.object({ deadLetterTargetArn: v.string(), maxReceiveCount: v.number() })),
 });
 
-/** By the queue's name in the template. */
+/** Number of messages by queue name of the template. */
 export type MessageCounts = Readonly<Record<string, number>>;
 
-/** A queue server that speaks the protocol of SQS. It keeps messages in memory only, and delays them by real time. */
+/** A server with the SQS protocol. Messages are in memory only, and delays use real time. */
 export interface QueueServer {
   readonly endpoint: string;
   readonly client: SQSClient;
-  /** The URL by which clients name a queue. */
+  /** Builds the queue URL that clients send. */
   readonly getUrl: (name: string) => string;
-  /** Makes the template's queues. */
+  /** Creates the queues of the template. */
   createQueues(template: Template, names: TemplateNames): Promise<void>;
-  /** How many messages are in each queue that has any, dead ones included, whether they wait or are being handled. */
+  /** Counts waiting, delayed and in-flight messages of each queue that has any, dead-letter queues included. */
   countMessages(): Promise<MessageCounts>;
   close(): Promise<void>;
 }
@@ -38,21 +38,21 @@ export async function startQueueServer(): Promise<QueueServer> {
     region,
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
-  // What the server calls a queue; nobody connects to that host, as clients are given the endpoint.
+  // Only an identifier: clients connect to the endpoint and not to this host.
   const getUrl = (name: string) => `http://sqs.${region}.localhost:${port}/${account}/${name}`;
-  const opened = new Map<string, string>();
+  const queueNames = new Map<string, string>();
   return {
     endpoint,
     client,
     getUrl,
     createQueues: async (template, names) => {
-      for (const [id, name] of await createQueues(client, template, names)) opened.set(id, name);
+      for (const [id, name] of await createQueues(client, template, names)) queueNames.set(id, name);
     },
     countMessages: async () => {
-      const asked = [...opened].map(
+      const counted = [...queueNames].map(
         async ([id, name]) => [toDisplayName(id), await fetchCount(client, getUrl(name))] as const,
       );
-      return Object.fromEntries((await Promise.all(asked)).filter(([, count]) => count > 0));
+      return Object.fromEntries((await Promise.all(counted)).filter(([, count]) => count > 0));
     },
     close: async () => {
       client.destroy();
@@ -61,7 +61,7 @@ export async function startQueueServer(): Promise<QueueServer> {
   };
 }
 
-/** Makes the queues and returns their ids with their names. */
+/** Creates the queues and returns their logical ids with their names. */
 async function createQueues(
   client: SQSClient,
   template: Template,
@@ -81,7 +81,7 @@ async function createQueues(
   );
 }
 
-/** The queue's name, without the construct that begins the logical id and the hash that ends it. */
+/** Converts a logical id to the queue's name: removes the construct prefix and the hash suffix. */
 const toDisplayName = (id: string): string =>
   id.replace(/^Queues(.+?)(dead)?[0-9A-F]{8}$/, (_id, name: string, dead?: string) =>
     dead ? `${name} (dead letters)` : name,

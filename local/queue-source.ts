@@ -14,18 +14,18 @@ import type { SharedClock } from './shared-clock.ts';
 import type { Closable } from './shutdown.ts';
 import { sleep } from './sleep.ts';
 
-/** A queue that a function works off. */
+/** A queue and the function that consumes it. */
 export interface QueueSource {
   readonly url: string;
   readonly arn: string;
   readonly batchSize: number;
-  readonly work: LocalFunction;
+  readonly handler: LocalFunction;
   readonly client: SQSClient;
   readonly clock: SharedClock;
   readonly log: (text: string) => void;
 }
 
-/** Batches that are handled at the same time. */
+/** Maximum number of batches in progress. */
 const concurrency = 8;
 
 const pollIntervalMs = 200;
@@ -35,40 +35,39 @@ const BatchResponse = v.object({
 });
 
 interface PollingState extends QueueSource {
-  /** How long the queue hides a message that was received. */
-  readonly hiddenMs: number;
+  readonly visibilityTimeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Works the queue off until it is closed, as Lambda's event source mapping does. */
+/** Consumes the queue until it is closed, like a Lambda event source mapping. */
 export async function pollQueue(source: QueueSource): Promise<Closable> {
-  const ending = new AbortController();
-  const polled = { ...source, hiddenMs: await fetchVisibilityTimeoutMs(source), signal: ending.signal };
+  const closing = new AbortController();
+  const state = { ...source, visibilityTimeoutMs: await fetchVisibilityTimeoutMs(source), signal: closing.signal };
   const polling = Array.from({ length: concurrency }, async () => {
-    while (!ending.signal.aborted) await poll(polled);
+    while (!closing.signal.aborted) await poll(state);
   });
   return {
     close: async () => {
-      ending.abort();
+      closing.abort();
       await Promise.all(polling);
     },
   };
 }
 
 async function fetchVisibilityTimeoutMs({ client, url }: QueueSource): Promise<number> {
-  const context = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['VisibilityTimeout'] });
-  const { Attributes } = await client.send(context);
+  const command = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['VisibilityTimeout'] });
+  const { Attributes } = await client.send(command);
   return Number(Attributes?.VisibilityTimeout) * 1_000;
 }
 
-async function poll(polling: PollingState): Promise<void> {
-  const { clock, hiddenMs: visibilityTimeoutMs, signal, log } = polling;
+async function poll(state: PollingState): Promise<void> {
+  const { clock, visibilityTimeoutMs, signal, log } = state;
   try {
-    const messages = await receive(polling);
+    const messages = await receive(state);
     if (messages.length === 0) return;
     const visibleAt = clock.now() + visibilityTimeoutMs;
-    const again = await handle(polling, messages);
-    if (again.length > 0) void makeVisible(again, visibleAt, polling);
+    const failed = await handle(state, messages);
+    if (failed.length > 0) void makeVisible(failed, visibleAt, state);
   } catch (error) {
     if (signal.aborted) return;
     log(`${error instanceof Error ? error.stack : error}\n`);
@@ -77,40 +76,40 @@ async function poll(polling: PollingState): Promise<void> {
 }
 
 async function receive({ client, url, batchSize, signal: abortSignal }: PollingState): Promise<Message[]> {
-  const receiving = new ReceiveMessageCommand({
+  const command = new ReceiveMessageCommand({
     QueueUrl: url,
     MaxNumberOfMessages: Math.min(10, batchSize),
     WaitTimeSeconds: 20,
     MessageSystemAttributeNames: ['All'],
   });
-  const { Messages = [] } = await client.send(receiving, { abortSignal });
+  const { Messages = [] } = await client.send(command, { abortSignal });
   return Messages;
 }
 
-/** Has the function handle messages, and returns those that it did not take. */
+/** Invokes the function with messages and returns the failed ones. */
 async function handle(
-  { client, url, arn, work: handler, log }: QueueSource,
+  { client, url, arn, handler, log }: QueueSource,
   messages: readonly Message[],
 ): Promise<readonly Message[]> {
-  const ending = await handler.invoke(
+  const invocation = await handler.invoke(
     JSON.stringify({ Records: messages.map((message) => toSqsRecord(message, arn)) }),
   );
-  if ('error' in ending) log(`${ending.error}\n`);
-  const failed = 'result' in ending ? parseFailedIds(ending.result) : undefined;
+  if ('error' in invocation) log(`${invocation.error}\n`);
+  const failed = 'result' in invocation ? parseFailedIds(invocation.result) : undefined;
   const isDone = ({ MessageId = '' }: Message): boolean => failed !== undefined && !failed.has(MessageId);
-  const Entries = entries(messages.filter(isDone));
+  const Entries = toEntries(messages.filter(isDone));
   if (Entries.length > 0) await client.send(new DeleteMessageBatchCommand({ QueueUrl: url, Entries }));
   return messages.filter((message) => !isDone(message));
 }
 
-const entries = (messages: readonly Message[]) =>
+const toEntries = (messages: readonly Message[]) =>
   messages.map(({ ReceiptHandle = '' }) => ({ Id: randomUUID(), ReceiptHandle }));
 
-/** The queue hides messages for real time; where the clock is moved past that time, they are shown at once. */
-async function makeVisible(messages: readonly Message[], visibleAt: number, polling: PollingState): Promise<void> {
-  const { client, url, clock, signal, log } = polling;
+/** Makes messages visible when the clock passes their visibility timeout. The queue server itself uses real time. */
+async function makeVisible(messages: readonly Message[], visibleAt: number, state: PollingState): Promise<void> {
+  const { client, url, clock, signal, log } = state;
   while (clock.now() < visibleAt && !signal.aborted) await sleep(pollIntervalMs, signal);
-  const Entries = entries(messages).map((entry) => ({ ...entry, VisibilityTimeout: 0 }));
+  const Entries = toEntries(messages).map((entry) => ({ ...entry, VisibilityTimeout: 0 }));
   try {
     if (!signal.aborted) await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries }));
   } catch (error) {
@@ -118,7 +117,7 @@ async function makeVisible(messages: readonly Message[], visibleAt: number, poll
   }
 }
 
-/** The ids that the function gives back; undefined, like a failure of the whole batch, for an answer of another form. */
+/** Parses the ids in `batchItemFailures`. Returns undefined for another result, which fails the whole batch. */
 function parseFailedIds(result: string): ReadonlySet<string> | undefined {
   const response = v.safeParse(v.union([v.null(), BatchResponse]), JSON.parse(result));
   if (!response.success) return undefined;

@@ -15,14 +15,14 @@ import type { ShutdownStack } from './shutdown.ts';
 import type { Assembly } from './synthesize.ts';
 
 interface StackOptions {
-  readonly running: ShutdownStack;
+  readonly shutdown: ShutdownStack;
   readonly clock: SharedClock;
   readonly databaseEndpoint: string;
   /** The compiled `function-worker.ts`. */
   readonly worker: URL;
   readonly log: (text: string) => void;
-  /** Takes what is in the queues when no function works them off any more. */
-  readonly tellLost: (left: MessageCounts) => void;
+  /** Receives the message counts of the queues after the functions have stopped. */
+  readonly onMessagesLost: (lost: MessageCounts) => void;
 }
 
 /** The resources of a template, running. */
@@ -30,24 +30,24 @@ export interface RunningStack {
   readonly secrets: SecretValues;
   readonly functions: LocalFunctions;
   readonly queues: QueueServer;
-  readonly uses: IamProxy['usageByFunction'];
+  readonly usageByFunction: IamProxy['usageByFunction'];
   readonly document: GatewayDocument;
-  /** What functions find in their environment; commands from outside can use it too. */
+  /** Environment of the functions. Commands outside this process can use it too. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Makes the resources of a template run on this machine. */
+/** Starts the resources of a synthesized template on this machine. */
 export async function runStack(
   assembly: Assembly,
   { run, secrets: present }: { readonly run: string; readonly secrets: SecretValues },
-  { running, clock, databaseEndpoint, worker, log, tellLost: onMessagesLost }: StackOptions,
+  { shutdown, clock, databaseEndpoint, worker, log, onMessagesLost }: StackOptions,
 ): Promise<RunningStack> {
   const { template } = assembly;
-  const queues = await running.add(startQueueServer());
-  const names = createLocalNames(template, { run, queueUrl: queues.getUrl });
+  const queues = await shutdown.add(startQueueServer());
+  const names = createLocalNames(template, { run, getQueueUrl: queues.getUrl });
   await queues.createQueues(template, names);
   const secrets = generateSecrets(template, names, present);
-  const secretsManager = await running.add(startSecretsManager(secrets));
+  const secretsManager = await shutdown.add(startSecretsManager(secrets));
   const platform = buildPlatformEnvironment({
     database: databaseEndpoint,
     queues: queues.endpoint,
@@ -56,31 +56,31 @@ export async function runStack(
   applyEnvironment(platform);
   const database = new DynamoDBClient({});
   await createTables(template, names, database);
-  const gate = await running.add(
+  const iamProxy = await shutdown.add(
     startIamProxy({
-      accessesOf: createAccessResolver(template, names),
-      permissions: readIamPolicies(template, names),
+      toAccesses: createAccessResolver(template, names),
+      policies: readIamPolicies(template, names),
       endpoints: { DynamoDB: databaseEndpoint, AmazonSQS: queues.endpoint, secretsmanager: secretsManager.endpoint },
       log,
     }),
   );
   const proxiedEnvironment = buildPlatformEnvironment({
-    database: gate.endpoint,
-    queues: gate.endpoint,
-    secrets: gate.endpoint,
+    database: iamProxy.endpoint,
+    queues: iamProxy.endpoint,
+    secrets: iamProxy.endpoint,
   });
-  const functions = await running.add(
+  const functions = await shutdown.add(
     createLocalFunctions(assembly, names, { worker, clock, environment: proxiedEnvironment, log }),
   );
-  const machine = { names, functions, database, databaseEndpoint, clock, log };
-  await running.add({ close: async () => onMessagesLost(await queues.countMessages().catch(() => ({}))) });
-  await running.add(connectEventSources(template, { ...machine, queues }));
-  await running.add(startSchedules(template, names, machine));
+  const runtime = { names, functions, database, databaseEndpoint, clock, log };
+  await shutdown.add({ close: async () => onMessagesLost(await queues.countMessages().catch(() => ({}))) });
+  await shutdown.add(connectEventSources(template, { ...runtime, queues }));
+  await shutdown.add(startSchedules(template, names, runtime));
   return {
     secrets,
     functions,
     queues,
-    uses: gate.usageByFunction,
+    usageByFunction: iamProxy.usageByFunction,
     document: readGatewayDocument(template, names),
     environment: { ...platform, ...functions.environment },
   };
@@ -92,7 +92,7 @@ interface Endpoints {
   readonly secrets: string;
 }
 
-/** What Lambda, or here its stand-in, adds to the environment of every function. */
+/** Builds the variables that the platform adds to the environment of every function. */
 const buildPlatformEnvironment = (endpoints: Endpoints): Readonly<Record<string, string>> => ({
   AWS_REGION: region,
   AWS_ACCESS_KEY_ID: 'local',
@@ -103,7 +103,7 @@ const buildPlatformEnvironment = (endpoints: Endpoints): Readonly<Record<string,
   AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
 });
 
-/** Points this process's own AWS clients at this machine, too; a profile of the user would come before the keys. */
+/** Points this process's own AWS clients at this machine. A profile of the user would take precedence over the keys. */
 function applyEnvironment(environment: Readonly<Record<string, string>>): void {
   delete process.env.AWS_PROFILE;
   Object.assign(process.env, environment);

@@ -4,31 +4,31 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { startupError } from './startup-error.ts';
 
-const Application = v.object({ appName: v.string(), publicKey: v.string(), secretKey: v.string() });
+const SavedApiKeys = v.object({ appName: v.string(), publicKey: v.string(), secretKey: v.string() });
 
 const SavedState = v.object({
-  /** Starts the name of this run's table, so that a database shared with others stays in order. */
+  /** Prefix of this run's table name, because a DynamoDB Local may be shared. */
   run: v.string(),
   secrets: v.record(v.string(), v.string()),
-  /** The demo application, once it has been made. */
-  demo: v.exactOptional(Application),
-  /** Where its webhooks were taken: those that wait are sent there again. */
+  /** API keys of the demo app. */
+  demo: v.exactOptional(SavedApiKeys),
+  /** Port of the webhook receiver. Pending webhooks are retried there. */
   receiverPort: v.exactOptional(v.number()),
 });
 export type SavedState = v.InferOutput<typeof SavedState>;
 
 const getStateFile = (folder: string): string => join(folder, 'state.json');
 
-/** What an earlier run left in the folder; undefined when there was none. */
+/** Reads the state of an earlier run. Returns undefined if there is none. */
 export async function readSavedState(folder: string): Promise<SavedState | undefined> {
   const file = getStateFile(folder);
   if (!existsSync(file)) return undefined;
-  const kept = v.safeParse(v.pipe(v.string(), v.parseJson(), SavedState), await readFile(file, 'utf8'));
-  if (!kept.success) throw startupError(`${file} is not what an earlier start wrote: delete ${folder} to start anew.`);
-  return kept.output;
+  const saved = v.safeParse(v.pipe(v.string(), v.parseJson(), SavedState), await readFile(file, 'utf8'));
+  if (!saved.success) throw startupError(`${file} has an invalid format. Delete ${folder} and start again.`);
+  return saved.output;
 }
 
-/** Leaves the state for the next run. It holds keys, so only its owner may read it. */
+/** Saves the state for the next run. The file is readable by its owner only, because it contains keys. */
 export async function saveState(folder: string, state: SavedState): Promise<void> {
   await mkdir(folder, { recursive: true });
   const draft = `${getStateFile(folder)}.new`;

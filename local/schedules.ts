@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { dayMs, hourMs, minuteMs } from '../lib/shared/time.ts';
 import type { TemplateNames } from './intrinsics.ts';
 import type { LocalFunction } from './local-function.ts';
 import type { LocalFunctions } from './local-functions.ts';
@@ -20,19 +21,18 @@ interface ScheduleOptions {
 }
 
 const pollIntervalMs = 200;
-const minute = 60_000;
-const units: Readonly<Record<string, number>> = { minute, hour: 60 * minute, day: 24 * 60 * minute };
+const unitsMs: Readonly<Record<string, number>> = { minute: minuteMs, hour: hourMs, day: dayMs };
 
 interface Schedule {
   /** The rule's logical id. */
   readonly rule: string;
-  readonly work: LocalFunction;
+  readonly handler: LocalFunction;
   readonly periodMs: number;
 }
 
 /**
- * Calls the functions of the template's schedules: once for each period that begins, however far the clock is moved. A call
- * that fails is logged, and the schedule goes on. Throws a `CannotStart` for a rule that does not run on this machine.
+ * Invokes the functions of the template's schedules once per period, however far the clock is moved. Logs failures. Throws
+ * a `StartupError` for a schedule expression that is not implemented.
  */
 export function startSchedules(
   template: Template,
@@ -40,47 +40,47 @@ export function startSchedules(
   { functions, clock, log }: ScheduleOptions,
 ): Closable {
   const rules = [...listResources(template, 'AWS::Events::Rule', { properties: Rule, names })];
-  const scheduled = rules
+  const checks = rules
     .filter(([, { State }]) => State === 'ENABLED')
     .flatMap(([rule, { ScheduleExpression, Targets }]) => {
       const periodMs = parseRate(ScheduleExpression, rule);
       return Targets.map(({ Arn }) =>
-        createScheduleCheck({ rule, work: functions.getByArn(Arn), periodMs }, clock, log),
+        createScheduleCheck({ rule, handler: functions.getByArn(Arn), periodMs }, clock, log),
       );
     });
   const timer = setInterval(() => {
-    for (const look of scheduled) look();
+    for (const check of checks) check();
   }, pollIntervalMs);
   return { close: async () => clearInterval(timer) };
 }
 
-/** `rate(5 minutes)` in milliseconds. */
+/** Converts `rate(5 minutes)` to milliseconds. */
 function parseRate(expression: string, rule: string): number {
   const [, count = '', unit = ''] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
-  const periodMs = Number(count) * (units[unit] ?? 0);
+  const periodMs = Number(count) * (unitsMs[unit] ?? 0);
   if (periodMs > 0) return periodMs;
-  throw startupError(`The rule ${rule} has the schedule ${expression}; only rate(…) runs on this machine.`);
+  throw startupError(`The rule ${rule} has the schedule ${expression}. Only rate(…) runs on this machine.`);
 }
 
 function createScheduleCheck(
-  { rule, work, periodMs }: Schedule,
+  { rule, handler, periodMs }: Schedule,
   clock: SharedClock,
   log: (text: string) => void,
 ): () => void {
-  const current = (): number => Math.floor(clock.now() / periodMs);
-  // What runs every minute also runs at the start; for longer periods somebody else has just run, or nothing has happened.
-  let lastPeriod = periodMs > minute ? current() : undefined;
+  const getPeriod = (): number => Math.floor(clock.now() / periodMs);
+  // Schedules of one minute also run at the start. Longer ones wait for the next period.
+  let lastPeriod = periodMs > minuteMs ? getPeriod() : undefined;
   let isRunning = false;
   const run = async (): Promise<void> => {
     const time = new Date(clock.now()).toISOString();
     const event = { source: 'aws.events', 'detail-type': 'Scheduled Event', time, detail: {} };
-    const ending = await work.invoke(JSON.stringify(event));
-    if ('error' in ending) log(`${rule}: ${ending.error}\n`);
-    if ('timedOut' in ending) log(`${rule}: The function took too long.\n`);
+    const invocation = await handler.invoke(JSON.stringify(event));
+    if ('error' in invocation) log(`${rule}: ${invocation.error}\n`);
+    if ('timedOut' in invocation) log(`${rule}: The function timed out.\n`);
   };
   return () => {
-    if (isRunning || current() === lastPeriod) return;
-    lastPeriod = current();
+    if (isRunning || getPeriod() === lastPeriod) return;
+    lastPeriod = getPeriod();
     isRunning = true;
     run()
       .catch((error: unknown) => log(`${rule}: ${error instanceof Error ? error.stack : error}\n`))

@@ -15,13 +15,13 @@ const GetSecretValue = v.object({ SecretId: v.string() });
 /** Secret values by ARN. */
 export type SecretValues = Readonly<Record<string, string>>;
 
-/** A server that answers `GetSecretValue` as Secrets Manager does. */
+/** A server that implements `GetSecretValue` of Secrets Manager. */
 export interface SecretsManager {
   readonly endpoint: string;
   close(): Promise<void>;
 }
 
-/** A value for every secret of the template: the present one, or a new one where there is none. */
+/** Returns a value for every secret of the template: the present value, or a new random one. */
 export function generateSecrets(template: Template, names: TemplateNames, present: SecretValues): SecretValues {
   const secrets = listResources(template, 'AWS::SecretsManager::Secret', { properties: Secret, names });
   return Object.fromEntries(
@@ -54,11 +54,14 @@ async function toResponse(request: IncomingMessage, secrets: SecretValues): Prom
   const target = request.headers['x-amz-target'];
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), GetSecretValue), await text(request));
   if (target !== 'secretsmanager.GetSecretValue' || !parsed.success)
-    return { status: 400, body: { __type: 'InvalidRequestException', message: `${target} does not run here.` } };
+    return {
+      status: 400,
+      body: { __type: 'InvalidRequestException', message: `${target} does not run on this machine.` },
+    };
   const { SecretId } = parsed.output;
   const SecretString = secrets[SecretId];
   if (SecretString === undefined)
-    return { status: 400, body: { __type: 'ResourceNotFoundException', message: 'There is no such secret.' } };
+    return { status: 400, body: { __type: 'ResourceNotFoundException', message: 'The secret is not found.' } };
   return { status: 200, body: { ARN: SecretId, Name: SecretId, SecretString, VersionStages: ['AWSCURRENT'] } };
 }
 

@@ -1,4 +1,4 @@
-/** A clock whose offset lies in memory that worker threads share: moving it moves the time of them all. */
+/** A clock whose offset is in memory shared with the worker threads: setting it changes the time of all of them. */
 export interface SharedClock {
   readonly now: () => number;
   readonly set: (ms: number) => void;
@@ -6,7 +6,7 @@ export interface SharedClock {
   readonly offset: SharedArrayBuffer;
 }
 
-/** A clock that runs with real time until it is moved. */
+/** Creates a clock that runs with real time until it is set. */
 export function createSharedClock(): SharedClock {
   const offset = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT);
   const [view, real] = [new Float64Array(offset), Date.now.bind(Date)];

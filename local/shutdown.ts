@@ -1,31 +1,31 @@
-/** Something that runs until it is closed. */
+/** A running resource that can be closed. */
 export interface Closable {
   close(): Promise<void>;
 }
 
-/** Things that were started together and end together, the latest first. */
+/** Resources that are closed together, in reverse order of their start. */
 export interface ShutdownStack {
-  /** Takes charge of what is starting, and hands it on. */
+  /** Adds a resource that is starting, and returns it. */
   add<T extends Closable>(starting: Promise<T> | T): Promise<T>;
-  /** Waits for what is still starting, then closes everything that did start. */
+  /** Waits for pending starts, then closes every resource that did start. */
   closeAll(): Promise<void>;
 }
 
-/** An empty set of lifetimes. */
+/** Creates an empty shutdown stack. */
 export function createShutdownStack(): ShutdownStack {
-  const held: Promise<Closable>[] = [];
+  const resources: Promise<Closable>[] = [];
   return {
     add(starting) {
       const started = Promise.resolve(starting);
-      // Whoever waits for it hears of a failure; until then it must not end the process.
+      // The caller awaits the failure. Until then it must not end the process as an unhandled rejection.
       started.catch(() => {});
-      held.push(started);
+      resources.push(started);
       return started;
     },
     async closeAll() {
-      for (const started of held.splice(0).reverse()) {
-        const running = await started.catch(() => undefined);
-        await running?.close();
+      for (const started of resources.splice(0).reverse()) {
+        const resource = await started.catch(() => undefined);
+        await resource?.close();
       }
     },
   };

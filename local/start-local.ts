@@ -18,80 +18,76 @@ import { synthesize } from './synthesize.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
 
 interface Options {
-  /** 0, the default, takes any free port. */
+  /** Default 0: any free port. */
   readonly port?: number;
   readonly emulatorPort?: number;
-  /** Where everything is kept over a restart; without it nothing is. */
+  /** Data folder that survives a restart. Without it, all data is in memory. */
   readonly folder?: string;
-  /** Takes what the functions print and what goes wrong in them. */
+  /** Receives the output and the errors of the functions. */
   readonly log?: (text: string) => void;
-  /** Takes a line for each webhook that the demo application's server gets. */
-  readonly tellWebhook?: (line: string) => void;
-  /** Takes what the queues hold at the end, which is lost. */
-  readonly tellLost?: (left: MessageCounts) => void;
+  /** Receives one line per webhook that the demo app's server accepts. */
+  readonly onWebhook?: (line: string) => void;
+  /** Receives the number of messages that are lost with the queues at shutdown. */
+  readonly onMessagesLost?: (lost: MessageCounts) => void;
 }
 
-/** The whole service on this machine, with an application to try it. */
+/** The service, the store emulator and a demo app, running on this machine. */
 export interface LocalService extends IssuedApiKeys {
-  /** Where the webhooks of that application go. */
+  /** Webhook URLs and signing secret of the demo app. */
   readonly webhooks: DemoWebhooks;
   readonly baseUrl: string;
   readonly emulatorUrl: string;
-  /** With which commands from outside reach the service's table and secrets. */
+  /** Environment with which commands outside this process reach the table and the secrets. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Ends every running instance of a function, as a crash would; the platform then tries again. */
+  /** Terminates every running function instance, like a crash. The event sources then retry. */
   killFunctions(): Promise<void>;
-  /** What each function has done so far, and what the template's policies kept it from. */
-  readonly usageByFunction: RunningStack['uses'];
-  /** Messages that no worker has done with. */
+  /** Allowed and denied AWS calls of each function so far. */
+  readonly usageByFunction: RunningStack['usageByFunction'];
+  /** Counts the messages that no worker has finished. */
   countQueuedMessages(): Promise<MessageCounts>;
   close(): Promise<void>;
 }
 
-/** Runs the stack that would be deployed, and the emulator of the stores. Throws a `CannotStart` for what a user can mend. */
+/** Runs the synthesized stack and the store emulator. Throws a `StartupError` for a problem that the user can fix. */
 export async function startLocal(options: Options = {}): Promise<LocalService> {
-  const running = createShutdownStack();
+  const shutdown = createShutdownStack();
   try {
-    return await start(options, running);
+    return await start(options, shutdown);
   } catch (error) {
-    await running.closeAll();
+    await shutdown.closeAll();
     throw error;
   }
 }
 
-async function start(options: Options, running: ShutdownStack): Promise<LocalService> {
-  const {
-    folder,
-    port = 0,
-    log = () => {},
-    tellWebhook: onWebhook = () => {},
-    tellLost: onMessagesLost = () => {},
-  } = options;
+async function start(options: Options, shutdown: ShutdownStack): Promise<LocalService> {
+  const { folder, port = 0, log = () => {}, onWebhook = () => {}, onMessagesLost = () => {} } = options;
   const state = await readOrCreateState(folder);
   const clock = createSharedClock();
-  const database = running.add(startDynamoDbLocal(folder === undefined ? {} : { directory: join(folder, 'dynamodb') }));
-  const emulator = await running.add(startEmulator(buildEmulatorOptions(options, clock)));
-  const work = await running.add(createTempFolder());
+  const database = shutdown.add(
+    startDynamoDbLocal(folder === undefined ? {} : { directory: join(folder, 'dynamodb') }),
+  );
+  const emulator = await shutdown.add(startEmulator(buildEmulatorOptions(options, clock)));
+  const work = await shutdown.add(createTempFolder());
   const rootCertificate = emulator.rootCertificate.toString('base64');
   const assembly = await synthesize(work.path, { url: emulator.url, rootCertificate });
   const worker = await compileWorker(work.path);
   const { endpoint: databaseEndpoint } = await database;
-  // Held before the stack, so that it still takes the webhooks that are being sent at the end.
-  const receiver = await running.add(startWebhookReceiver(state.receiverPort ?? 0, onWebhook));
+  // Added before the stack and therefore closed after it: it still accepts webhooks that are sent during shutdown.
+  const receiver = await shutdown.add(startWebhookReceiver(state.receiverPort ?? 0, onWebhook));
   const stack = await runStack(assembly, state, {
-    running,
+    shutdown,
     clock,
     databaseEndpoint,
     worker,
     log,
-    tellLost: onMessagesLost,
+    onMessagesLost,
   });
   const { apiKeys: demo, webhooks } = await createDemo(stack, { emulator, receiverUrl: receiver.url }, state);
   const { secrets } = stack;
   if (folder !== undefined) await saveState(folder, { ...state, secrets, demo, receiverPort: receiver.port });
   const { document, functions, queues, environment } = stack;
-  const gateway = await running.add(
-    startGateway({ port, document, functionOf: functions.findByUri, now: clock.now, log }),
+  const gateway = await shutdown.add(
+    startGateway({ port, document, getFunctionByUri: functions.getByUri, now: clock.now, log }),
   );
   for (const { platform } of notificationEndpoints)
     emulator.setNotificationUrl(platform, `${gateway.url}/v3/webhook/${platform}/${demo.appName}`);
@@ -101,10 +97,10 @@ async function start(options: Options, running: ShutdownStack): Promise<LocalSer
     baseUrl: gateway.url,
     emulatorUrl: emulator.url,
     environment,
-    usageByFunction: stack.uses,
+    usageByFunction: stack.usageByFunction,
     killFunctions: functions.kill,
     countQueuedMessages: queues.countMessages,
-    close: running.closeAll,
+    close: shutdown.closeAll,
   };
 }
 
@@ -114,7 +110,7 @@ const buildEmulatorOptions = ({ emulatorPort = 0, folder }: Options, clock: Shar
   ...(folder !== undefined && { stateFile: join(folder, 'emulator.json') }),
 });
 
-/** A folder for what this run builds, removed at its end. */
+/** Creates a folder for the build output of this run and removes it on close. */
 async function createTempFolder() {
   const path = await mkdtemp(join(tmpdir(), 'claimcheck-'));
   return { path, close: async () => await rm(path, { recursive: true, force: true }) };
@@ -128,11 +124,11 @@ const readOrCreateState = async (folder: string | undefined): Promise<SavedState
 
 async function createDemo(
   { environment, secrets }: RunningStack,
-  place: { readonly emulator: RunningEmulator; readonly receiverUrl: string },
+  endpoints: { readonly emulator: RunningEmulator; readonly receiverUrl: string },
   { demo }: SavedState,
 ): Promise<DemoApp> {
   const { TABLE_NAME: table, MASTER_KEY_ID: secretId = '' } = environment;
   const masterKey = secrets[secretId];
-  if (!table || !masterKey) throw new Error('The template names no table or no master key.');
-  return await ensureDemoApp({ ...place, table, masterKey }, demo);
+  if (!table || !masterKey) throw new Error('The template has no table or no master key.');
+  return await ensureDemoApp({ ...endpoints, table, masterKey }, demo);
 }

@@ -16,15 +16,15 @@ const shutdown = createShutdownStack();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop(0));
 try {
   await main();
-} catch (thrown) {
-  console.error(isStartupError(thrown) ? thrown.message : thrown);
+} catch (error) {
+  console.error(isStartupError(error) ? error.message : error);
   await stop(1);
 }
 
 async function main(): Promise<void> {
   const port = parsePort(process.env.PORT);
   await assertPortFree(port, 'the service');
-  await assertPortFree(port + 1, 'the emulator of the stores');
+  await assertPortFree(port + 1, 'the store emulator');
   const isPersistent = process.env.DATA !== 'memory';
   const folder = isPersistent ? dataFolder : chooseMemoryFolder(port);
   await shutdown.add({ close: async () => removeTempFolder(folder) });
@@ -32,13 +32,12 @@ async function main(): Promise<void> {
   removeServiceFiles(folder);
   await shutdown.add({ close: async () => removeServiceFiles(folder) });
   const log = (text: string) => process.stderr.write(text);
-  const tellWebhook = (line: string) => console.log(line);
   const options = {
     port,
     emulatorPort: port + 1,
     log,
-    tellWebhook,
-    tellLost: printLostMessages,
+    onWebhook: (line: string) => console.log(line),
+    onMessagesLost: printLostMessages,
     ...(isPersistent && { folder }),
   };
   const service = await shutdown.add(startLocal(options));
@@ -49,10 +48,10 @@ async function main(): Promise<void> {
 function parsePort(text = '4000'): number {
   const port = Number(text);
   if (Number.isInteger(port) && port > 0 && port < 65_535) return port;
-  throw startupError(`PORT is ${text}, which is not a port: set it to a number from 1 to 65534.`);
+  throw startupError(`PORT ${text} is not valid: set a number from 1 to 65534.`);
 }
 
-/** Where a service that keeps nothing tells scripts of itself: in a folder of its own while another service runs here. */
+/** Chooses the folder of a service without persistent data: a folder of its own if another service uses the default. */
 function chooseMemoryFolder(port: number): string {
   return findLockOwner(dataFolder) === undefined ? dataFolder : join(dataFolder, `port-${port}`);
 }
@@ -61,7 +60,7 @@ function removeTempFolder(folder: string): void {
   if (folder !== dataFolder) rmSync(folder, { recursive: true, force: true });
 }
 
-/** For scripts and for `cli --local`; the files hold keys, so only their owner may read them. */
+/** Writes the files for scripts and `cli --local`. They are readable by their owner only, because they contain keys. */
 function writeServiceFiles(service: LocalService, folder: string): void {
   const { baseUrl, emulatorUrl, appName, publicKey, secretKey, webhooks, environment } = service;
   const { signingSecret } = webhooks;
@@ -77,10 +76,10 @@ function removeServiceFiles(folder: string): void {
   for (const file of [readyFile, runtimeFile]) rmSync(join(folder, file), { force: true });
 }
 
-/** Queues are in memory: what is left in them is gone, and the stores, or the sweep, bring it again. */
-function printLostMessages(left: MessageCounts): void {
-  const told = Object.entries(left).map(([queue, count]) => `${count} in ${queue}`);
-  if (told.length > 0) console.log(`Messages that were still in the queues, and are lost: ${told.join(', ')}`);
+/** Queues are in memory. Lost work is repeated: stores send notifications again, and due items are enqueued again. */
+function printLostMessages(lost: MessageCounts): void {
+  const counts = Object.entries(lost).map(([queue, count]) => `${count} in ${queue}`);
+  if (counts.length > 0) console.log(`Queued messages lost: ${counts.join(', ')}`);
 }
 
 async function stop(exitCode: number): Promise<never> {

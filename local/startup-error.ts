@@ -1,9 +1,9 @@
-/** A reason why the service cannot run on this machine, in one sentence that says what to do. */
-export function startupError(sentence: string): Error {
-  return Object.assign(new Error(sentence), { name: 'CannotStart' });
+/** Creates an error that prevents the service from starting. The message says what the user can do. */
+export function startupError(message: string): Error {
+  return Object.assign(new Error(message), { name: 'StartupError' });
 }
 
-/** Whether the thrown value is such a reason, to be shown without a stack. */
+/** Whether to print the error without a stack trace. */
 export function isStartupError(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'CannotStart';
+  return error instanceof Error && error.name === 'StartupError';
 }

@@ -4,13 +4,13 @@ import type { LocalService } from './start-local.ts';
 
 interface StartupOptions {
   readonly isPersistent: boolean;
-  /** Where scripts and commands find what they need. */
+  /** Folder of the files for scripts and commands. */
   readonly folder: string;
-  /** Whether they look there unasked. */
+  /** Whether scripts and commands use this folder by default. */
   readonly isDefaultFolder: boolean;
 }
 
-/** What `npm start` prints when the service is ready: where it is, its keys, and lines to paste. */
+/** Builds the text that `npm start` prints when the service is ready: URLs, keys and commands to paste. */
 export function buildStartupMessage(
   service: LocalService,
   { isPersistent, folder, isDefaultFolder }: StartupOptions,
@@ -18,31 +18,30 @@ export function buildStartupMessage(
   const { baseUrl, emulatorUrl, appName, publicKey, secretKey, webhooks } = service;
   return `
 Claimcheck   ${baseUrl}
-Stores       ${emulatorUrl}/control   (an emulator: its clock moves the service's clock)
-Application  ${appName}
+Stores       ${emulatorUrl}/control   (emulator; its clock also sets the service's clock)
+App          ${appName}
 Public key   ${publicKey}
 Secret key   ${secretKey}
 Webhooks     ${describeWebhookTarget(webhooks)}
 Signed with  ${webhooks.signingSecret}
-Data         ${isPersistent ? `kept in ${folder}` : 'in memory, gone when this stops'}${isDefaultFolder ? '' : describeFolder(folder)}
+Data         ${isPersistent ? `kept in ${folder}` : 'in memory, deleted at exit'}${isDefaultFolder ? '' : describeFolder(folder)}
 
-Buy a subscription, have its receipt validated, and read back what Alice owns:
+Buy a subscription, validate its receipt, and list the purchases of Alice:
 
   BOUGHT=$(curl -sS ${emulatorUrl}/control/purchases -d '{"platform":"store_a","productId":"premium","type":"paid subscription","applicationUsername":"alice"}')
   node -p 'JSON.stringify(JSON.parse(process.argv[1]).validate)' "$BOUGHT" | curl -sS -u ${appName}:${publicKey} ${baseUrl}/v1/validate -d @-
   curl -sS -u ${appName}:${secretKey} ${baseUrl}/v3/customers/alice/purchases
 
-Ctrl-C stops everything.
+Press Ctrl-C to stop.
 `;
 }
 
-/** Another service runs here, whose folder scripts and commands look into. */
+/** Names the folder if another service on this machine uses the default one. */
 const describeFolder = (folder: string): string => `
 For scripts  ${join(relative('', folder), 'ready.json')}
 Commands     npm run cli -- --local --folder ${relative('', folder)} …`;
 
 function describeWebhookTarget({ urls, sandboxUrls }: DemoWebhooks): string {
-  const main = urls.join(', ') || 'switched off';
-  const told = usesLocalReceiver({ urls }) ? "printed here as the application's server gets them" : main;
-  return sandboxUrls.length > 0 ? `${told}; of sandbox purchases ${sandboxUrls.join(', ')}` : told;
+  const targets = usesLocalReceiver({ urls }) ? 'printed here when delivered' : urls.join(', ') || 'disabled';
+  return sandboxUrls.length > 0 ? `${targets}; for sandbox purchases ${sandboxUrls.join(', ')}` : targets;
 }

@@ -4,20 +4,9 @@ import * as v from 'valibot';
 import type { LocalFunction } from './local-function.ts';
 import { sleep } from './sleep.ts';
 import { buildFailureMessage, type StreamFailure } from './stream-failure.ts';
+import type { StreamRecord } from './stream-record.ts';
 
-/** A stream record as Lambda's events carry it. */
-export interface StreamRecord {
-  readonly eventSourceARN: string;
-  readonly dynamodb: {
-    readonly SequenceNumber: string;
-    /** In seconds. */
-    readonly ApproximateCreationDateTime?: number;
-    readonly [member: string]: unknown;
-  };
-  readonly [member: string]: unknown;
-}
-
-/** Where batches go, and what becomes of those that fail. */
+/** The consumer of a shard and its failure handling. */
 export interface StreamConsumer {
   readonly handler: LocalFunction;
   /** The function's name. */
@@ -25,16 +14,16 @@ export interface StreamConsumer {
   readonly shardId: string;
   readonly bisectOnError: boolean;
   readonly maxRetries: number;
-  /** Records that fail are given up once they are older. */
+  /** Failing records older than this are discarded. */
   readonly maxRecordAgeMs?: number;
-  /** The URL of the queue that is told of records that were given up. */
+  /** URL of the queue for discarded records (`OnFailure` destination). */
   readonly onFailure?: string;
   readonly client: SQSClient;
   readonly signal: AbortSignal;
   readonly log: (text: string) => void;
 }
 
-/** What a batch's event carries beside its records. */
+/** Returns the members of the event that describe its tumbling window. */
 export type GetWindow = () => Readonly<Record<string, unknown>>;
 
 const BatchResponse = v.nullable(
@@ -42,37 +31,40 @@ const BatchResponse = v.nullable(
 );
 
 /**
- * Hands records to the function until it has taken them all, in order: from the first that it gives back, in halves when it
- * fails, and to the queue for failures after the last retry or once they are too old. The answer is what the function answered last.
+ * Invokes the function with records, in order, until it has handled all of them. Retries from the first failed record,
+ * bisects a batch that fails as a whole, and discards records after the last retry or the maximum age. Returns the
+ * function's last result.
  */
 export async function deliverRecords(
   records: readonly StreamRecord[],
   window: GetWindow,
   options: StreamConsumer,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
-  let rest = records;
+  let remaining = records;
   let attempt = 0;
-  while (rest.length > 0 && !options.signal.aborted) {
-    const ending = await options.handler.invoke(JSON.stringify({ Records: rest, ...window() }));
-    const response = 'result' in ending ? v.safeParse(BatchResponse, JSON.parse(ending.result)) : undefined;
-    const left = response?.success ? takeFromFirstFailure(rest, response.output?.batchItemFailures ?? []) : rest;
-    if (left.length === 0) return (response?.output ?? undefined) as Readonly<Record<string, unknown>> | undefined;
-    if ('error' in ending) options.log(`${ending.error}\n`);
-    if (left.length < rest.length) attempt = 0;
-    rest = left;
+  while (remaining.length > 0 && !options.signal.aborted) {
+    const invocation = await options.handler.invoke(JSON.stringify({ Records: remaining, ...window() }));
+    const response = 'result' in invocation ? v.safeParse(BatchResponse, JSON.parse(invocation.result)) : undefined;
+    const failed = response?.success
+      ? takeFromFirstFailure(remaining, response.output?.batchItemFailures ?? [])
+      : remaining;
+    if (failed.length === 0) return (response?.output ?? undefined) as Readonly<Record<string, unknown>> | undefined;
+    if ('error' in invocation) options.log(`${invocation.error}\n`);
+    if (failed.length < remaining.length) attempt = 0;
+    remaining = failed;
     attempt++;
-    if (options.bisectOnError && rest.length > 1 && !response?.success)
-      return await deliverHalves(rest, window, options);
-    const discarded = attempt > options.maxRetries ? rest : findExpiredRecords(rest, options);
+    if (options.bisectOnError && remaining.length > 1 && !response?.success)
+      return await deliverHalves(remaining, window, options);
+    const discarded = attempt > options.maxRetries ? remaining : findExpiredRecords(remaining, options);
     if (discarded.length > 0) {
-      const { requestId = randomUUID() } = ending;
+      const { requestId = randomUUID() } = invocation;
       const { shardId, name } = options;
       const isError = !response?.success;
       await sendToFailureQueue(
         { records: discarded, shardId, name, requestId, invocations: attempt, isError },
         options,
       );
-      rest = rest.slice(discarded.length);
+      remaining = remaining.slice(discarded.length);
       attempt = 0;
       continue;
     }
@@ -87,7 +79,7 @@ async function deliverHalves(records: readonly StreamRecord[], window: GetWindow
   return await deliverRecords(records.slice(middle), window, options);
 }
 
-/** From the first record that the function gives back; Lambda does not look at which of the later ones it took. */
+/** Returns the records from the first failed one. Lambda ignores the other ids in `batchItemFailures`. */
 function takeFromFirstFailure(
   records: readonly StreamRecord[],
   failures: readonly { readonly itemIdentifier: string }[],
@@ -97,7 +89,7 @@ function takeFromFirstFailure(
   return first === -1 ? [] : records.slice(first);
 }
 
-/** The first of the records, which are the oldest. */
+/** Returns the leading records that exceed the maximum age. Records are in order of age. */
 function findExpiredRecords(
   records: readonly StreamRecord[],
   { maxRecordAgeMs }: StreamConsumer,
@@ -110,7 +102,7 @@ function findExpiredRecords(
 }
 
 async function sendToFailureQueue(failure: StreamFailure, { onFailure, client, log }: StreamConsumer): Promise<void> {
-  log(`${failure.name} gives ${failure.records.length} records of the stream up.\n`);
+  log(`${failure.name}: ${failure.records.length} stream records discarded.\n`);
   if (onFailure === undefined) return;
   const MessageBody = JSON.stringify(buildFailureMessage(failure));
   await client.send(new SendMessageCommand({ QueueUrl: onFailure, MessageBody }));

@@ -1,22 +1,22 @@
 import { buildFunctionArn } from './local-names.ts';
-import type { StreamRecord } from './stream-batch.ts';
+import type { StreamRecord } from './stream-record.ts';
 
-/** Records of one shard that were given up, and the last call that was made with them. */
+/** Discarded records of one shard, and the last invocation with them. */
 export interface StreamFailure {
   readonly records: readonly StreamRecord[];
   readonly shardId: string;
   /** The function's name. */
   readonly name: string;
   readonly requestId: string;
-  /** How often the function was called with them. */
+  /** Number of invocations with these records. */
   readonly invocations: number;
-  /** Whether the last call failed, rather than giving records back. */
+  /** Whether the last invocation failed as a whole, in contrast to returning failed records. */
   readonly isError: boolean;
 }
 
 /**
- * What Lambda sends to the destination for failures: where the records lie in the stream, never the records.
- * https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html
+ * Builds the message that Lambda sends to the `OnFailure` destination: the position of the records, not their content.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html
  */
 export const buildFailureMessage = ({ records, shardId, name, requestId, invocations, isError }: StreamFailure) => ({
   requestContext: {
@@ -39,7 +39,7 @@ export const buildFailureMessage = ({ records, shardId, name, requestId, invocat
   },
 });
 
-/** To the second, as DynamoDB tells it. */
+/** Formats the time with the precision of DynamoDB: seconds. */
 function toArrivalTime(record: StreamRecord | undefined): string | undefined {
   const seconds = record?.dynamodb.ApproximateCreationDateTime;
   return seconds === undefined ? undefined : new Date(seconds * 1_000).toISOString().replace(/\.\d+Z$/, 'Z');

@@ -4,17 +4,19 @@ import {
   GetShardIteratorCommand,
   type _Record as WireRecord,
 } from '@aws-sdk/client-dynamodb-streams';
+import { splitIntoChunks } from '../lib/shared/batches.ts';
 import type { SharedClock } from './shared-clock.ts';
-import { deliverRecords, type StreamConsumer, type StreamRecord } from './stream-batch.ts';
+import { deliverRecords, type StreamConsumer } from './stream-batch.ts';
+import type { StreamRecord } from './stream-record.ts';
 
-/** How a function reads a stream. */
+/** Settings of a function that reads a stream. */
 export interface ShardReaderOptions extends Omit<StreamConsumer, 'shardId'> {
   readonly client: StreamConsumer['client'];
   readonly streams: DynamoDBStreamsClient;
   readonly streamArn: string;
   readonly batchSize: number;
   readonly matches: (record: StreamRecord) => boolean;
-  /** Length of a tumbling window; without one, events carry none. */
+  /** Length of the tumbling window, if the function uses one. */
   readonly windowMs?: number;
   readonly clock: SharedClock;
 }
@@ -22,61 +24,59 @@ export interface ShardReaderOptions extends Omit<StreamConsumer, 'shardId'> {
 const pollIntervalMs = 120;
 
 /**
- * Reads a shard from its beginning to its end, which may never come. What was handled in an earlier run is handed over
- * again: the functions take a record twice as once, and a position that was kept could be wrong.
+ * Reads a shard from TRIM_HORIZON until it is closed. Records of an earlier run are delivered again: the functions are
+ * idempotent, and a saved position could be wrong.
  */
-export async function readShard(shardId: string, reading: ShardReaderOptions): Promise<void> {
-  const { streams, streamArn, signal, batchSize } = reading;
-  const window = createWindows(shardId, reading);
-  const from = { StreamArn: streamArn, ShardId: shardId, ShardIteratorType: 'TRIM_HORIZON' as const };
-  let { ShardIterator: iterator } = await streams.send(new GetShardIteratorCommand(from));
+export async function readShard(shardId: string, options: ShardReaderOptions): Promise<void> {
+  const { streams, streamArn, signal, batchSize } = options;
+  const window = createWindows(shardId, options);
+  const iteratorRequest = { StreamArn: streamArn, ShardId: shardId, ShardIteratorType: 'TRIM_HORIZON' as const };
+  let { ShardIterator: iterator } = await streams.send(new GetShardIteratorCommand(iteratorRequest));
   while (iterator !== undefined && !signal.aborted) {
     const { Records = [], NextShardIterator } = await streams.send(new GetRecordsCommand({ ShardIterator: iterator }));
-    const records = Records.map((record) => toLambdaRecord(record, streamArn)).filter(reading.matches);
-    for (let start = 0; start < records.length; start += batchSize) {
-      await window.deliver(records.slice(start, start + batchSize));
-    }
+    const records = Records.map((record) => toLambdaRecord(record, streamArn)).filter(options.matches);
+    for (const batch of splitIntoChunks(records, batchSize)) await window.deliver(batch);
     if (Records.length === 0) await new Promise((resolve) => setTimeout(resolve, pollIntervalMs));
-    await window.endIfOver();
+    await window.closeElapsedWindow();
     iterator = NextShardIterator;
   }
 }
 
-/** Hands batches over with the window that they fall into, and ends a window when its time is over. */
-function createWindows(shardId: string, reading: ShardReaderOptions) {
-  const { windowMs, clock, handler } = reading;
+/** Delivers batches with their tumbling window, and invokes the function a last time at the end of each window. */
+function createWindows(shardId: string, options: ShardReaderOptions) {
+  const { windowMs, clock, handler } = options;
   let open: { readonly start: number; state: unknown } | undefined;
-  const startNow = (): number => Math.floor(clock.now() / (windowMs ?? 1)) * (windowMs ?? 1);
+  const getWindowStart = (): number => Math.floor(clock.now() / (windowMs ?? 1)) * (windowMs ?? 1);
   const describeWindow = (isFinal: boolean) =>
     windowMs === undefined || !open
       ? {}
       : {
-          window: { start: iso(open.start), end: iso(open.start + windowMs) },
+          window: { start: toIsoDateTime(open.start), end: toIsoDateTime(open.start + windowMs) },
           state: open.state,
           shardId,
-          eventSourceARN: reading.streamArn,
+          eventSourceARN: options.streamArn,
           isFinalInvokeForWindow: isFinal,
           isWindowTerminatedEarly: false,
         };
-  const endIfOver = async (): Promise<void> => {
-    if (!open || open.start === startNow()) return;
+  const closeElapsedWindow = async (): Promise<void> => {
+    if (!open || open.start === getWindowStart()) return;
     await handler.invoke(JSON.stringify({ Records: [], ...describeWindow(true) }));
     open = undefined;
   };
   return {
-    endIfOver,
+    closeElapsedWindow,
     async deliver(records: readonly StreamRecord[]): Promise<void> {
       if (windowMs !== undefined) {
-        await endIfOver();
-        open ??= { start: startNow(), state: {} };
+        await closeElapsedWindow();
+        open ??= { start: getWindowStart(), state: {} };
       }
-      const result = await deliverRecords(records, () => describeWindow(false), { ...reading, shardId });
+      const result = await deliverRecords(records, () => describeWindow(false), { ...options, shardId });
       if (open) open.state = result?.state ?? open.state;
     },
   };
 }
 
-const iso = (ms: number): string => new Date(ms).toISOString();
+const toIsoDateTime = (ms: number): string => new Date(ms).toISOString();
 
 function toLambdaRecord({ dynamodb, ...record }: WireRecord, eventSourceARN: string): StreamRecord {
   const { ApproximateCreationDateTime: at, SequenceNumber = '', ...images } = dynamodb ?? {};
@@ -84,17 +84,17 @@ function toLambdaRecord({ dynamodb, ...record }: WireRecord, eventSourceARN: str
     ...record,
     eventSourceARN,
     dynamodb: {
-      ...(withBase64(images) as object),
+      ...(encodeBinary(images) as object),
       SequenceNumber,
       ...(at && { ApproximateCreationDateTime: at.getTime() / 1000 }),
     },
   };
 }
 
-/** Lambda's events are JSON, in which bytes are base64. */
-function withBase64(value: unknown): unknown {
+/** Encodes bytes as base64, as in the JSON of Lambda events. */
+function encodeBinary(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  if (Array.isArray(value)) return value.map(withBase64);
+  if (Array.isArray(value)) return value.map(encodeBinary);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withBase64(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, encodeBinary(inner)]));
 }

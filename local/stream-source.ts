@@ -5,57 +5,57 @@ import { readShard, type ShardReaderOptions } from './stream-shard.ts';
 
 const discoveryIntervalMs = 2_000;
 
-/** Reads a stream until it is closed, as Lambda's event source mapping does: each shard in order, after its parent. */
-export function consumeStream(reading: Omit<ShardReaderOptions, 'signal'>): Closable {
-  const ending = new AbortController();
-  const { signal } = ending;
-  const running = followShards({ ...reading, signal });
+/** Consumes a stream until it is closed, like a Lambda event source mapping: each shard in order, after its parent. */
+export function consumeStream(options: Omit<ShardReaderOptions, 'signal'>): Closable {
+  const closing = new AbortController();
+  const { signal } = closing;
+  const running = followShards({ ...options, signal });
   return {
     close: async () => {
-      ending.abort();
+      closing.abort();
       await running;
     },
   };
 }
 
-async function followShards(reading: ShardReaderOptions): Promise<void> {
+async function followShards(options: ShardReaderOptions): Promise<void> {
   const started = new Map<string, Promise<void>>();
   const finished = new Set<string>();
-  while (!reading.signal.aborted) {
-    const shards = await listShards(reading).catch(() => []);
-    const known = new Set(shards.map(({ ShardId }) => ShardId));
+  while (!options.signal.aborted) {
+    const shards = await listShards(options).catch(() => []);
+    const listedIds = new Set(shards.map(({ ShardId }) => ShardId));
     for (const { ShardId: id, ParentShardId: parent } of shards) {
-      const waits = parent !== undefined && known.has(parent) && !finished.has(parent);
-      if (id === undefined || started.has(id) || waits) continue;
-      started.set(id, readShardToEnd(id, reading, finished));
+      const mustWait = parent !== undefined && listedIds.has(parent) && !finished.has(parent);
+      if (id === undefined || started.has(id) || mustWait) continue;
+      started.set(id, readShardToEnd(id, options, finished));
     }
-    await sleep(discoveryIntervalMs, reading.signal);
+    await sleep(discoveryIntervalMs, options.signal);
   }
   await Promise.all(started.values());
 }
 
-/** A shard that cannot be read is begun again: what it held was perhaps not handled. */
-async function readShardToEnd(id: string, reading: ShardReaderOptions, finished: Set<string>): Promise<void> {
-  while (!reading.signal.aborted && !finished.has(id)) {
+/** Reads a shard and starts again after an error, because some records may not have been handled. */
+async function readShardToEnd(id: string, options: ShardReaderOptions, finished: Set<string>): Promise<void> {
+  while (!options.signal.aborted && !finished.has(id)) {
     try {
-      await readShard(id, reading);
+      await readShard(id, options);
       finished.add(id);
     } catch (error) {
-      if (reading.signal.aborted) return;
-      reading.log(`${error instanceof Error ? error.stack : error}\n`);
-      await sleep(1_000, reading.signal);
+      if (options.signal.aborted) return;
+      options.log(`${error instanceof Error ? error.stack : error}\n`);
+      await sleep(1_000, options.signal);
     }
   }
 }
 
 async function listShards({ streams, streamArn }: ShardReaderOptions): Promise<Shard[]> {
   const shards: Shard[] = [];
-  let from: string | undefined;
+  let lastShardId: string | undefined;
   do {
-    const page = { StreamArn: streamArn, ...(from !== undefined && { ExclusiveStartShardId: from }) };
+    const page = { StreamArn: streamArn, ...(lastShardId !== undefined && { ExclusiveStartShardId: lastShardId }) };
     const { StreamDescription } = await streams.send(new DescribeStreamCommand(page));
     shards.push(...(StreamDescription?.Shards ?? []));
-    from = StreamDescription?.LastEvaluatedShardId;
-  } while (from !== undefined);
+    lastShardId = StreamDescription?.LastEvaluatedShardId;
+  } while (lastShardId !== undefined);
   return shards;
 }

@@ -6,19 +6,19 @@ import { Template } from './template.ts';
 
 const CdkJson = v.pipe(v.string(), v.parseJson(), v.object({ context: v.record(v.string(), v.unknown()) }));
 
-/** What a deployment would be made of. */
+/** The synthesized stack: its template and the code of its functions. */
 export interface Assembly {
   readonly template: Template;
-  /** The folder of the code that a function's `S3Key` names. */
+  /** Returns the folder of a function's code from its `S3Key`. */
   readonly codeFolder: (s3Key: string) => string;
 }
 
-/** Bundles the functions and synthesizes the stack as `cdk synth` does, into a folder of this run. */
+/** Bundles the functions and synthesizes the stack, like `cdk synth`, into the given folder. */
 export async function synthesize(folder: string, emulator: StoreEmulatorConfig): Promise<Assembly> {
   const bundles = join(folder, 'bundles');
   const outdir = join(folder, 'assembly');
   await mkdir(bundles, { recursive: true });
-  // Loaded late: starting the emulator and the database need not wait for the CDK.
+  // Imported late, so that the emulator and the database start before the CDK is loaded.
   const [{ App }, { ServiceStack }, { buildFunctions }] = await Promise.all([
     import('aws-cdk-lib'),
     import('../infra/service-stack.ts'),

@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import * as v from 'valibot';
 
-/** The server of the demo application, as far as webhooks go. */
+/** The webhook endpoint of the demo app's server. */
 export interface WebhookReceiver {
-  /** Where the application takes its webhooks. */
+  /** Webhook URL of the demo app. */
   readonly url: string;
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** Tells the receiver's URL from one that its user has set instead. */
+/** Path that distinguishes the receiver's URL from a URL that the user has set. */
 export const receiverPath = '/webhooks-of-the-demo';
 
 const Webhook = v.object({
@@ -27,7 +27,7 @@ const Webhook = v.object({
 
 const maxBodyBytes = 2_000_000;
 
-/** Starts a server that takes every webhook and tells each one in a line; on another port when `port` is in use. */
+/** Starts a server that accepts every webhook and reports it as a line. Uses another port if `port` is in use. */
 export async function startWebhookReceiver(port: number, onWebhook: (line: string) => void): Promise<WebhookReceiver> {
   const server = createServer(async (request, response) => {
     const webhook = request.url === receiverPath ? await readWebhook(request) : undefined;
@@ -50,11 +50,11 @@ async function listen(server: Server, port: number): Promise<number> {
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The machine gave no port.');
+  if (address === null || typeof address === 'string') throw new Error('No port is available.');
   return address.port;
 }
 
-/** Undefined for what is no webhook. */
+/** Returns undefined if the body is not a webhook. */
 async function readWebhook(request: IncomingMessage): Promise<v.InferOutput<typeof Webhook> | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -81,6 +81,6 @@ function formatWebhook({
   const owned = Object.entries(purchases).map(([product, { isExpired, expirationDate }]) =>
     [product, isExpired ? 'expired' : 'active', ...(expirationDate ? [`until ${expirationDate}`] : [])].join(' '),
   );
-  const what = owned.length > 0 ? owned.join(', ') : 'nothing';
-  return `Webhook  ${notification.reason}  ${applicationUsername} owns ${what}`;
+  const purchaseList = owned.length > 0 ? owned.join(', ') : 'nothing';
+  return `Webhook  ${notification.reason}  ${applicationUsername} owns ${purchaseList}`;
 }

@@ -18,7 +18,7 @@ const GatewayResponse = v.object({
   responseTemplates: v.object({ 'application/json': v.string() }),
 });
 
-/** The OpenAPI body of a REST API, as far as requests need it. */
+/** The parts of a REST API's OpenAPI body that routing needs. */
 export const GatewayDocument = v.object({
   paths: v.record(v.string(), v.record(v.string(), Operation)),
   'x-amazon-apigateway-gateway-responses': v.record(v.string(), GatewayResponse),
@@ -27,10 +27,10 @@ export type GatewayDocument = v.InferOutput<typeof GatewayDocument>;
 
 export type Integration = v.InferOutput<typeof Operation>['x-amazon-apigateway-integration'];
 
-/** The body of the template's one REST API. */
+/** Reads the OpenAPI body of the template's REST API. */
 export function readGatewayDocument(template: Template, names: TemplateNames): GatewayDocument {
   const properties = v.object({ Body: GatewayDocument });
   const [api] = listResources(template, 'AWS::ApiGateway::RestApi', { properties, names }).values();
-  if (!api) throw new Error('The template holds no REST API.');
+  if (!api) throw new Error('The template has no REST API.');
   return api.Body;
 }

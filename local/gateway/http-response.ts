@@ -1,14 +1,14 @@
 import * as v from 'valibot';
 import type { GatewayDocument, Integration } from './document.ts';
 
-/** An answer as it goes over the wire. */
+/** An HTTP response. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
 }
 
-/** What the gateway answers of its own, and the status where the API's definition sets none. */
+/** Gateway response types with the status that applies if the API definition sets none. */
 const defaultStatuses = {
   DEFAULT_5XX: 502,
   INTEGRATION_TIMEOUT: 504,
@@ -16,7 +16,7 @@ const defaultStatuses = {
   REQUEST_TOO_LARGE: 413,
 } as const;
 
-/** The gateway's own answer, in the words that the API's definition gives it. */
+/** Builds a gateway response from the API definition. */
 export function toGatewayResponse(document: GatewayDocument, type: keyof typeof defaultStatuses): HttpResponse {
   const responses = document['x-amazon-apigateway-gateway-responses'];
   const response = responses[type] ?? responses[type === 'DEFAULT_5XX' ? 'DEFAULT_5XX' : 'DEFAULT_4XX'];
@@ -30,7 +30,7 @@ export function toGatewayResponse(document: GatewayDocument, type: keyof typeof 
   };
 }
 
-/** The answer of a mock integration, for example to a preflight. */
+/** Builds the response of a mock integration, for example to a preflight request. */
 export function toMockResponse({ responses }: Integration & { type: 'mock' }): HttpResponse {
   const { statusCode, responseParameters } = responses.default;
   return {
@@ -40,7 +40,7 @@ export function toMockResponse({ responses }: Integration & { type: 'mock' }): H
   };
 }
 
-/** Parameters name headers with a prefix and quote literal values. */
+/** Removes the prefix of parameter names and the quotes of literal values. */
 const toHeaders = (parameters: Readonly<Record<string, string>>, prefix: string) =>
   Object.entries(parameters).map(([name, value]) => [name.replace(prefix, ''), value.replace(/^'|'$/g, '')] as const);
 
@@ -53,7 +53,7 @@ const ProxyResult = v.object({
   isBase64Encoded: v.nullish(v.boolean(), false),
 });
 
-/** The function's result as an answer; undefined when it is not one. */
+/** Converts a Lambda proxy result. Returns undefined if the result is malformed. */
 export function toProxyResponse(result: string): HttpResponse | undefined {
   const parsed = v.safeParse(ProxyResult, JSON.parse(result));
   if (!parsed.success) return undefined;

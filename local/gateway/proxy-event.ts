@@ -1,13 +1,13 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { RouteMatch } from './routes.ts';
 
-/** A request as it came over the wire. */
+/** An HTTP request with its raw headers and body. */
 export interface HttpRequest {
   readonly method: string;
-  /** Still encoded, without the query. */
+  /** Percent-encoded, without the query. */
   readonly path: string;
   readonly query: string;
-  /** Names and values by turns, as they were sent. */
+  /** Alternating names and values, as sent. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
   readonly sourceIp: string;
@@ -15,7 +15,7 @@ export interface HttpRequest {
 
 const stage = 'local';
 
-/** The event that a REST API hands to a function: version 1 of the payload, the path still encoded. */
+/** Builds the Lambda proxy event of a REST API: payload version 1.0, with the path still percent-encoded. */
 export function toProxyEvent(
   request: HttpRequest,
   { resource, pathParameters }: RouteMatch,
@@ -49,7 +49,7 @@ export function toProxyEvent(
       resourcePath: resource,
       stage,
     },
-    // The API names no binary media types, so every body reaches the function as text.
+    // The API has no binary media types, so every body is text.
     body: request.body.length > 0 ? request.body.toString('utf8') : null,
     isBase64Encoded: false,
   };

@@ -1,30 +1,30 @@
 import type { GatewayDocument, Integration } from './document.ts';
 
-/** The operation that a request is for. */
+/** The operation that matches a request. */
 export interface RouteMatch {
-  /** The path's template, for example `/v3/customers/{applicationUsername}`. */
+  /** Path template, for example `/v3/customers/{applicationUsername}`. */
   readonly resource: string;
   readonly integration: Integration;
-  /** As they stand in the path, still encoded. */
+  /** Still percent-encoded. */
   readonly pathParameters: Readonly<Record<string, string>>;
 }
 
 /** Finds the operation of a method and a path. */
 export type MatchRoute = (method: string, path: string) => RouteMatch | undefined;
 
-/** The routes of a REST API: matched on the still encoded path, a literal segment before a parameter, from the left. */
+/** Creates the matcher for a REST API. Matches the encoded path. A literal segment takes precedence over a parameter. */
 export function createRouteMatcher({ paths }: GatewayDocument): MatchRoute {
   const templates = Object.entries(paths)
     .map(([resource, operations]) => ({ resource, operations, segments: splitSegments(resource) }))
     .sort((a, b) => toSortKey(a.segments).localeCompare(toSortKey(b.segments)));
   return (method, path) => {
-    const given = splitSegments(path);
-    const template = templates.find(({ segments }) => matchesTemplate(segments, given));
+    const pathSegments = splitSegments(path);
+    const template = templates.find(({ segments }) => matchesTemplate(segments, pathSegments));
     const operation = template?.operations[method.toLowerCase()];
     if (!template || !operation) return undefined;
     const { resource, segments } = template;
     const pathParameters = segments.flatMap((segment, index) =>
-      isParameter(segment) ? [[segment.slice(1, -1), given[index] ?? ''] as const] : [],
+      isParameter(segment) ? [[segment.slice(1, -1), pathSegments[index] ?? ''] as const] : [],
     );
     return {
       resource,
@@ -34,7 +34,7 @@ export function createRouteMatcher({ paths }: GatewayDocument): MatchRoute {
   };
 }
 
-/** The segments between the slashes; one slash at the end does not count. */
+/** Splits a path at its slashes. Ignores one trailing slash. */
 const splitSegments = (path: string): string[] => path.replace(/^\//, '').replace(/\/$/, '').split('/');
 
 const isParameter = (segment: string): boolean => segment.startsWith('{');

@@ -9,27 +9,27 @@ import { type HttpRequest, toProxyEvent } from './proxy-event.ts';
 import { createRouteMatcher, type MatchRoute } from './routes.ts';
 
 interface Options {
-  /** 0 takes any free port. */
+  /** 0: any free port. */
   readonly port: number;
   readonly document: GatewayDocument;
-  /** The function that an integration's URI names. */
-  readonly functionOf: (uri: string) => LocalFunction;
+  /** Looks up the function of an integration URI. */
+  readonly getFunctionByUri: (uri: string) => LocalFunction;
   readonly now: () => number;
-  /** Takes what went wrong in a function. */
+  /** Receives the errors of functions. */
   readonly log: (text: string) => void;
 }
 
-/** The REST API, listening. */
+/** The running REST API. */
 export interface Gateway {
   readonly url: string;
   close(): Promise<void>;
 }
 
 const maxBodyBytes = 10 * 1024 * 1024;
-/** Of an event for Lambda and of its result, in JSON. */
+/** Limit of Lambda for an event and for a result, as JSON. */
 const maxPayloadBytes = 6_291_556;
 
-/** Serves the REST API of a template on 127.0.0.1 as API Gateway would. */
+/** Serves the REST API of a template on 127.0.0.1, like API Gateway. */
 export async function startGateway(options: Options): Promise<Gateway> {
   const routes = createRouteMatcher(options.document);
   const server = createServer(async (message, response) => {
@@ -72,16 +72,16 @@ async function handleRequest(
 async function invoke(
   { uri }: Integration & { type: 'aws_proxy' },
   payload: string,
-  { document, functionOf: findFunction, log }: Options,
+  { document, getFunctionByUri, log }: Options,
 ): Promise<HttpResponse> {
-  const ending = await findFunction(uri).invoke(payload);
-  if ('timedOut' in ending) return toGatewayResponse(document, 'INTEGRATION_TIMEOUT');
-  if ('error' in ending) log(`${ending.error}\n`);
-  const isWhole = 'result' in ending && Buffer.byteLength(ending.result) <= maxPayloadBytes;
-  return (isWhole && toProxyResponse(ending.result)) || toGatewayResponse(document, 'DEFAULT_5XX');
+  const invocation = await getFunctionByUri(uri).invoke(payload);
+  if ('timedOut' in invocation) return toGatewayResponse(document, 'INTEGRATION_TIMEOUT');
+  if ('error' in invocation) log(`${invocation.error}\n`);
+  const fitsLimit = 'result' in invocation && Buffer.byteLength(invocation.result) <= maxPayloadBytes;
+  return (fitsLimit && toProxyResponse(invocation.result)) || toGatewayResponse(document, 'DEFAULT_5XX');
 }
 
-/** Reads the request to its end, so that the answer can be read too; what is beyond the limit is not kept. */
+/** Reads the whole request, because clients read the response only after that. Discards the part beyond the limit. */
 async function readRequest(message: IncomingMessage): Promise<HttpRequest & { readonly isTooLarge: boolean }> {
   const [path = '/', ...query] = (message.url ?? '/').split('?');
   const chunks: Buffer[] = [];

@@ -15,7 +15,7 @@ let service: LocalService;
 let server: ApplicationServer;
 beforeAll(async () => {
   server = await startApplicationServer();
-  service = await startLocal({ tellWebhook: (line) => told.push(line) });
+  service = await startLocal({ onWebhook: (line) => told.push(line) });
 }, 60_000);
 afterAll(async () => {
   await service?.close();

@@ -36,7 +36,7 @@ const templateWith = (...indexes: string[]): Template => ({
 describe('the tables of a template', () => {
   it('are made with their indexes, stream and time to live', async () => {
     const [client, template] = [new DynamoDBClient({}), templateWith('byOwner')];
-    const names = createLocalNames(template, { run: `test-${randomUUID()}`, queueUrl: (name) => name });
+    const names = createLocalNames(template, { run: `test-${randomUUID()}`, getQueueUrl: (name) => name });
     await createTables(template, names, client);
     const TableName = names.ref('Things');
     const [{ Table }, { TimeToLiveDescription }] = await Promise.all([
@@ -50,7 +50,7 @@ describe('the tables of a template', () => {
 
   it('are left as they are when they exist, unless they are of another version', async () => {
     const [client, template] = [new DynamoDBClient({}), templateWith('byOwner')];
-    const names = createLocalNames(template, { run: `test-${randomUUID()}`, queueUrl: (name) => name });
+    const names = createLocalNames(template, { run: `test-${randomUUID()}`, getQueueUrl: (name) => name });
     await createTables(template, names, client);
     await createTables(template, names, client);
     await expect(createTables(templateWith('byOwner', 'byDate'), names, client)).rejects.toThrow('delete .local/');

@@ -5,7 +5,7 @@ import { buildBasicAuth } from '../../testing/call.ts';
 let service: LocalService;
 const webhooks: string[] = [];
 beforeAll(async () => {
-  service = await startLocal({ tellWebhook: (line) => void webhooks.push(line) });
+  service = await startLocal({ onWebhook: (line) => void webhooks.push(line) });
 }, 60_000);
 afterAll(async () => await service?.close());
 

@@ -54,11 +54,17 @@ const endings: Readonly<Record<string, (payload: string) => InvocationResult>> =
 let gateway: Gateway;
 const logged: string[] = [];
 beforeAll(async () => {
-  const functionOf = (uri: string) => ({
+  const getFunctionByUri = (uri: string) => ({
     invoke: async (payload: string) => endings[uri]?.(payload) ?? { timedOut: true as const },
     close: async () => {},
   });
-  gateway = await startGateway({ port: 0, document, functionOf, now: () => 42, log: (text) => logged.push(text) });
+  gateway = await startGateway({
+    port: 0,
+    document,
+    getFunctionByUri,
+    now: () => 42,
+    log: (text) => logged.push(text),
+  });
 });
 afterAll(async () => await gateway.close());
 

@@ -34,7 +34,7 @@ const template = {
   },
 };
 
-const names = createLocalNames(template, { run: 'run', queueUrl: (name) => `http://queues/${name}` });
+const names = createLocalNames(template, { run: 'run', getQueueUrl: (name) => `http://queues/${name}` });
 const permissions = readIamPolicies(template, names);
 const accessesOf = createAccessResolver(template, names);
 const may = (id: string, target: string, body: object) =>

@@ -10,7 +10,7 @@ const queue = { Type: 'AWS::SQS::Queue', Properties: {} };
 const template = { Resources: { Queuesletters8CCF9452: queue, QueuesparcelsdeadFB8F6EF9: queue, Empty: queue } };
 
 it('the queues tell how many messages each has left: waiting, held back and being handled', async () => {
-  const names = createLocalNames(template, { run: 'run', queueUrl: server.getUrl });
+  const names = createLocalNames(template, { run: 'run', getQueueUrl: server.getUrl });
   await server.createQueues(template, names);
   expect(await server.countMessages()).toEqual({});
   const send = async (id: string, DelaySeconds = 0) => {

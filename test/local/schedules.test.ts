@@ -25,7 +25,7 @@ const template = {
 
 const { EachHour: _, ...minutely } = template.Resources;
 const onlyEachMinute = { Resources: minutely };
-const names = createLocalNames(template, { run: 'run', queueUrl: (name) => name });
+const names = createLocalNames(template, { run: 'run', getQueueUrl: (name) => name });
 
 function raise(error: Error): never {
   throw error;
