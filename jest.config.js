@@ -11,6 +11,7 @@ export default {
   },
   globalSetup: '<rootDir>/testing/global-setup.ts',
   globalTeardown: '<rootDir>/testing/global-teardown.ts',
-  testTimeout: 30_000,
+  // Far above any test's duration: a test must not fail because the machine is slow.
+  testTimeout: 300_000,
   maxWorkers: 2,
 };

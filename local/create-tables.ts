@@ -60,7 +60,9 @@ async function findTable(TableName: string, client: DynamoDBClient): Promise<Tab
 function assertSameIndexes(existing: TableDescription, table: Table): void {
   const expected = listIndexNames(table.GlobalSecondaryIndexes);
   if (listIndexNames(existing.GlobalSecondaryIndexes) === expected) return;
-  throw startupError('The table in .local/ was created by a different version of Claimcheck. Delete .local/ and start again.');
+  throw startupError(
+    'The table in .local/ was created by a different version of Claimcheck. Delete .local/ and start again.',
+  );
 }
 
 const listIndexNames = (indexes: readonly { IndexName?: string | undefined }[] = []): string =>

@@ -15,7 +15,7 @@ const Rule = v.object({
 });
 
 interface ScheduleOptions {
-  readonly functions: LocalFunctions;
+  readonly functions: Pick<LocalFunctions, 'getByArn'>;
   readonly clock: SharedClock;
   readonly log: (text: string) => void;
 }

@@ -33,8 +33,8 @@ const templateWith = (...indexes: string[]): Template => ({
   },
 });
 
-describe('the tables of a template', () => {
-  it('are made with their indexes, stream and time to live', async () => {
+describe('createTables', () => {
+  it('creates a table with its indexes, stream and TTL', async () => {
     const [client, template] = [new DynamoDBClient({}), templateWith('byOwner')];
     const names = createLocalNames(template, { run: `test-${randomUUID()}`, getQueueUrl: (name) => name });
     await createTables(template, names, client);
@@ -48,11 +48,11 @@ describe('the tables of a template', () => {
     expect(TimeToLiveDescription).toMatchObject({ AttributeName: 'ttl', TimeToLiveStatus: 'ENABLED' });
   });
 
-  it('are left as they are when they exist, unless they are of another version', async () => {
+  it('keeps an existing table and rejects one with other indexes', async () => {
     const [client, template] = [new DynamoDBClient({}), templateWith('byOwner')];
     const names = createLocalNames(template, { run: `test-${randomUUID()}`, getQueueUrl: (name) => name });
     await createTables(template, names, client);
     await createTables(template, names, client);
-    await expect(createTables(templateWith('byOwner', 'byDate'), names, client)).rejects.toThrow('delete .local/');
+    await expect(createTables(templateWith('byOwner', 'byDate'), names, client)).rejects.toThrow('Delete .local/');
   });
 });

@@ -11,7 +11,7 @@ import { startDynamoDbLocal } from '../../local/dynamodb-local.ts';
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('DynamoDB Local', () => {
+describe('startDynamoDbLocal', () => {
   const { DYNAMODB_ENDPOINT = '' } = process.env;
   beforeEach(() => {
     delete process.env.DYNAMODB_ENDPOINT;
@@ -21,33 +21,35 @@ describe('DynamoDB Local', () => {
     delete process.env.JAVA_HOME;
   });
 
-  it('is not started when DYNAMODB_ENDPOINT names one', async () => {
+  it('uses the endpoint in DYNAMODB_ENDPOINT and starts no process', async () => {
     process.env.DYNAMODB_ENDPOINT = 'http://127.0.0.1:1';
     const table = await startDynamoDbLocal();
     expect(table).toMatchObject({ endpoint: 'http://127.0.0.1:1' });
     expect(table.pid).toBeUndefined();
   });
 
-  it('says what to do when there is no Java', async () => {
+  it('explains how to install Java if Java is missing', async () => {
     process.env.JAVA_HOME = join(folder, 'no-java-here');
-    await expect(startDynamoDbLocal()).rejects.toThrow(/needs Java 11 or later, and none was found; install it/);
+    await expect(startDynamoDbLocal()).rejects.toThrow(
+      /requires Java 11 or later: Java is not installed\. Install Java/,
+    );
   });
 
-  it('says what to do when the Java is too old', async () => {
+  it('explains how to install Java if the installed version is too old', async () => {
     process.env.JAVA_HOME = javaThatPrints('java.lang.UnsupportedClassVersionError: class file version 55.0');
-    await expect(startDynamoDbLocal()).rejects.toThrow(/the Java found here is older; install it/);
+    await expect(startDynamoDbLocal()).rejects.toThrow(/the installed Java is older\. Install Java/);
   });
 
-  it('says which port is in use', async () => {
+  it('reports the port that is in use', async () => {
     const other = createServer().listen(0);
     await once(other, 'listening');
     const address = other.address();
     const port = typeof address === 'object' ? address?.port : undefined;
-    await expect(startDynamoDbLocal({ port: port ?? 0 })).rejects.toThrow(`Port ${port},`);
+    await expect(startDynamoDbLocal({ port: port ?? 0 })).rejects.toThrow(`Port ${port} `);
     other.close();
   });
 
-  it('ends with the process that started it, even when that is killed', async () => {
+  it('terminates with its parent process, even if the parent is killed', async () => {
     const script = `import('./local/dynamodb-local.ts').then(async (m) => { const t = await m.startDynamoDbLocal(); console.log(t.pid); setInterval(() => {}, 1000); })`;
     const { DYNAMODB_ENDPOINT: _, ...env } = process.env;
     const parent = spawn(process.execPath, ['--import', 'tsx', '-e', script], {

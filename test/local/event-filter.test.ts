@@ -17,10 +17,10 @@ it.each<[string, object, boolean]>([
   ['anything but this text', sk([{ 'anything-but': 'T#2' }]), false],
   ['one of two patterns', { $or: [{ eventName: ['REMOVE'] }, sk([{ prefix: 'T' }])] }, true],
   ['two members of which one differs', { eventName: ['INSERT'], ...sk(['P']) }, false],
-])('a pattern with %s is judged', (_what, pattern, expected) => {
+])('matchesPattern evaluates a pattern with %s', (_what, pattern, expected) => {
   expect(matchesPattern(record, pattern)).toBe(expected);
 });
 
-it('a rule that does not run here is refused, not ignored', () => {
+it('matchesPattern rejects an unknown rule', () => {
   expect(() => matchesPattern(record, { eventName: [{ cidr: '10.0.0.0/8' }] })).toThrow('does not run on this machine');
 });

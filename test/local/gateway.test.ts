@@ -72,8 +72,8 @@ const get = async (path: string, init: RequestInit = {}) => await fetch(`${gatew
 const eventOf = async (path: string, init: RequestInit = {}): Promise<APIGatewayProxyEvent> =>
   (await (await get(path, init)).json()) as APIGatewayProxyEvent;
 
-describe('the gateway', () => {
-  it('hands over the path as it was sent, so that any name can be addressed', async () => {
+describe('startGateway', () => {
+  it('passes the path still encoded, so that any username can be addressed', async () => {
     const event = await eventOf('/users/a%2Fb%3Fc%25%2B%C3%A9/things');
     expect(event).toMatchObject({
       path: '/users/a%2Fb%3Fc%25%2B%C3%A9/things',
@@ -87,7 +87,7 @@ describe('the gateway', () => {
     });
   });
 
-  it('prefers a literal path to a parameter, and tolerates a slash at the end', async () => {
+  it('matches a literal segment before a parameter and ignores a trailing slash', async () => {
     for (const path of ['/users/me', '/users/me/']) {
       const response = await get(path);
       expect([response.status, response.headers.get('x-me'), await response.text()]).toEqual([201, 'yes', 'me']);
@@ -100,7 +100,7 @@ describe('the gateway', () => {
     expect(event.multiValueQueryStringParameters).toMatchObject({ k: ['1', '%26'] });
   });
 
-  it('hands over headers and the body as text', async () => {
+  it('passes headers and the body as text', async () => {
     const event = await eventOf('/things', {
       method: 'POST',
       body: '{"é":1}',
@@ -111,7 +111,7 @@ describe('the gateway', () => {
     expect(event.requestContext.identity.sourceIp).toBe('127.0.0.1');
   });
 
-  it('answers a preflight without calling a function', async () => {
+  it('responds to a preflight request without invoking a function', async () => {
     const response = await get('/things', { method: 'OPTIONS' });
     expect([response.status, response.headers.get('access-control-allow-origin'), await response.text()]).toEqual([
       204,
@@ -120,7 +120,7 @@ describe('the gateway', () => {
     ]);
   });
 
-  it('passes on several headers of one name', async () => {
+  it('returns several headers with the same name', async () => {
     expect((await get('/cookies')).headers.getSetCookie()).toEqual(['a=1', 'b=2']);
   });
 
@@ -132,7 +132,7 @@ describe('the gateway', () => {
     ['a function that fails', '/broken', 502, 'failed'],
     ['a result that is not an answer', '/nonsense', 502, 'failed'],
     ['a result of more than 6 MB', '/big', 502, 'failed'],
-  ])('answers %s in the words of the definition', async (_what, path, status, message) => {
+  ])('returns the gateway response of the definition for %s', async (_what, path, status, message) => {
     const response = await get(path);
     expect(response.status).toBe(status);
     expect(response.headers.get('x-from')).toBe('gateway');
@@ -142,12 +142,12 @@ describe('the gateway', () => {
   it.each([
     ['10 MB', 10 * 1024 * 1024 + 1],
     ['6 MB as an event', 6_300_000],
-  ])('refuses a body of more than %s', async (_what, size) => {
+  ])('rejects a body of more than %s', async (_what, size) => {
     const response = await get('/things', { method: 'POST', body: 'x'.repeat(size) });
     expect([response.status, await response.json()]).toEqual([413, { message: 'wrong' }]);
   });
 
-  it('logs why a function failed', async () => {
+  it('logs the error of a failed function', async () => {
     await get('/broken');
     expect(logged.join('')).toContain('Error: broken');
   });

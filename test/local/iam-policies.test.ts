@@ -43,7 +43,7 @@ const may = (id: string, target: string, body: object) =>
 const TableName = 'run-Table';
 const database = (operation: string) => `DynamoDB_20120810.${operation}`;
 
-describe('what a function may do', () => {
+describe('IAM policies', () => {
   it.each([
     ['GetItem', { TableName }, true],
     ['Query', { TableName, IndexName: 'byKey' }, true],
@@ -52,7 +52,7 @@ describe('what a function may do', () => {
     ['PutItem', { TableName }, false],
     ['BatchGetItem', { RequestItems: { [TableName]: {} } }, false],
     ['TransactWriteItems', { TransactItems: [{ Put: { TableName } }] }, false],
-  ])('by its policy, when it reads: %s %j', (operation, body, allowed) => {
+  ])('allow or deny a read: %s %j', (operation, body, allowed) => {
     expect(may('Reader', database(operation), body)).toBe(allowed);
     expect(may('Bare', database(operation), body)).toBe(false);
   });
@@ -65,13 +65,13 @@ describe('what a function may do', () => {
     ['AmazonSQS.ReceiveMessage', { QueueUrl: 'http://queues/run-Queue' }, false],
     ['secretsmanager.GetSecretValue', { SecretId: names.ref('Secret') }, true],
     ['secretsmanager.GetSecretValue', { SecretId: 'another' }, false],
-  ])('by its policy, when it works: %s %j', (target, body, allowed) => {
+  ])('allow or deny a write: %s %j', (target, body, allowed) => {
     expect(may('Writer', target, body)).toBe(allowed);
     expect(may('Reader', target, body)).toBe(false);
   });
 
-  it('is nothing for who is no function, and for calls that nobody makes', () => {
-    expect(() => may('local', database('GetItem'), { TableName })).toThrow('no function local');
+  it('reject an unknown caller and an unknown operation', () => {
+    expect(() => may('local', database('GetItem'), { TableName })).toThrow('local is not a function');
     expect(() => may('Writer', 'Kinesis.PutRecord', {})).toThrow('does not run here');
   });
 });

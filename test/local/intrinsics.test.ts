@@ -1,10 +1,10 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: CloudFormation writes its references so.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of CloudFormation references.
 import { describe, expect, it } from '@jest/globals';
 import { resolveIntrinsics, type TemplateNames } from '../../local/intrinsics.ts';
 
 const names: TemplateNames = { ref: (id) => `ref(${id})`, attribute: (id, name) => `${id}.${name}!` };
 
-describe('a template', () => {
+describe('resolveIntrinsics', () => {
   it.each([
     [{ Ref: 'Table' }, 'ref(Table)'],
     [{ 'Fn::GetAtt': ['Table', 'Arn'] }, 'Table.Arn!'],
@@ -17,20 +17,20 @@ describe('a template', () => {
     expect(resolveIntrinsics(value, names)).toBe(expected);
   });
 
-  it('keeps what is not a function, at any depth', () => {
+  it('keeps plain values at any depth', () => {
     expect(resolveIntrinsics({ a: [{ b: { Ref: 'C' }, d: 1 }], e: null }, names)).toEqual({
       a: [{ b: 'ref(C)', d: 1 }],
       e: null,
     });
   });
 
-  it('leaves out what has no value', () => {
+  it('omits members with AWS::NoValue', () => {
     expect(resolveIntrinsics({ a: { Ref: 'AWS::NoValue' }, b: [{ Ref: 'AWS::NoValue' }, 2] }, names)).toEqual({
       b: [2],
     });
   });
 
-  it('is refused when it uses a function that is not known', () => {
+  it('rejects an unknown intrinsic function', () => {
     expect(() => resolveIntrinsics({ a: { 'Fn::Cidr': [] } }, names)).toThrow('Fn::Cidr');
   });
 });

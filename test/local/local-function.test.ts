@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A function whose handler has this body. */
+/** Creates a function with the given handler body. */
 function functionOf(body: string, { timeoutMs = 5_000 } = {}): LocalFunction {
   const file = join(folder, `module-${modules++}.mjs`);
   writeFileSync(file, `let calls = 0;\nexport const handler = async (event, context) => { calls++; ${body} };`);
@@ -40,13 +40,13 @@ const resultOf = async (localFunction: LocalFunction, event: unknown = {}) => {
   return JSON.parse(ending.result);
 };
 
-describe('a function on this machine', () => {
-  it('gets the event and the environment of the template, and nothing else of ours', async () => {
+describe('createLocalFunction', () => {
+  it('passes the event and only the environment of the template', async () => {
     const localFunction = functionOf('return { event, environment: process.env }');
     expect(await resultOf(localFunction, { a: 1 })).toEqual({ event: { a: 1 }, environment: { GREETING: 'hello' } });
   });
 
-  it('knows its request and the time that is left', async () => {
+  it('passes the request id and the remaining time in the context', async () => {
     const localFunction = functionOf(
       'return [context.awsRequestId, context.functionName, context.getRemainingTimeInMillis()]',
     );
@@ -56,12 +56,12 @@ describe('a function on this machine', () => {
     expect(left).toBeLessThanOrEqual(5_000);
   });
 
-  it('keeps its state from one call to the next', async () => {
+  it('keeps module state between invocations', async () => {
     const localFunction = functionOf('return calls');
     expect([await resultOf(localFunction), await resultOf(localFunction)]).toEqual([1, 2]);
   });
 
-  it('handles one event at a time in an instance, and waits when eight are busy', async () => {
+  it('handles one event per instance and queues further events if eight instances are busy', async () => {
     const busy = 'globalThis.busy = (globalThis.busy ?? 0) + 1; const most = globalThis.busy;';
     const localFunction = functionOf(
       `${busy} await new Promise((r) => setTimeout(r, 50)); globalThis.busy--; return { most, calls }`,
@@ -71,7 +71,7 @@ describe('a function on this machine', () => {
     expect(results.filter(({ calls }) => calls === 1)).toHaveLength(8);
   });
 
-  it('lives in the time of the shared clock, wherever it asks for the date', async () => {
+  it('uses the shared clock in every way to read the current date', async () => {
     const localFunction =
       functionOf(`return [Date.now(), new Date().getTime(), Date.parse(Date()), new Date(7).getTime(),
       new Date() instanceof Date, new Date().constructor === Date, Date.UTC(2020, 0)]`);
@@ -82,7 +82,7 @@ describe('a function on this machine', () => {
     expect(others).toEqual([7, true, true, Date.UTC(2020, 0)]);
   });
 
-  it('is ended when its time is up, and answers the next call with a new instance', async () => {
+  it('terminates an instance at its timeout and handles the next event with a new one', async () => {
     const localFunction = functionOf('if (event.hang) { for (;;); } return calls', { timeoutMs: 700 });
     expect(await localFunction.invoke('{"hang":true}')).toMatchObject({ timedOut: true });
     expect(await resultOf(localFunction)).toBe(1);
@@ -92,13 +92,13 @@ describe('a function on this machine', () => {
     ['throws', 'throw new Error("broken")'],
     ['crashes', 'setTimeout(() => { throw new Error("broken") }); await new Promise(() => {})'],
     ['ends its process', 'console.error("broken"); process.exit(3)'],
-  ])('tells when it %s, and answers the next call', async (_how, body) => {
+  ])('reports that the function %s and handles the next event', async (_how, body) => {
     const localFunction = functionOf(`if (event.fail) { ${body} } return 'well'`);
     expect(await localFunction.invoke('{"fail":true}')).toHaveProperty('error');
     expect(await resultOf(localFunction)).toBe('well');
   });
 
-  it('survives a crash between two calls', async () => {
+  it('replaces an instance that crashes between two invocations', async () => {
     const localFunction = functionOf('setTimeout(() => { throw new Error("late") }, 20); return calls');
     expect(await resultOf(localFunction)).toBe(1);
     await new Promise((resolve) => setTimeout(resolve, 300));

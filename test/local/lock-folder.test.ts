@@ -10,21 +10,21 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe('a folder of data', () => {
-  it('is used by one process at a time', async () => {
+describe('lockFolder', () => {
+  it('rejects a folder that another process uses', async () => {
     const held = lockFolder(folder);
     expect(() => lockFolder(folder)).toThrow(`Process ${process.pid} uses ${folder}`);
     await held.close();
     expect(() => lockFolder(folder)).not.toThrow();
   });
 
-  it('is free again after the process that used it was killed', () => {
+  it('releases the lock of a killed process', () => {
     const beyondEveryPid = 2 ** 30;
     writeFileSync(join(folder, 'pid'), String(beyondEveryPid));
     expect(() => lockFolder(folder)).not.toThrow();
   });
 
-  it('is made when it does not exist', () => {
+  it('creates a missing folder', () => {
     lockFolder(join(folder, 'new'));
     expect(existsSync(join(folder, 'new'))).toBe(true);
   });

@@ -9,7 +9,7 @@ afterAll(async () => await server.close());
 const queue = { Type: 'AWS::SQS::Queue', Properties: {} };
 const template = { Resources: { Queuesletters8CCF9452: queue, QueuesparcelsdeadFB8F6EF9: queue, Empty: queue } };
 
-it('the queues tell how many messages each has left: waiting, held back and being handled', async () => {
+it('countMessages counts waiting, delayed and in-flight messages', async () => {
   const names = createLocalNames(template, { run: 'run', getQueueUrl: server.getUrl });
   await server.createQueues(template, names);
   expect(await server.countMessages()).toEqual({});

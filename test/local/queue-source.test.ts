@@ -18,7 +18,7 @@ interface Batch {
   readonly Records: readonly { readonly messageId: string; readonly body: string; readonly attributes: object }[];
 }
 
-/** A queue with a dead-letter queue behind it, worked off by `handle`. */
+/** Creates a queue with a dead-letter queue and consumes it with `handle`. */
 async function workedOff(
   handle: (batch: Batch) => InvocationResult | Promise<InvocationResult>,
   { hiddenSeconds = 1, clock = createSharedClock() } = {},
@@ -55,8 +55,8 @@ async function count(QueueUrl: string): Promise<number> {
 
 const pause = async (ms: number): Promise<void> => await new Promise((resolve) => setTimeout(resolve, ms));
 
-describe('a queue that a function works off', () => {
-  it('gives it messages as Lambda does, and forgets those that it took', async () => {
+describe('pollQueue', () => {
+  it('invokes the function with Lambda events and deletes handled messages', async () => {
     const seen: string[] = [];
     const queue = await workedOff(({ Records }) => {
       seen.push(...Records.map(({ body }) => body));
@@ -70,7 +70,7 @@ describe('a queue that a function works off', () => {
     expect(seen).toEqual(['hello']);
   });
 
-  it('shows again only what the function gives back', async () => {
+  it('redelivers only the messages in batchItemFailures', async () => {
     const seen: string[] = [];
     const queue = await workedOff(({ Records }) => {
       seen.push(...Records.map(({ body }) => body));
@@ -84,7 +84,7 @@ describe('a queue that a function works off', () => {
     expect(seen.filter((one) => one === 'good')).toHaveLength(1);
   });
 
-  it("shows what failed again when the queue's time has passed by the clock", async () => {
+  it('redelivers a failed message when the clock passes the visibility timeout', async () => {
     const clock = createSharedClock();
     const seen: string[] = [];
     const queue = await workedOff(
@@ -92,20 +92,20 @@ describe('a queue that a function works off', () => {
         seen.push(...Records.map(({ body }) => body));
         return seen.length === 1 ? { error: 'Error: no' } : { result: 'null' };
       },
-      { hiddenSeconds: 180, clock },
+      { hiddenSeconds: 1_800, clock },
     );
     await send(queue.url, 'bad');
     await until(() => seen.length === 1);
-    clock.set(clock.now() + 170_000);
+    clock.set(clock.now() + 1_700_000);
     await pause(1_500);
     expect(seen).toEqual(['bad']);
-    clock.set(clock.now() + 10_000);
+    clock.set(clock.now() + 100_000);
     await until(async () => (await count(queue.url)) === 0);
     await queue.close();
     expect(seen).toEqual(['bad', 'bad']);
   });
 
-  it('does not show what is being handled, however far the clock is moved', async () => {
+  it('does not redeliver a message in progress, however far the clock is moved', async () => {
     const clock = createSharedClock();
     let calls = 0;
     const queue = await workedOff(
@@ -123,7 +123,7 @@ describe('a queue that a function works off', () => {
     expect(calls).toBe(1);
   });
 
-  it('has what is being handled finished when it is closed', async () => {
+  it('finishes messages in progress when it is closed', async () => {
     let calls = 0;
     const queue = await workedOff(async () => {
       calls++;
@@ -139,9 +139,9 @@ describe('a queue that a function works off', () => {
   it.each<[string, InvocationResult]>([
     ['that fails', { error: 'Error: no' }],
     ['that takes too long', { timedOut: true }],
-    ['that answers something else', { result: '"nonsense"' }],
+    ['that returns a malformed result', { result: '"text"' }],
   ])(
-    'sends what a function %s never took to the dead letters',
+    'moves the messages of a function %s to the dead-letter queue',
     async (_what, ending) => {
       const queue = await workedOff(() => ending);
       await send(queue.url, 'poison');

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { InvocationResult } from '../../local/local-function.ts';
-import type { LocalFunctions } from '../../local/local-functions.ts';
+import type { InvocationResult, LocalFunction } from '../../local/local-function.ts';
 import { createLocalNames } from '../../local/local-names.ts';
 import { startSchedules } from '../../local/schedules.ts';
 import { createSharedClock } from '../../local/shared-clock.ts';
@@ -31,32 +30,44 @@ function raise(error: Error): never {
   throw error;
 }
 
-const pause = async (ms: number): Promise<void> => await new Promise((resolve) => setTimeout(resolve, ms));
+function createSignal(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((resolvePromise) => {
+    resolve = resolvePromise;
+  });
+  return { promise, resolve };
+}
 
-describe('a schedule', () => {
-  it('runs once for each jump of the clock into another period, never twice at a time', async () => {
+/** Creates functions that all invoke `invoke` with their ARN. */
+const createFunctions = (invoke: (arn: string) => Promise<InvocationResult>) => ({
+  getByArn: (arn: string): LocalFunction => ({ invoke: async () => await invoke(arn), close: async () => {} }),
+});
+
+describe('startSchedules', () => {
+  it('invokes the function once per period, never concurrently', async () => {
     const calls: string[] = [];
-    let running = 0;
-    const byArn = (arn: string) => ({
-      invoke: async () => {
-        calls.push(arn.includes('Hourly') ? 'hourly' : 'minutely');
-        running++;
-        expect(running).toBeLessThanOrEqual(2);
-        await pause(300);
-        running--;
-        return { result: 'null' };
-      },
-      close: async () => {},
+    const running = new Set<string>();
+    const { promise: released, resolve: release } = createSignal();
+    const functions = createFunctions(async (arn) => {
+      const name = arn.includes('Hourly') ? 'hourly' : 'minutely';
+      expect(running.has(name)).toBe(false);
+      running.add(name);
+      calls.push(name);
+      await released;
+      running.delete(name);
+      return { result: 'null' };
     });
     const clock = createSharedClock();
     clock.set(Date.parse('2027-01-01T00:30:10Z'));
-    const functions = { byArn } as unknown as LocalFunctions;
     const schedules = startSchedules(template, names, { functions, clock, log: () => {} });
-    await pause(700);
+    await until(() => calls.length === 1);
     expect(calls).toEqual(['minutely']);
     clock.set(Date.parse('2027-01-03T12:00:10Z'));
-    await pause(700);
-    expect(calls.sort()).toEqual(['hourly', 'minutely', 'minutely']);
+    await until(() => calls.length === 2);
+    expect(calls).toEqual(['minutely', 'hourly']);
+    release();
+    await until(() => calls.length === 3);
+    expect(calls).toEqual(['minutely', 'hourly', 'minutely']);
     await schedules.close();
   });
 
@@ -65,17 +76,18 @@ describe('a schedule', () => {
     ['takes too long', async () => ({ timedOut: true })],
     ['cannot be called', async () => Promise.reject(new Error('no luck'))],
     ['throws before it is called', () => raise(new Error('no luck'))],
-  ])('goes on when its function %s, and the log names the rule', async (_what, invoke) => {
+  ])('continues after its function %s and logs the rule', async (_what, invoke) => {
     const lines: string[] = [];
     let calls = 0;
-    const work = {
+    const localFunction: LocalFunction = {
       invoke: () => {
         calls++;
         return invoke();
       },
+      close: async () => {},
     };
+    const functions = { getByArn: () => localFunction };
     const clock = createSharedClock();
-    const functions = { byArn: () => work } as unknown as LocalFunctions;
     const schedules = startSchedules(onlyEachMinute, names, { functions, clock, log: (line) => lines.push(line) });
     await until(() => calls === 1);
     clock.set(clock.now() + 60_000);
@@ -85,10 +97,10 @@ describe('a schedule', () => {
     expect(lines[0]).toMatch(/^EachMinute: .*(no luck|too long)/);
   });
 
-  it.each(['cron(0 3 * * ? *)', 'rate(0 minutes)'])('keeps the machine from starting as %s, by its name', (other) => {
-    const functions = { byArn: () => ({}) } as unknown as LocalFunctions;
-    const daily = { Resources: { ...template.Resources, EachNight: rule(other, 'Hourly') } };
+  it.each(['cron(0 3 * * ? *)', 'rate(0 minutes)'])('rejects the schedule %s and names the rule', (expression) => {
+    const functions = createFunctions(async () => ({ result: 'null' }));
+    const daily = { Resources: { ...template.Resources, EachNight: rule(expression, 'Hourly') } };
     const start = () => startSchedules(daily, names, { functions, clock: createSharedClock(), log: () => {} });
-    expect(start).toThrow(`The rule EachNight has the schedule ${other}`);
+    expect(start).toThrow(`The rule EachNight has the schedule ${expression}`);
   });
 });

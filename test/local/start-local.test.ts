@@ -11,13 +11,13 @@ import { buildBasicAuth } from '../../testing/call.ts';
 let service: LocalService;
 beforeAll(async () => {
   service = await startLocal();
-}, 60_000);
+});
 afterAll(async () => await service?.close());
 
 const publicKey = (one = service) => buildBasicAuth(one.appName, one.publicKey);
 const secretKey = (one = service) => buildBasicAuth(one.appName, one.secretKey);
 
-/** What a client would send after this user has bought a subscription in the emulated store. */
+/** Buys a subscription in the emulator and returns the validation request of a client. */
 async function bought(applicationUsername: string, one = service): Promise<string> {
   const body = { platform: 'store_a', productId: 'premium', type: 'paid subscription', applicationUsername };
   const response = await fetch(`${one.emulatorUrl}/control/purchases`, { method: 'POST', body: JSON.stringify(body) });
@@ -40,18 +40,18 @@ const active = (applicationUsername: string) => ({
   purchases: { 'store_a:premium': { isExpired: false } },
 });
 
-describe('the service on one machine', () => {
-  it('turns a receipt of the emulated store into an entitlement', async () => {
+describe('startLocal', () => {
+  it('validates a receipt of an emulated store and returns the entitlement', async () => {
     expect(await validate(await bought('alice'))).toMatchObject({ ok: true });
     expect(await purchasesOf('alice')).toMatchObject(active('alice'));
   });
 
-  it.each(['a/b?c#d%e+f g', 'é 日本 🎉', '%2F'])('knows the user %s', async (username) => {
+  it.each(['a/b?c#d%e+f g', 'é 日本 🎉', '%2F'])('stores a purchase of the customer %s', async (username) => {
     await validate(await bought(username));
     expect(await purchasesOf(username)).toMatchObject(active(username));
   });
 
-  it('answers a preflight of a browser on validations, and not on reads of a server', async () => {
+  it('accepts a preflight request for validations and rejects one for secret-key reads', async () => {
     const preflight = async (path: string) => await fetch(`${service.baseUrl}${path}`, { method: 'OPTIONS' });
     const allowed = await preflight('/v1/validate');
     expect(allowed.status).toBe(204);
@@ -59,7 +59,7 @@ describe('the service on one machine', () => {
     expect((await preflight('/v3/customers/alice')).status).toBe(404);
   });
 
-  it('answers what the gateway refuses in the words of the service', async () => {
+  it('returns gateway errors in the error format of the service', async () => {
     const response = await fetch(`${service.baseUrl}/v3/nothing-here`);
     expect(response.status).toBe(404);
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
@@ -69,14 +69,14 @@ describe('the service on one machine', () => {
     });
   });
 
-  it("lives in the emulator's time, so a subscription ends when its clock has passed it", async () => {
+  it("expires a subscription when the emulator's clock passes its end", async () => {
     await validate(await bought('bob'));
     await fetch(`${service.emulatorUrl}/control/clock`, { method: 'POST', body: JSON.stringify({ advance: 'P1M1D' }) });
     expect(await purchasesOf('bob')).toMatchObject({ purchases: { 'store_a:premium': { isExpired: true } } });
   });
 });
 
-/** What an operator can do to the application beside a running service: both keys end at once, and webhooks go elsewhere. */
+/** Rotates both keys and changes the webhook URL with the CLI while the service runs. */
 async function rotateAll({ appName, environment }: LocalService): Promise<void> {
   const cli = async (...args: string[]) =>
     await promisify(execFile)(process.execPath, ['--import', 'tsx', 'cli/main.ts', 'app', ...args], {
@@ -88,7 +88,7 @@ async function rotateAll({ appName, environment }: LocalService): Promise<void> 
   await cli('set-webhook', appName, '--url', 'http://127.0.0.1:9/elsewhere');
 }
 
-describe('data kept in a folder', () => {
+describe('startLocal with a data folder', () => {
   const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
   const { DYNAMODB_ENDPOINT = '' } = process.env;
   afterAll(() => {
@@ -96,7 +96,7 @@ describe('data kept in a folder', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('survive a restart: keys, purchases, the store and its time; of rotated keys the ones that work are announced', async () => {
+  it('keeps API keys, purchases, store state and clock over a restart and prints valid keys after a rotation', async () => {
     delete process.env.DYNAMODB_ENDPOINT;
     const first = await startLocal({ folder });
     const receipt = await bought('carol', first);

@@ -17,20 +17,20 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const command = fileURLToPath(new URL('../../local/start.ts', import.meta.url));
 
-/** `npm start` in a folder of its own. */
+/** Runs `npm start` in a folder of its own. */
 function start(environment: Readonly<Record<string, string>>): ChildProcess {
   const { DYNAMODB_ENDPOINT: _shared, ...present } = process.env;
   const env = { ...present, DATA: 'memory', ...environment };
   return spawn(process.execPath, ['--import', tsx, command], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-async function failure(environment: Readonly<Record<string, string>>): Promise<{ code: number; says: string }> {
+async function failure(environment: Readonly<Record<string, string>>): Promise<{ code: number; output: string }> {
   const child = start(environment);
-  const [says, [code]] = await Promise.all([child.stderr ? text(child.stderr) : '', once(child, 'exit')]);
-  return { code, says };
+  const [output, [code]] = await Promise.all([child.stderr ? text(child.stderr) : '', once(child, 'exit')]);
+  return { code, output };
 }
 
-/** A free port whose neighbour, the emulator's, is free too. */
+/** Finds a free port whose successor, the emulator's port, is free too. */
 async function freePorts(): Promise<number> {
   const port = await findFreePort();
   const isPair = await assertPortFree(port + 1, 'the emulator').then(
@@ -41,35 +41,35 @@ async function freePorts(): Promise<number> {
 }
 
 async function readyIn(file: string): Promise<Readonly<Record<string, string>>> {
-  for (let waited = 0; !existsSync(file) && waited < 50_000; waited += 50) await sleep(50);
+  for (let waited = 0; !existsSync(file) && waited < 180_000; waited += 50) await sleep(50);
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
 describe('npm start', () => {
-  it('says which port is in use, in one sentence, and ends with 1', async () => {
+  it('reports the port in use in one line and exits with 1', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const address = other.address();
     const port = typeof address === 'object' && address ? address.port : 0;
-    const { code, says } = await failure({ PORT: String(port) });
+    const { code, output } = await failure({ PORT: String(port) });
     other.close();
-    expect(says).toMatch(new RegExp(`^Port ${port}, wanted for the service, is in use: .+\\.\\n$`));
+    expect(output).toMatch(new RegExp(`^Port ${port} for the service is in use\\. .+\\.\\n$`));
     expect(code).toBe(1);
   });
 
-  it('says what to do without Java, in one sentence, and ends with 1', async () => {
-    const { code, says } = await failure({ PORT: String(await freePorts()), JAVA_HOME: join(folder, 'nowhere') });
-    expect(says).toMatch(/^DynamoDB Local needs Java 11 or later, and none was found; install it .+\.\n$/);
+  it('explains how to install Java in one line and exits with 1', async () => {
+    const { code, output } = await failure({ PORT: String(await freePorts()), JAVA_HOME: join(folder, 'nowhere') });
+    expect(output).toMatch(/^DynamoDB Local requires Java 11 or later: Java is not installed\. .+\.\n$/);
     expect(code).toBe(1);
   });
 
-  it('says when PORT is not a port', async () => {
-    const { code, says } = await failure({ PORT: 'four thousand' });
-    expect(says).toMatch(/^PORT is four thousand, which is not a port: .+\.\n$/);
+  it('rejects an invalid PORT', async () => {
+    const { code, output } = await failure({ PORT: 'four thousand' });
+    expect(output).toMatch(/^PORT four thousand is not valid: .+\.\n$/);
     expect(code).toBe(1);
   });
 
-  it('tells scripts when it is ready, and leaves nothing behind when it is stopped', async () => {
+  it('writes ready.json when it is ready and removes it at exit', async () => {
     const port = await freePorts();
     const child = start({ PORT: String(port) });
     const printed = child.stdout ? text(child.stdout) : Promise.resolve('');
@@ -90,9 +90,9 @@ describe('npm start', () => {
     expect(existsSync(file)).toBe(false);
     await assertPortFree(port, 'the service');
     await assertPortFree(port + 1, 'the emulator');
-  }, 60_000);
+  });
 
-  it('leaves the files of a service that runs here alone when another starts, and gives that one its own', async () => {
+  it('keeps the files of a running service and writes its own files to another folder', async () => {
     const [port, next] = [await freePorts(), await freePorts()];
     const first = start({ PORT: String(port) });
     const file = join(folder, '.local', 'ready.json');
@@ -105,8 +105,8 @@ describe('npm start', () => {
     await once(second, 'exit');
     expect(await printed).toContain(`--local --folder ${join('.local', `port-${next}`)}`);
     expect(existsSync(own)).toBe(false);
-    const { says } = await failure({ PORT: String(await freePorts()), DATA: 'kept' });
-    expect(says).toMatch(/^Process \d+ uses .+: stop it, or start with DATA=memory\.\n$/);
+    const { output } = await failure({ PORT: String(await freePorts()), DATA: 'kept' });
+    expect(output).toMatch(/^Process \d+ uses .+\. Stop it, or start with DATA=memory\.\n$/);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ baseUrl });
     first.kill('SIGINT');
     await once(first, 'exit');

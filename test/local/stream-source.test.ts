@@ -45,7 +45,7 @@ interface Reading {
   readonly clock?: SharedClock;
 }
 
-/** A table whose stream `handle` reads. */
+/** Creates a table and consumes its stream with `handle`. */
 async function stream(handle: (batch: Batch) => InvocationResult, options: Reading = {}) {
   const TableName = `stream-${randomUUID()}`;
   await database.send(
@@ -84,8 +84,8 @@ async function stream(handle: (batch: Batch) => InvocationResult, options: Readi
   return { put, failures, close: source.close };
 }
 
-describe('a stream that a function reads', () => {
-  it('gives it what was written, also before it listened, and only what fits', async () => {
+describe('consumeStream', () => {
+  it('delivers matching records, including those from before its start', async () => {
     const seen: string[] = [];
     const pattern = { eventName: ['INSERT'], dynamodb: { Keys: { pk: { S: [{ prefix: 'a' }] } } } };
     const reader = await stream(
@@ -103,7 +103,7 @@ describe('a stream that a function reads', () => {
     expect([...seen].sort()).toEqual(['a1', 'a2', 'a3']);
   });
 
-  it('is read again from the first record that the function gives back', async () => {
+  it('retries from the first record in batchItemFailures', async () => {
     const seen: string[] = [];
     let refused = 0;
     const reader = await stream((batch) => {
@@ -120,7 +120,7 @@ describe('a stream that a function reads', () => {
     expect([...seen].sort()).toEqual(['bad', 'one', 'two']);
   });
 
-  it('is not stopped by a record that always fails: it is set aside, and the queue for failures names it', async () => {
+  it('discards a record that always fails and reports it to the failure queue', async () => {
     const seen: string[] = [];
     const reader = await stream(
       (batch) => {
@@ -159,7 +159,7 @@ describe('a stream that a function reads', () => {
     });
   }, 15_000);
 
-  it('goes on behind a record that fails and is too old, however many tries are left', async () => {
+  it('discards a failing record that exceeds the maximum age', async () => {
     const seen: string[] = [];
     const reader = await stream(
       (batch) => {
@@ -176,7 +176,7 @@ describe('a stream that a function reads', () => {
     await reader.close();
   }, 15_000);
 
-  it('tells of records that the function gave back, too, and then of no error', async () => {
+  it('reports discarded records of a partial failure without a function error', async () => {
     const reader = await stream(({ Records }) => {
       const batchItemFailures = Records.map(({ dynamodb }) => ({ itemIdentifier: dynamodb.SequenceNumber }));
       return { result: JSON.stringify({ batchItemFailures }) };
@@ -192,7 +192,7 @@ describe('a stream that a function reads', () => {
     expect(responseContext).toEqual({ statusCode: 200, executedVersion: '$LATEST' });
   });
 
-  it('carries the state of a window from batch to batch, and ends the window when its time is over', async () => {
+  it('passes the window state between batches and closes the window at its end', async () => {
     const clock = createSharedClock();
     const events: Batch[] = [];
     const reader = await stream(

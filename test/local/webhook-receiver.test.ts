@@ -14,7 +14,7 @@ async function start(port = 0): Promise<WebhookReceiver> {
 }
 const send = async (url: string, body: string) => (await fetch(url, { method: 'POST', body })).status;
 
-it('tells each webhook in a line', async () => {
+it('reports each webhook as one line', async () => {
   const { url } = await start();
   const premium = { expirationDate: '2026-02-01T00:00:00.000Z', isExpired: false };
   const updated = {
@@ -34,7 +34,7 @@ it('tells each webhook in a line', async () => {
   ]);
 });
 
-it.each(['', 'nonsense', '[]', '{"type":7}'])('refuses %j, which is no webhook', async (body) => {
+it.each(['', 'nonsense', '[]', '{"type":7}'])('rejects %j', async (body) => {
   expect(await send((await start()).url, body)).toBe(400);
 });
 
