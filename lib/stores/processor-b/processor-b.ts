@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
-import type { Store, StoreContext } from '../store.ts';
+import type { Store } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { callBraintree, createGateway } from './braintree-client.ts';
 import { listUndelivered } from './list-undelivered.ts';
 import { observe } from './observe.ts';

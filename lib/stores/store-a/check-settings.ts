@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
-import type { Store, StoreContext } from '../store.ts';
+import type { Store } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { createApiToken } from './api-token.ts';
 import { createAppStoreServerApi } from './app-store-server-api.ts';
 import { getApiKey, parseEnteredSettings } from './settings.ts';

@@ -1,4 +1,5 @@
-import type { Store, StoreContext } from '../store.ts';
+import type { Store } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { getAccessToken } from './entra.ts';
 import { fulfill } from './fulfill.ts';
 import { confirmEnqueued, listUndelivered } from './list-undelivered.ts';

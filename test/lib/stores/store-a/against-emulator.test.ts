@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { isActive, type Purchase } from '../../../../lib/purchases/purchase.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
-import type { StoreContext, StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
+import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
+import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { createContext } from '../../../../testing/fake-apple.ts';
 import { type EmulatorUser, start, useEmulator } from '../../../emulator/emulator-client.ts';
 

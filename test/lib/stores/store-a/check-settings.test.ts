@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import type { StoreFetch } from '../../../../lib/stores/store.ts';
 import { checkSettings } from '../../../../lib/stores/store-a/check-settings.ts';
+import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { bundleId } from '../../../../testing/apple-payloads.ts';
 import { apiSettings, createContext, failFetch, jsonResponse, textResponse } from '../../../../testing/fake-apple.ts';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
-import type { StoreFetch, ValidationRequest } from '../../../../lib/stores/store.ts';
+import type { ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
+import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { answered, answering, askingWith, type Microsoft, useMicrosoft } from './fake-microsoft.ts';
 
 let microsoft: Microsoft;
