@@ -28,7 +28,7 @@ export interface Store {
   validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation>;
 
   /**
-   * Checks `context.settings` for the operator's CLI: their format and, with `askStore`, one call that changes nothing at the
+   * Checks `context.settings` for the operator's CLI: their format and, with `callStore`, one call that changes nothing at the
    * store. Returns a sentence for the operator. Throws `InvalidPayload` for an invalid format.
    */
   checkSettings(context: StoreContext, options: CheckSettingsOptions): Promise<string>;
@@ -74,7 +74,7 @@ export interface Store {
 }
 
 export interface CheckSettingsOptions {
-  readonly askStore: boolean;
+  readonly callStore: boolean;
 }
 
 const OptionalText = v.exactOptional(v.string());

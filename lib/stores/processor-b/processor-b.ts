@@ -25,9 +25,9 @@ export const processorB: Store = {
 
 const Plans = v.array(v.object({ id: v.string() }));
 
-async function checkSettings(context: StoreContext, { askStore }: { readonly askStore: boolean }): Promise<string> {
+async function checkSettings(context: StoreContext, { callStore }: { readonly callStore: boolean }): Promise<string> {
   const { catalogue } = parse(ProcessorBSettings, context.settings);
-  if (!askStore) return 'The settings are complete; the processor was not asked.';
+  if (!callStore) return 'The settings are complete; the processor was not asked.';
   const gateway = await createGateway(context);
   const plans = new Set(parseBraintreeObject(Plans, await callBraintree(() => gateway.plan.all())).map(({ id }) => id));
   for (const [productId, { planId }] of Object.entries(catalogue)) {

@@ -195,9 +195,9 @@ describe('the emulated store', () => {
   );
 
   it('accepts its own settings and refuses others', async () => {
-    expect(await storeA.checkSettings(withApi(), { askStore: true })).toBe('Apple accepts the API key.');
+    expect(await storeA.checkSettings(withApi(), { callStore: true })).toBe('Apple accepts the API key.');
     const other = { ...withApi(), settings: { ...user.settings('store_a'), keyId: 'OTHER' } };
-    await expect(storeA.checkSettings(other, { askStore: true })).rejects.toMatchObject({ code: 'InternalError' });
+    await expect(storeA.checkSettings(other, { callStore: true })).rejects.toMatchObject({ code: 'InternalError' });
     await expect(storeA.validate(await bodyOf(await buy(), 'signed'), other)).rejects.toMatchObject({
       code: 'InternalError',
     });
