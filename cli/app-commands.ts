@@ -88,7 +88,7 @@ async function setStoreAction(
 ): Promise<void> {
   const settings = parseJson(v.record(v.string(), v.unknown()), readFileSync(file === '-' ? 0 : file, 'utf8'));
   await getApp(deps().apps, name);
-  const result = await checkStoreSettings(name, platform, { settings, askStore: !skipCheck });
+  const result = await checkStoreSettings(name, platform, { settings, callStore: !skipCheck });
   await deps().apps.setStoreSettings(name, platform, settings);
   console.log(`${result}\nSaved, encrypted. Running functions use it within 15 seconds.`);
 }

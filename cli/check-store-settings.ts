@@ -10,11 +10,11 @@ import { createRecordedFetch } from '../lib/stores/recorded-fetch.ts';
 export async function checkStoreSettings(
   appName: string,
   platform: Platform,
-  { settings, askStore }: { settings: unknown; askStore: boolean },
+  { settings, callStore }: { settings: unknown; callStore: boolean },
 ): Promise<string> {
   const { emulator, now, loadStore, table } = deps();
   const { checkSettings } = await loadStore(platform);
   const fetch = createRecordedFetch({ record: () => {}, now, ...(emulator.url && { storesUrl: emulator.url }) });
   const runOnce = createRunOnce(table, { appName, platform, now });
-  return await checkSettings({ appName, settings, fetch, now, runOnce, extraRoots: emulator.roots }, { askStore });
+  return await checkSettings({ appName, settings, fetch, now, runOnce, extraRoots: emulator.roots }, { callStore });
 }

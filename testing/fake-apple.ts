@@ -1,13 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { ServiceError } from '../lib/shared/errors.ts';
-import type {
-  StoreContext,
-  StoreFetch,
-  StoreResponse,
-  StoreValidation,
-  ValidationRequest,
-} from '../lib/stores/store.ts';
+import type { StoreValidation, ValidationRequest } from '../lib/stores/store.ts';
 import { storeA } from '../lib/stores/store-a/store-a.ts';
+import type { StoreContext, StoreFetch, StoreResponse } from '../lib/stores/store-context.ts';
 import { appAppleId, buildRenewalPayload, buildTransactionPayload, bundleId, purchaseDate } from './apple-payloads.ts';
 import { createPki, type Pki } from './apple-pki.ts';
 import { signJws } from './apple-signatures.ts';

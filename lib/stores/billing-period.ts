@@ -3,7 +3,7 @@ import type { ValidationRequest } from './store.ts';
 
 const unitLetters = { Day: 'D', Week: 'W', Month: 'M', Year: 'Y' } as const;
 const maxCount = 1000;
-const pattern = /^P(\d{1,4})([DWMY])$/;
+const periodPattern = /^P(\d{1,4})([DWMY])$/;
 
 /** Converts the request's billing period to an ISO 8601 duration such as `P3M`. Returns undefined if it is missing or invalid. */
 export function parseBillingPeriod({ billingPeriod, billingPeriodUnit }: ValidationRequest): string | undefined {
@@ -12,9 +12,9 @@ export function parseBillingPeriod({ billingPeriod, billingPeriodUnit }: Validat
   return isValid ? `P${billingPeriod}${unitLetters[billingPeriodUnit]}` : undefined;
 }
 
-/** Adds an ISO 8601 duration of one unit, in UTC, `times` times. A day that the month lacks becomes its last day. */
+/** Adds `times` ISO 8601 durations of one unit, in UTC. A day beyond the end of the month becomes its last day. */
 export function addBillingPeriods(start: EpochMillis, period: string, times = 1): EpochMillis {
-  const [, digits = '0', unit] = pattern.exec(period) ?? [];
+  const [, digits = '0', unit] = periodPattern.exec(period) ?? [];
   const count = Number(digits) * times;
   if (unit === 'D' || unit === 'W') return start + count * (unit === 'W' ? 7 : 1) * dayMs;
   return addMonths(start, unit === 'Y' ? count * 12 : count);

@@ -3,13 +3,21 @@ import type { Deps } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { Platform } from '../shared/platform.ts';
 import { createRecordedFetch } from './recorded-fetch.ts';
-import type { StoreContext } from './store.ts';
+import type { StoreContext } from './store-context.ts';
 
-/** What the adapter of a platform may use for this application: its settings, and a fetch that the event records. */
+type StoreContextDeps = Pick<
+  Deps,
+  'now' | 'emulator' | 'appCache' | 'table' | 'accessTokens' | 'purchases' | 'transactions'
+>;
+
+/**
+ * Creates the context for one operation of an adapter. Its calls are recorded with `recorder`. `settings` is undefined if the app
+ * does not use the store.
+ */
 export async function createStoreContext(
   appName: string,
   platform: Platform,
-  { recorder, deps }: { recorder: EventRecorder; deps: Deps },
+  { recorder, deps }: { readonly recorder: Pick<EventRecorder, 'addExternalCall'>; readonly deps: StoreContextDeps },
 ): Promise<StoreContext> {
   const { now, emulator, appCache, table, accessTokens, purchases, transactions } = deps;
   return {

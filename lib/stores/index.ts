@@ -1,8 +1,11 @@
 import type { Platform } from '../shared/platform.ts';
 import type { Store } from './store.ts';
 
-/** Every store, loaded at its first use, so that a function carries only the stores that it meets. */
-export const stores: Readonly<Partial<Record<Platform, () => Promise<Store>>>> = {
+/**
+ * Loaders of all adapters. An adapter is imported at its first use, which keeps the cold start of functions that use only one
+ * store short.
+ */
+export const stores: Readonly<Record<Platform, () => Promise<Store>>> = {
   store_a: async () => (await import('./store-a/store-a.ts')).storeA,
   store_b: async () => (await import('./store-b/store-b.ts')).storeB,
   store_c: async () => (await import('./store-c/store-c.ts')).storeC,

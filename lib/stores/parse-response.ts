@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import type { ServiceError } from '../shared/errors.ts';
 
 /**
- * Reads the JSON text of a store's answer as a schema's type. What is a page, garbage or in other words is the error that
- * `unavailable` makes of the reason: a store that talks nonsense cannot be asked now.
+ * Creates a function that parses the JSON text of a store response with a schema. If the body is not JSON or does not match, the
+ * function throws the error from `unavailable`: an invalid response is handled like an outage.
  */
 export const createResponseParser =
   (unavailable: (reason: string) => ServiceError) =>
@@ -11,5 +11,5 @@ export const createResponseParser =
     const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text, { abortEarly: true });
     if (result.success) return result.output;
     const [issue] = result.issues;
-    throw unavailable(`the answer is not as documented: ${v.getDotPath(issue) ?? 'it is no JSON'}`);
+    throw unavailable(`Unexpected response body: ${v.getDotPath(issue) ?? 'not JSON'}`);
   };

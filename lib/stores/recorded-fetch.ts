@@ -1,20 +1,21 @@
 import type { ExternalCall } from '../events/event.ts';
 import { ServiceError } from '../shared/errors.ts';
-import type { StoreFetch, StoreRequest, StoreResponse } from './store.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import type { StoreFetch, StoreRequest, StoreResponse } from './store-context.ts';
 
 const defaultTimeoutMs = 6_000;
 const maxResponseBytes = 6 * 1024 * 1024;
 
 interface RecordedFetchOptions {
   readonly record: (call: ExternalCall) => void;
-  readonly now: () => number;
-  /** Where the stores are found instead of at their own hosts: the emulator's URL, or undefined in a deployment. */
+  readonly now: () => EpochMillis;
+  /** URL of the emulator, which then receives all calls. Undefined in a deployment. */
   readonly storesUrl?: string;
 }
 
 /**
- * The `fetch` that adapters ask their stores with. It follows no redirect, ends with the deadline, reads at most 6 MB and
- * records every call. A store that gives no answer is `ConnectionFailed`; any HTTP answer is the adapter's to judge.
+ * Creates the `fetch` of the store adapters. It records each call, rejects redirects and enforces the timeout and the size limit.
+ * Throws `ConnectionFailed` if there is no complete response.
  */
 export function createRecordedFetch({ record, now, storesUrl }: RecordedFetchOptions): StoreFetch {
   return async (url, init = {}) => {
@@ -32,7 +33,7 @@ export function createRecordedFetch({ record, now, storesUrl }: RecordedFetchOpt
     } catch (cause) {
       const message = cause instanceof Error ? cause.name : 'failed';
       record({ ...call, error: { message }, timing: { startedAt, endedAt: now() } });
-      throw new ServiceError('ConnectionFailed', 'The store could not be reached.', { cause });
+      throw new ServiceError('ConnectionFailed', 'The store is unavailable. Try again later.', { cause });
     }
   };
 }
@@ -56,13 +57,13 @@ async function readText(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > maxResponseBytes) throw new Error('answer too large');
+    if (size > maxResponseBytes) throw new Error('The response is too large.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The address without query; of the path only words stay, for every other segment may be a token. */
+/** Removes the query and masks path segments that can be purchase tokens or transaction ids. */
 const redactUrl = ({ origin, pathname }: URL): string =>
   origin +
   pathname
@@ -70,6 +71,6 @@ const redactUrl = ({ origin, pathname }: URL): string =>
     .map((segment) => (isPlainSegment(segment) ? segment : '…'))
     .join('/');
 
-/** A plain word, a version (`v3`) or an app's package name. */
+/** Whether the segment is a short word, a version (`v3`) or a package name. */
 const isPlainSegment = (segment: string): boolean =>
   /^(?:[A-Za-z_]{0,24}|v\d{1,2}|[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]{0,30}){1,6})$/.test(segment);

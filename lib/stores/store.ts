@@ -1,190 +1,170 @@
 import * as v from 'valibot';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
-import type { Purchase } from '../purchases/purchase.ts';
-import type { Transaction } from '../purchases/transaction.ts';
 import type { Platform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
-
-const Text = v.exactOptional(v.string());
+import type { StoreContext } from './store-context.ts';
 
 /**
- * A validation as a store adapter gets it: the wire request after the edge has dropped nulls and empty strings and turned
- * numbers-in-text into numbers. `transaction` is untouched; each adapter parses its own variants.
+ * An adapter for one store or payment processor. Adapters translate between the store's API and `Observation`s. They do not read
+ * or write the table, except through `StoreContext`.
+ *
+ * A missing optional method means that the store lacks the capability.
+ *
+ * Unless noted otherwise, methods throw a `ServiceError` with one of these codes:
+ * - `InvalidPayload`: the input can never be accepted, for example a receipt of another app.
+ * - `ConnectionFailed`: the store is unavailable. The caller can retry.
+ * - `InternalError`: the settings are unusable or the store rejected them. The operator must correct them.
+ */
+export interface Store {
+  readonly platform: Platform;
+
+  /**
+   * Verifies the evidence of a `POST /v1/validate` request and queries the store for the current state.
+   *
+   * Expired, refunded and unrelated purchases are results, not errors: the caller decides by `purchaseId` and the purchase state.
+   * Also throws `NeedMoreData` if the client must send further credentials first (store_c).
+   */
+  validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation>;
+
+  /**
+   * Checks `context.settings` for the operator's CLI: their format and, with `callStore`, one call that changes nothing at the
+   * store. Returns a sentence for the operator. Throws `InvalidPayload` for an invalid format.
+   */
+  checkSettings(context: StoreContext, options: CheckSettingsOptions): Promise<string>;
+
+  /**
+   * Returns the prefixed id of the requested purchase if the request alone identifies it by a secret, such as a purchase token.
+   * While the store is unavailable, the API answers such a request with the last verified state.
+   */
+  identifyPurchase?(request: ValidationRequest): string | undefined;
+
+  /**
+   * Acknowledges or consumes the validated purchases at the store if the settings require it. Called after all observations of the
+   * validation are stored. Returns the changed purchases. An error is recorded in the request log and does not fail the validation.
+   */
+  fulfill?(validation: StoreValidation, context: StoreContext): Promise<readonly Observation[]>;
+
+  /** Queries the current state of a purchase. `refreshToken` is the one of an earlier observation of this adapter. */
+  refresh?(refreshToken: Readonly<Record<string, string>>, context: StoreContext): Promise<readonly Observation[]>;
+
+  /**
+   * Verifies a notification on its raw bytes and parses it. Called while the store waits for the response, so it should finish
+   * within a second. `observe` does the rest later.
+   *
+   * Throws `Forbidden` if the store did not send the notification to this app, `InvalidPayload` if it can never be parsed and
+   * `ConnectionFailed` if the store should send it again.
+   */
+  receive?(raw: RawNotification, context: StoreContext): Promise<ReceivedNotifications>;
+
+  /**
+   * Determines the state of the purchases that a notification concerns, from the store's API or from the signed payload. Called by
+   * a queue worker, at least once per notification and in any order. An unknown type returns the reason `OTHER`.
+   */
+  observe?(notification: StoreNotification, context: StoreContext): Promise<ObservedNotification>;
+
+  /**
+   * Lists notifications that occurred after `since` and that the store failed to deliver or holds for polling. Called on a
+   * schedule. Notifications that were handled already may be included.
+   */
+  listUndelivered?(since: EpochMillis, context: StoreContext): Promise<readonly StoreNotification[]>;
+
+  /** Deletes notifications at the store. Called after the result of `listUndelivered` is safely enqueued. */
+  confirmEnqueued?(notifications: readonly StoreNotification[], context: StoreContext): Promise<void>;
+}
+
+export interface CheckSettingsOptions {
+  readonly callStore: boolean;
+}
+
+const OptionalText = v.exactOptional(v.string());
+
+/**
+ * A request to `POST /v1/validate`, normalized by `toValidationRequest`: without nulls and empty strings, and with numbers instead of
+ * numeric strings. Each adapter parses its own variants of `transaction`.
  */
 export const ValidationRequest = v.object({
-  /** The product to validate, or on store_a the application. */
+  /** The requested product, without prefix. On store_a it can be the bundle id of the app. */
   id: v.string(),
   type: v.picklist(['application', 'paid subscription', 'non renewing subscription', 'consumable', 'non consumable']),
-  transaction: v.looseObject({ type: Text }),
-  license: v.exactOptional(v.looseObject({ storeIdKey_collections: Text, storeIdKey_purchases: Text })),
-  applicationUsername: Text,
-  obfuscatedUsername: Text,
+  transaction: v.looseObject({ type: OptionalText }),
+  license: v.exactOptional(v.looseObject({ storeIdKey_collections: OptionalText, storeIdKey_purchases: OptionalText })),
+  applicationUsername: OptionalText,
+  obfuscatedUsername: OptionalText,
+  /** Price of one unit in millionths of `currency`. Used only if the store reports no amount. */
   priceMicros: v.exactOptional(v.number()),
-  currency: Text,
-  /** Number of `billingPeriodUnit` between payments; the only hint of the length of a non-renewing subscription. */
+  /** ISO 4217 code. */
+  currency: OptionalText,
+  /** Number of `billingPeriodUnit`s per period. The only source for the length of a non-renewing subscription. */
   billingPeriod: v.exactOptional(v.number()),
   billingPeriodUnit: v.exactOptional(v.picklist(['Day', 'Week', 'Month', 'Year'])),
 });
 export type ValidationRequest = v.InferOutput<typeof ValidationRequest>;
 
-/** What an adapter may use while it asks its store. */
-export interface StoreContext {
-  /** The application's name, from the verified credential. */
-  readonly appName: string;
-  /** The application's settings for this store, decrypted, or undefined when none are set; the adapter parses them. */
-  readonly settings: unknown;
-  /** Records the call in the event, applies `timeoutMs` (default 6,000) and, against the emulator, changes the host. */
-  readonly fetch: StoreFetch;
-  readonly now: () => EpochMillis;
-  /**
-   * Runs `charge` at most once for the key, over all containers and retries, and returns its (JSON) result again on every
-   * later call. While another call is charging it throws `Conflict`. When an earlier call ended without a known result,
-   * `recover` is asked first: it finds out at the store what became of it, and gives undefined when nothing was charged.
-   */
-  readonly runOnce: <T extends object>(
-    key: string,
-    charge: () => Promise<T>,
-    recover: () => Promise<T | undefined>,
-  ) => Promise<T>;
-  /** What an access token that this service issued stands for; undefined for one that it did not, or that has ended. */
-  readonly findGrant?: (accessToken: string) => Promise<AccessGrant | undefined>;
-  /** What the table keeps for asking about a purchase (prefixed id) again; undefined for one that is not known. */
-  readonly findRefreshToken?: (purchaseId: string) => Promise<Readonly<Record<string, string>> | undefined>;
-  /** A purchase (prefixed id) as the table has it; undefined for one that is not known. */
-  readonly findPurchase?: (purchaseId: string) => Promise<Purchase | undefined>;
-  /** The transactions of a purchase (prefixed id) as the table has them. */
-  readonly listTransactions?: (purchaseId: string) => Promise<readonly Transaction[]>;
-  /** The same by their own (prefixed) id: what was bought with one order may have one in common. Not for a validation. */
-  readonly listTransactionsById?: (transactionId: string) => Promise<readonly Transaction[]>;
-  /** DER certificates to trust beside the store's own pinned roots; only the local emulator has any. */
-  readonly extraRoots: readonly Uint8Array[];
-}
-
-/** What an access token opens at processor_a, in its own ids: a buyer, from the first session on. */
-export interface AccessGrant {
-  readonly session?: string;
-  readonly customer?: string;
-  readonly subscription?: string;
-}
-
-/** `fetch` with a deadline; rejects with a `ServiceError` `ConnectionFailed` when there is no answer in time. */
-export type StoreFetch = (url: string, init?: StoreRequest) => Promise<StoreResponse>;
-
-export interface StoreRequest {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-  readonly timeoutMs?: number;
-}
-
-/** A store's answer, read to its end (at most 6 MB). */
-export interface StoreResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
-
-/** What came of a validation. */
+/** The result of a validation. */
 export interface StoreValidation {
-  /** `data.id`: the bundle id on store_a, the product id elsewhere. */
+  /** `data.id` of the response, without prefix: the bundle id for scope `application`, otherwise the requested product id. */
   readonly id: string;
   /**
-   * Whether the answer depends on one product. A store_a request that names the bundle id, whatever its `type`, asks for
-   * all that the store account owns (`application`): that succeeds with nothing owned, too.
+   * - `product`: the validation succeeds only if the customer owns the requested product.
+   * - `application`: the client requests everything the store account owns. Succeeds even if it owns nothing. Only on store_a, for
+   *   a request of type `application` or with the bundle id as `id`.
    */
   readonly scope: 'application' | 'product';
-  /** Everything that the evidence and the store show; the purchases of the answer's collection. */
+  /** All purchases found in the evidence and at the store. They become the collection of the response. */
   readonly observations: readonly Observation[];
-  /** The purchase that the request (or its signed transaction) is about; undefined when the receipt does not hold it. */
+  /** Prefixed id of the requested purchase. Undefined if the evidence does not contain it. */
   readonly purchaseId?: string;
-  /** `data.transaction`: native detail, without its `type` (the edge echoes the request's) and `transactionId`. */
+  /** Store-specific members of `data.transaction`, without `type`: the response repeats the type of the request. */
   readonly nativeTransaction: Readonly<Record<string, unknown>>;
+  /** Product ids without prefix whose introductory price the store account cannot use. */
   readonly ineligibleForIntroPrice: readonly string[];
-  /** Set when the store could not be asked and signed evidence alone was used. */
+  /** A sentence for the client. Set if the result does not rely on the store's preferred API. */
   readonly warning?: string;
+  /** Versions of the app at the download and now. Only on store_a. */
   readonly appDownload?: { readonly currentVersion?: string; readonly originalVersion?: string };
 }
 
-/** A server notification as it came, before anything of it is believed. */
+/** An inbound HTTP request at a notification endpoint. Nothing in it has been verified. */
 export interface RawNotification {
   readonly method: 'GET' | 'POST';
-  /** The bytes of the body as UTF-8 text, untouched. */
+  /** The unmodified body, decoded as UTF-8. Signatures cover exactly these bytes. */
   readonly body: string;
-  /** By lower-case name. */
+  /** Keys are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** One thing that a store tells of, verified or from a call to the store itself. It travels through a queue (200 KB). */
+/** Maximum time value of an ECMAScript `Date`. */
+const maxDateMs = 8.64e15;
+
+/** A verified notification. It is sent through an SQS queue, so `payload` must stay below 200 KB. */
 export const StoreNotification = v.object({
-  /** The store's idempotency key, the same for every delivery of the same notification. */
+  /** Idempotency key: the store's id of the notification, equal for all deliveries of it. */
   key: v.string(),
-  /** The native type, as events show it: `DID_FAIL_TO_RENEW.GRACE_PERIOD`. */
+  /** The store's own type for the request log, for example `DID_FAIL_TO_RENEW.GRACE_PERIOD`. */
   type: v.string(),
-  /** When it happened by the store's clock, in epoch milliseconds: a moment that a date can name. */
-  occurredAt: v.pipe(v.number(), v.minValue(0), v.maxValue(8.64e15)),
-  /** What `observe` of the same adapter needs to know; never shown to anybody. */
+  /** Time of the notification on the store's clock, in epoch milliseconds. */
+  occurredAt: v.pipe(v.number(), v.minValue(0), v.maxValue(maxDateMs)),
+  /** Input for `observe` of the same adapter. Internal: it never appears in logs or responses. */
   payload: v.record(v.string(), v.unknown()),
 });
 export type StoreNotification = v.InferOutput<typeof StoreNotification>;
 
-/** What came in with one notification. */
+/** The content of one HTTP request of a store. */
 export interface ReceivedNotifications {
+  /** Can be empty, for example for a subscription check of the store. */
   readonly notifications: readonly StoreNotification[];
-  /** The text to answer with, where the store expects one (a challenge). */
+  /** Body of the HTTP response if the store expects one, such as the response to a challenge. Default: empty. */
   readonly responseText?: string;
 }
 
-/** What a message turned out to tell. */
+/** The effect of one notification. */
 export interface ObservedNotification {
-  /** What the native type says in our words; the stored and the observed state have the last word. */
+  /** Translation of the native type. The change of the purchase state takes precedence over it. */
   readonly reason: NotificationReason;
-  /** The purchases concerned as the store shows them now, or as the signed message shows them; none for a test. */
+  /** Current state of the purchases concerned. Empty for a test. */
   readonly observations: readonly Observation[];
-  /** Set when the store's price list changed. */
+  /** Whether the price list of processor_a must be reloaded. */
   readonly pricesChanged?: true;
-}
-
-/** A store or processor. The optional methods are its capabilities. */
-export interface Store {
-  readonly platform: Platform;
-  /**
-   * Checks a receipt. An expired, refunded or foreign-product receipt is a result, not an error: the caller decides from
-   * `purchaseId` and the purchase's state. Throws `InvalidPayload` for what the store did not sign or issue to this
-   * application, `ConnectionFailed` when it cannot be known now, `InternalError` for settings that the store refuses.
-   */
-  validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation>;
-  /**
-   * Checks `asking.settings`: their form, and with `askStore` by a call that changes nothing. Returns a sentence for the
-   * operator; throws `InvalidPayload` for a wrong form, `InternalError` with a clear message when the store refuses them.
-   */
-  checkSettings(context: StoreContext, options: { readonly askStore: boolean }): Promise<string>;
-  /**
-   * The purchase (prefixed id) that a request is about, told from the request alone: a purchase token, not something that
-   * others could guess. While the store is out of reach, its last verified state then answers.
-   */
-  identifyPurchase?(request: ValidationRequest): string | undefined;
-  /**
-   * Called once everything that the validation showed is stored: the moment to acknowledge or consume at the store, where
-   * the settings say so. Returns what changed; a failure is recorded and does not fail the validation.
-   */
-  fulfill?(validation: StoreValidation, context: StoreContext): Promise<readonly Observation[]>;
-  /** The state now of what a refresh token stands for. Throws like `validate`. */
-  refresh?(refreshToken: Readonly<Record<string, string>>, context: StoreContext): Promise<readonly Observation[]>;
-  /**
-   * Verifies a notification on its raw bytes and takes it apart, within a second. Throws `Forbidden` for what the store did
-   * not send to this application, `InvalidPayload` for what can never be understood, `ConnectionFailed` when it should be
-   * sent again.
-   */
-  receive?(raw: RawNotification, context: StoreContext): Promise<ReceivedNotifications>;
-  /**
-   * The state of what a message is about: asked of the store, or taken from its verified signed payload. A type that is
-   * not known is `OTHER` and never fails. Throws like `validate`; the message is then processed again later.
-   */
-  observe?(message: StoreNotification, context: StoreContext): Promise<ObservedNotification>;
-  /** Messages since `since` (epoch milliseconds) that a store without push holds ready, or that it failed to deliver. */
-  listUndelivered?(since: EpochMillis, context: StoreContext): Promise<readonly StoreNotification[]>;
-  /** Called once what `missed` gave is safely on its way: the moment to delete it at the store. */
-  confirmEnqueued?(messages: readonly StoreNotification[], context: StoreContext): Promise<void>;
 }

@@ -1,25 +1,26 @@
-import { ServiceError } from '../shared/errors.ts';
-import type { StoreFetch } from './store.ts';
+import { unavailableError } from './api-errors.ts';
+import type { StoreFetch } from './store-context.ts';
 
 interface TimeBudget {
-  /** For all calls together; clients give up after 20 s. */
+  /** Limit for all calls together. Clients give up after 20 s. */
   readonly totalMs: number;
-  readonly longestCallMs: number;
-  /** Who does not answer. */
-  readonly store: string;
+  /** Limit for each call. */
+  readonly maxCallMs: number;
+  readonly storeName: string;
 }
 
+/** A call with less time would fail anyway. */
 const minCallMs = 250;
 
-/** A fetch whose calls together take no longer than the budget. Time passes here by the machine, not by the service. */
-export function withTimeBudget(
-  fetch: StoreFetch,
-  { totalMs, longestCallMs: maxCallMs, store }: TimeBudget,
-): StoreFetch {
+/**
+ * Wraps `fetch` so that all calls together stay within the budget. Throws `ConnectionFailed` after that. Uses `performance.now()`
+ * because the emulator can move the service clock.
+ */
+export function withTimeBudget(fetch: StoreFetch, { totalMs, maxCallMs, storeName }: TimeBudget): StoreFetch {
   const end = performance.now() + totalMs;
   return async (url, init) => {
     const remainingMs = Math.floor(end - performance.now());
-    if (remainingMs < minCallMs) throw new ServiceError('ConnectionFailed', `${store} does not answer in time.`);
+    if (remainingMs < minCallMs) throw unavailableError(storeName, `The time budget of ${totalMs} ms is used up.`);
     return await fetch(url, { ...init, timeoutMs: Math.min(maxCallMs, remainingMs) });
   };
 }

@@ -5,7 +5,8 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { Platform } from '../shared/platform.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
-import type { Store, StoreContext, StoreValidation, ValidationRequest } from '../stores/store.ts';
+import type { Store, StoreValidation, ValidationRequest } from '../stores/store.ts';
+import type { StoreContext } from '../stores/store-context.ts';
 import { loadLastVerifiedState } from './last-verified-state.ts';
 import { recordObservations } from './record-observations.ts';
 

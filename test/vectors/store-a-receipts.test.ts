@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { findDerElement, parseDerElements } from '../../emulator/crypto/parse-der.ts';
-import type { StoreContext } from '../../lib/stores/store.ts';
 import { storeA } from '../../lib/stores/store-a/store-a.ts';
+import type { StoreContext } from '../../lib/stores/store-context.ts';
 import { createContext } from '../../testing/fake-apple.ts';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 

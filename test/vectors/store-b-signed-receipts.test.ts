@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, it } from '@jest/globals';
-import type { StoreContext } from '../../lib/stores/store.ts';
 import { storeB } from '../../lib/stores/store-b/store-b.ts';
+import type { StoreContext } from '../../lib/stores/store-context.ts';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 
 const folder = ['google', 'real-signed-receipts'];

@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
-import type { StoreFetch, StoreRequest, ValidationRequest } from '../../lib/stores/store.ts';
+import type { ValidationRequest } from '../../lib/stores/store.ts';
 import { renewKeys } from '../../lib/stores/store-c/key-renewal.ts';
 import { storeC } from '../../lib/stores/store-c/store-c.ts';
+import type { StoreFetch, StoreRequest } from '../../lib/stores/store-context.ts';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 import { answered, askingWith, start } from '../lib/stores/store-c/fake-microsoft.ts';
 

@@ -3,7 +3,8 @@ import type { Observation } from '../../purchases/observation.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
 import { withoutPlatform } from '../../shared/platform.ts';
-import type { AccessGrant, StoreContext, ValidationRequest } from '../store.ts';
+import type { ValidationRequest } from '../store.ts';
+import type { AccessGrant, StoreContext } from '../store-context.ts';
 import { fetchCustomerObservations, fetchObservation, type StripeAccount } from './fetch-observations.ts';
 import { fetchSession } from './stripe-queries.ts';
 

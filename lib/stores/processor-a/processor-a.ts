@@ -4,7 +4,8 @@ import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
 import { withoutPlatform, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import type { Store, StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
+import type { Store, StoreValidation, ValidationRequest } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { fetchReceiptObservations, parseReceiptId } from './evidence.ts';
 import { fetchObservation } from './fetch-observations.ts';
 import type { ProcessorAPlatform } from './mapping-context.ts';
@@ -74,11 +75,11 @@ const toNativeTransaction = ({ purchase }: Observation) => ({
   ...(purchase.offerId !== undefined && { price: purchase.offerId.slice(purchase.offerId.indexOf('#') + 1) }),
 });
 
-async function checkSettings(context: StoreContext, { askStore }: { readonly askStore: boolean }): Promise<string> {
+async function checkSettings(context: StoreContext, { callStore }: { readonly callStore: boolean }): Promise<string> {
   if (context.settings === undefined) throw new ServiceError('InvalidPayload', 'There are no settings.');
   const { secretKey } = parse(ProcessorASettings, context.settings);
   const mode = secretKey.includes('_test_') ? 'test' : 'live';
-  if (!askStore) return `The settings are well formed; the key is a ${mode} key.`;
+  if (!callStore) return `The settings are well formed; the key is a ${mode} key.`;
   const prices = await callStripe(
     async () => await createStripeClient(context).prices.list({ active: true, limit: 1 }),
   );

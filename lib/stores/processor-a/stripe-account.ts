@@ -1,5 +1,5 @@
 import { dayMs } from '../../shared/time.ts';
-import type { StoreContext } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import type { StripeAccount } from './fetch-observations.ts';
 import type { ProcessorAPlatform } from './mapping-context.ts';
 import { parseStoredSettings } from './settings.ts';

@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
 import { ServiceError } from '../../shared/errors.ts';
-import type { StoreContext, StoreFetch, StoreRequest } from '../store.ts';
+import type { StoreContext, StoreFetch, StoreRequest } from '../store-context.ts';
 import { parseStoredSettings } from './settings.ts';
 
 /** The version of the API that the types, the mapping and the webhook endpoints are written for. */

@@ -1,6 +1,6 @@
 import type { BraintreeGateway } from 'braintree';
 import { ServiceError } from '../../shared/errors.ts';
-import type { StoreContext, StoreFetch, StoreRequest } from '../store.ts';
+import type { StoreContext, StoreFetch, StoreRequest } from '../store-context.ts';
 import { parseXml } from './parse-xml.ts';
 import { withRequestBudget } from './request-budget.ts';
 import { parseStoredSettings } from './settings.ts';

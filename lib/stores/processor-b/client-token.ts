@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
-import type { StoreContext } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { callBraintree, createGateway } from './braintree-client.ts';
 import { parseBraintreeObject } from './payloads.ts';
 

@@ -1,5 +1,6 @@
 import type { EpochMillis } from '../../shared/time.ts';
-import type { StoreContext, StoreNotification } from '../store.ts';
+import type { StoreNotification } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { callBraintree, createGateway } from './braintree-client.ts';
 import { deriveNotificationKey } from './receive.ts';
 import { searchPaymentIds } from './search-payments.ts';

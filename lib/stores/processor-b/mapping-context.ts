@@ -1,6 +1,6 @@
 import type { ProductType } from '../../purchases/purchase.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import type { StoreContext } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { parseStoredSettings } from './settings.ts';
 
 /** A day in milliseconds. */

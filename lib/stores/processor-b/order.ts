@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
-import type { StoreContext, ValidationRequest } from '../store.ts';
+import type { ValidationRequest } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { type CatalogueProduct, type ProcessorBSettings, parseStoredSettings } from './settings.ts';
 
 const Receipt = v.object({

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
-import type { Store, StoreContext } from '../store.ts';
+import type { Store } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { callBraintree, createGateway } from './braintree-client.ts';
 import { listUndelivered } from './list-undelivered.ts';
 import { observe } from './observe.ts';
@@ -24,9 +25,9 @@ export const processorB: Store = {
 
 const Plans = v.array(v.object({ id: v.string() }));
 
-async function checkSettings(context: StoreContext, { askStore }: { readonly askStore: boolean }): Promise<string> {
+async function checkSettings(context: StoreContext, { callStore }: { readonly callStore: boolean }): Promise<string> {
   const { catalogue } = parse(ProcessorBSettings, context.settings);
-  if (!askStore) return 'The settings are complete; the processor was not asked.';
+  if (!callStore) return 'The settings are complete; the processor was not asked.';
   const gateway = await createGateway(context);
   const plans = new Set(parseBraintreeObject(Plans, await callBraintree(() => gateway.plan.all())).map(({ id }) => id));
   for (const [productId, { planId }] of Object.entries(catalogue)) {

@@ -3,7 +3,8 @@ import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse } from '../../shared/parse.ts';
-import type { RawNotification, ReceivedNotifications, StoreContext, StoreNotification } from '../store.ts';
+import type { RawNotification, ReceivedNotifications, StoreNotification } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { createGateway, isBraintreeError } from './braintree-client.ts';
 import { toNotificationReason } from './notification-reason.ts';
 

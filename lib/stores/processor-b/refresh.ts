@@ -2,7 +2,7 @@ import type { BraintreeGateway } from 'braintree';
 import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
 import { parse } from '../../shared/parse.ts';
-import type { StoreContext } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { callBraintree, createGateway } from './braintree-client.ts';
 import { createMappingContext } from './mapping-context.ts';
 import { BraintreeTransaction, parseBraintreeObject, Subscription } from './payloads.ts';

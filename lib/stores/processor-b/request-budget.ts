@@ -1,5 +1,5 @@
 import { ServiceError } from '../../shared/errors.ts';
-import type { StoreFetch } from '../store.ts';
+import type { StoreFetch } from '../store-context.ts';
 
 /** A new buyer's subscription takes five calls, and the gateway in front of this service gives up after 29 s. */
 const totalMs = 24_000;

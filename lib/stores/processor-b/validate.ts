@@ -1,6 +1,7 @@
 import { ServiceError } from '../../shared/errors.ts';
 import { withPlatform } from '../../shared/platform.ts';
-import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
+import type { StoreValidation, ValidationRequest } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { createGateway } from './braintree-client.ts';
 import { type ChargeRecord, charge, recoverCharge } from './charge.ts';
 import { createMappingContext } from './mapping-context.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { StoreFetch, StoreResponse } from '../store.ts';
+import type { StoreFetch, StoreResponse } from '../store-context.ts';
 import { parseResponse, unavailableError } from './api-errors.ts';
 import type { Environment } from './payloads.ts';
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
-import type { Store, StoreContext } from '../store.ts';
+import type { Store } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { createApiToken } from './api-token.ts';
 import { createAppStoreServerApi } from './app-store-server-api.ts';
 import { getApiKey, parseEnteredSettings } from './settings.ts';
@@ -8,10 +9,10 @@ import { getApiKey, parseEnteredSettings } from './settings.ts';
 /** No transaction has this number: asking for it tells whether the key is accepted, and nothing else. */
 const probePath = '/inApps/v1/transactions/0';
 
-/** Checks the settings of an application, with `askStore` by a call to Apple that changes nothing. */
+/** Checks the settings of an application, with `callStore` by a call to Apple that changes nothing. */
 export async function checkSettings(
   context: StoreContext,
-  { askStore }: Parameters<Store['checkSettings']>[1],
+  { callStore }: Parameters<Store['checkSettings']>[1],
 ): Promise<string> {
   const settings = parseEnteredSettings(context.settings);
   const key = getApiKey(settings);
@@ -21,7 +22,7 @@ export async function checkSettings(
       : 'The form is right. Without an API key receipts are verified by their signatures alone.';
   }
   const token = createApiToken(key, settings.bundleId, context.now());
-  if (!askStore) return 'The form is right.';
+  if (!callStore) return 'The form is right.';
   const server = createAppStoreServerApi(context.fetch, token);
   const production = await server.get('Production', probePath, v.unknown());
   if (production.kind !== 'refused') return 'Apple accepts the API key.';

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../shared/errors.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { dayMs } from '../../shared/time.ts';
-import type { StoreContext, StoreNotification } from '../store.ts';
+import type { StoreNotification } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { withTimeBudget } from '../time-budget.ts';
 import { invalidSettingsError } from './api-errors.ts';
 import { createApiToken } from './api-token.ts';
@@ -18,7 +19,7 @@ const historyRetentionMs: Readonly<Record<Environment, number>> = {
 };
 
 /** This runs on a schedule, where nobody waits. */
-const budget = { totalMs: 50_000, longestCallMs: 6_000, store: 'Apple' };
+const budget = { totalMs: 50_000, maxCallMs: 6_000, storeName: 'The App Store' };
 
 /**
  * The notifications that Apple failed to deliver, as a delivery would have brought them. None without an API key. Throws

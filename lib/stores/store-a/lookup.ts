@@ -1,6 +1,6 @@
 import { ServiceError } from '../../shared/errors.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
-import type { StoreContext } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { createApiToken } from './api-token.ts';
 import { type AppDownload, fromAppTransaction, fromClassicReceipt } from './app-download.ts';
 import { createAppStoreServerApi } from './app-store-server-api.ts';

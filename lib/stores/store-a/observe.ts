@@ -1,6 +1,7 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { ServiceError } from '../../shared/errors.ts';
-import type { ObservedNotification, StoreContext, StoreNotification } from '../store.ts';
+import type { ObservedNotification, StoreNotification } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { createApiToken } from './api-token.ts';
 import { createAppStoreServerApi } from './app-store-server-api.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';

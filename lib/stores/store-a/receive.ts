@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { parseJson } from '../../shared/parse.ts';
-import type { RawNotification, ReceivedNotifications, StoreContext } from '../store.ts';
+import type { RawNotification, ReceivedNotifications } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { parseNotification } from './parse-notification.ts';
 import { parseStoredSettings } from './settings.ts';
 import { createVerificationContext } from './verification.ts';

@@ -3,7 +3,7 @@ import type { Observation } from '../../purchases/observation.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse } from '../../shared/parse.ts';
-import type { StoreContext } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { createApiToken } from './api-token.ts';
 import { type AppStoreServerApi, createAppStoreServerApi } from './app-store-server-api.ts';
 import { fetchAccount, type StoreAccount } from './fetch-account.ts';

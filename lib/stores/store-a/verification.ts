@@ -1,7 +1,7 @@
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import type { StoreContext } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { verifyJws } from './jws.ts';
 import { AppTransactionPayload, RenewalPayload, TransactionPayload } from './payloads.ts';
 import type { StoreASettings } from './settings.ts';

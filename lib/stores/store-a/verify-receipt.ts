@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
-import type { StoreFetch } from '../store.ts';
+import type { StoreFetch } from '../store-context.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import { ClassicReceipt, ClassicTransaction, fromClassicTransaction } from './classic-receipt.ts';
 import { deriveStatuses, PendingRenewal } from './classic-status.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { importPKCS8, SignJWT } from 'jose';
 import * as v from 'valibot';
 import type { EpochMillis } from '../../shared/time.ts';
-import type { StoreFetch } from '../store.ts';
+import type { StoreFetch } from '../store-context.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import type { ServiceAccount } from './settings.ts';
 

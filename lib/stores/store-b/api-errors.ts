@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { createResponseParser } from '../parse-response.ts';
-import type { StoreResponse } from '../store.ts';
+import type { StoreResponse } from '../store-context.ts';
 
 /** The error of a Google that cannot be asked now; what is wrong stays in the cause. */
 export const unavailableError = (cause: unknown): ServiceError =>

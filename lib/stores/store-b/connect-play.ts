@@ -1,5 +1,5 @@
 import { ServiceError } from '../../shared/errors.ts';
-import type { StoreContext } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { createPlayApi, type PlayApi } from './play-api.ts';
 import { parseStoredSettings } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import { type CryptoKey, importJWK } from 'jose';
 import * as v from 'valibot';
 import type { EpochMillis } from '../../shared/time.ts';
-import type { StoreContext } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { parseResponse, unavailableError } from './api-errors.ts';
 
 const url = 'https://www.googleapis.com/oauth2/v3/certs';

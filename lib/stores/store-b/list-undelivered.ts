@@ -1,5 +1,6 @@
 import type { EpochMillis } from '../../shared/time.ts';
-import type { StoreContext, StoreNotification } from '../store.ts';
+import type { StoreNotification } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { connectPlay } from './connect-play.ts';
 import { toVoidedNotification } from './parse-notification.ts';
 import type { VoidedPurchases } from './payloads.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { EpochMillis } from '../../shared/time.ts';
-import type { StoreContext, StoreResponse } from '../store.ts';
+import type { StoreContext, StoreResponse } from '../store-context.ts';
 import { withTimeBudget } from '../time-budget.ts';
 import { evictAccessToken, getAccessToken } from './access-token.ts';
 import { checkResponse, parseResponse, unavailableError } from './api-errors.ts';
@@ -52,7 +52,7 @@ export function createPlayApi(
   context: StoreContext,
   totalMs = defaultBudgetMs,
 ): PlayApi {
-  const fetch = withTimeBudget(context.fetch, { totalMs, longestCallMs: 5_000, store: 'Google Play' });
+  const fetch = withTimeBudget(context.fetch, { totalMs, maxCallMs: 5_000, storeName: 'Google Play' });
   const base = `https://androidpublisher.googleapis.com/androidpublisher/v3/applications/${encodeURIComponent(settings.packageName)}`;
   const call = async (path: string, method: 'GET' | 'POST' = 'GET'): Promise<StoreResponse> => {
     const send = async (): Promise<StoreResponse> => {

@@ -1,6 +1,7 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { ServiceError } from '../../shared/errors.ts';
-import type { RawNotification, StoreContext } from '../store.ts';
+import type { RawNotification } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { findGoogleKey } from './google-keys.ts';
 import type { StoreBSettings } from './settings.ts';
 

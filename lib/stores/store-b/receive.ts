@@ -1,5 +1,6 @@
 import { parse } from '../../shared/parse.ts';
-import type { RawNotification, ReceivedNotifications, StoreContext } from '../store.ts';
+import type { RawNotification, ReceivedNotifications } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { parseNotification } from './parse-notification.ts';
 import { verifyPushToken } from './push-token.ts';
 import { StoreBSettings } from './settings.ts';

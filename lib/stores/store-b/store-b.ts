@@ -36,13 +36,13 @@ export const storeB: Store = {
     const found = await lookUpToken(wanted, { play: connectPlay(context), now: context.now() });
     return !found || found === 'gone' ? [] : found.observations;
   },
-  async checkSettings(context, { askStore }) {
+  async checkSettings(context, { callStore }) {
     const { serviceAccount, licenseKey } = parseStoredSettings(context.settings);
     if (licenseKey !== undefined && !isLicenseKey(licenseKey))
       throw new ServiceError('InvalidPayload', 'licenseKey: expected the base64 text that the Play Console shows.');
     if (!serviceAccount)
       return 'The form is right. Without a service account receipts are verified by their signatures alone.';
-    if (!askStore) return 'The form is right.';
+    if (!callStore) return 'The form is right.';
     // A token that no purchase has: Google tells whether it would have answered.
     await connectPlay(context).fetchSubscription('claimcheck-settings-check');
     return 'Google accepts the service account for this application.';

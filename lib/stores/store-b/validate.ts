@@ -1,6 +1,7 @@
 import { ServiceError } from '../../shared/errors.ts';
 import { withPlatform } from '../../shared/platform.ts';
-import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
+import type { StoreValidation, ValidationRequest } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { type Evidence, verifyEvidence } from './evidence.ts';
 import { type LookupResult, lookUpToken } from './lookup.ts';
 import { createPlayApi } from './play-api.ts';

@@ -1,4 +1,4 @@
-import type { StoreContext } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { defaultBudgetMs } from './play-api.ts';
 
 /** For a validation and for what follows it, so that the client still hears of both. */

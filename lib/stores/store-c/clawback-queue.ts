@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { EpochMillis } from '../../shared/time.ts';
-import type { StoreContext, StoreResponse } from '../store.ts';
+import type { StoreContext, StoreResponse } from '../store-context.ts';
 import { withTimeBudget } from '../time-budget.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import { evictAccessToken, getAccessToken } from './entra.ts';
@@ -19,7 +19,7 @@ export interface QueueMessage {
 /** Nobody waits for this conversation; it may take as long as many messages need. */
 export const createQueueSession = ({ settings, fetch, now }: StoreContext): MicrosoftSession => ({
   settings: parseStoredSettings(settings),
-  fetch: withTimeBudget(fetch, { totalMs: 60_000, longestCallMs: 5_000, store: 'Microsoft' }),
+  fetch: withTimeBudget(fetch, { totalMs: 60_000, maxCallMs: 5_000, storeName: 'Microsoft Store' }),
   now,
 });
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { EpochMillis } from '../../shared/time.ts';
-import type { StoreResponse } from '../store.ts';
+import type { StoreResponse } from '../store-context.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import type { MicrosoftSession } from './session.ts';
 

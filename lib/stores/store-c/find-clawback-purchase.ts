@@ -1,7 +1,7 @@
 import type { Transaction } from '../../purchases/transaction.ts';
 import { withoutPlatform, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import type { StoreContext } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import type { Clawback, ClawbackEvent } from './clawback-event.ts';
 
 /** The purchase that an event is about, and what its payment is known by. */

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
 import { dayMs } from '../../shared/time.ts';
-import type { StoreContext } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { getAccessToken } from './entra.ts';
 import { RefreshToken } from './refresh-token.ts';
 import { createSession, type MicrosoftSession } from './session.ts';

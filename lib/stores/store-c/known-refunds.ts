@@ -1,7 +1,7 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import type { StoreContext } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 
 /** The state of a subscription follows what happened by hours. */
 const stateLagMs = 24 * 60 * 60 * 1000;

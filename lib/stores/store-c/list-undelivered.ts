@@ -1,6 +1,7 @@
 import { parse } from '../../shared/parse.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import type { StoreContext, StoreNotification } from '../store.ts';
+import type { StoreNotification } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { Clawback, type ClawbackEvent, parseClawbackEvent, toNotification } from './clawback-event.ts';
 import {
   createQueueSession,

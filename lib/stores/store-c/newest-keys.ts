@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import type { StoreContext } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { RefreshToken } from './refresh-token.ts';
 import type { MicrosoftSession } from './session.ts';
 import { parseStoreIdKey, type StoreService } from './store-id-key.ts';

@@ -1,6 +1,6 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { parse } from '../../shared/parse.ts';
-import type { StoreContext } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { renewKeysInSession } from './key-renewal.ts';
 import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, lookUpProduct } from './lookup.ts';

@@ -1,5 +1,5 @@
 import type { EpochMillis } from '../../shared/time.ts';
-import type { StoreContext, StoreFetch } from '../store.ts';
+import type { StoreContext, StoreFetch } from '../store-context.ts';
 import { withRequestBudget } from './request-budget.ts';
 import { parseStoredSettings, type StoreCSettings } from './settings.ts';
 

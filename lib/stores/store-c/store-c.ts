@@ -1,4 +1,5 @@
-import type { Store, StoreContext } from '../store.ts';
+import type { Store } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { getAccessToken } from './entra.ts';
 import { fulfill } from './fulfill.ts';
 import { confirmEnqueued, listUndelivered } from './list-undelivered.ts';
@@ -20,9 +21,9 @@ export const storeC: Store = {
   confirmEnqueued,
 };
 
-async function checkSettings(context: StoreContext, { askStore }: { readonly askStore: boolean }): Promise<string> {
+async function checkSettings(context: StoreContext, { callStore }: { readonly callStore: boolean }): Promise<string> {
   parseEnteredSettings(context.settings);
-  if (!askStore) return 'The settings are complete; Microsoft was not asked.';
+  if (!callStore) return 'The settings are complete; Microsoft was not asked.';
   await checkTokens(createSession(context));
   return 'Microsoft Entra gives this application tokens for the store and tickets for StoreID keys.';
 }

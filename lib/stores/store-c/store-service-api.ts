@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
-import type { StoreResponse } from '../store.ts';
+import type { StoreResponse } from '../store-context.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import { evictAccessToken, getAccessToken } from './entra.ts';
 import type { MicrosoftSession } from './session.ts';

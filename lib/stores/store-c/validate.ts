@@ -1,6 +1,7 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { isExpired } from '../../purchases/purchase.ts';
-import type { StoreContext, StoreValidation, ValidationRequest } from '../store.ts';
+import type { StoreValidation, ValidationRequest } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
 import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, type LookupResult, lookUpProduct, type ObservedItem } from './lookup.ts';
 import { parseLookupRequest } from './lookup-request.ts';

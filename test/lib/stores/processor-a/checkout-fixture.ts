@@ -3,7 +3,7 @@ import { deps } from '../../../../lib/deps.ts';
 import { createEventRecorder } from '../../../../lib/events/event-recorder.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import { createStoreContext } from '../../../../lib/stores/create-store-context.ts';
-import type { StoreContext } from '../../../../lib/stores/store.ts';
+import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { startTestService, type TestService } from '../../../../testing/service.ts';
 
 /** Through whose account an application sells. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import Stripe from 'stripe';
 import { toNotificationReason } from '../../../../lib/stores/processor-a/notification-reason.ts';
 import { processorA } from '../../../../lib/stores/processor-a/processor-a.ts';
-import type { StoreContext, StoreResponse } from '../../../../lib/stores/store.ts';
+import type { StoreContext, StoreResponse } from '../../../../lib/stores/store-context.ts';
 import { now } from './stripe-fixtures.ts';
 
 const secret = 'whsec_of_the_endpoint';

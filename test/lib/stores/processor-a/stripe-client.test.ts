@@ -1,7 +1,7 @@
 import { expect, it, test } from '@jest/globals';
 import { ServiceError } from '../../../../lib/shared/errors.ts';
 import { callStripe, createStripeClient } from '../../../../lib/stores/processor-a/stripe-client.ts';
-import type { StoreRequest, StoreResponse } from '../../../../lib/stores/store.ts';
+import type { StoreRequest, StoreResponse } from '../../../../lib/stores/store-context.ts';
 
 const settings = { secretKey: 'sk_test_of_the_account' };
 

@@ -133,13 +133,13 @@ describe('settings', () => {
   it('are checked by their form and by a call', async () => {
     const store = await deps().loadStore('processor_a');
     const good = await service.asking();
-    expect(await store.checkSettings(good, { askStore: false })).toMatch(/live key/);
-    expect(await store.checkSettings(good, { askStore: true })).toMatch(/accepts/);
-    const form = store.checkSettings({ ...good, settings: { secretKey: 'pk_live_public' } }, { askStore: false });
+    expect(await store.checkSettings(good, { callStore: false })).toMatch(/live key/);
+    expect(await store.checkSettings(good, { callStore: true })).toMatch(/accepts/);
+    const form = store.checkSettings({ ...good, settings: { secretKey: 'pk_live_public' } }, { callStore: false });
     await expect(form).rejects.toMatchObject({ code: 'InvalidPayload' });
     const wrong = store.checkSettings(
       { ...good, settings: { secretKey: 'sk_live_somebody_else' } },
-      { askStore: true },
+      { callStore: true },
     );
     await expect(wrong).rejects.toMatchObject({
       code: 'InternalError',

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../../../lib/shared/errors.ts';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
-import type { StoreContext, StoreFetch, StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
+import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
+import type { StoreContext, StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { type EmulatorUser, stillClock, useEmulator } from '../../../emulator/emulator-client.ts';
 
 /** Paths of the calls that took a payment. */

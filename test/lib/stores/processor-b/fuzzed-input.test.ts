@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { ServiceError } from '../../../../lib/shared/errors.ts';
 import { parseXml } from '../../../../lib/stores/processor-b/parse-xml.ts';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
-import type { StoreContext, ValidationRequest } from '../../../../lib/stores/store.ts';
+import type { ValidationRequest } from '../../../../lib/stores/store.ts';
+import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 
 const settings = {
   merchantId: 'merchant',

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
-import type { StoreContext, StoreNotification } from '../../../../lib/stores/store.ts';
+import type { StoreNotification } from '../../../../lib/stores/store.ts';
+import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { type Braintree, useBraintree } from './fake-braintree.ts';
 
 let braintree: Braintree;

@@ -2,7 +2,8 @@ import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
-import { type StoreContext, StoreNotification } from '../../../../lib/stores/store.ts';
+import { StoreNotification } from '../../../../lib/stores/store.ts';
+import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { officialKinds, officialSample } from './official-client.ts';
 
 const settings = {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { withRequestBudget } from '../../../../lib/stores/processor-b/request-budget.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
-import type { StoreFetch } from '../../../../lib/stores/store.ts';
+import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { type Braintree, useBraintree } from './fake-braintree.ts';
 
 let braintree: Braintree;

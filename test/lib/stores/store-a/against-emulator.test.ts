@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { isActive, type Purchase } from '../../../../lib/purchases/purchase.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
-import type { StoreContext, StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
+import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
+import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { createContext } from '../../../../testing/fake-apple.ts';
 import { type EmulatorUser, start, useEmulator } from '../../../emulator/emulator-client.ts';
 
@@ -194,9 +195,9 @@ describe('the emulated store', () => {
   );
 
   it('accepts its own settings and refuses others', async () => {
-    expect(await storeA.checkSettings(withApi(), { askStore: true })).toBe('Apple accepts the API key.');
+    expect(await storeA.checkSettings(withApi(), { callStore: true })).toBe('Apple accepts the API key.');
     const other = { ...withApi(), settings: { ...user.settings('store_a'), keyId: 'OTHER' } };
-    await expect(storeA.checkSettings(other, { askStore: true })).rejects.toMatchObject({ code: 'InternalError' });
+    await expect(storeA.checkSettings(other, { callStore: true })).rejects.toMatchObject({ code: 'InternalError' });
     await expect(storeA.validate(await bodyOf(await buy(), 'signed'), other)).rejects.toMatchObject({
       code: 'InternalError',
     });

@@ -1,12 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import type { StoreFetch } from '../../../../lib/stores/store.ts';
 import { checkSettings } from '../../../../lib/stores/store-a/check-settings.ts';
+import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { bundleId } from '../../../../testing/apple-payloads.ts';
 import { apiSettings, createContext, failFetch, jsonResponse, textResponse } from '../../../../testing/fake-apple.ts';
 
-const checked = async (settings: unknown, fetch: StoreFetch = failFetch, askStore = true) =>
-  await checkSettings(createContext({ settings, fetch }), { askStore }).catch(({ code }) => code);
+const checked = async (settings: unknown, fetch: StoreFetch = failFetch, callStore = true) =>
+  await checkSettings(createContext({ settings, fetch }), { callStore }).catch(({ code }) => code);
 
 const accepted: StoreFetch = async () => jsonResponse(404, { errorCode: 4040010 });
 const refused: StoreFetch = async () => textResponse(401, 'Unauthenticated');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { StoreContext, StoreFetch } from '../../../../lib/stores/store.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
+import type { StoreContext, StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { dayMs, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createPki } from '../../../../testing/apple-pki.ts';
 import { signJws } from '../../../../testing/apple-signatures.ts';

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import {
-  type ObservedNotification,
-  type RawNotification,
-  type StoreContext,
-  StoreNotification,
-} from '../../../../lib/stores/store.ts';
+import { type ObservedNotification, type RawNotification, StoreNotification } from '../../../../lib/stores/store.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
+import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import {
   appAppleId,
   buildRenewalPayload,

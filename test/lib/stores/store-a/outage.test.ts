@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ServiceError } from '../../../../lib/shared/errors.ts';
-import type { StoreContext, StoreFetch } from '../../../../lib/stores/store.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
+import type { StoreContext, StoreFetch } from '../../../../lib/stores/store-context.ts';
 import {
   buildAppTransactionPayload,
   buildOneTimePayload,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { StoreContext } from '../../../../lib/stores/store.ts';
 import { refresh } from '../../../../lib/stores/store-a/refresh.ts';
+import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import {
   buildOneTimePayload,
   buildTransactionPayload,

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { androidpublisher_v3 } from '@googleapis/androidpublisher';
-import type { StoreContext } from '../../../../lib/stores/store.ts';
+import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 
 export type SubscriptionAnswer = androidpublisher_v3.Schema$SubscriptionPurchaseV2;
 export type ProductAnswer = androidpublisher_v3.Schema$ProductPurchaseV2;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { ServiceError } from '../../../../lib/shared/errors.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
-import type { StoreContext } from '../../../../lib/stores/store.ts';
 import { receive } from '../../../../lib/stores/store-b/receive.ts';
+import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 
 export const packageName = 'com.example.app';
 export const audience = 'https://purchases.example.com/v3/webhook/store_b/app';

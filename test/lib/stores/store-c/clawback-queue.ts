@@ -1,4 +1,4 @@
-import type { StoreFetch, StoreResponse } from '../../../../lib/stores/store.ts';
+import type { StoreFetch, StoreResponse } from '../../../../lib/stores/store-context.ts';
 import { answered } from './fake-microsoft.ts';
 
 const signature =

@@ -1,14 +1,8 @@
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
-import type {
-  StoreContext,
-  StoreFetch,
-  StoreRequest,
-  StoreResponse,
-  StoreValidation,
-  ValidationRequest,
-} from '../../../../lib/stores/store.ts';
+import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
+import type { StoreContext, StoreFetch, StoreRequest, StoreResponse } from '../../../../lib/stores/store-context.ts';
 import { type EmulatorUser, start, stillClock, useEmulator } from '../../../emulator/emulator-client.ts';
 
 export { start };

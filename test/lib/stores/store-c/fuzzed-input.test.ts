@@ -4,8 +4,9 @@ import * as v from 'valibot';
 import { Purchase } from '../../../../lib/purchases/purchase.ts';
 import { Transaction } from '../../../../lib/purchases/transaction.ts';
 import { ServiceError } from '../../../../lib/shared/errors.ts';
-import type { StoreFetch, StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
+import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
+import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { claim } from '../../../emulator/store-c-client-app.ts';
 import { answering, askingWith, type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import type { Transaction } from '../../../../lib/purchases/transaction.ts';
-import { type StoreContext, StoreNotification } from '../../../../lib/stores/store.ts';
+import { StoreNotification } from '../../../../lib/stores/store.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
+import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { clawbackQueue, eventOf, textOf } from './clawback-queue.ts';
 import { askingWith } from './fake-microsoft.ts';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
-import type { StoreFetch, ValidationRequest } from '../../../../lib/stores/store.ts';
+import type { ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
+import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { answered, answering, askingWith, type Microsoft, useMicrosoft } from './fake-microsoft.ts';
 
 let microsoft: Microsoft;
@@ -99,7 +100,7 @@ describe('credentials', () => {
     const error = { code: 'InternalError', message: expect.stringMatching(message) };
     const { license: _keys, ...body } = subscription;
     await expect(microsoft.validate(body, settings)).rejects.toMatchObject(error);
-    await expect(storeC.checkSettings(microsoft.asking(settings), { askStore: true })).rejects.toMatchObject(error);
+    await expect(storeC.checkSettings(microsoft.asking(settings), { callStore: true })).rejects.toMatchObject(error);
   });
 
   test.each([
@@ -146,8 +147,8 @@ describe('credentials', () => {
 describe('settings', () => {
   it('that are good are said to be so', async () => {
     const good = microsoft.asking();
-    expect(await storeC.checkSettings(good, { askStore: false })).toMatch(/complete/);
-    expect(await storeC.checkSettings(good, { askStore: true })).toMatch(/tickets/);
+    expect(await storeC.checkSettings(good, { callStore: false })).toMatch(/complete/);
+    expect(await storeC.checkSettings(good, { callStore: true })).toMatch(/tickets/);
   });
 
   test.each([
@@ -156,7 +157,7 @@ describe('settings', () => {
     [{ consume: 'yes' }, /consume/],
   ])('that are not usable are named to the operator: %j', async (changes, message) => {
     const context = microsoft.asking(changes);
-    await expect(storeC.checkSettings(context, { askStore: false })).rejects.toMatchObject({
+    await expect(storeC.checkSettings(context, { callStore: false })).rejects.toMatchObject({
       code: 'InvalidPayload',
       message: expect.stringMatching(message),
     });
@@ -166,7 +167,7 @@ describe('settings', () => {
   it('are needed', async () => {
     const context = { ...microsoft.asking(), settings: undefined };
     await expect(storeC.validate(subscription, context)).rejects.toMatchObject({ code: 'InvalidPayload' });
-    await expect(storeC.checkSettings(context, { askStore: false })).rejects.toMatchObject({ code: 'InvalidPayload' });
+    await expect(storeC.checkSettings(context, { callStore: false })).rejects.toMatchObject({ code: 'InvalidPayload' });
   });
 });
 

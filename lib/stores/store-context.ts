@@ -1,0 +1,72 @@
+import type { Purchase } from '../purchases/purchase.ts';
+import type { Transaction } from '../purchases/transaction.ts';
+import type { EpochMillis } from '../shared/time.ts';
+
+/**
+ * Everything a store adapter may use during one operation. Created per operation by `createStoreContext`.
+ *
+ * The optional members read stored data. They are absent when an operator checks settings from the CLI.
+ */
+export interface StoreContext {
+  /** Name of the app, taken from the verified credentials or from the notification URL. */
+  readonly appName: string;
+  /** Decrypted settings of the app for this store. Undefined if there are none. The adapter parses them. */
+  readonly settings: unknown;
+  readonly fetch: StoreFetch;
+  /** Returns the current time of the service, in epoch milliseconds. The local runtime can move this clock. */
+  readonly now: () => EpochMillis;
+  /**
+   * Runs `run` at most once per key, across containers and retries, and replays its JSON result on later calls.
+   * If an earlier run ended without a recorded result, `recover` queries the store first. Returns its result, or calls `run` if it
+   * returns undefined. Throws `Conflict` while another call is running.
+   */
+  readonly runOnce: <T extends object>(
+    key: string,
+    run: () => Promise<T>,
+    recover: () => Promise<T | undefined>,
+  ) => Promise<T>;
+  /** Returns the access grant of a token issued by this service. Undefined for unknown and expired tokens. */
+  readonly findGrant?: (accessToken: string) => Promise<AccessGrant | undefined>;
+  /** Returns the stored refresh token of a purchase. `purchaseId` is prefixed (`store_c:…`), as in the next members. */
+  readonly findRefreshToken?: (purchaseId: string) => Promise<Readonly<Record<string, string>> | undefined>;
+  /** Returns the stored state of a purchase. */
+  readonly findPurchase?: (purchaseId: string) => Promise<Purchase | undefined>;
+  /** Returns the stored transactions of a purchase. */
+  readonly listTransactions?: (purchaseId: string) => Promise<readonly Transaction[]>;
+  /**
+   * Returns the stored transactions with a prefixed transaction id. Purchases of one order can share it. Reads an eventually
+   * consistent index, so it must not be used by `validate`.
+   */
+  readonly listTransactionsById?: (transactionId: string) => Promise<readonly Transaction[]>;
+  /** DER certificates that are trusted in addition to the store's pinned roots. Empty except with the local emulator. */
+  readonly extraRoots: readonly Uint8Array[];
+}
+
+/** What an access token opens at processor_a. The ids are Stripe's own, without prefix. */
+export interface AccessGrant {
+  readonly session?: string;
+  readonly customer?: string;
+  readonly subscription?: string;
+}
+
+/**
+ * Sends one HTTPS request to a store and reads the response completely (at most 6 MB). Each call is recorded in the request log.
+ * Returns every HTTP status. Throws `ConnectionFailed` if there is no complete response in time.
+ */
+export type StoreFetch = (url: string, init?: StoreRequest) => Promise<StoreResponse>;
+
+export interface StoreRequest {
+  /** Default: `GET`. */
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Limit for the whole call, including the body. Default: 6,000. */
+  readonly timeoutMs?: number;
+}
+
+export interface StoreResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body, decoded as UTF-8. */
+  readonly text: string;
+}
