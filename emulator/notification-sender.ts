@@ -1,3 +1,4 @@
+import { hourMs } from './calendar.ts';
 import type { Clock } from './clock.ts';
 import type { NotificationDelivery } from './notification-delivery.ts';
 import type { OutgoingNotification } from './outgoing-notification.ts';
@@ -22,7 +23,7 @@ export interface NotificationSender {
 
 /** How many postings that are over are remembered. */
 const maxFinishedDeliveries = 500;
-const maxTimerMs = 3_600_000;
+const maxTimerMs = hourMs;
 
 /** A sender with nothing to send. */
 export function createNotificationSender({

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { dayMs } from '../calendar.ts';
 import type { StoreHttpRequest } from '../http-messages.ts';
 import type { DeliveryAttempt, NotificationDelivery } from '../notification-delivery.ts';
 import { apiError } from './api-error.ts';
@@ -6,7 +7,6 @@ import type { Environment } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
 
 const pageSize = 20;
-const dayMs = 86_400_000;
 const retentionMs = 180 * dayMs;
 const Millis = v.pipe(v.number(), v.integer(), v.minValue(0));
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { hourMs } from '../calendar.ts';
 import type { StoreNotification } from '../emulated-store.ts';
 import type { OutgoingNotification } from '../outgoing-notification.ts';
 import { app } from './app.ts';
@@ -8,8 +9,6 @@ import { type ResponseContext, signRenewal, signTransaction } from './response-c
 import { signJws } from './signed-data.ts';
 import { statusCodes } from './statuses.ts';
 import { getAccount } from './store-state.ts';
-
-const hourMs = 3_600_000;
 
 /** Each after the attempt before; in the sandbox there is one attempt. */
 const retryDelaysMs = { Production: [1, 12, 24, 48, 72].map((hours) => hours * hourMs), Sandbox: [] } as const;

@@ -1,4 +1,4 @@
-import { addPeriod, type Period } from '../calendar.ts';
+import { addPeriod, dayMs, type Period } from '../calendar.ts';
 import { getPeriod } from './catalogue.ts';
 import { advanceAnchor, buildRenewalOrder, getPeriodEnd } from './orders.ts';
 import {
@@ -11,7 +11,6 @@ import {
 import type { Purchase } from './records.ts';
 import { clearEndState, getNextPrice } from './renewal.ts';
 
-const dayMs = 86_400_000;
 const holdDays = 30;
 
 /** The payment for the next period fails: grace begins, or account hold when there is none or it is over. */

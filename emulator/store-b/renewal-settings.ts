@@ -1,4 +1,4 @@
-import { addPeriod, type Period } from '../calendar.ts';
+import { addPeriod, dayMs, type Period } from '../calendar.ts';
 import { getPeriod } from './catalogue.ts';
 import { cancelUnpaidOrder, endSubscription } from './end-subscription.ts';
 import { advanceAnchor, getPeriodEnd } from './orders.ts';
@@ -13,7 +13,6 @@ import {
 } from './purchase-transition.ts';
 import type { Purchase, Subscription } from './records.ts';
 
-const dayMs = 86_400_000;
 /** A week in which nobody is told, and the customers' notice of thirty days. */
 const noticeDays = 37;
 

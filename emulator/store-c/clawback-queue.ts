@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { hourMs, secondMs } from '../calendar.ts';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
 import { listQueuedMessages, messageTtlMs } from './clawback-events.ts';
 import { queueErrorResponse, xmlResponse } from './queue-response.ts';
@@ -9,14 +10,14 @@ import { requireClientId } from './service-request.ts';
 /** The host of the storage account whose queue has the publisher's clawback events. */
 export const queueHost = 'storeclawback.queue.core.windows.net';
 
-const tokenLifeMs = 3_600_000;
+const tokenTtlMs = hourMs;
 const defaultVisibilitySeconds = 30;
 const maxVisibilitySeconds = 7 * 86_400;
 
 /** `GET /v8.0/b2b/clawback/sastoken`: a URI with which the publisher's queue can be read for an hour. */
 export function handleSasTokenRequest(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const queue = requireClientId(context, call);
-  const expiry = new Date(context.now() + tokenLifeMs).toISOString().replace(/\.\d+Z$/, 'Z');
+  const expiry = new Date(context.now() + tokenTtlMs).toISOString().replace(/\.\d+Z$/, 'Z');
   const rights = { sv: '2019-07-07', sp: 'rp', se: expiry, spr: 'https' };
   const query = new URLSearchParams({ ...rights, sig: signQueueUrl(context, queue, expiry) });
   return jsonResponse(200, { uri: `https://${queueHost}/${queue}?${query}` });
@@ -61,7 +62,7 @@ function getMessages({ books, now }: ResponseContext, query: URLSearchParams): H
     if (isPeeked) return message;
     const hidden = {
       ...message,
-      visibleAt: now() + seconds * 1000,
+      visibleAt: now() + seconds * secondMs,
       dequeueCount: message.dequeueCount + 1,
       popReceipt: randomBytes(18).toString('base64'),
     };

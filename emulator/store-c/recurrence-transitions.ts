@@ -1,12 +1,10 @@
-import { addPeriod, type Period } from '../calendar.ts';
+import { addPeriod, dayMs, hourMs, type Period } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import { refundLatestPayment, withPayment } from './payments.ts';
 import type { Product, Purchase, Recurrence } from './records.ts';
 
-const dayMs = 86_400_000;
-
 /** The state of a recurrence follows its dates so much later. */
-const stateLagMs = 3 * 3_600_000;
+const stateLagMs = 3 * hourMs;
 
 /** The subscription of a purchase; refuses a purchase that is none. */
 function requireRecurrence({ id, recurrence }: Purchase): Recurrence {
