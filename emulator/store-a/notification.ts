@@ -50,12 +50,12 @@ export function toOutgoingNotification(context: ResponseContext, message: StoreN
 }
 
 function aboutPurchase(context: ResponseContext, { purchaseId, transactionId }: StoreNotification): object {
-  const { books } = context;
-  const purchase = books.purchases.get(purchaseId);
+  const { state } = context;
+  const purchase = state.purchases.get(purchaseId);
   if (purchase === undefined) throw new Error(`There is no purchase ${purchaseId} to notify of`);
   const transaction =
     purchase.transactions.find((one) => one.transactionId === transactionId) ?? getLatestTransaction(purchase);
-  const found = { account: getAccount(books, purchase), purchase, transaction };
+  const found = { account: getAccount(state, purchase), purchase, transaction };
   return {
     signedTransactionInfo: signTransaction(context, found),
     ...(purchase.subscription && {

@@ -27,7 +27,7 @@ export function failPayment(purchase: Purchase, { at, product }: TransitionConte
   const inGrace = { ...clearEndState(purchase), state: 'IN_GRACE_PERIOD', expiryTime: graceEnd } as const;
   return {
     purchase: { ...failed, subscription: inGrace },
-    notices: [buildSubscriptionNotification(purchase, 'IN_GRACE_PERIOD')],
+    notifications: [buildSubscriptionNotification(purchase, 'IN_GRACE_PERIOD')],
   };
 }
 
@@ -37,7 +37,7 @@ export function startAccountHold(purchase: Purchase, at: number): Transition {
   const held = { ...clearEndState(purchase), state: 'ON_HOLD', expiryTime, holdEnds: at + holdDays * dayMs } as const;
   return {
     purchase: { ...purchase, subscription: held },
-    notices: [buildSubscriptionNotification(purchase, 'ON_HOLD')],
+    notifications: [buildSubscriptionNotification(purchase, 'ON_HOLD')],
   };
 }
 

@@ -23,7 +23,7 @@ export function cancelRenewal(purchase: Purchase, at: number): Transition {
   if (state === 'ON_HOLD' || state === 'PAUSED') {
     return {
       purchase: endSubscription(purchase, at, 'user'),
-      notices: [
+      notifications: [
         buildSubscriptionNotification(purchase, 'CANCELED'),
         buildSubscriptionNotification(purchase, 'EXPIRED'),
       ],
@@ -49,7 +49,7 @@ export function pauseSubscription(purchase: Purchase, at: number, period: Period
   const paused = { state: 'PAUSED', expiryTime: at, resumesAt: addPeriod(at, period) } as const;
   return {
     purchase: withSubscription(purchase, paused),
-    notices: [
+    notifications: [
       buildSubscriptionNotification(purchase, 'PAUSE_SCHEDULE_CHANGED'),
       buildSubscriptionNotification(purchase, 'PAUSED'),
     ],
@@ -82,7 +82,7 @@ export function acceptPriceIncrease(purchase: Purchase): Transition {
   const confirmed = { ...priceChange, state: 'CONFIRMED', chargeAt: getPeriodEnd(anchor) } as const;
   return {
     purchase: withSubscription(purchase, { priceChange: confirmed }),
-    notices: [buildSubscriptionNotification(purchase, 'PRICE_CHANGE_UPDATED')],
+    notifications: [buildSubscriptionNotification(purchase, 'PRICE_CHANGE_UPDATED')],
   };
 }
 

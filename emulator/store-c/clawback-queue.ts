@@ -42,7 +42,7 @@ function isAllowed(context: ResponseContext, queue: string, query: URLSearchPara
 const signQueueUrl = ({ keys }: ResponseContext, queue: string, expiry: string): string =>
   createHmac('sha256', keys.privateKey).update(`rp\n\n${expiry}\n/queue/${queue}`).digest('base64');
 
-function getMessages({ books, now }: ResponseContext, query: URLSearchParams): HttpResponse {
+function getMessages({ state, now }: ResponseContext, query: URLSearchParams): HttpResponse {
   const count = readNumber(query, 'numofmessages', { usual: 1, from: 1, to: 32 });
   const seconds = readNumber(query, 'visibilitytimeout', {
     usual: defaultVisibilitySeconds,
@@ -56,7 +56,7 @@ function getMessages({ books, now }: ResponseContext, query: URLSearchParams): H
       'A query parameter is out of the permissible range.',
     );
   }
-  const visible = listQueuedMessages(books, now()).filter(({ visibleAt }) => visibleAt <= now());
+  const visible = listQueuedMessages(state, now()).filter(({ visibleAt }) => visibleAt <= now());
   const isPeeked = query.get('peekonly') === 'true';
   const taken = visible.slice(0, count).map((message): ClawbackMessage => {
     if (isPeeked) return message;
@@ -66,20 +66,20 @@ function getMessages({ books, now }: ResponseContext, query: URLSearchParams): H
       dequeueCount: message.dequeueCount + 1,
       popReceipt: randomBytes(18).toString('base64'),
     };
-    books.clawbacks.set(message.lineItemId, hidden);
+    state.clawbacks.set(message.lineItemId, hidden);
     return hidden;
   });
   const list = taken.map((message) => toMessageXml(message, isPeeked)).join('');
   return xmlResponse(200, list === '' ? '<QueueMessagesList />' : `<QueueMessagesList>${list}</QueueMessagesList>`);
 }
 
-function deleteMessage({ books, now }: ResponseContext, messageId: string, query: URLSearchParams): HttpResponse {
-  const message = listQueuedMessages(books, now()).find((one) => one.messageId === messageId);
+function deleteMessage({ state, now }: ResponseContext, messageId: string, query: URLSearchParams): HttpResponse {
+  const message = listQueuedMessages(state, now()).find((one) => one.messageId === messageId);
   if (message === undefined) return queueErrorResponse(404, 'MessageNotFound', 'The specified message does not exist.');
   if (message.popReceipt === undefined || query.get('popreceipt') !== message.popReceipt) {
     return queueErrorResponse(400, 'PopReceiptMismatch', 'The specified pop receipt did not match.');
   }
-  books.clawbacks.set(message.lineItemId, { ...message, isDeleted: true });
+  state.clawbacks.set(message.lineItemId, { ...message, isDeleted: true });
   return { status: 204, headers: {}, body: '' };
 }
 

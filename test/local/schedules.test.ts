@@ -4,7 +4,7 @@ import type { LocalFunctions } from '../../local/local-functions.ts';
 import { createLocalNames } from '../../local/local-names.ts';
 import { startSchedules } from '../../local/schedules.ts';
 import { createSharedClock } from '../../local/shared-clock.ts';
-import { until } from '../emulator/notification-receiver.ts';
+import { waitUntil } from '../emulator/notification-receiver.ts';
 
 const rule = (ScheduleExpression: string, id: string) => ({
   Type: 'AWS::Events::Rule',
@@ -77,11 +77,11 @@ describe('a schedule', () => {
     const clock = createSharedClock();
     const functions = { byArn: () => work } as unknown as LocalFunctions;
     const schedules = startSchedules(onlyEachMinute, names, { functions, clock, log: (line) => lines.push(line) });
-    await until(() => calls === 1);
+    await waitUntil(() => calls === 1);
     clock.set(clock.now() + 60_000);
-    await until(() => calls === 2);
+    await waitUntil(() => calls === 2);
     await schedules.close();
-    await until(() => lines.length === 2);
+    await waitUntil(() => lines.length === 2);
     expect(lines[0]).toMatch(/^EachMinute: .*(no luck|too long)/);
   });
 
