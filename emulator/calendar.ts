@@ -1,6 +1,9 @@
 import * as v from 'valibot';
 
-const dayMs = 86_400_000;
+export const secondMs = 1_000;
+export const minuteMs = 60 * secondMs;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
 
 const pattern =
   /^P(?=.)(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,4})W)?(?:(\d{1,4})D)?(?:T(?=.)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$/;
@@ -25,7 +28,7 @@ export function countDays(period: Period): number {
 }
 
 /** The start of the second that `at` is in: stores date purchases in whole seconds. */
-export const floorToSecond = (at: number): number => Math.floor(at / 1000) * 1000;
+export const floorToSecond = (at: number): number => Math.floor(at / secondMs) * secondMs;
 
 function parsePeriod(period: Period): { months: number; ms: number } {
   const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = (pattern.exec(period) ?? [])
@@ -33,7 +36,7 @@ function parsePeriod(period: Period): { months: number; ms: number } {
     .map((digits = '0') => Number(digits));
   return {
     months: years * 12 + months,
-    ms: (weeks * 7 + days) * dayMs + ((hours * 60 + minutes) * 60 + seconds) * 1000,
+    ms: (weeks * 7 + days) * dayMs + hours * hourMs + minutes * minuteMs + seconds * secondMs,
   };
 }
 

@@ -10,7 +10,7 @@ import { ReleaseOrder } from './release-order.ts';
 /** `GET /control/notifications`: where notifications go, how the next ones are delivered, and how the others fare. */
 export const listNotifications = ({ outbox }: Emulator): object => ({
   urls: outbox.urls(),
-  orders: outbox.deliveryRules.all(),
+  orders: outbox.deliveryRules.list(),
   notifications: outbox.listDeliveries().map(toDeliveryView),
 });
 
@@ -21,7 +21,7 @@ export function addDeliveryRule(emulator: Emulator, call: HttpRequest): object {
   deliveryRules.add(
     platform === undefined ? order : { ...order, platform: getNotifyingStore(emulator, platform, 400) },
   );
-  return { orders: deliveryRules.all() };
+  return { orders: deliveryRules.list() };
 }
 
 /** `DELETE /control/notifications`: what comes is delivered once and at once again. */

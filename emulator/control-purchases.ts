@@ -42,7 +42,7 @@ export function payCheckoutSession(
   _call: HttpRequest,
   [sessionId = '']: readonly string[],
 ): object {
-  const { result: paid, entries } = emulator.journal.during(() => findPaidCheckout(emulator, sessionId));
+  const { result: paid, entries } = emulator.notificationLog.capture(() => findPaidCheckout(emulator, sessionId));
   return { ...describePurchase(paid.store, paid.id), notifications: entries.map(toLogView) };
 }
 
@@ -63,8 +63,8 @@ interface ChangeRequest {
   readonly change: () => string;
 }
 
-function applyChange({ journal }: Emulator, store: RunningStore, { form, change }: ChangeRequest): object {
-  const { result, entries } = journal.during(change);
+function applyChange({ notificationLog }: Emulator, store: RunningStore, { form, change }: ChangeRequest): object {
+  const { result, entries } = notificationLog.capture(change);
   return { ...describePurchase(store, result, form), notifications: entries.map(toLogView) };
 }
 

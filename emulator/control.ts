@@ -51,20 +51,20 @@ function matchParameters(template: readonly string[], segments: readonly string[
   return fits ? segments.filter((_segment, i) => template[i] === '*') : undefined;
 }
 
-function getOverview({ stores, faults, journal, clock }: Emulator): object {
+function getOverview({ stores, faults, notificationLog, clock }: Emulator): object {
   const platforms = stores.map((store) => [
     store.platform,
     {
       products: store.products(),
       purchases: store.purchases(),
       actions: Object.keys(store.actions),
-      faults: faults.of(store.platform),
+      faults: faults.list(store.platform),
     },
   ]);
   return {
     now: new Date(clock.now()).toISOString(),
     platforms: Object.fromEntries(platforms),
-    notifications: journal.latest().map(toLogView),
+    notifications: notificationLog.list().map(toLogView),
   };
 }
 
@@ -74,7 +74,7 @@ function addFault(emulator: Emulator, call: HttpRequest): object {
   const { platform, ...fault } = parseBody(AddFaultBody, call);
   const store = getStore(emulator, platform, 400);
   emulator.faults.add(store.platform, fault);
-  return { platform: store.platform, faults: emulator.faults.of(store.platform) };
+  return { platform: store.platform, faults: emulator.faults.list(store.platform) };
 }
 
 function clearFaults({ faults }: Emulator): object {

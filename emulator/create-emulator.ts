@@ -9,23 +9,23 @@ import { storeDefinitions } from './stores.ts';
 
 /** Whom to tell that there is something to write down; nobody until the state file is open. */
 export interface ChangeListener {
-  changed: () => void;
+  onChange: () => void;
 }
 
 /** Opens all stores of the registry, and the outbox for what they notify; new ones, or as they were saved. */
 export async function createEmulator(clock: Clock, changes: ChangeListener, saved?: EmulatorState): Promise<Emulator> {
-  const journal = createNotificationLog();
+  const notificationLog = createNotificationLog();
   const open: RunningStore[] = [];
   const storeNamed = (platform: string): RunningStore | undefined => open.find((one) => one.platform === platform);
   const tell = (platform: string, message: StoreNotification): void => {
-    journal.add({ platform, ...message });
+    notificationLog.add({ platform, ...message });
     if (outbox.urls()[platform] === undefined) return;
     const notification = storeNamed(platform)?.toOutgoingNotification?.(message);
     if (notification !== undefined) outbox.add(platform, message, notification);
   };
   const outgoing = (platform: string): NotificationDeliveries => ({
     url: () => outbox.urls()[platform],
-    postings: () => outbox.listDeliveries().filter((posting) => posting.platform === platform),
+    list: () => outbox.listDeliveries().filter((delivery) => delivery.platform === platform),
   });
   const opened = storeDefinitions.map(async ({ open, ...definition }): Promise<RunningStore> => {
     const { platform } = definition;
@@ -33,7 +33,7 @@ export async function createEmulator(clock: Clock, changes: ChangeListener, save
       now: clock.now,
       savedState: saved?.stores[platform],
       emitNotification: (message) => tell(platform, message),
-      outgoing: outgoing(platform),
+      deliveries: outgoing(platform),
     });
     return { ...definition, ...store };
   });
@@ -41,8 +41,8 @@ export async function createEmulator(clock: Clock, changes: ChangeListener, save
   const outbox = createOutbox({
     clock,
     saved: saved?.outbox,
-    notificationOf: (platform, message) => storeNamed(platform)?.toOutgoingNotification?.(message),
-    changed: () => changes.changed(),
+    toOutgoingNotification: (platform, message) => storeNamed(platform)?.toOutgoingNotification?.(message),
+    changed: () => changes.onChange(),
   });
-  return { clock, journal, outbox, faults: createFaultQueue(), stores: open };
+  return { clock, notificationLog, outbox, faults: createFaultQueue(), stores: open };
 }

@@ -20,8 +20,8 @@ export type DeliveryRule = Readonly<v.InferOutput<typeof DeliveryRule>>;
 export interface DeliveryRules {
   readonly add: (order: DeliveryRule) => void;
   /** The order for a notification that is sent now, which counts as one of its `next`. */
-  readonly take: (platform: string) => DeliveryRule;
-  readonly all: () => readonly DeliveryRule[];
+  readonly consume: (platform: string) => DeliveryRule;
+  readonly list: () => readonly DeliveryRule[];
   readonly clear: () => void;
 }
 
@@ -29,11 +29,11 @@ export interface DeliveryRules {
 export function createDeliveryRules(): DeliveryRules {
   let orders: readonly DeliveryRule[] = [];
   return {
-    all: () => orders,
+    list: () => orders,
     add: (order) => {
       orders = [...orders, order];
     },
-    take: (platform) => {
+    consume: (platform) => {
       const order = orders.find((one) => (one.platform ?? platform) === platform);
       if (order === undefined) return {};
       orders = orders.flatMap((one) => (one === order ? consumeOne(one) : [one]));

@@ -21,7 +21,7 @@ export interface EmulatedStoreContext {
   readonly savedState: unknown;
   /** To be called with every server notification that the real store would send at this point. */
   readonly emitNotification: (message: StoreNotification) => void;
-  readonly outgoing: NotificationDeliveries;
+  readonly deliveries: NotificationDeliveries;
 }
 
 /** What a store sees of how its notifications fare. */
@@ -29,7 +29,7 @@ export interface NotificationDeliveries {
   /** Where they are posted to; undefined when nobody wants them. */
   readonly url: () => string | undefined;
   /** Those that wait or were sent lately, every copy of them, the oldest first. */
-  readonly postings: () => readonly NotificationDelivery[];
+  readonly list: () => readonly NotificationDelivery[];
 }
 
 /** A server notification of a store. */

@@ -10,7 +10,7 @@ export interface Emulator {
   readonly clock: Clock;
   readonly stores: readonly RunningStore[];
   readonly faults: FaultQueue;
-  readonly journal: NotificationLog;
+  readonly notificationLog: NotificationLog;
   readonly outbox: Outbox;
 }
 

@@ -15,8 +15,8 @@ export type Fault = v.InferOutput<typeof Fault>;
 export interface FaultQueue {
   readonly add: (platform: string, fault: Fault) => void;
   /** The fault of the call that is made now, which counts as one of its times. */
-  readonly take: (platform: string) => Fault | undefined;
-  readonly of: (platform: string) => readonly Fault[];
+  readonly consume: (platform: string) => Fault | undefined;
+  readonly list: (platform: string) => readonly Fault[];
   readonly clear: () => void;
 }
 
@@ -25,11 +25,11 @@ export function createFaultQueue(): FaultQueue {
   const waiting = new Map<string, readonly Fault[]>();
   const of = (platform: string): readonly Fault[] => waiting.get(platform) ?? [];
   return {
-    of,
+    list: of,
     add: (platform, fault) => {
       waiting.set(platform, [...of(platform), fault]);
     },
-    take: (platform) => {
+    consume: (platform) => {
       const [fault, ...others] = of(platform);
       if (fault !== undefined) waiting.set(platform, [...consumeOne(fault), ...others]);
       return fault;

@@ -32,17 +32,17 @@ export type NotificationDelivery = Readonly<v.InferOutput<typeof NotificationDel
 /** The outbox as it is kept over a restart: where notifications go, and all that are on their way or remembered. */
 export const SavedOutbox = v.object({
   urls: v.record(v.string(), v.string()),
-  postings: v.array(NotificationDelivery),
+  deliveries: v.array(NotificationDelivery),
 });
 export type SavedOutbox = v.InferOutput<typeof SavedOutbox>;
 
-/** A posting as the control API shows it. */
-export function toDeliveryView({ body: _long, dueAt, at, attempts, ...posting }: NotificationDelivery): object {
+/** A delivery as the control API shows it. */
+export function toDeliveryView({ body: _long, dueAt, at, attempts, ...delivery }: NotificationDelivery): object {
   return {
-    ...posting,
+    ...delivery,
     at: formatTime(at),
     attempts: attempts.map((attempt) => ({ ...attempt, at: formatTime(attempt.at) })),
-    ...(posting.state === 'waiting' && { dueAt: formatTime(dueAt) }),
+    ...(delivery.state === 'waiting' && { dueAt: formatTime(dueAt) }),
   };
 }
 

@@ -8,14 +8,14 @@ export interface LoggedNotification extends StoreNotification {
 /** The latest server notifications of all stores, oldest first. */
 export interface NotificationLog {
   readonly add: (entry: LoggedNotification) => void;
-  readonly latest: () => readonly LoggedNotification[];
+  readonly list: () => readonly LoggedNotification[];
   /** What `act` gives, and the entries that it adds. */
-  readonly during: <T>(act: () => T) => { readonly result: T; readonly entries: readonly LoggedNotification[] };
+  readonly capture: <T>(act: () => T) => { readonly result: T; readonly entries: readonly LoggedNotification[] };
 }
 
 const length = 200;
 
-/** A journal without entries. */
+/** A notificationLog without entries. */
 export function createNotificationLog(): NotificationLog {
   let entries: readonly LoggedNotification[] = [];
   let recent: LoggedNotification[] | undefined;
@@ -24,8 +24,8 @@ export function createNotificationLog(): NotificationLog {
       entries = [...entries, entry].slice(-length);
       recent?.push(entry);
     },
-    latest: () => entries,
-    during: (act) => {
+    list: () => entries,
+    capture: (act) => {
       const during: LoggedNotification[] = [];
       recent = during;
       try {

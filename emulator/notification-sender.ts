@@ -1,28 +1,29 @@
+import { hourMs } from './calendar.ts';
 import type { Clock } from './clock.ts';
 import type { NotificationDelivery } from './notification-delivery.ts';
 import type { OutgoingNotification } from './outgoing-notification.ts';
 import { postNotification } from './post-notification.ts';
 
-/** A posting with what it takes to send it. */
+/** A delivery with what it takes to send it. */
 export interface PendingDelivery {
-  readonly posting: NotificationDelivery;
+  readonly delivery: NotificationDelivery;
   readonly notification: OutgoingNotification;
 }
 
 /** Attempts to post, concurrently, and repeats what failed. */
 export interface NotificationSender {
   readonly add: (sending: PendingDelivery) => void;
-  readonly all: () => readonly PendingDelivery[];
+  readonly list: () => readonly PendingDelivery[];
   /** Attempts at once all that is due, without waiting for how it ends. */
   readonly sendDue: () => void;
   /** Attempts each of them once the one before was answered, so that they arrive in this order. */
-  readonly sendInTurn: (sendings: readonly PendingDelivery[]) => void;
+  readonly sendSequentially: (sendings: readonly PendingDelivery[]) => void;
   readonly close: () => Promise<void>;
 }
 
-/** How many postings that are over are remembered. */
+/** How many deliveries that are over are remembered. */
 const maxFinishedDeliveries = 500;
-const maxTimerMs = 3_600_000;
+const maxTimerMs = hourMs;
 
 /** A sender with nothing to send. */
 export function createNotificationSender({
@@ -38,54 +39,54 @@ export function createNotificationSender({
   let timer: NodeJS.Timeout | undefined;
 
   const keep = (sending: PendingDelivery): void => {
-    sendings.set(sending.posting.id, sending);
+    sendings.set(sending.delivery.id, sending);
   };
   const attempt = async (sending: PendingDelivery): Promise<void> => {
-    const { posting, notification } = sending;
+    const { delivery, notification } = sending;
     const at = clock.now();
     const headers = notification.buildHeaders(at);
-    const outcome = await postNotification({ url: posting.url, headers, body: posting.body, signal: closing.signal });
-    underWay.delete(posting.id);
+    const outcome = await postNotification({ url: delivery.url, headers, body: delivery.body, signal: closing.signal });
+    underWay.delete(delivery.id);
     if (outcome === undefined) return;
-    keep({ notification, posting: recordAttempt(sending, { at, ...outcome }) });
+    keep({ notification, delivery: recordAttempt(sending, { at, ...outcome }) });
     evictOldest(sendings);
     changed();
     setTimer();
   };
   const send = (sending: PendingDelivery): Promise<void> => {
     const sent = attempt(sending);
-    underWay.set(sending.posting.id, sent);
+    underWay.set(sending.delivery.id, sent);
     return sent;
   };
   const isDue = ({ id, state, dueAt }: NotificationDelivery): boolean =>
     state === 'waiting' && dueAt <= clock.now() && !underWay.has(id) && !closing.signal.aborted;
   const sendDue = (): void => {
-    for (const sending of sendings.values()) if (isDue(sending.posting)) void send(sending);
+    for (const sending of sendings.values()) if (isDue(sending.delivery)) void send(sending);
     setTimer();
   };
   const setTimer = (): void => {
     clearTimeout(timer);
     const waiting = [...sendings.values()].filter(
-      ({ posting }) => posting.state === 'waiting' && !underWay.has(posting.id),
+      ({ delivery }) => delivery.state === 'waiting' && !underWay.has(delivery.id),
     );
     if (waiting.length === 0 || closing.signal.aborted) return;
-    const waitMs = Math.min(...waiting.map(({ posting }) => posting.dueAt)) - clock.now();
+    const waitMs = Math.min(...waiting.map(({ delivery }) => delivery.dueAt)) - clock.now();
     timer = setTimeout(sendDue, Math.min(Math.max(waitMs, 0), maxTimerMs)).unref();
   };
   return {
-    all: () => [...sendings.values()],
+    list: () => [...sendings.values()],
     add: keep,
     sendDue,
-    sendInTurn: (chosen) => {
+    sendSequentially: (chosen) => {
       let before: Promise<void> = Promise.resolve();
-      for (const { posting, notification } of chosen) {
+      for (const { delivery, notification } of chosen) {
         const sending: PendingDelivery = {
           notification,
-          posting: { ...posting, state: 'waiting', dueAt: clock.now() },
+          delivery: { ...delivery, state: 'waiting', dueAt: clock.now() },
         };
         keep(sending);
         before = before.then(() => (closing.signal.aborted ? undefined : attempt(sending)));
-        underWay.set(posting.id, before);
+        underWay.set(delivery.id, before);
       }
     },
     close: async () => {
@@ -97,22 +98,22 @@ export function createNotificationSender({
 }
 
 function recordAttempt(
-  { posting, notification }: PendingDelivery,
+  { delivery, notification }: PendingDelivery,
   attempt: NotificationDelivery['attempts'][number],
 ): NotificationDelivery {
-  const attempts = [...posting.attempts, attempt];
+  const attempts = [...delivery.attempts, attempt];
   if (attempt.status !== undefined && notification.isDelivered(attempt.status)) {
-    return { ...posting, attempts, state: 'delivered' };
+    return { ...delivery, attempts, state: 'delivered' };
   }
-  const delayMs = notification.retryDelaysMs[posting.attempts.length];
-  if (delayMs === undefined) return { ...posting, attempts, state: 'failed' };
-  return { ...posting, attempts, dueAt: attempt.at + delayMs };
+  const delayMs = notification.retryDelaysMs[delivery.attempts.length];
+  if (delayMs === undefined) return { ...delivery, attempts, state: 'failed' };
+  return { ...delivery, attempts, dueAt: attempt.at + delayMs };
 }
 
 function evictOldest(sendings: Map<string, PendingDelivery>): void {
   const over = [...sendings.values()].filter(
-    ({ posting }) => posting.state === 'delivered' || posting.state === 'failed',
+    ({ delivery }) => delivery.state === 'delivered' || delivery.state === 'failed',
   );
-  for (const { posting } of over.slice(0, Math.max(0, over.length - maxFinishedDeliveries)))
-    sendings.delete(posting.id);
+  for (const { delivery } of over.slice(0, Math.max(0, over.length - maxFinishedDeliveries)))
+    sendings.delete(delivery.id);
 }

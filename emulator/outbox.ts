@@ -22,7 +22,7 @@ export interface Outbox {
   readonly release: (order: ReleaseOrder & { readonly platform?: string }) => number;
   /** Attempts what is due. */
   readonly sendDue: () => void;
-  readonly save: () => SavedOutbox;
+  readonly toSavedState: () => SavedOutbox;
   /** Breaks off the attempts that are under way; they are due again at the next start. */
   readonly close: () => Promise<void>;
 }
@@ -31,19 +31,19 @@ interface OutboxOptions {
   readonly clock: Clock;
   readonly saved?: SavedOutbox | undefined;
   /** How a store posts a notification, for those that an earlier run took in. */
-  readonly notificationOf: (platform: string, message: StoreNotification) => OutgoingNotification | undefined;
+  readonly toOutgoingNotification: (platform: string, message: StoreNotification) => OutgoingNotification | undefined;
   /** Called when attempts made the outbox another. */
   readonly changed: () => void;
 }
 
 /** An outbox that sends what an earlier run left waiting. */
-export function createOutbox({ clock, saved, notificationOf, changed }: OutboxOptions): Outbox {
+export function createOutbox({ clock, saved, toOutgoingNotification: notificationOf, changed }: OutboxOptions): Outbox {
   const urls = new Map(Object.entries(saved?.urls ?? {}));
   const deliveryRules = createDeliveryRules();
   const postman = createNotificationSender({ clock, changed });
-  for (const posting of saved?.postings ?? []) {
-    const notification = notificationOf(posting.platform, posting);
-    if (notification !== undefined) postman.add({ posting, notification });
+  for (const delivery of saved?.deliveries ?? []) {
+    const notification = notificationOf(delivery.platform, delivery);
+    if (notification !== undefined) postman.add({ delivery, notification });
   }
   return {
     deliveryRules,
@@ -55,9 +55,9 @@ export function createOutbox({ clock, saved, notificationOf, changed }: OutboxOp
     add: (platform, message, notification) => {
       const url = urls.get(platform);
       if (url === undefined) return;
-      const { times = 1, ...when } = deliveryRules.take(platform);
+      const { times = 1, ...when } = deliveryRules.consume(platform);
       const now = clock.now();
-      const posting = {
+      const delivery = {
         ...createDelivery(message, {
           held: when.held === true,
           dueAt: when.delayed ? addPeriod(now, when.delayed) : now,
@@ -67,25 +67,28 @@ export function createOutbox({ clock, saved, notificationOf, changed }: OutboxOp
         body: notification.body,
       };
       for (let copy = 0; copy < times; copy += 1)
-        postman.add({ posting: { ...posting, id: randomUUID() }, notification });
+        postman.add({ delivery: { ...delivery, id: randomUUID() }, notification });
       postman.sendDue();
     },
-    listDeliveries: () => postman.all().map(({ posting }) => posting),
+    listDeliveries: () => postman.list().map(({ delivery }) => delivery),
     release: ({ platform, ...order }) => {
       const held = postman
-        .all()
-        .filter(({ posting }) => posting.state === 'held' && matchesPlatform(platform, posting));
-      postman.sendInTurn(sortForRelease(held, order));
+        .list()
+        .filter(({ delivery }) => delivery.state === 'held' && matchesPlatform(platform, delivery));
+      postman.sendSequentially(sortForRelease(held, order));
       return held.length;
     },
     sendDue: postman.sendDue,
-    save: () => ({ urls: Object.fromEntries(urls), postings: postman.all().map(({ posting }) => posting) }),
+    toSavedState: () => ({
+      urls: Object.fromEntries(urls),
+      deliveries: postman.list().map(({ delivery }) => delivery),
+    }),
     close: postman.close,
   };
 }
 
-const matchesPlatform = (platform: string | undefined, posting: PendingDelivery['posting']): boolean =>
-  platform === undefined || posting.platform === platform;
+const matchesPlatform = (platform: string | undefined, delivery: PendingDelivery['delivery']): boolean =>
+  platform === undefined || delivery.platform === platform;
 
 const createDelivery = (
   { purchaseId, at, native, transactionId }: StoreNotification,

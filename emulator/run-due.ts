@@ -5,11 +5,11 @@ interface ScheduledItems<T> {
   /** When something next happens to the item, if ever. */
   readonly dueAt: (item: T) => number | undefined;
   /** Must change the item, so that it is due later or never. */
-  readonly play: (item: T, at: number) => void;
+  readonly run: (item: T, at: number) => void;
 }
 
 /** Plays all that is due up to `until`, earliest first, and tells whether that was anything. */
-export function runDue<T>({ items, dueAt, play }: ScheduledItems<T>, until: number): boolean {
+export function runDue<T>({ items, dueAt, run: play }: ScheduledItems<T>, until: number): boolean {
   for (let played = false; ; played = true) {
     const next = earliest(items(), dueAt);
     if (next === undefined || next.at > until) return played;

@@ -33,7 +33,7 @@ async function handleRequest(emulator: Emulator, call: HttpRequest, signal: Abor
   const store = there.find(({ acceptsCall }) => acceptsCall?.(storeCall)) ?? there[0];
   if (store === undefined) throw controlError(404, `No store has the host ${host}.`);
   const response = (): HttpResponse => store.handleCall(storeCall);
-  return await respondWithFault(emulator.faults.take(store.platform), store, { answer: response, signal });
+  return await respondWithFault(emulator.faults.consume(store.platform), store, { answer: response, signal });
 }
 
 async function toHttpRequest(request: IncomingMessage): Promise<HttpRequest> {

@@ -34,12 +34,12 @@ export interface RunningEmulator {
 /** Starts all stores of the registry on one port. Rejects when the port is taken or the state file is another's. */
 export async function startEmulator(options: EmulatorOptions): Promise<RunningEmulator> {
   const { port, host = '127.0.0.1', clock = createClock(), stateFile: path } = options;
-  const changes: ChangeListener = { changed: () => {} };
+  const changes: ChangeListener = { onChange: () => {} };
   const emulator =
     path === undefined ? await createEmulator(clock, changes) : await restoreEmulator(clock, changes, path);
   const file = path === undefined ? undefined : createStateFile(path, () => toState(emulator));
-  changes.changed = () => file?.writeSoon();
-  const server = createEmulatorServer(emulator, changes.changed);
+  changes.onChange = () => file?.writeSoon();
+  const server = createEmulatorServer(emulator, changes.onChange);
   server.listen(port, host);
   await once(server, 'listening');
   emulator.outbox.sendDue();
@@ -73,7 +73,7 @@ const toState = ({ clock, stores, outbox }: Emulator): EmulatorState => ({
   version: 1,
   clockOffsetMs: clock.now() - Date.now(),
   stores: Object.fromEntries(stores.map((store) => [store.platform, store.toSavedState()])),
-  outbox: outbox.save(),
+  outbox: outbox.toSavedState(),
 });
 
 function getRootCertificate({ stores }: Emulator): Buffer {

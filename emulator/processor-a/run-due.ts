@@ -17,7 +17,7 @@ export function advanceTo(shop: AccountState, until: number): boolean {
     {
       items: () => objects.subscriptions.values(),
       dueAt: (subscription) => getNextDueTime(shop, subscription),
-      play: (due, at) => runDueTransition(shop, due, at),
+      run: (due, at) => runDueTransition(shop, due, at),
     },
     until,
   );
@@ -25,7 +25,7 @@ export function advanceTo(shop: AccountState, until: number): boolean {
     {
       items: () => objects['checkout/sessions'].values(),
       dueAt: ({ status, expires_at }) => (status === 'open' ? expires_at * 1000 : undefined),
-      play: (session, at) => expireCheckout(shop, session, at),
+      run: (session, at) => expireCheckout(shop, session, at),
     },
     until,
   );

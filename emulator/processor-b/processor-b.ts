@@ -58,7 +58,7 @@ async function openProcessorB({ now, savedState, emitNotification }: EmulatedSto
         {
           items: () => books.subscriptions.values(),
           dueAt: getNextDueTime,
-          play: (due, at) => billSubscription(context, due, at),
+          run: (due, at) => billSubscription(context, due, at),
         },
         until,
       ),

@@ -9,14 +9,14 @@ interface Customer {
 
 /** The store account of the customer, opened when there is none: everyone without a user name is somebody else. */
 export function getOrCreateAccount(
-  books: StoreState,
+  state: StoreState,
   { environment, applicationUsername }: Customer,
   now: number,
 ): Account {
   const named = applicationUsername === undefined ? undefined : `${environment}/${applicationUsername}`;
-  const known = books.accounts.get(named ?? '');
+  const known = state.accounts.get(named ?? '');
   if (known !== undefined) return known;
-  const appTransactionId = nextId(books, environment);
+  const appTransactionId = nextId(state, environment);
   const account: Account = {
     id: named ?? `${environment}#${appTransactionId}`,
     environment,
@@ -24,6 +24,6 @@ export function getOrCreateAccount(
     appTransactionId,
     downloadedAt: floorToSecond(now),
   };
-  books.accounts.set(account.id, account);
+  state.accounts.set(account.id, account);
   return account;
 }

@@ -25,7 +25,7 @@ export interface Action {
 }
 
 /** What can happen to a purchase at this store; sharing apart, which makes a new one. */
-export const createActions = (books: StoreState): Readonly<Record<string, Action>> => ({
+export const createActions = (state: StoreState): Readonly<Record<string, Action>> => ({
   renew: both(renew),
   cancel: both(cancelRenewal),
   uncancel: both(resumeRenewal),
@@ -38,7 +38,7 @@ export const createActions = (books: StoreState): Readonly<Record<string, Action
   },
   revoke: both(revoke),
   'change-plan': both((purchase, context, details) =>
-    changePlan(purchase, resolvePlan(books, purchase, details), context),
+    changePlan(purchase, resolvePlan(state, purchase, details), context),
   ),
   'raise-price': { apply: (purchase, _moment, { priceMicros }) => increasePrice(purchase, priceMicros) },
   'accept-price': { apply: acceptPriceIncrease },
@@ -56,11 +56,11 @@ export const getDueAction = (purchase: Purchase): Action => both(getDueTransitio
 
 const both = (apply: Action['apply']): Action => ({ apply, applyToShares: apply });
 
-function resolvePlan(books: StoreState, purchase: Purchase, { productId, ...terms }: ActionBody): Product {
+function resolvePlan(state: StoreState, purchase: Purchase, { productId, ...terms }: ActionBody): Product {
   if (productId === undefined) throw controlError(400, 'productId: change-plan needs the product to change to.');
-  const known = books.products.get(productId);
+  const known = state.products.get(productId);
   if (known !== undefined) return known;
   requireSubscription(purchase);
-  const { group = '' } = books.products.get(getLatestTransaction(purchase).productId) ?? {};
-  return addProduct(books, buildProduct({ ...terms, productId, type: 'paid subscription' }, group));
+  const { group = '' } = state.products.get(getLatestTransaction(purchase).productId) ?? {};
+  return addProduct(state, buildProduct({ ...terms, productId, type: 'paid subscription' }, group));
 }

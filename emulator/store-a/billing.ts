@@ -1,4 +1,4 @@
-import { addPeriod, type Period } from '../calendar.ts';
+import { addPeriod, dayMs, type Period } from '../calendar.ts';
 import {
   buildNotificationType,
   getPaidUntil,
@@ -12,8 +12,6 @@ import {
 } from './purchase-transition.ts';
 import type { Purchase, Subscription } from './records.ts';
 import { renew } from './renewal.ts';
-
-const dayMs = 86_400_000;
 
 /** The store gives up collecting a payment after so long. */
 const billingRetryMs = 60 * dayMs;

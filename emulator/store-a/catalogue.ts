@@ -7,9 +7,9 @@ const defaultPriceMicros = 4_990_000;
 const firstGroup = 21_000_001;
 
 /** What the order buys: a product that exists, or a new one of the order's terms. */
-export function getOrCreateProduct(books: StoreState, order: PurchaseOrder, buyer: Account): Product {
-  const known = books.products.get(order.productId);
-  if (known === undefined) return addProduct(books, buildProduct(order, order.group ?? chooseGroup(books, buyer)));
+export function getOrCreateProduct(state: StoreState, order: PurchaseOrder, buyer: Account): Product {
+  const known = state.products.get(order.productId);
+  if (known === undefined) return addProduct(state, buildProduct(order, order.group ?? chooseGroup(state, buyer)));
   if (known.type !== order.type || (order.period !== undefined && order.period !== known.period)) {
     throw controlError(422, `${known.id} exists already, as a ${[known.type, known.period].join(' ').trim()}.`);
   }
@@ -17,8 +17,8 @@ export function getOrCreateProduct(books: StoreState, order: PurchaseOrder, buye
 }
 
 /** The product in the catalogue from now on. */
-export function addProduct(books: StoreState, product: Product): Product {
-  books.products.set(product.id, product);
+export function addProduct(state: StoreState, product: Product): Product {
+  state.products.set(product.id, product);
   return product;
 }
 
@@ -31,10 +31,10 @@ export function buildProduct({ productId, type, ...terms }: Omit<PurchaseOrder, 
 }
 
 /** The application's one group; for a customer who had a subscription of it before, a group of its own. */
-function chooseGroup(books: StoreState, buyer: Account): string {
-  const groups = new Set([...books.products.values()].map(({ group }) => group));
-  const taken = listPurchases(books, buyer.id).map(
-    (purchase) => getProduct(books, getLatestTransaction(purchase).productId).group,
+function chooseGroup(state: StoreState, buyer: Account): string {
+  const groups = new Set([...state.products.values()].map(({ group }) => group));
+  const taken = listPurchases(state, buyer.id).map(
+    (purchase) => getProduct(state, getLatestTransaction(purchase).productId).group,
   );
   if (!taken.includes(String(firstGroup))) return String(firstGroup);
   let group = firstGroup + 1;

@@ -20,8 +20,8 @@ export function sharePurchase(
 }
 
 /** The shares that still live and die with the owner's purchase: those in the same state. */
-export const listLinkedShares = (books: StoreState, owner: Purchase): Purchase[] =>
-  [...books.purchases.values()].filter(
+export const listLinkedShares = (state: StoreState, owner: Purchase): Purchase[] =>
+  [...state.purchases.values()].filter(
     (purchase) =>
       purchase.sharedFrom === owner.id &&
       purchase.subscription?.state === owner.subscription?.state &&

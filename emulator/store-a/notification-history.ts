@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { dayMs } from '../calendar.ts';
 import type { StoreHttpRequest } from '../http-messages.ts';
 import type { DeliveryAttempt, NotificationDelivery } from '../notification-delivery.ts';
 import { apiError } from './api-error.ts';
@@ -6,7 +7,6 @@ import type { Environment } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
 
 const pageSize = 20;
-const dayMs = 86_400_000;
 const retentionMs = 180 * dayMs;
 const Millis = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -22,7 +22,7 @@ type HistoryQuery = v.InferOutput<typeof HistoryQuery>;
 
 /** A notification with all that was posted of it: its copies count as attempts. */
 interface SentNotification {
-  readonly posting: NotificationDelivery;
+  readonly delivery: NotificationDelivery;
   readonly attempts: readonly DeliveryAttempt[];
 }
 
@@ -45,8 +45,8 @@ export function queryNotificationHistory(
 }
 
 /** A notification as the store tells of it later, with its latest six attempts. */
-export const toHistoryItem = ({ posting, attempts }: SentNotification): object => ({
-  ...v.parse(Body, JSON.parse(posting.body)),
+export const toHistoryItem = ({ delivery, attempts }: SentNotification): object => ({
+  ...v.parse(Body, JSON.parse(delivery.body)),
   sendAttempts: attempts.slice(-6).map((attempt) => ({
     attemptDate: attempt.at,
     sendAttemptResult: toSendAttemptResult(attempt),
@@ -57,16 +57,16 @@ const Body = v.object({ signedPayload: v.string() });
 
 /** The notifications of that environment, the oldest first. */
 export function listSentNotifications(
-  { outgoing }: ResponseContext,
+  { deliveries: outgoing }: ResponseContext,
   environment: Environment,
 ): readonly SentNotification[] {
   const byBody = new Map<string, SentNotification>();
-  for (const posting of outgoing.postings()) {
-    if (posting.native.environment !== environment) continue;
-    const attempts = [...(byBody.get(posting.body)?.attempts ?? []), ...posting.attempts];
-    byBody.set(posting.body, { posting, attempts: attempts.sort((one, other) => one.at - other.at) });
+  for (const delivery of outgoing.list()) {
+    if (delivery.native.environment !== environment) continue;
+    const attempts = [...(byBody.get(delivery.body)?.attempts ?? []), ...delivery.attempts];
+    byBody.set(delivery.body, { delivery, attempts: attempts.sort((one, other) => one.at - other.at) });
   }
-  return [...byBody.values()].sort((one, other) => one.posting.at - other.posting.at);
+  return [...byBody.values()].sort((one, other) => one.delivery.at - other.delivery.at);
 }
 
 const isSuccess = ({ status = 0 }: DeliveryAttempt): boolean => status >= 200 && status <= 206;
@@ -96,18 +96,18 @@ function issueError(member: string): Error {
 }
 
 function matchesQuery(
-  { books }: ResponseContext,
-  { posting, attempts }: SentNotification,
+  { state }: ResponseContext,
+  { delivery, attempts }: SentNotification,
   wanted: HistoryQuery,
 ): boolean {
-  const { at, native, purchaseId } = posting;
+  const { at, native, purchaseId } = delivery;
   return (
     wanted.startDate <= at &&
     at < wanted.endDate &&
     (!wanted.onlyFailures || !attempts.some(isSuccess)) &&
     (!wanted.notificationType || wanted.notificationType === native.notificationType) &&
     (!wanted.notificationSubtype || wanted.notificationSubtype === native.subtype) &&
-    (!wanted.transactionId || books.purchaseIdsByTransaction.get(wanted.transactionId) === purchaseId)
+    (!wanted.transactionId || state.purchaseIdsByTransaction.get(wanted.transactionId) === purchaseId)
   );
 }
 

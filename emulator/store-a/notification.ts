@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { hourMs } from '../calendar.ts';
 import type { StoreNotification } from '../emulated-store.ts';
 import type { OutgoingNotification } from '../outgoing-notification.ts';
 import { app } from './app.ts';
@@ -8,8 +9,6 @@ import { type ResponseContext, signRenewal, signTransaction } from './response-c
 import { signJws } from './signed-data.ts';
 import { statusCodes } from './statuses.ts';
 import { getAccount } from './store-state.ts';
-
-const hourMs = 3_600_000;
 
 /** Each after the attempt before; in the sandbox there is one attempt. */
 const retryDelaysMs = { Production: [1, 12, 24, 48, 72].map((hours) => hours * hourMs), Sandbox: [] } as const;
@@ -51,12 +50,12 @@ export function toOutgoingNotification(context: ResponseContext, message: StoreN
 }
 
 function aboutPurchase(context: ResponseContext, { purchaseId, transactionId }: StoreNotification): object {
-  const { books } = context;
-  const purchase = books.purchases.get(purchaseId);
+  const { state } = context;
+  const purchase = state.purchases.get(purchaseId);
   if (purchase === undefined) throw new Error(`There is no purchase ${purchaseId} to notify of`);
   const transaction =
     purchase.transactions.find((one) => one.transactionId === transactionId) ?? getLatestTransaction(purchase);
-  const found = { account: getAccount(books, purchase), purchase, transaction };
+  const found = { account: getAccount(state, purchase), purchase, transaction };
   return {
     signedTransactionInfo: signTransaction(context, found),
     ...(purchase.subscription && {

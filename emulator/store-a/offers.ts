@@ -7,7 +7,7 @@ import { getProduct, listPurchases, type StoreState } from './store-state.ts';
 
 /** The introductory offer that the order asks for; refuses a customer who had one in the group before. */
 export function buildIntroductoryOffer(
-  books: StoreState,
+  state: StoreState,
   order: PurchaseOrder,
   { buyer, product }: { buyer: Account; product: Product },
 ): AppliedOffer | undefined {
@@ -17,7 +17,7 @@ export function buildIntroductoryOffer(
     throw controlError(422, `Only subscriptions have offers, not a ${product.type}.`);
   if (trial !== false && intro !== false)
     throw controlError(400, 'A first period is either a trial or an intro, not both.');
-  if (hasUsedIntroOffer(books, buyer, product)) {
+  if (hasUsedIntroOffer(state, buyer, product)) {
     throw controlError(422, `This customer had an introductory offer in the group of ${product.id} before.`);
   }
   return trial === false ? paidOffer(intro, product, order) : freeTrial(trial, product);
@@ -35,10 +35,10 @@ function paidOffer(intro: NonNullable<PurchaseOrder['intro']>, product: Product,
   return { discountType: period === getPeriod(product) ? 'PAY_AS_YOU_GO' : 'PAY_UP_FRONT', period, priceMicros };
 }
 
-const hasUsedIntroOffer = (books: StoreState, buyer: Account, { group }: Product): boolean =>
-  listPurchases(books, buyer.id)
+const hasUsedIntroOffer = (state: StoreState, buyer: Account, { group }: Product): boolean =>
+  listPurchases(state, buyer.id)
     .flatMap(({ transactions }) => transactions)
     .some(
       ({ offer, productId }) =>
-        offer !== undefined && offer.code === undefined && getProduct(books, productId).group === group,
+        offer !== undefined && offer.code === undefined && getProduct(state, productId).group === group,
     );

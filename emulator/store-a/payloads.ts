@@ -3,7 +3,7 @@ import { toUserUuid } from '../user-uuid.ts';
 import { app, getStorefront, sandboxDownloadDate } from './app.ts';
 import { getPaidUntil, requireSubscription } from './purchase-transition.ts';
 import { type Account, getLatestTransaction, type Transaction } from './records.ts';
-import { type FoundTransaction, getProduct, type StoreState } from './store-state.ts';
+import { getProduct, type OwnedTransaction, type StoreState } from './store-state.ts';
 
 const types = {
   'paid subscription': 'Auto-Renewable Subscription',
@@ -17,11 +17,11 @@ const offerCode = 3;
 
 /** The payload of a signed transaction (JWSTransactionDecodedPayload). */
 export function buildTransactionPayload(
-  books: StoreState,
-  { account, purchase, transaction }: FoundTransaction,
+  state: StoreState,
+  { account, purchase, transaction }: OwnedTransaction,
   now: number,
 ): object {
-  const { type, group } = getProduct(books, transaction.productId);
+  const { type, group } = getProduct(state, transaction.productId);
   const { webOrderLineItemId, expiresDate, quantity, isUpgraded } = transaction;
   const isShared = purchase.sharedFrom !== undefined;
   return {
@@ -52,7 +52,7 @@ export function buildTransactionPayload(
 }
 
 /** The payload of a subscription's signed renewal information (JWSRenewalInfoDecodedPayload). */
-export function buildRenewalPayload({ account, purchase }: Omit<FoundTransaction, 'transaction'>, now: number): object {
+export function buildRenewalPayload({ account, purchase }: Omit<OwnedTransaction, 'transaction'>, now: number): object {
   const { state, willRenew, renewal, expirationIntent, graceUntil, priceIncrease, comingOffer, recentStart } =
     requireSubscription(purchase);
   return {

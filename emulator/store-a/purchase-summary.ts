@@ -3,14 +3,14 @@ import { getLatestTransaction, type Purchase } from './records.ts';
 import { getAccount, getProduct, type StoreState } from './store-state.ts';
 
 /** A purchase as the control API shows it. */
-export function toPurchaseSummary(books: StoreState, purchase: Purchase): PurchaseSummary {
-  const { environment, applicationUsername } = getAccount(books, purchase);
+export function toPurchaseSummary(state: StoreState, purchase: Purchase): PurchaseSummary {
+  const { environment, applicationUsername } = getAccount(state, purchase);
   const { productId, transactionId, expiresDate, revocation } = getLatestTransaction(purchase);
   const { subscription, sharedFrom } = purchase;
   return {
     id: purchase.id,
     productId,
-    type: getProduct(books, productId).type,
+    type: getProduct(state, productId).type,
     state: subscription?.state ?? (revocation ? 'REVOKED' : 'PURCHASED'),
     sandbox: environment === 'Sandbox',
     ...(applicationUsername !== undefined && { applicationUsername }),

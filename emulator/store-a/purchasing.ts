@@ -21,10 +21,10 @@ interface Sale {
 }
 
 /** What the customer gets for the order: a new purchase, or a subscription of the group that had ended, renewed. */
-export function purchaseProduct(books: StoreState, sale: Sale, context: TransitionContext): Transition {
+export function purchaseProduct(state: StoreState, sale: Sale, context: TransitionContext): Transition {
   const { order, buyer, product } = sale;
-  const offer = buildIntroductoryOffer(books, order, sale);
-  const [before] = listPurchases(books, buyer.id).filter((purchase) => isStillOwned(purchase, product, context));
+  const offer = buildIntroductoryOffer(state, order, sale);
+  const [before] = listPurchases(state, buyer.id).filter((purchase) => isStillOwned(purchase, product, context));
   if (before === undefined) {
     const purchase =
       product.type === 'paid subscription'

@@ -2,13 +2,13 @@ import { app, sandboxDownloadDate } from './app.ts';
 import { getAppAccountToken } from './payloads.ts';
 import { requireSubscription } from './purchase-transition.ts';
 import { type Account, getLatestTransaction, type Purchase } from './records.ts';
-import { type FoundTransaction, getProduct, type StoreState } from './store-state.ts';
+import { getProduct, type OwnedTransaction, type StoreState } from './store-state.ts';
 
 /** A transaction in the words of verifyReceipt: every value is text. */
-export function buildInAppRecord(books: StoreState, { account, purchase, transaction }: FoundTransaction): object {
+export function buildInAppRecord(state: StoreState, { account, purchase, transaction }: OwnedTransaction): object {
   const { expiresDate, revocation, offer, webOrderLineItemId } = transaction;
   const { appAccountToken } = getAppAccountToken(account);
-  const { group } = getProduct(books, transaction.productId);
+  const { group } = getProduct(state, transaction.productId);
   const isShared = purchase.sharedFrom !== undefined;
   return {
     quantity: String(transaction.quantity),

@@ -5,7 +5,7 @@ import { signMessage, verifyMessage } from '../crypto/pkcs7-message.ts';
 import { app, sandboxDownloadDate } from './app.ts';
 import type { Signer } from './keys.ts';
 import type { Account, Environment } from './records.ts';
-import type { FoundTransaction, StoreState } from './store-state.ts';
+import type { OwnedTransaction, StoreState } from './store-state.ts';
 import { listTransactions } from './transaction-history.ts';
 
 const fields = { environment: 0, bundleId: 2, opaque: 4, creation: 12, inApp: 17 } as const;
@@ -17,10 +17,10 @@ const receiptTypes = { Production: 'Production', Sandbox: 'ProductionSandbox' } 
 
 /** The application receipt of a customer in DER: a signed list of everything that the account bought. */
 export function createReceipt(
-  { books, signer, now }: { books: StoreState; signer: Signer; now: number },
+  { state, signer, now }: { state: StoreState; signer: Signer; now: number },
   account: Account,
 ): Buffer {
-  const inApp = listTransactions(books, account).map((found) => attribute(fields.inApp, inAppContent(found)));
+  const inApp = listTransactions(state, account).map((found) => attribute(fields.inApp, inAppContent(found)));
   const content = setOf(...downloadAttributes(account, now), ...inApp);
   return signMessage(signer, content);
 }
@@ -71,7 +71,7 @@ function downloadAttributes({ environment, appTransactionId, downloadedAt }: Acc
   ];
 }
 
-function inAppContent({ purchase, transaction }: FoundTransaction): Buffer {
+function inAppContent({ purchase, transaction }: OwnedTransaction): Buffer {
   const { expiresDate, revocation, offer, webOrderLineItemId = 0 } = transaction;
   return setOf(
     attribute(1701, integer(transaction.quantity)),

@@ -1,4 +1,4 @@
-import { floorToSecond } from '../calendar.ts';
+import { dayMs, floorToSecond } from '../calendar.ts';
 import { type AppliedOffer, advanceAnchor, buildPeriodTransaction, type PaidPeriod } from './billing-period.ts';
 import {
   buildNotificationType,
@@ -11,8 +11,6 @@ import {
   withTransaction,
 } from './purchase-transition.ts';
 import { getLatestTransaction, type Purchase, type Subscription } from './records.ts';
-
-const dayMs = 86_400_000;
 
 /** Pays the next period: at the end of the current one, late while payment failed, or anew after it expired. */
 export function renew(purchase: Purchase, context: TransitionContext): Transition {

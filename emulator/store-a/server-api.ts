@@ -7,12 +7,12 @@ import { queryNotificationHistory } from './notification-history.ts';
 import type { Environment } from './records.ts';
 import { type ResponseContext, signAppTransaction, signTransaction } from './response-context.ts';
 import { buildSubscriptionStatuses } from './statuses.ts';
-import { type FoundTransaction, findByAppTransaction, findTransaction, type StoreState } from './store-state.ts';
+import { findByAppTransaction, findTransaction, type OwnedTransaction, type StoreState } from './store-state.ts';
 import { getTestNotificationStatus, requestTestNotification } from './test-notification.ts';
 import { filterTransactions, type HistoryPage, listTransactions, toPage } from './transaction-history.ts';
 
 const lookups: Readonly<
-  Record<string, (context: ResponseContext, found: FoundTransaction, query: URLSearchParams) => object>
+  Record<string, (context: ResponseContext, found: OwnedTransaction, query: URLSearchParams) => object>
 > = {
   '/inApps/v1/transactions/': (context, found) => ({ signedTransactionInfo: signTransaction(context, found) }),
   '/inApps/v1/transactions/appTransactions/': (context, { account }) => ({
@@ -26,11 +26,11 @@ const lookups: Readonly<
     ...aboutApp(account.environment),
     ...signedPage(
       context,
-      toPage(filterTransactions(context.books, listTransactions(context.books, account), query), query),
+      toPage(filterTransactions(context.state, listTransactions(context.state, account), query), query),
     ),
   }),
   '/inApps/v2/refund/lookup/': (context, { account }, query) => {
-    const refunded = listTransactions(context.books, account).filter(
+    const refunded = listTransactions(context.state, account).filter(
       ({ transaction }) => transaction.revocation !== undefined,
     );
     return signedPage(context, toPage(refunded, query));
@@ -55,7 +55,7 @@ export function handleServerApiCall(
 
 /** What answers to a developer need beyond those to a device: a test notification is told by a call. */
 export interface DeveloperApiContext extends ResponseContext {
-  readonly tell: EmulatedStoreContext['emitNotification'];
+  readonly emitNotification: EmulatedStoreContext['emitNotification'];
 }
 
 function runCall(context: DeveloperApiContext, call: StoreHttpRequest, environment: Environment): object | undefined {
@@ -63,12 +63,12 @@ function runCall(context: DeveloperApiContext, call: StoreHttpRequest, environme
   switch (`${call.method} ${folder}`) {
     case 'POST /inApps/v1/notifications/':
       if (name === 'history') return queryNotificationHistory(context, call, environment);
-      return name === 'test' ? requestTestNotification(context, context.tell, environment) : undefined;
+      return name === 'test' ? requestTestNotification(context, context.emitNotification, environment) : undefined;
     case 'GET /inApps/v1/notifications/test/':
       return getTestNotificationStatus(context, name, environment);
     default: {
       const lookup = call.method === 'GET' ? lookups[folder] : undefined;
-      return lookup?.(context, requireTransaction(context.books, environment, call.path), call.query);
+      return lookup?.(context, requireTransaction(context.state, environment, call.path), call.query);
     }
   }
 }
@@ -78,19 +78,19 @@ function split(path: string): readonly [folder: string, name: string] {
   return [path.slice(0, end), path.slice(end)];
 }
 
-function requireTransaction(books: StoreState, environment: Environment, path: string): FoundTransaction {
+function requireTransaction(state: StoreState, environment: Environment, path: string): OwnedTransaction {
   const [folder, id] = split(path);
   if (!/^\d{1,20}$/.test(id)) throw apiError(4000006, 'Invalid transaction id.');
-  const found = findTransaction(books, environment, id);
+  const found = findTransaction(state, environment, id);
   if (found !== undefined) return found;
-  const ofDownload = findByAppTransaction(books, environment, id);
+  const ofDownload = findByAppTransaction(state, environment, id);
   if (ofDownload === undefined) throw apiError(4040010, 'Transaction id not found.');
   // A download stands for its customer, but not for one transaction.
   if (folder === '/inApps/v1/transactions/') throw apiError(4000048, 'App transaction id is not supported.');
   return ofDownload;
 }
 
-const signedPage = (context: ResponseContext, { found, revision, hasMore }: HistoryPage): object => ({
+const signedPage = (context: ResponseContext, { items: found, revision, hasMore }: HistoryPage): object => ({
   signedTransactions: found.map((one) => signTransaction(context, one)),
   revision,
   hasMore,

@@ -23,11 +23,11 @@ export function buildSubscriptionStatuses(
     throw apiError(4000031, 'Invalid request. The status parameter is invalid.');
   }
   const groups = new Map<string, object[]>();
-  for (const purchase of listPurchases(context.books, account.id)) {
+  for (const purchase of listPurchases(context.state, account.id)) {
     if (purchase.subscription === undefined) continue;
     const status = statusCodes[purchase.subscription.state];
     if (wanted.length > 0 && !wanted.includes(status)) continue;
-    const { group = '' } = getProduct(context.books, getLatestTransaction(purchase).productId);
+    const { group = '' } = getProduct(context.state, getLatestTransaction(purchase).productId);
     groups.set(group, [...(groups.get(group) ?? []), { status, ...lastTransaction(context, { account, purchase }) }]);
   }
   return [...groups].map(([subscriptionGroupIdentifier, lastTransactions]) => ({

@@ -13,15 +13,15 @@ import type { ResponseContext } from './response-context.ts';
 import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
 import {
   applyActionToPurchase,
+  type OperationContext,
   placeOrder,
   requireOwnPurchase,
-  type StoreOperations,
   shareWithMember,
 } from './store-operations.ts';
 import { createState, getAccount, SavedState, toSavedState } from './store-state.ts';
 import { buildValidateBody } from './validate-body.ts';
 
-const SavedStore = v.object({ keys: Keys, books: SavedState });
+const SavedStore = v.object({ keys: Keys, state: SavedState });
 
 /** The App Store: its server API, verifyReceipt, signed transactions and receipts. */
 export const storeA: StoreDefinition = {
@@ -35,53 +35,53 @@ async function openStoreA({
   now,
   savedState,
   emitNotification,
-  outgoing,
+  deliveries: outgoing,
 }: EmulatedStoreContext): Promise<EmulatedStore> {
   const earlier = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
   const keys = earlier?.keys ?? (await createKeys());
-  const books = createState(earlier?.books);
-  const shop: StoreOperations = { books, now, tell: emitNotification };
-  const context: ResponseContext = { books, keys, now, outgoing };
-  const find = (purchaseId: string): Purchase => getPurchase(shop, purchaseId);
-  const own = (): Purchase[] => [...books.purchases.values()].filter(({ sharedFrom }) => sharedFrom === undefined);
+  const state = createState(earlier?.state);
+  const operation: OperationContext = { state, now, emitNotification };
+  const context: ResponseContext = { state, keys, now, deliveries: outgoing };
+  const find = (purchaseId: string): Purchase => getPurchase(operation, purchaseId);
+  const own = (): Purchase[] => [...state.purchases.values()].filter(({ sharedFrom }) => sharedFrom === undefined);
   return {
     settings: toSettings(keys),
     rootCertificate: Buffer.from(keys.signedData.chain[2], 'base64'),
-    handleCall: (call) => handleCall({ ...context, tell: emitNotification }, call),
+    handleCall: (call) => handleCall({ ...context, emitNotification }, call),
     faultResponses: { down: unavailableResponse, 'rate-limited': () => rateLimitedResponse(now()) },
-    placeOrder: (order) => placeOrder(shop, order),
-    actions: { ...purchaseActions(shop), share: (id, details) => shareWithMember(shop, find(id), details) },
-    findPurchase: (id) => (books.purchases.has(id) ? toPurchaseSummary(books, find(id)) : undefined),
+    placeOrder: (order) => placeOrder(operation, order),
+    actions: { ...purchaseActions(operation), share: (id, details) => shareWithMember(operation, find(id), details) },
+    findPurchase: (id) => (state.purchases.has(id) ? toPurchaseSummary(state, find(id)) : undefined),
     validateBody: (id, form) => {
       const purchase = find(id);
       return buildValidateBody(
         context,
-        { purchase, transaction: getLatestTransaction(purchase), account: getAccount(books, purchase) },
+        { purchase, transaction: getLatestTransaction(purchase), account: getAccount(state, purchase) },
         form,
       );
     },
     toOutgoingNotification: (message) => toOutgoingNotification(context, message),
-    products: () => [...books.products.values()],
-    purchases: () => [...books.purchases.values()].map((purchase) => toPurchaseSummary(books, purchase)),
+    products: () => [...state.products.values()],
+    purchases: () => [...state.purchases.values()].map((purchase) => toPurchaseSummary(state, purchase)),
     advanceTo: (until) =>
       runDue(
         {
           items: own,
           dueAt: getNextDueTime,
-          play: (due, at) => applyActionToPurchase(shop, due, getDueAction(due), { at }),
+          run: (due, at) => applyActionToPurchase(operation, due, getDueAction(due), { at }),
         },
         until,
       ),
-    toSavedState: () => ({ keys, books: toSavedState(books) }),
+    toSavedState: () => ({ keys, state: toSavedState(state) }),
   };
 }
 
-function purchaseActions(shop: StoreOperations): EmulatedStore['actions'] {
-  const actions = Object.entries(createActions(shop.books)).map(([name, action]) => {
+function purchaseActions(operation: OperationContext): EmulatedStore['actions'] {
+  const actions = Object.entries(createActions(operation.state)).map(([name, action]) => {
     const act: EmulatedStore['actions'][string] = (id, details) => {
-      const purchase = getPurchase(shop, id);
+      const purchase = getPurchase(operation, id);
       if (name !== 'revoke') requireOwnPurchase(purchase);
-      applyActionToPurchase(shop, purchase, action, { at: shop.now(), details });
+      applyActionToPurchase(operation, purchase, action, { at: operation.now(), details });
       return id;
     };
     return [name, act] as const;
@@ -89,8 +89,8 @@ function purchaseActions(shop: StoreOperations): EmulatedStore['actions'] {
   return Object.fromEntries(actions);
 }
 
-function getPurchase({ books }: StoreOperations, purchaseId: string): Purchase {
-  const purchase = books.purchases.get(purchaseId);
+function getPurchase({ state }: OperationContext, purchaseId: string): Purchase {
+  const purchase = state.purchases.get(purchaseId);
   if (purchase === undefined) throw controlError(404, `There is no purchase ${purchaseId}.`);
   return purchase;
 }

@@ -10,47 +10,55 @@ import { purchaseProduct } from './purchasing.ts';
 import { type Account, getLatestTransaction, type Purchase } from './records.ts';
 import { getAccount, getProduct, nextId, type StoreState, savePurchase } from './store-state.ts';
 
-/** The store at work: its books, its clock and where its notifications go. */
-export interface StoreOperations {
-  readonly books: StoreState;
+/** The store at work: its state, its clock and where its notifications go. */
+export interface OperationContext {
+  readonly state: StoreState;
   readonly now: EmulatedStoreContext['now'];
-  readonly tell: EmulatedStoreContext['emitNotification'];
+  readonly emitNotification: EmulatedStoreContext['emitNotification'];
 }
 
 /** Sells what is ordered and gives the id of the purchase. */
-export function placeOrder(shop: StoreOperations, order: PurchaseOrder): string {
-  const at = shop.now();
+export function placeOrder(operation: OperationContext, order: PurchaseOrder): string {
+  const at = operation.now();
   const environment = order.sandbox ? 'Sandbox' : 'Production';
-  const buyer = getOrCreateAccount(shop.books, { environment, applicationUsername: order.applicationUsername }, at);
-  const product = getOrCreateProduct(shop.books, order, buyer);
+  const buyer = getOrCreateAccount(
+    operation.state,
+    { environment, applicationUsername: order.applicationUsername },
+    at,
+  );
+  const product = getOrCreateProduct(operation.state, order, buyer);
   return saveTransition(
-    shop,
-    purchaseProduct(shop.books, { order, buyer, product }, createTransitionContext(shop.books, buyer, at)),
+    operation,
+    purchaseProduct(operation.state, { order, buyer, product }, createTransitionContext(operation.state, buyer, at)),
     at,
   );
 }
 
 /** Gives a family member a share of the purchase and gives the id of the share. */
-export function shareWithMember(shop: StoreOperations, owner: Purchase, { applicationUsername }: ActionBody): string {
+export function shareWithMember(
+  operation: OperationContext,
+  owner: Purchase,
+  { applicationUsername }: ActionBody,
+): string {
   if (applicationUsername === undefined) throw controlError(400, 'applicationUsername: share needs the family member.');
   requireOwnPurchase(owner);
-  const at = shop.now();
-  const { environment } = getAccount(shop.books, owner);
-  const member = getOrCreateAccount(shop.books, { environment, applicationUsername }, at);
-  const product = getProduct(shop.books, getLatestTransaction(owner).productId);
-  if (listLinkedShares(shop.books, owner).some(({ accountId }) => accountId === member.id)) {
+  const at = operation.now();
+  const { environment } = getAccount(operation.state, owner);
+  const member = getOrCreateAccount(operation.state, { environment, applicationUsername }, at);
+  const product = getProduct(operation.state, getLatestTransaction(owner).productId);
+  if (listLinkedShares(operation.state, owner).some(({ accountId }) => accountId === member.id)) {
     throw controlError(422, `${owner.id} is shared with this customer already.`);
   }
   return saveTransition(
-    shop,
-    sharePurchase(owner, member, { product, moment: createTransitionContext(shop.books, member, at) }),
+    operation,
+    sharePurchase(owner, member, { product, moment: createTransitionContext(operation.state, member, at) }),
     at,
   );
 }
 
 /** Does something to a purchase and to the shares that follow it. */
 export function applyActionToPurchase(
-  shop: StoreOperations,
+  operation: OperationContext,
   purchase: Purchase,
   { apply, applyToShares }: Action,
   event: ActionInput,
@@ -58,12 +66,12 @@ export function applyActionToPurchase(
   const { at, details = {} } = event;
   const concernsLatest =
     details.transactionId === undefined || details.transactionId === getLatestTransaction(purchase).transactionId;
-  const followers = applyToShares && concernsLatest ? listLinkedShares(shop.books, purchase) : [];
+  const followers = applyToShares && concernsLatest ? listLinkedShares(operation.state, purchase) : [];
   const momentOf = (one: Purchase): TransitionContext =>
-    createTransitionContext(shop.books, getAccount(shop.books, one), at);
-  saveTransition(shop, apply(purchase, momentOf(purchase), details), at);
+    createTransitionContext(operation.state, getAccount(operation.state, one), at);
+  saveTransition(operation, apply(purchase, momentOf(purchase), details), at);
   for (const follower of followers) {
-    if (applyToShares) saveTransition(shop, applyToShares(follower, momentOf(follower), details), at);
+    if (applyToShares) saveTransition(operation, applyToShares(follower, momentOf(follower), details), at);
   }
 }
 
@@ -79,18 +87,18 @@ export function requireOwnPurchase({ id, sharedFrom }: Purchase): void {
 }
 
 /** Writes a change down, sends its notifications and gives the id of its purchase. */
-function saveTransition(shop: StoreOperations, { purchase, notifications }: Transition, at: number): string {
-  savePurchase(shop.books, purchase);
-  const { environment } = getAccount(shop.books, purchase);
+function saveTransition(operation: OperationContext, { purchase, notifications }: Transition, at: number): string {
+  savePurchase(operation.state, purchase);
+  const { environment } = getAccount(operation.state, purchase);
   for (const { transactionId, ...notice } of notifications) {
     const about = transactionId === undefined ? {} : { transactionId };
-    shop.tell({ purchaseId: purchase.id, at, ...about, native: { ...notice, environment } });
+    operation.emitNotification({ purchaseId: purchase.id, at, ...about, native: { ...notice, environment } });
   }
   return purchase.id;
 }
 
-const createTransitionContext = (books: StoreState, { environment }: Account, at: number): TransitionContext => ({
+const createTransitionContext = (state: StoreState, { environment }: Account, at: number): TransitionContext => ({
   at,
-  product: (productId) => getProduct(books, productId),
-  nextId: () => nextId(books, environment),
+  product: (productId) => getProduct(state, productId),
+  nextId: () => nextId(state, environment),
 });

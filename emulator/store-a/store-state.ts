@@ -12,7 +12,7 @@ export interface StoreState {
   lastNumber: number;
 }
 
-/** The books as they are kept over a restart. */
+/** The state as they are kept over a restart. */
 export const SavedState = v.object({
   products: v.array(Product),
   accounts: v.array(Account),
@@ -24,9 +24,9 @@ type SavedState = v.InferOutput<typeof SavedState>;
 // Far from what another emulator handed out, so that two of them rarely know the same transaction id.
 const firstNumber = (): number => randomInt(1_000_000) * 1_000_000;
 
-/** Empty books, or those of an earlier run. */
+/** Empty state, or those of an earlier run. */
 export function createState(saved?: SavedState): StoreState {
-  const books: StoreState = {
+  const state: StoreState = {
     products: new Map(saved?.products.map((product) => [product.id, product])),
     accounts: new Map(saved?.accounts.map((account) => [account.id, account])),
     purchases: new Map(),
@@ -34,35 +34,35 @@ export function createState(saved?: SavedState): StoreState {
     purchaseIdsByAccount: new Map(),
     lastNumber: saved?.lastNumber ?? firstNumber(),
   };
-  for (const purchase of saved?.purchases ?? []) savePurchase(books, purchase);
-  return books;
+  for (const purchase of saved?.purchases ?? []) savePurchase(state, purchase);
+  return state;
 }
 
-/** The books as `openBooks` takes them again. */
-export const toSavedState = (books: StoreState): SavedState => ({
-  products: [...books.products.values()],
-  accounts: [...books.accounts.values()],
-  purchases: [...books.purchases.values()],
-  lastNumber: books.lastNumber,
+/** The state as `openBooks` takes them again. */
+export const toSavedState = (state: StoreState): SavedState => ({
+  products: [...state.products.values()],
+  accounts: [...state.accounts.values()],
+  purchases: [...state.purchases.values()],
+  lastNumber: state.lastNumber,
 });
 
 /** Writes a purchase down, new or changed. */
-export function savePurchase(books: StoreState, purchase: Purchase): void {
-  books.purchases.set(purchase.id, purchase);
-  for (const { transactionId } of purchase.transactions) books.purchaseIdsByTransaction.set(transactionId, purchase.id);
-  const owned = books.purchaseIdsByAccount.get(purchase.accountId) ?? new Set();
-  books.purchaseIdsByAccount.set(purchase.accountId, owned.add(purchase.id));
+export function savePurchase(state: StoreState, purchase: Purchase): void {
+  state.purchases.set(purchase.id, purchase);
+  for (const { transactionId } of purchase.transactions) state.purchaseIdsByTransaction.set(transactionId, purchase.id);
+  const owned = state.purchaseIdsByAccount.get(purchase.accountId) ?? new Set();
+  state.purchaseIdsByAccount.set(purchase.accountId, owned.add(purchase.id));
 }
 
 /** A number for a transaction, in the range that the real store uses in this environment. */
-export function nextId(books: StoreState, environment: Environment): string {
-  books.lastNumber += 1;
+export function nextId(state: StoreState, environment: Environment): string {
+  state.lastNumber += 1;
   const base = environment === 'Production' ? 410_000_000_000_000 : 2_000_000_000_000_000;
-  return String(base + books.lastNumber);
+  return String(base + state.lastNumber);
 }
 
 /** A transaction with the purchase that it belongs to and the account that owns it. */
-export interface FoundTransaction {
+export interface OwnedTransaction {
   readonly account: Account;
   readonly purchase: Purchase;
   readonly transaction: Transaction;
@@ -70,12 +70,12 @@ export interface FoundTransaction {
 
 /** The transaction with this id, in this environment only. */
 export function findTransaction(
-  books: StoreState,
+  state: StoreState,
   environment: Environment,
   transactionId: string,
-): FoundTransaction | undefined {
-  const purchase = books.purchases.get(books.purchaseIdsByTransaction.get(transactionId) ?? '');
-  const account = books.accounts.get(purchase?.accountId ?? '');
+): OwnedTransaction | undefined {
+  const purchase = state.purchases.get(state.purchaseIdsByTransaction.get(transactionId) ?? '');
+  const account = state.accounts.get(purchase?.accountId ?? '');
   const transaction = purchase?.transactions.find((candidate) => candidate.transactionId === transactionId);
   if (!purchase || !account || !transaction || account.environment !== environment) return undefined;
   return { account, purchase, transaction };
@@ -83,33 +83,33 @@ export function findTransaction(
 
 /** The latest transaction of the customer whose download of the application has this id. */
 export function findByAppTransaction(
-  books: StoreState,
+  state: StoreState,
   environment: Environment,
   appTransactionId: string,
-): FoundTransaction | undefined {
-  const account = [...books.accounts.values()].find(
+): OwnedTransaction | undefined {
+  const account = [...state.accounts.values()].find(
     (one) => one.appTransactionId === appTransactionId && one.environment === environment,
   );
-  const purchase = account && listPurchases(books, account.id).at(-1);
+  const purchase = account && listPurchases(state, account.id).at(-1);
   return purchase && { account, purchase, transaction: getLatestTransaction(purchase) };
 }
 
 /** Everything that the account owns, oldest purchase first. */
-export function listPurchases(books: StoreState, accountId: string): Purchase[] {
-  const ids = [...(books.purchaseIdsByAccount.get(accountId) ?? [])];
-  return ids.flatMap((id) => books.purchases.get(id) ?? []);
+export function listPurchases(state: StoreState, accountId: string): Purchase[] {
+  const ids = [...(state.purchaseIdsByAccount.get(accountId) ?? [])];
+  return ids.flatMap((id) => state.purchases.get(id) ?? []);
 }
 
 /** The product of a transaction. */
-export function getProduct(books: StoreState, productId: string): Product {
-  const product = books.products.get(productId);
+export function getProduct(state: StoreState, productId: string): Product {
+  const product = state.products.get(productId);
   if (product === undefined) throw new Error(`The product ${productId} is in no catalogue`);
   return product;
 }
 
 /** The account of a purchase. */
-export function getAccount(books: StoreState, purchase: Purchase): Account {
-  const account = books.accounts.get(purchase.accountId);
+export function getAccount(state: StoreState, purchase: Purchase): Account {
+  const account = state.accounts.get(purchase.accountId);
   if (account === undefined) throw new Error(`The purchase ${purchase.id} has no account`);
   return account;
 }

@@ -9,22 +9,26 @@ import type { ResponseContext } from './response-context.ts';
 /** `POST /inApps/v1/notifications/test`: has a notification sent that is about nothing. */
 export function requestTestNotification(
   context: ResponseContext,
-  tell: EmulatedStoreContext['emitNotification'],
+  emitNotification: EmulatedStoreContext['emitNotification'],
   environment: Environment,
 ): object {
-  if (context.outgoing.url() === undefined) throw apiError(4040007, 'No App Store Server Notification URL found.');
+  if (context.deliveries.url() === undefined) throw apiError(4040007, 'No App Store Server Notification URL found.');
   const notificationUUID = randomUUID();
   const at = context.now();
-  tell({ purchaseId: app.bundleId, at, native: { notificationType: 'TEST', notificationUUID, environment } });
+  emitNotification({
+    purchaseId: app.bundleId,
+    at,
+    native: { notificationType: 'TEST', notificationUUID, environment },
+  });
   return { testNotificationToken: `${notificationUUID}_${at}` };
 }
 
-/** `GET /inApps/v1/notifications/test/{token}`: how it went; there is nothing to tell before the first attempt ended. */
+/** `GET /inApps/v1/notifications/test/{token}`: how it went; there is nothing to emitNotification before the first attempt ended. */
 export function getTestNotificationStatus(context: ResponseContext, token: string, environment: Environment): object {
   const [, id] = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})_\d+$/.exec(token) ?? [];
   if (id === undefined) throw apiError(4000020, 'Invalid request. The test notification token is invalid.');
   const sent = listSentNotifications(context, environment).find(
-    ({ posting }) => posting.native.notificationUUID === id,
+    ({ delivery }) => delivery.native.notificationUUID === id,
   );
   if (sent === undefined || sent.attempts.length === 0) {
     throw apiError(4040008, 'Either the test notification token is expired or the status is not available yet.');

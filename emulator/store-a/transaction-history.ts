@@ -1,6 +1,6 @@
 import { apiError } from './api-error.ts';
 import type { Account } from './records.ts';
-import { type FoundTransaction, getProduct, listPurchases, type StoreState } from './store-state.ts';
+import { getProduct, listPurchases, type OwnedTransaction, type StoreState } from './store-state.ts';
 
 const pageSize = 20;
 
@@ -13,44 +13,44 @@ const productTypes = {
 
 /** One page of transactions, and where the next one starts. */
 export interface HistoryPage {
-  readonly found: readonly FoundTransaction[];
+  readonly items: readonly OwnedTransaction[];
   readonly revision: string;
   readonly hasMore: boolean;
 }
 
 /** All transactions of the account, those that the store touched last at the end. */
-export const listTransactions = (books: StoreState, account: Account): FoundTransaction[] =>
-  listPurchases(books, account.id)
+export const listTransactions = (state: StoreState, account: Account): OwnedTransaction[] =>
+  listPurchases(state, account.id)
     .flatMap((purchase) => purchase.transactions.map((transaction) => ({ account, purchase, transaction })))
     .sort(compareByChange);
 
 /** The transactions that pass the filters of the query, in its order. */
 export function filterTransactions(
-  books: StoreState,
-  all: readonly FoundTransaction[],
+  state: StoreState,
+  all: readonly OwnedTransaction[],
   query: URLSearchParams,
-): FoundTransaction[] {
-  const passes = [betweenDates(query), ofProduct(books, query), ofOwnership(query), ofRevocation(query)];
+): OwnedTransaction[] {
+  const passes = [betweenDates(query), ofProduct(state, query), ofOwnership(query), ofRevocation(query)];
   const found = all.filter((one) => passes.every((pass) => pass(one)));
   return choice(query, 'sort', ['ASCENDING', 'DESCENDING'], 4000021) === 'DESCENDING' ? found.reverse() : found;
 }
 
 /** The page that follows the query's revision. */
-export function toPage(found: readonly FoundTransaction[], query: URLSearchParams): HistoryPage {
+export function toPage(found: readonly OwnedTransaction[], query: URLSearchParams): HistoryPage {
   const start = findStart(found, query.get('revision'));
   const page = found.slice(start, start + pageSize);
   const last = page.at(-1) ?? found.at(-1);
-  return { found: page, revision: last ? toRevision(last) : '', hasMore: start + pageSize < found.length };
+  return { items: page, revision: last ? toRevision(last) : '', hasMore: start + pageSize < found.length };
 }
 
-const compareByChange = (a: FoundTransaction, b: FoundTransaction): number =>
+const compareByChange = (a: OwnedTransaction, b: OwnedTransaction): number =>
   a.transaction.changedAt - b.transaction.changedAt ||
   Number(BigInt(a.transaction.transactionId) - BigInt(b.transaction.transactionId));
 
-const toRevision = ({ transaction }: FoundTransaction): string =>
+const toRevision = ({ transaction }: OwnedTransaction): string =>
   `${transaction.changedAt}_${transaction.transactionId}`;
 
-function findStart(found: readonly FoundTransaction[], revision: string | null): number {
+function findStart(found: readonly OwnedTransaction[], revision: string | null): number {
   if (revision === null) return 0;
   const [, transactionId] = /^\d+_(\d+)$/.exec(revision) ?? [];
   const last = found.findIndex(({ transaction }) => transaction.transactionId === transactionId);
@@ -58,7 +58,7 @@ function findStart(found: readonly FoundTransaction[], revision: string | null):
   return last + 1;
 }
 
-type Filter = (found: FoundTransaction) => boolean;
+type Filter = (found: OwnedTransaction) => boolean;
 
 function betweenDates(query: URLSearchParams): Filter {
   const start = millis(query, 'startDate', 4000015) ?? 0;
@@ -67,7 +67,7 @@ function betweenDates(query: URLSearchParams): Filter {
   return ({ transaction: { purchaseDate } }) => start <= purchaseDate && purchaseDate < end;
 }
 
-function ofProduct(books: StoreState, query: URLSearchParams): Filter {
+function ofProduct(state: StoreState, query: URLSearchParams): Filter {
   const ids = query.getAll('productId');
   const groups = query.getAll('subscriptionGroupIdentifier');
   const types = query.getAll('productType').map((name) => {
@@ -75,7 +75,7 @@ function ofProduct(books: StoreState, query: URLSearchParams): Filter {
     return productTypes[name];
   });
   return ({ transaction: { productId } }) => {
-    const { type, group = '' } = getProduct(books, productId);
+    const { type, group = '' } = getProduct(state, productId);
     return among(ids, productId) && among(groups, group) && among(types, type);
   };
 }

@@ -3,7 +3,7 @@ import { toUserUuid } from '../user-uuid.ts';
 import { app } from './app.ts';
 import { createReceipt } from './receipt.ts';
 import { type ResponseContext, signAppTransaction, signTransaction } from './response-context.ts';
-import { type FoundTransaction, getProduct } from './store-state.ts';
+import { getProduct, type OwnedTransaction } from './store-state.ts';
 
 /**
  * What a client can send: the signed transaction or the receipt, for the application or for the product; or the signed
@@ -15,12 +15,12 @@ type Form = (typeof forms)[number];
 /** The body that a client posts to have the purchase validated now, in the words that clients use. */
 export function buildValidateBody(
   context: ResponseContext,
-  found: FoundTransaction,
+  found: OwnedTransaction,
   form = 'signed',
 ): Readonly<Record<string, unknown>> {
   if (!isForm(form)) throw controlError(400, `form: expected one of ${forms.join(', ')}.`);
   const { account, transaction } = found;
-  const product = getProduct(context.books, transaction.productId);
+  const product = getProduct(context.state, transaction.productId);
   const isForProduct = form === 'product' || form === 'product-receipt';
   return {
     id: isForProduct ? transaction.productId : app.bundleId,
@@ -33,24 +33,24 @@ export function buildValidateBody(
 
 const isForm = (form: string): form is Form => (forms as readonly string[]).includes(form);
 
-const buildSignedForm = (context: ResponseContext, found: FoundTransaction): object => ({
+const buildSignedForm = (context: ResponseContext, found: OwnedTransaction): object => ({
   type: 'apple-sk2',
   id: found.transaction.productId,
   jwsRepresentation: signTransaction(context, found),
 });
 
-function receipt({ books, keys, now }: ResponseContext, { account, transaction }: FoundTransaction): object {
-  const der = createReceipt({ books, signer: keys.receipts, now: now() }, account);
+function receipt({ state, keys, now }: ResponseContext, { account, transaction }: OwnedTransaction): object {
+  const der = createReceipt({ state, signer: keys.receipts, now: now() }, account);
   return { type: 'ios-appstore', id: transaction.transactionId, appStoreReceipt: der.toString('base64') };
 }
 
-const download = (context: ResponseContext, { account }: FoundTransaction): object => ({
+const download = (context: ResponseContext, { account }: OwnedTransaction): object => ({
   type: 'apple-sk2',
   id: app.bundleId,
   jwsRepresentation: signAppTransaction(context, account),
 });
 
-const evidence: Readonly<Record<Form, (context: ResponseContext, found: FoundTransaction) => object>> = {
+const evidence: Readonly<Record<Form, (context: ResponseContext, found: OwnedTransaction) => object>> = {
   signed: buildSignedForm,
   receipt,
   product: buildSignedForm,

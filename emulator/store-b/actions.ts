@@ -25,7 +25,7 @@ import type { StoreState } from './store-state.ts';
 type Step = (purchase: Purchase, context: TransitionContext, details: ActionBody) => Transition;
 
 /** What can happen to a purchase at this store. */
-export const createActions = (books: StoreState): Readonly<Record<string, Step>> => ({
+export const createActions = (state: StoreState): Readonly<Record<string, Step>> => ({
   renew,
   cancel: (purchase, { at }) => cancelRenewal(purchase, at),
   uncancel: resumeRenewal,
@@ -36,16 +36,16 @@ export const createActions = (books: StoreState): Readonly<Record<string, Step>>
   revoke: (purchase, { at }) => revoke(purchase, at),
   pause: (purchase, { at }, { period }) => pauseSubscription(purchase, at, period),
   resume,
-  'change-plan': (purchase, context, details) => changePlan(purchase, resolvePlan(books, purchase, details), context),
+  'change-plan': (purchase, context, details) => changePlan(purchase, resolvePlan(state, purchase, details), context),
   'raise-price': (purchase, context, { priceMicros }) => increasePrice(purchase, context, priceMicros),
   'accept-price': acceptPriceIncrease,
-  'test-notification': (purchase) => ({ purchase, notices: [testNotification] }),
+  'test-notification': (purchase) => ({ purchase, notifications: [testNotification] }),
 });
 
-function resolvePlan(books: StoreState, purchase: Purchase, { productId, ...terms }: ActionBody): Product {
+function resolvePlan(state: StoreState, purchase: Purchase, { productId, ...terms }: ActionBody): Product {
   if (productId === undefined) throw controlError(400, 'productId: change-plan needs the product to change to.');
   requireSubscription(purchase);
-  return getOrCreateProduct(books, { ...terms, productId, type: 'paid subscription' });
+  return getOrCreateProduct(state, { ...terms, productId, type: 'paid subscription' });
 }
 
 /** When something happens to a purchase by itself. */
@@ -58,16 +58,16 @@ export function getNextDueTime({ subscription }: Purchase): number | undefined {
 
 /** What happens by itself at that moment. */
 export function runDueTransition(purchase: Purchase, context: TransitionContext): Transition {
-  const { state, playsRenewals } = requireSubscription(purchase);
+  const { state, renewsAutomatically } = requireSubscription(purchase);
   if (state === 'IN_GRACE_PERIOD') return startAccountHold(purchase, context.at);
   if (state === 'PAUSED') return resume(purchase, context);
   if (state !== 'ACTIVE') return expire(purchase, context.at);
   if (needsPriceConsent(purchase)) {
-    const notices = [
+    const notifications = [
       buildSubscriptionNotification(purchase, 'CANCELED'),
       buildSubscriptionNotification(purchase, 'EXPIRED'),
     ];
-    return { purchase: endSubscription(purchase, context.at), notices };
+    return { purchase: endSubscription(purchase, context.at), notifications };
   }
-  return playsRenewals ? renew(purchase, context) : lapse(purchase, context.at);
+  return renewsAutomatically ? renew(purchase, context) : lapse(purchase, context.at);
 }

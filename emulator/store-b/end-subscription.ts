@@ -38,14 +38,15 @@ export function expire(purchase: Purchase, at: number): Transition {
   const { state } = requireSubscription(purchase);
   requirePossible(state !== 'EXPIRED', purchase, 'is EXPIRED already');
   const expired = buildSubscriptionNotification(purchase, 'EXPIRED');
-  const notices = state === 'ON_HOLD' ? [buildSubscriptionNotification(purchase, 'CANCELED'), expired] : [expired];
-  return { purchase: endSubscription(purchase, at), notices };
+  const notifications =
+    state === 'ON_HOLD' ? [buildSubscriptionNotification(purchase, 'CANCELED'), expired] : [expired];
+  return { purchase: endSubscription(purchase, at), notifications };
 }
 
 /** The end of a paid period of which nobody has said how its renewal went. */
 export function lapse(purchase: Purchase, at: number): Transition {
   const lapsed = withSubscription(endSubscription(purchase, at), { awaitsRenewal: true });
-  return { purchase: lapsed, notices: [buildSubscriptionNotification(purchase, 'EXPIRED')] };
+  return { purchase: lapsed, notifications: [buildSubscriptionNotification(purchase, 'EXPIRED')] };
 }
 
 /** The developer pays an order back: a subscription goes on, anything else is taken away. */
@@ -56,7 +57,7 @@ export function refund(purchase: Purchase, at: number, { transactionId, quantity
   const isSome = quantity !== undefined && quantity !== getRemainingQuantity(purchase);
   if (purchase.subscription === undefined) return isSome ? refundPart(purchase, at, quantity) : revoke(purchase, at);
   requirePossible(!isSome, purchase, 'is a subscription, of which there is one');
-  return { purchase: withOrder(purchase, id, { state: 'REFUNDED', changedAt: at }), notices: [] };
+  return { purchase: withOrder(purchase, id, { state: 'REFUNDED', changedAt: at }), notifications: [] };
 }
 
 /** The developer pays the latest order back and takes away what was bought. */
@@ -76,14 +77,14 @@ export function revoke(purchase: Purchase, at: number): Transition {
   const isPaid = state === 'PROCESSED' || state === 'PARTIALLY_REFUNDED';
   const back = isPaid ? withOrder(purchase, id, { state: paidBack, changedAt: at }) : purchase;
   const void_ = buildVoidedNotification(voided);
-  if (!isSubscription) return { purchase: { ...back, isCancelled: true }, notices: [void_], voided };
+  if (!isSubscription) return { purchase: { ...back, isCancelled: true }, notifications: [void_], voided };
   const { cancelled: _earlier, ...subscription } = requireSubscription(back);
-  const notices = [
+  const notifications = [
     buildSubscriptionNotification(purchase, 'REVOKED'),
     void_,
     buildSubscriptionNotification(purchase, 'EXPIRED'),
   ];
-  return { purchase: endSubscription({ ...back, subscription }, at), notices, voided };
+  return { purchase: endSubscription({ ...back, subscription }, at), notifications, voided };
 }
 
 function wantedOrder(purchase: Purchase, orderId?: string): Order {

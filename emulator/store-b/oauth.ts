@@ -1,5 +1,6 @@
 import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
 import * as v from 'valibot';
+import { secondMs } from '../calendar.ts';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
 import { apiError } from './api-error.ts';
 import { clientEmail, type Keys, tokenUri } from './keys.ts';
@@ -63,7 +64,7 @@ export function authorize({ keys, now }: ResponseContext, { headers }: StoreHttp
   const expected = Buffer.from(signToken(keys, payload));
   const isOurs = expected.length === given.length && timingSafeEqual(expected, Buffer.from(given));
   const token = v.safeParse(AccessToken, decodePart(payload));
-  if (isOurs && token.success && token.output.exp * 1000 > now()) return;
+  if (isOurs && token.success && token.output.exp * secondMs > now()) return;
   throw apiError(
     401,
     'authError',

@@ -23,5 +23,5 @@ export function refundPart(purchase: Purchase, at: number, quantity: number): Tr
     partialRefunds: [...partialRefunds, back],
   } as const;
   const paidBack = withOrder({ ...purchase, refundedQuantity: refundedQuantity + quantity }, orderId, order);
-  return { purchase: paidBack, notices: [buildVoidedNotification(voided)], voided };
+  return { purchase: paidBack, notifications: [buildVoidedNotification(voided)], voided };
 }

@@ -1,4 +1,4 @@
-import { addPeriod, type Period } from '../calendar.ts';
+import { addPeriod, dayMs, type Period } from '../calendar.ts';
 import { getPeriod } from './catalogue.ts';
 import { advanceAnchor, buildRenewalOrder, getPeriodEnd } from './orders.ts';
 import {
@@ -11,7 +11,6 @@ import {
 import type { Purchase } from './records.ts';
 import { clearEndState, getNextPrice } from './renewal.ts';
 
-const dayMs = 86_400_000;
 const holdDays = 30;
 
 /** The payment for the next period fails: grace begins, or account hold when there is none or it is over. */
@@ -28,7 +27,7 @@ export function failPayment(purchase: Purchase, { at, product }: TransitionConte
   const inGrace = { ...clearEndState(purchase), state: 'IN_GRACE_PERIOD', expiryTime: graceEnd } as const;
   return {
     purchase: { ...failed, subscription: inGrace },
-    notices: [buildSubscriptionNotification(purchase, 'IN_GRACE_PERIOD')],
+    notifications: [buildSubscriptionNotification(purchase, 'IN_GRACE_PERIOD')],
   };
 }
 
@@ -38,7 +37,7 @@ export function startAccountHold(purchase: Purchase, at: number): Transition {
   const held = { ...clearEndState(purchase), state: 'ON_HOLD', expiryTime, holdEnds: at + holdDays * dayMs } as const;
   return {
     purchase: { ...purchase, subscription: held },
-    notices: [buildSubscriptionNotification(purchase, 'ON_HOLD')],
+    notifications: [buildSubscriptionNotification(purchase, 'ON_HOLD')],
   };
 }
 

@@ -6,13 +6,13 @@ import { getProduct, type StoreState } from './store-state.ts';
 const iso = (at: number): string => new Date(at).toISOString();
 
 /** A purchase as the control API shows it. */
-export function toPurchaseSummary(books: StoreState, purchase: Purchase): PurchaseSummary {
+export function toPurchaseSummary(state: StoreState, purchase: Purchase): PurchaseSummary {
   const { id, productId, sandbox, applicationUsername, subscription, isAcknowledged, isConsumed } = purchase;
   const paid = findLatestPaidOrder(purchase);
   return {
     id,
     productId,
-    type: getProduct(books, productId).type,
+    type: getProduct(state, productId).type,
     state: subscription?.state ?? (purchase.isCancelled ? 'CANCELLED' : 'PURCHASED'),
     sandbox,
     ...(applicationUsername !== undefined && { applicationUsername }),

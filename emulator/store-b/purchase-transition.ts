@@ -6,7 +6,7 @@ export interface Transition {
   /** The one that it happened to. */
   readonly purchase: Purchase;
   /** The real-time developer notifications of it, in their order. */
-  readonly notices: readonly DeveloperNotification[];
+  readonly notifications: readonly DeveloperNotification[];
   /** A purchase that takes its place. */
   readonly successor?: Transition;
   readonly voided?: VoidedOrder;
@@ -113,5 +113,5 @@ export const withSubscriptionChange = (
   event: SubscriptionEvent,
 ): Transition => ({
   purchase: withSubscription(purchase, patch),
-  notices: [buildSubscriptionNotification(purchase, event)],
+  notifications: [buildSubscriptionNotification(purchase, event)],
 });

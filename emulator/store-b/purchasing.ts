@@ -9,15 +9,15 @@ import type { Order, Product, Purchase, Subscription } from './records.ts';
 import type { StoreState } from './store-state.ts';
 
 /** What the customer gets for the order. */
-export function purchaseProduct(books: StoreState, order: PurchaseOrder, now: number): Transition {
+export function purchaseProduct(state: StoreState, order: PurchaseOrder, now: number): Transition {
   const { type, applicationUsername, trial, intro } = order;
   if (type !== 'paid subscription' && (trial || intro))
     throw controlError(422, 'Only subscriptions have a trial or intro.');
   if (type === 'paid subscription' && (order.quantity ?? 1) > 1) {
     throw controlError(422, 'quantity: subscriptions are sold one by one.');
   }
-  const product = getOrCreateProduct(books, order);
-  const owned = [...books.purchases.values()].find(
+  const product = getOrCreateProduct(state, order);
+  const owned = [...state.purchases.values()].find(
     (one) =>
       applicationUsername !== undefined && one.applicationUsername === applicationUsername && isOwned(one, product),
   );
@@ -25,10 +25,10 @@ export function purchaseProduct(books: StoreState, order: PurchaseOrder, now: nu
   const at = floorToSecond(now);
   if (type === 'paid subscription') {
     const purchase = createSubscription({ order, product, at });
-    return { purchase, notices: [buildSubscriptionNotification(purchase, 'PURCHASED')] };
+    return { purchase, notifications: [buildSubscriptionNotification(purchase, 'PURCHASED')] };
   }
   const purchase = createOneTimePurchase({ order, product, at });
-  return { purchase, notices: [buildOneTimeNotification(purchase, 'PURCHASED')] };
+  return { purchase, notifications: [buildOneTimeNotification(purchase, 'PURCHASED')] };
 }
 
 /** Who buys what, and when. */
@@ -55,7 +55,7 @@ export function createSubscription(sale: Sale): Purchase {
     ...terms,
     state: 'ACTIVE',
     autoRenew: true,
-    playsRenewals: order.autoRenew === true,
+    renewsAutomatically: order.autoRenew === true,
     expiryTime,
     anchor,
     priceMicros,

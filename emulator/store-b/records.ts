@@ -52,7 +52,7 @@ export const Subscription = v.object({
   state: v.picklist(['ACTIVE', 'PAUSED', 'IN_GRACE_PERIOD', 'ON_HOLD', 'CANCELED', 'EXPIRED']),
   autoRenew: v.boolean(),
   /** Whether it renews by itself when the clock passes the end of a period. */
-  playsRenewals: v.boolean(),
+  renewsAutomatically: v.boolean(),
   expiryTime: v.number(),
   /** The current period ends `periods` periods after `date`, so that a month of 31 days keeps its day. */
   anchor: v.object({ date: v.number(), period: Period, periods: v.number() }),

@@ -1,4 +1,4 @@
-import { addPeriod, type Period } from '../calendar.ts';
+import { addPeriod, dayMs, type Period } from '../calendar.ts';
 import { getPeriod } from './catalogue.ts';
 import { cancelUnpaidOrder, endSubscription } from './end-subscription.ts';
 import { advanceAnchor, getPeriodEnd } from './orders.ts';
@@ -13,7 +13,6 @@ import {
 } from './purchase-transition.ts';
 import type { Purchase, Subscription } from './records.ts';
 
-const dayMs = 86_400_000;
 /** A week in which nobody is told, and the customers' notice of thirty days. */
 const noticeDays = 37;
 
@@ -24,7 +23,7 @@ export function cancelRenewal(purchase: Purchase, at: number): Transition {
   if (state === 'ON_HOLD' || state === 'PAUSED') {
     return {
       purchase: endSubscription(purchase, at, 'user'),
-      notices: [
+      notifications: [
         buildSubscriptionNotification(purchase, 'CANCELED'),
         buildSubscriptionNotification(purchase, 'EXPIRED'),
       ],
@@ -50,7 +49,7 @@ export function pauseSubscription(purchase: Purchase, at: number, period: Period
   const paused = { state: 'PAUSED', expiryTime: at, resumesAt: addPeriod(at, period) } as const;
   return {
     purchase: withSubscription(purchase, paused),
-    notices: [
+    notifications: [
       buildSubscriptionNotification(purchase, 'PAUSE_SCHEDULE_CHANGED'),
       buildSubscriptionNotification(purchase, 'PAUSED'),
     ],
@@ -83,7 +82,7 @@ export function acceptPriceIncrease(purchase: Purchase): Transition {
   const confirmed = { ...priceChange, state: 'CONFIRMED', chargeAt: getPeriodEnd(anchor) } as const;
   return {
     purchase: withSubscription(purchase, { priceChange: confirmed }),
-    notices: [buildSubscriptionNotification(purchase, 'PRICE_CHANGE_UPDATED')],
+    notifications: [buildSubscriptionNotification(purchase, 'PRICE_CHANGE_UPDATED')],
   };
 }
 

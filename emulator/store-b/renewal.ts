@@ -61,7 +61,7 @@ function withPeriod(purchase: Purchase, { at, product }: TransitionContext, even
     { ...paid, subscription },
     { state: 'ACTIVE', phase: 'base', priceMicros, anchor, expiryTime: service.end, ...appliedPrice(before) },
   );
-  return { purchase: renewed, notices: [buildSubscriptionNotification(purchase, event)] };
+  return { purchase: renewed, notifications: [buildSubscriptionNotification(purchase, event)] };
 }
 
 /** After a hold or a pause, and when it is longer overdue than a period, the next one starts anew. */

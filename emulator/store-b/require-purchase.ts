@@ -6,11 +6,11 @@ const retentionMs = 60 * 86_400_000;
 
 /** The purchase with that token, asked about as what it is; the store forgets ended subscriptions after sixty days. */
 export function requirePurchase(
-  { books, now }: ResponseContext,
+  { state, now }: ResponseContext,
   token: string,
   kind: 'subscription' | 'product',
 ): Purchase {
-  const purchase = books.purchases.get(token);
+  const purchase = state.purchases.get(token);
   if (purchase === undefined) throw apiError(404, 'purchaseTokenNotFound', 'The purchase token was not found.');
   const { subscription } = purchase;
   if ((subscription !== undefined) !== (kind === 'subscription')) throw apiError(400, 'invalid', 'Invalid Value');

@@ -3,7 +3,7 @@ import type { StoreState } from './store-state.ts';
 
 /** What the answers of the store are made from. */
 export interface ResponseContext {
-  readonly books: StoreState;
+  readonly state: StoreState;
   readonly keys: Keys;
   readonly now: () => number;
 }

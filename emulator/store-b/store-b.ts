@@ -15,7 +15,7 @@ import { handleCall, hostNames } from './store-calls.ts';
 import { createState, getProduct, SavedState, toSavedState } from './store-state.ts';
 import { buildValidateBody } from './validate-body.ts';
 
-const SavedStore = v.object({ keys: Keys, books: SavedState });
+const SavedStore = v.object({ keys: Keys, state: SavedState });
 
 /** Google Play: service-account tokens, purchases and orders of the Developer API, real-time developer notifications. */
 export const storeB: StoreDefinition = {
@@ -28,42 +28,42 @@ export const storeB: StoreDefinition = {
 async function openStoreB({ now, savedState, emitNotification }: EmulatedStoreContext): Promise<EmulatedStore> {
   const earlier = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
   const keys = earlier?.keys ?? (await createKeys());
-  const books = createState(earlier?.books);
-  const context: ResponseContext = { books, keys, now };
+  const state = createState(earlier?.state);
+  const context: ResponseContext = { state, keys, now };
   const enter = createSaveTransition(context, emitNotification);
   return {
     settings: toSettings(keys),
     handleCall: (call) => handleCall(context, call),
     toOutgoingNotification: (message) => toOutgoingNotification(keys, message),
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
-    placeOrder: (order) => enter(purchaseProduct(books, order, now()), now()),
+    placeOrder: (order) => enter(purchaseProduct(state, order, now()), now()),
     actions: purchaseActions(context, enter),
-    findPurchase: (id) => (books.purchases.has(id) ? toPurchaseSummary(books, getPurchase(context, id)) : undefined),
+    findPurchase: (id) => (state.purchases.has(id) ? toPurchaseSummary(state, getPurchase(context, id)) : undefined),
     validateBody: (id, form) => buildValidateBody(context, getPurchase(context, id), form),
-    products: () => [...books.products.values()],
-    purchases: () => [...books.purchases.values()].map((purchase) => toPurchaseSummary(books, purchase)),
+    products: () => [...state.products.values()],
+    purchases: () => [...state.purchases.values()].map((purchase) => toPurchaseSummary(state, purchase)),
     advanceTo: (until) => {
       const play = (due: Purchase, at: number): unknown =>
         enter(runDueTransition(due, createTransitionContext(context, due, at)), at);
-      return playAllDue({ items: () => books.purchases.values(), dueAt: getNextDueTime, play }, until);
+      return playAllDue({ items: () => state.purchases.values(), dueAt: getNextDueTime, run: play }, until);
     },
-    toSavedState: () => ({ keys, books: toSavedState(books) }),
+    toSavedState: () => ({ keys, state: toSavedState(state) }),
   };
 }
 
 type SaveTransition = (change: Transition, at: number) => string;
 
-/** Writes a change into the books, tells of it, and gives the id of the purchase to show. */
+/** Writes a change into the state, tells of it, and gives the id of the purchase to show. */
 function createSaveTransition(
-  { books }: ResponseContext,
-  tell: EmulatedStoreContext['emitNotification'],
+  { state }: ResponseContext,
+  emitNotification: EmulatedStoreContext['emitNotification'],
 ): SaveTransition {
-  const enter: SaveTransition = ({ purchase, notices, successor, voided }, at) => {
-    books.purchases.set(purchase.id, purchase);
-    if (voided !== undefined) books.voided.push(voided);
+  const enter: SaveTransition = ({ purchase, notifications, successor, voided }, at) => {
+    state.purchases.set(purchase.id, purchase);
+    if (voided !== undefined) state.voided.push(voided);
     // The new purchase is told of first.
     const shown = successor === undefined ? purchase.id : enter(successor, at);
-    for (const notice of notices) tell({ purchaseId: purchase.id, at, native: native(notice, at) });
+    for (const notice of notifications) emitNotification({ purchaseId: purchase.id, at, native: native(notice, at) });
     return shown;
   };
   return enter;
@@ -77,7 +77,7 @@ const native = (notice: DeveloperNotification, at: number): Readonly<Record<stri
 });
 
 function purchaseActions(context: ResponseContext, enter: SaveTransition): EmulatedStore['actions'] {
-  const acts = Object.entries(createActions(context.books)).map(([name, action]) => {
+  const acts = Object.entries(createActions(context.state)).map(([name, action]) => {
     const act: EmulatedStore['actions'][string] = (id, details) => {
       const purchase = getPurchase(context, id);
       const moment = createTransitionContext(context, purchase, context.now());
@@ -89,16 +89,16 @@ function purchaseActions(context: ResponseContext, enter: SaveTransition): Emula
 }
 
 const createTransitionContext = (
-  { books }: ResponseContext,
+  { state }: ResponseContext,
   { productId }: Purchase,
   at: number,
 ): TransitionContext => ({
   at,
-  product: getProduct(books, productId),
+  product: getProduct(state, productId),
 });
 
-function getPurchase({ books }: ResponseContext, purchaseId: string): Purchase {
-  const purchase = books.purchases.get(purchaseId);
+function getPurchase({ state }: ResponseContext, purchaseId: string): Purchase {
+  const purchase = state.purchases.get(purchaseId);
   if (purchase === undefined) throw controlError(404, `There is no purchase ${purchaseId}.`);
   return purchase;
 }

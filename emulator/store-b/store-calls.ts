@@ -74,7 +74,7 @@ function handleApiCall(context: ResponseContext, call: StoreHttpRequest): HttpRe
 
 function getSubscription(context: ResponseContext, [token = '']: readonly string[]): HttpResponse {
   const purchase = requirePurchase(context, token, 'subscription');
-  return jsonResponse(200, toSubscriptionView(purchase, getProduct(context.books, purchase.productId)));
+  return jsonResponse(200, toSubscriptionView(purchase, getProduct(context.state, purchase.productId)));
 }
 
 function getProductPurchase(context: ResponseContext, [token = '']: readonly string[]): HttpResponse {
@@ -108,8 +108,8 @@ function ownedProduct(context: ResponseContext, productId: string, token: string
   throw apiError(400, 'productNotOwnedByUser', 'The product purchase is not owned by the user.');
 }
 
-function saveFlags({ books }: ResponseContext, purchase: Purchase, marks: Partial<Purchase>): HttpResponse {
-  books.purchases.set(purchase.id, { ...purchase, ...marks });
+function saveFlags({ state }: ResponseContext, purchase: Purchase, marks: Partial<Purchase>): HttpResponse {
+  state.purchases.set(purchase.id, { ...purchase, ...marks });
   return done;
 }
 
@@ -121,9 +121,9 @@ function getOrders(context: ResponseContext, _parts: readonly string[], { query 
   return jsonResponse(200, { orders: ids.map((id) => requireOrderView(context, id)) });
 }
 
-function requireOrderView({ books }: ResponseContext, id: string): ReturnType<typeof toOrderView> {
-  const found = findOrder(books, id);
+function requireOrderView({ state }: ResponseContext, id: string): ReturnType<typeof toOrderView> {
+  const found = findOrder(state, id);
   if (found === undefined) throw apiError(404, 'orderNotFound', 'The order was not found.');
   const { order, purchase } = found;
-  return toOrderView(order, { token: purchase.id, product: getProduct(books, order.productId) });
+  return toOrderView(order, { token: purchase.id, product: getProduct(state, order.productId) });
 }

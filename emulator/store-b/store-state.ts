@@ -8,7 +8,7 @@ export interface StoreState {
   readonly voided: VoidedOrder[];
 }
 
-/** The books as they are kept over a restart. */
+/** The state as they are kept over a restart. */
 export const SavedState = v.object({
   products: v.array(Product),
   purchases: v.array(Purchase),
@@ -19,14 +19,14 @@ type SavedState = v.InferOutput<typeof SavedState>;
 const byId = <T extends { readonly id: string }>(records: readonly T[] = []): Map<string, T> =>
   new Map(records.map((record) => [record.id, record]));
 
-/** Empty books, or those of an earlier run. */
+/** Empty state, or those of an earlier run. */
 export const createState = (saved?: SavedState): StoreState => ({
   products: byId(saved?.products),
   purchases: byId(saved?.purchases),
   voided: [...(saved?.voided ?? [])],
 });
 
-/** The books as `openBooks` takes them again. */
+/** The state as `openBooks` takes them again. */
 export const toSavedState = ({ products, purchases, voided }: StoreState): SavedState => ({
   products: [...products.values()],
   purchases: [...purchases.values()],

@@ -11,13 +11,13 @@ const types: Readonly<Record<string, string>> = { store: 'android-store', brand:
 
 /** The body that a client posts to have the purchase validated now, in the words that clients use. */
 export function buildValidateBody(
-  { books, keys }: ResponseContext,
+  { state, keys }: ResponseContext,
   purchase: Purchase,
   form = 'store',
 ): Readonly<Record<string, unknown>> {
   const type = Object.hasOwn(types, form) ? types[form] : undefined;
   if (type === undefined) throw controlError(400, `form: expected one of ${Object.keys(types).join(', ')}.`);
-  const product = getProduct(books, purchase.productId);
+  const product = getProduct(state, purchase.productId);
   const { id: purchaseToken, applicationUsername } = purchase;
   const receipt = JSON.stringify(buildReceipt(purchase));
   const signature = sign('sha1', Buffer.from(receipt), keys.licensePrivateKey).toString('base64');

@@ -19,7 +19,7 @@ const Query = v.object({
 
 /** `GET purchases/voidedpurchases`: the void orders of the last thirty days; subscriptions and partial refunds if asked. */
 export function listVoidedPurchases(
-  { books, now }: ResponseContext,
+  { state, now }: ResponseContext,
   query: URLSearchParams,
 ): androidpublisher_v3.Schema$VoidedPurchasesListResponse {
   const parsed = v.safeParse(Query, Object.fromEntries(query));
@@ -31,7 +31,7 @@ export function listVoidedPurchases(
     throw apiError(400, 'invalid', 'startTime cannot be older than 30 days.');
   }
   if (endTime > now()) throw apiError(400, 'invalid', 'endTime cannot be in the future.');
-  const all = books.voided.filter(
+  const all = state.voided.filter(
     ({ voidedAt, isSubscription, quantity }) =>
       voidedAt >= (startTime ?? earliest) &&
       voidedAt <= endTime &&

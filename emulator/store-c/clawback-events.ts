@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { dayMs } from '../calendar.ts';
 import type { ClawbackMessage, Payment, Purchase } from './records.ts';
 import { toTimestamp } from './service-request.ts';
 import type { StoreState } from './store-state.ts';
-
-const dayMs = 86_400_000;
 
 /** A message expires when nobody takes it for a week. */
 export const messageTtlMs = 7 * dayMs;

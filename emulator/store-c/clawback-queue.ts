@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { hourMs, secondMs } from '../calendar.ts';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
 import { listQueuedMessages, messageTtlMs } from './clawback-events.ts';
 import { queueErrorResponse, xmlResponse } from './queue-response.ts';
@@ -9,14 +10,14 @@ import { requireClientId } from './service-request.ts';
 /** The host of the storage account whose queue has the publisher's clawback events. */
 export const queueHost = 'storeclawback.queue.core.windows.net';
 
-const tokenLifeMs = 3_600_000;
+const tokenTtlMs = hourMs;
 const defaultVisibilitySeconds = 30;
 const maxVisibilitySeconds = 7 * 86_400;
 
 /** `GET /v8.0/b2b/clawback/sastoken`: a URI with which the publisher's queue can be read for an hour. */
 export function handleSasTokenRequest(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const queue = requireClientId(context, call);
-  const expiry = new Date(context.now() + tokenLifeMs).toISOString().replace(/\.\d+Z$/, 'Z');
+  const expiry = new Date(context.now() + tokenTtlMs).toISOString().replace(/\.\d+Z$/, 'Z');
   const rights = { sv: '2019-07-07', sp: 'rp', se: expiry, spr: 'https' };
   const query = new URLSearchParams({ ...rights, sig: signQueueUrl(context, queue, expiry) });
   return jsonResponse(200, { uri: `https://${queueHost}/${queue}?${query}` });
@@ -41,7 +42,7 @@ function isAllowed(context: ResponseContext, queue: string, query: URLSearchPara
 const signQueueUrl = ({ keys }: ResponseContext, queue: string, expiry: string): string =>
   createHmac('sha256', keys.privateKey).update(`rp\n\n${expiry}\n/queue/${queue}`).digest('base64');
 
-function getMessages({ books, now }: ResponseContext, query: URLSearchParams): HttpResponse {
+function getMessages({ state, now }: ResponseContext, query: URLSearchParams): HttpResponse {
   const count = readNumber(query, 'numofmessages', { usual: 1, from: 1, to: 32 });
   const seconds = readNumber(query, 'visibilitytimeout', {
     usual: defaultVisibilitySeconds,
@@ -55,30 +56,30 @@ function getMessages({ books, now }: ResponseContext, query: URLSearchParams): H
       'A query parameter is out of the permissible range.',
     );
   }
-  const visible = listQueuedMessages(books, now()).filter(({ visibleAt }) => visibleAt <= now());
+  const visible = listQueuedMessages(state, now()).filter(({ visibleAt }) => visibleAt <= now());
   const isPeeked = query.get('peekonly') === 'true';
   const taken = visible.slice(0, count).map((message): ClawbackMessage => {
     if (isPeeked) return message;
     const hidden = {
       ...message,
-      visibleAt: now() + seconds * 1000,
+      visibleAt: now() + seconds * secondMs,
       dequeueCount: message.dequeueCount + 1,
       popReceipt: randomBytes(18).toString('base64'),
     };
-    books.clawbacks.set(message.lineItemId, hidden);
+    state.clawbacks.set(message.lineItemId, hidden);
     return hidden;
   });
   const list = taken.map((message) => toMessageXml(message, isPeeked)).join('');
   return xmlResponse(200, list === '' ? '<QueueMessagesList />' : `<QueueMessagesList>${list}</QueueMessagesList>`);
 }
 
-function deleteMessage({ books, now }: ResponseContext, messageId: string, query: URLSearchParams): HttpResponse {
-  const message = listQueuedMessages(books, now()).find((one) => one.messageId === messageId);
+function deleteMessage({ state, now }: ResponseContext, messageId: string, query: URLSearchParams): HttpResponse {
+  const message = listQueuedMessages(state, now()).find((one) => one.messageId === messageId);
   if (message === undefined) return queueErrorResponse(404, 'MessageNotFound', 'The specified message does not exist.');
   if (message.popReceipt === undefined || query.get('popreceipt') !== message.popReceipt) {
     return queueErrorResponse(400, 'PopReceiptMismatch', 'The specified pop receipt did not match.');
   }
-  books.clawbacks.set(message.lineItemId, { ...message, isDeleted: true });
+  state.clawbacks.set(message.lineItemId, { ...message, isDeleted: true });
   return { status: 204, headers: {}, body: '' };
 }
 

@@ -63,7 +63,7 @@ function handleQuery(
   const { account, userId } = requireKeyHolder(context, call, { service: 'collections', key });
   if (needsProducts && !query.productSkuIds?.length) throw badRequestError('productSkuIds: it is required');
   const now = context.now();
-  const owned = listPurchases(context.books, account, query.sbx).filter((purchase) =>
+  const owned = listPurchases(context.state, account, query.sbx).filter((purchase) =>
     matchesQuery(purchase, query, now),
   );
   const { items, ...page } = toPage(owned, query.maxPageSize, query.continuationToken);

@@ -50,7 +50,7 @@ function requireConsumable(context: ResponseContext, call: StoreHttpRequest, req
     service: 'collections',
     key: request.beneficiary.identityValue,
   });
-  const owned = listPurchases(context.books, account, request.sbx).filter(({ item }) => item.kind !== 'Durable');
+  const owned = listPurchases(context.state, account, request.sbx).filter(({ item }) => item.kind !== 'Durable');
   const named = owned.filter((purchase) => isReferenced(purchase, request));
   const replayed = named.find(({ consumed }) => Object.hasOwn(consumed, request.trackingId ?? ''));
   const purchase = replayed ?? named.find(({ item }) => item.status === 'Active' && item.quantity > 0);
@@ -61,7 +61,7 @@ function requireConsumable(context: ResponseContext, call: StoreHttpRequest, req
 const isReferenced = ({ item, productId }: Purchase, request: Consume): boolean =>
   request.itemId !== undefined ? item.id === request.itemId.replaceAll('-', '') : productId === request.productId;
 
-function consume({ books, now }: ResponseContext, purchase: Purchase, request: Consume): number {
+function consume({ state, now }: ResponseContext, purchase: Purchase, request: Consume): number {
   const { item, consumed } = purchase;
   const { trackingId = '', removeQuantity = 1 } = request;
   const earlier = consumed[trackingId];
@@ -71,7 +71,7 @@ function consume({ books, now }: ResponseContext, purchase: Purchase, request: C
   }
   if (removeQuantity > item.quantity) throw badRequestError('removeQuantity: the balance is not sufficient');
   const newQuantity = item.quantity - removeQuantity;
-  books.purchases.set(purchase.id, {
+  state.purchases.set(purchase.id, {
     ...purchase,
     item: { ...item, quantity: newQuantity, modifiedDate: now() },
     consumed: { ...consumed, ...(trackingId !== '' && { [trackingId]: { newQuantity } }) },

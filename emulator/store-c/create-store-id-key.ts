@@ -29,9 +29,9 @@ export function createKey(context: ResponseContext, call: StoreHttpRequest): Htt
   return jsonResponse(200, { key: signStoreIdKey(context, service, { account, userId: publisherUserId, clientId }) });
 }
 
-function findCustomer({ books }: ResponseContext, publisherUserId: string, purchaseId?: string): Account | undefined {
-  if (purchaseId === undefined) return findAccount(books, publisherUserId);
-  return books.accounts.get(books.purchases.get(purchaseId)?.accountId ?? '');
+function findCustomer({ state }: ResponseContext, publisherUserId: string, purchaseId?: string): Account | undefined {
+  if (purchaseId === undefined) return findAccount(state, publisherUserId);
+  return state.accounts.get(state.purchases.get(purchaseId)?.accountId ?? '');
 }
 
 const RenewKeyBody = v.pipe(

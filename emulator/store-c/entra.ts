@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
+import { secondMs } from '../calendar.ts';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
 import { signToken, verifyToken } from './jwt.ts';
 import type { Keys } from './keys.ts';
@@ -88,7 +89,7 @@ const AccessToken = v.object({ aud: v.string(), exp: v.number(), appid: v.string
 export function findClientId({ keys, now }: ResponseContext, token: string, audience: Audience): string | undefined {
   const claims = v.safeParse(AccessToken, verifyToken(keys, token));
   if (!claims.success || claims.output.aud !== audiences[audience]) return undefined;
-  return claims.output.exp * 1000 > now() ? claims.output.appid : undefined;
+  return claims.output.exp * secondMs > now() ? claims.output.appid : undefined;
 }
 
 const tokenErrorResponse = (status: number, error: string, description: string): HttpResponse =>

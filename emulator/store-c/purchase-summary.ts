@@ -6,13 +6,13 @@ import { getAccount, getProduct, type StoreState } from './store-state.ts';
 const iso = (at: number): string => new Date(at).toISOString();
 
 /** A purchase as the control API shows it. */
-export function toPurchaseSummary(books: StoreState, purchase: Purchase, now: number): PurchaseSummary {
+export function toPurchaseSummary(state: StoreState, purchase: Purchase, now: number): PurchaseSummary {
   const { item, recurrence, sandboxId } = purchase;
-  const { applicationUsername } = getAccount(books, purchase);
+  const { applicationUsername } = getAccount(state, purchase);
   return {
     id: purchase.id,
     productId: purchase.productId,
-    type: getProduct(books, purchase).type,
+    type: getProduct(state, purchase).type,
     state: recurrence ? recurrence.state : getStatus(purchase, now),
     sandbox: sandboxId !== 'RETAIL',
     ...(applicationUsername !== undefined && { applicationUsername }),

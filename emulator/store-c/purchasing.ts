@@ -22,11 +22,11 @@ interface Sale {
 }
 
 /** What the customer gets for the order: a new purchase, or more of a consumable that the store counts. */
-export function purchaseProduct(books: StoreState, order: PurchaseOrder, at: number): Purchase {
+export function purchaseProduct(state: StoreState, order: PurchaseOrder, at: number): Purchase {
   if (order.intro) throw controlError(422, 'intro: store_c has free trials but no introductory prices.');
-  const product = stockedProduct(books, order);
-  const account = getOrCreateAccount(books, order.applicationUsername);
-  const [owned] = listPurchases(books, account, order.sandbox ? sandboxId : 'RETAIL').filter(
+  const product = stockedProduct(state, order);
+  const account = getOrCreateAccount(state, order.applicationUsername);
+  const [owned] = listPurchases(state, account, order.sandbox ? sandboxId : 'RETAIL').filter(
     (purchase) => purchase.productId === product.id && isStillOwned(purchase, at),
   );
   if (owned !== undefined) return addQuantity(owned, order, at);
@@ -36,16 +36,16 @@ export function purchaseProduct(books: StoreState, order: PurchaseOrder, at: num
 }
 
 /** What the order buys: a product that exists, or a new one of the order's terms. */
-function stockedProduct(books: StoreState, order: PurchaseOrder): Product {
+function stockedProduct(state: StoreState, order: PurchaseOrder): Product {
   const { productId: id, type, priceMicros = usualPriceMicros, currency = 'USD', period } = order;
-  const known = books.products.get(id);
+  const known = state.products.get(id);
   if (known !== undefined) {
     if (known.type === type && (period === undefined || period === known.period)) return known;
     throw controlError(422, `${id} exists already, as a ${[known.type, known.period].join(' ').trim()}.`);
   }
   const lasts = period ?? (type.endsWith('subscription') ? 'P1M' : undefined);
   const product: Product = { id, type, priceMicros, currency, ...(lasts !== undefined && { period: lasts }) };
-  books.products.set(id, product);
+  state.products.set(id, product);
   return product;
 }
 
@@ -67,7 +67,7 @@ function addQuantity(owned: Purchase, { quantity = 1 }: PurchaseOrder, at: numbe
 function createSubscription({ order, account, product, at }: Sale): Purchase {
   const { trial = false } = order;
   const period = typeof trial === 'string' ? trial : trial ? (product.period ?? usualTrial) : (product.period ?? 'P1M');
-  const terms = { isTrial: trial !== false, playsRenewals: order.autoRenew === true };
+  const terms = { isTrial: trial !== false, renewsAutomatically: order.autoRenew === true };
   const id = `mdr:0:${randomBytes(16).toString('hex')}:${randomUUID()}`;
   return {
     ...buildPurchase({ order, account, product, at }, newItem('Durable', at, 1)),

@@ -18,7 +18,7 @@ const Query = v.object({
 export function queryOrders(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const query = parseRequest(Query, call);
   const { account } = requireKeyHolder(context, call, { service: 'purchase', key: query.b2bKey });
-  const orders = listPurchases(context.books, account, query.sbx).flatMap((purchase) =>
+  const orders = listPurchases(context.state, account, query.sbx).flatMap((purchase) =>
     purchase.payments
       .filter(({ state }) => query.lineItemStateFilter.includes(state))
       .map((payment) => order(purchase, payment)),

@@ -52,7 +52,7 @@ export const Recurrence = v.object({
   state: v.picklist(['Active', 'Inactive', 'Canceled', 'InDunning', 'Failed']),
   autoRenew: v.boolean(),
   /** Whether it renews by itself when the clock passes the end of a period. */
-  playsRenewals: v.boolean(),
+  renewsAutomatically: v.boolean(),
   isTrial: v.boolean(),
   startTime: v.number(),
   expirationTime: v.number(),

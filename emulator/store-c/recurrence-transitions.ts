@@ -1,12 +1,10 @@
-import { addPeriod, type Period } from '../calendar.ts';
+import { addPeriod, dayMs, hourMs, type Period } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import { refundLatestPayment, withPayment } from './payments.ts';
 import type { Product, Purchase, Recurrence } from './records.ts';
 
-const dayMs = 86_400_000;
-
 /** The state of a recurrence follows its dates so much later. */
-const stateLagMs = 3 * 3_600_000;
+const stateLagMs = 3 * hourMs;
 
 /** The subscription of a purchase; refuses a purchase that is none. */
 function requireRecurrence({ id, recurrence }: Purchase): Recurrence {
@@ -27,7 +25,7 @@ const withRecurrence = (purchase: Purchase, patch: Partial<Recurrence>, at: numb
 export function createRecurrence(
   at: number,
   period: Period,
-  terms: { isTrial: boolean; playsRenewals: boolean },
+  terms: { isTrial: boolean; renewsAutomatically: boolean },
 ): Recurrence {
   const anchor = { date: at, period, periods: 1 };
   return {
@@ -124,16 +122,16 @@ export function extend(purchase: Purchase, at: number, days: number): Purchase {
 /** When something happens to a subscription by itself. */
 export function getNextDueTime({ recurrence }: Purchase): number | undefined {
   if (recurrence === undefined) return undefined;
-  const { state, autoRenew, playsRenewals, expirationTime, expirationTimeWithGrace } = recurrence;
+  const { state, autoRenew, renewsAutomatically, expirationTime, expirationTimeWithGrace } = recurrence;
   if (state === 'InDunning') return expirationTimeWithGrace;
   if (state !== 'Active') return undefined;
-  return autoRenew && playsRenewals ? expirationTime : expirationTime + stateLagMs;
+  return autoRenew && renewsAutomatically ? expirationTime : expirationTime + stateLagMs;
 }
 
 /** What happens by itself at that moment. */
 export function runDueTransition(purchase: Purchase, at: number, product: Product): Purchase {
-  const { state, autoRenew, playsRenewals } = requireRecurrence(purchase);
-  return state === 'Active' && autoRenew && playsRenewals ? renew(purchase, at, product) : expire(purchase, at);
+  const { state, autoRenew, renewsAutomatically } = requireRecurrence(purchase);
+  return state === 'Active' && autoRenew && renewsAutomatically ? renew(purchase, at, product) : expire(purchase, at);
 }
 
 function endRecurrence(purchase: Purchase, state: 'Inactive' | 'Failed', at: number): Purchase {

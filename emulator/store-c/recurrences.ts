@@ -20,7 +20,7 @@ const Query = v.object({
 export function queryRecurrences(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const query = parseRequest(Query, call);
   const { account, userId } = requireKeyHolder(context, call, { service: 'purchase', key: query.b2bKey });
-  const subscriptions = listPurchases(context.books, account, query.sbx).filter(({ recurrence }) => recurrence);
+  const subscriptions = listPurchases(context.state, account, query.sbx).filter(({ recurrence }) => recurrence);
   const { items, ...page } = toPage(subscriptions, query.pageSize, query.continuationToken);
   return jsonResponse(200, { ...page, items: items.map((purchase) => recurrenceItem(purchase, userId)) });
 }
@@ -36,10 +36,10 @@ const Change = v.object({
 export function changeRecurrence(context: ResponseContext, call: StoreHttpRequest, id: string): HttpResponse {
   const change = parseRequest(Change, call);
   const { account, userId } = requireKeyHolder(context, call, { service: 'purchase', key: change.b2bKey });
-  const purchase = listPurchases(context.books, account, change.sbx).find((one) => one.id === id && one.recurrence);
+  const purchase = listPurchases(context.state, account, change.sbx).find((one) => one.id === id && one.recurrence);
   if (purchase === undefined) throw notFoundError('The recurrence was not found.');
   const changed = changedBy(purchase, change, context.now());
-  context.books.purchases.set(id, changed);
+  context.state.purchases.set(id, changed);
   return jsonResponse(200, recurrenceItem(changed, userId));
 }
 

@@ -13,7 +13,7 @@ import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from 
 import { createState, getProduct, SavedState, toSavedState } from './store-state.ts';
 import { buildValidateBody } from './validate-body.ts';
 
-const SavedStore = v.object({ keys: Keys, books: SavedState });
+const SavedStore = v.object({ keys: Keys, state: SavedState });
 
 /** The Microsoft Store: Entra tokens, StoreID keys, collections, recurrences and clawback, by query and by queue. It posts nothing. */
 export const storeC: StoreDefinition = {
@@ -26,45 +26,45 @@ export const storeC: StoreDefinition = {
 async function openStoreC({ now, savedState }: EmulatedStoreContext): Promise<EmulatedStore> {
   const earlier = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
   const keys = earlier?.keys ?? (await createKeys());
-  const books = createState(earlier?.books);
-  const context: ResponseContext = { books, keys, now };
+  const state = createState(earlier?.state);
+  const context: ResponseContext = { state, keys, now };
   const enter = (purchase: Purchase): string => {
-    books.purchases.set(purchase.id, purchase);
+    state.purchases.set(purchase.id, purchase);
     return purchase.id;
   };
   return {
     settings: toSettings(keys),
     handleCall: (call) => handleCall(context, call),
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
-    placeOrder: (order) => enter(purchaseProduct(books, order, now())),
+    placeOrder: (order) => enter(purchaseProduct(state, order, now())),
     actions: purchaseActions(context, enter),
     findPurchase: (id) =>
-      books.purchases.has(id) ? toPurchaseSummary(books, getPurchase(context, id), now()) : undefined,
+      state.purchases.has(id) ? toPurchaseSummary(state, getPurchase(context, id), now()) : undefined,
     validateBody: (id, form) => buildValidateBody(context, getPurchase(context, id), form),
-    products: () => [...books.products.values()],
-    purchases: () => [...books.purchases.values()].map((purchase) => toPurchaseSummary(books, purchase, now())),
+    products: () => [...state.products.values()],
+    purchases: () => [...state.purchases.values()].map((purchase) => toPurchaseSummary(state, purchase, now())),
     advanceTo: (until) => {
-      const play = (due: Purchase, at: number): unknown => enter(runDueTransition(due, at, getProduct(books, due)));
-      return playAllDue({ items: () => books.purchases.values(), dueAt: getNextDueTime, play }, until);
+      const play = (due: Purchase, at: number): unknown => enter(runDueTransition(due, at, getProduct(state, due)));
+      return playAllDue({ items: () => state.purchases.values(), dueAt: getNextDueTime, run: play }, until);
     },
-    toSavedState: () => ({ keys, books: toSavedState(books) }),
+    toSavedState: () => ({ keys, state: toSavedState(state) }),
   };
 }
 
 function purchaseActions(context: ResponseContext, enter: (purchase: Purchase) => string): EmulatedStore['actions'] {
-  const { books, now } = context;
+  const { state, now } = context;
   const acts = Object.entries(actions).map(([name, action]) => {
     const act: EmulatedStore['actions'][string] = (id, details) => {
       const purchase = getPurchase(context, id);
-      return enter(action(purchase, { at: now(), product: getProduct(books, purchase), details }));
+      return enter(action(purchase, { at: now(), product: getProduct(state, purchase), details }));
     };
     return [name, act] as const;
   });
   return Object.fromEntries(acts);
 }
 
-function getPurchase({ books }: ResponseContext, purchaseId: string): Purchase {
-  const purchase = books.purchases.get(purchaseId);
+function getPurchase({ state }: ResponseContext, purchaseId: string): Purchase {
+  const purchase = state.purchases.get(purchaseId);
   if (purchase === undefined) throw controlError(404, `There is no purchase ${purchaseId}.`);
   return purchase;
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { secondMs } from '../calendar.ts';
 import { signToken, verifyToken } from './jwt.ts';
 import type { Account } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
@@ -49,13 +50,13 @@ export function signStoreIdKey(
 }
 
 /** Whom a key stands for. Throws when it is not one of this service, or has expired. */
-export function verifyStoreIdKey({ keys, books, now }: ResponseContext, service: StoreService, key: string): KeyHolder {
+export function verifyStoreIdKey({ keys, state, now }: ResponseContext, service: StoreService, key: string): KeyHolder {
   const claims = v.safeParse(KeyClaims, verifyToken(keys, key));
-  if (!claims.success || claims.output.aud !== toIssuer(service) || claims.output.exp * 1000 <= now()) {
+  if (!claims.success || claims.output.aud !== toIssuer(service) || claims.output.exp * secondMs <= now()) {
     throw unauthorizedError('AuthenticationTokenInvalid');
   }
   const { [`${namespace}payload`]: payload = '', [`${namespace}userId`]: userId = '' } = claims.output;
-  const account = books.accounts.get(Buffer.from(String(payload), 'base64').toString());
+  const account = state.accounts.get(Buffer.from(String(payload), 'base64').toString());
   if (account === undefined) throw unauthorizedError('AuthenticationTokenInvalid');
   return { account, userId: String(userId), clientId: String(claims.output[`${namespace}clientId`]) };
 }

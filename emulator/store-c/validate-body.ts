@@ -21,8 +21,8 @@ export function buildValidateBody(
   form = 'keys',
 ): Readonly<Record<string, unknown>> {
   if (!isForm(form)) throw controlError(400, `form: expected one of ${forms.join(', ')}.`);
-  const product = getProduct(context.books, purchase);
-  const { applicationUsername } = getAccount(context.books, purchase);
+  const product = getProduct(context.state, purchase);
+  const { applicationUsername } = getAccount(context.state, purchase);
   const type = form === 'brand' ? 'windows-store-transaction' : 'store_c-transaction';
   return {
     id: product.id,
@@ -39,7 +39,7 @@ export function buildValidateBody(
 }
 
 function buildLicense(context: ResponseContext, purchase: Purchase, form: Form): object {
-  const account = getAccount(context.books, purchase);
+  const account = getAccount(context.state, purchase);
   const userId = account.applicationUsername ?? account.id;
   const key = (service: StoreService): string =>
     signStoreIdKey(context, service, { account, userId, clientId: context.keys.clientId });

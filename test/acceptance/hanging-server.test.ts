@@ -5,7 +5,7 @@ import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
-import { until } from '../emulator/notification-receiver.ts';
+import { waitUntil } from '../emulator/notification-receiver.ts';
 
 let service: LocalService;
 let hanging: ApplicationServer;
@@ -50,9 +50,9 @@ it('of one application does not hold up the webhooks of another', async () => {
   const stuck = await appWith('stuck', hanging.url);
   const quick = await appWith('quick', healthy.url);
   await Promise.all(Array.from({ length: 12 }, async (_, user) => await buy(stuck, `stuck-${user}`)));
-  await until(() => hanging.requests.length > 0);
+  await waitUntil(() => hanging.requests.length > 0);
   await buy(quick, 'quick');
   // A hanging attempt lasts fifteen seconds, and this waits for five.
-  await until(() => healthy.requests.length === 2);
+  await waitUntil(() => healthy.requests.length === 2);
   expect(healthy.requests.every(({ body }) => body.includes('quick'))).toBe(true);
 }, 60_000);

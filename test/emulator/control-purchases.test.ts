@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type EmulatorUser, payloadOf, useEmulator } from './emulator-client.ts';
+import { decodePayload, type EmulatorClient, startEmulatorClient } from './emulator-client.ts';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
 });
 afterAll(() => user.close());
 
@@ -17,7 +17,7 @@ describe('a purchase', () => {
       transaction: { type: 'apple-sk2', id: 'monthly', jwsRepresentation: expect.any(String) },
       additionalData: { applicationUsername: 'user-42', obfuscatedUsername: '7631bc07-a1cc-3fcd-86e7-0fc6b2fb4a43' },
     });
-    expect(payloadOf(body.validate.transaction.jwsRepresentation)).toMatchObject({
+    expect(decodePayload(body.validate.transaction.jwsRepresentation)).toMatchObject({
       transactionId: body.id,
       environment: 'Production',
       price: 4990,
@@ -49,7 +49,7 @@ describe('a purchase', () => {
     const terms = { productId: 'gold', period: 'P1Y', priceMicros: 49_990_000, currency: 'EUR', sandbox: true };
     const { body } = await user.buy(terms);
     expect(body).toMatchObject({ sandbox: true, expiresDate: '2028-01-31T10:00:00.000Z' });
-    expect(payloadOf(body.validate.transaction.jwsRepresentation)).toMatchObject({
+    expect(decodePayload(body.validate.transaction.jwsRepresentation)).toMatchObject({
       environment: 'Sandbox',
       price: 49990,
       currency: 'EUR',
@@ -63,7 +63,7 @@ describe('a purchase', () => {
     ['non renewing subscription', 'Non-Renewing Subscription'],
   ])('can be a %s', async (type, native) => {
     const { body } = await user.buy({ productId: `a ${type}`, type });
-    const payload = payloadOf(body.validate.transaction.jwsRepresentation);
+    const payload = decodePayload(body.validate.transaction.jwsRepresentation);
     expect(payload).toMatchObject({ type: native, originalTransactionId: body.id });
     expect(payload).not.toHaveProperty('expiresDate');
     expect(body.state).toBe('PURCHASED');
@@ -130,7 +130,7 @@ describe('an action', () => {
     const { id } = (await user.buy()).body;
     const { body } = await user.act(id, 'renew');
     expect(body).toMatchObject({ id, state: 'ACTIVE', transactions: 2, expiresDate: '2027-03-31T10:00:00.000Z' });
-    expect(payloadOf(body.validate.transaction.jwsRepresentation).transactionId).toBe(body.transactionId);
+    expect(decodePayload(body.validate.transaction.jwsRepresentation).transactionId).toBe(body.transactionId);
     expect(body.notifications).toEqual([
       {
         platform: 'store_a',

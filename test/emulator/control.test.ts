@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type EmulatorUser, start, useEmulator } from './emulator-client.ts';
+import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
 });
 afterAll(() => user.close());
 
 describe('the clock', () => {
   it('moves on by a period and to a moment', async () => {
-    const other = await useEmulator();
-    expect((await other.control('GET', '/control/clock')).body).toEqual({ now: new Date(start).toISOString() });
+    const other = await startEmulatorClient();
+    expect((await other.control('GET', '/control/clock')).body).toEqual({ now: new Date(startTime).toISOString() });
     expect((await other.advance('P1M')).body).toEqual({ now: '2027-02-28T10:00:00.000Z' });
     const set = await other.control('POST', '/control/clock', { set: '2028-01-01T00:00:00Z' });
     expect(set.body).toEqual({ now: '2028-01-01T00:00:00.000Z' });
@@ -27,7 +27,7 @@ describe('the clock', () => {
     { set: '2027-01-01' },
   ])('is not moved by %j', async (move) => {
     expect(await user.control('POST', '/control/clock', move)).toMatchObject({ status: 400 });
-    expect(user.clock.now()).toBe(start);
+    expect(user.clock.now()).toBe(startTime);
   });
 });
 

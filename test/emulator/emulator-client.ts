@@ -3,7 +3,7 @@ import type { Clock } from '../../emulator/clock.ts';
 import { type RunningEmulator, startEmulator } from '../../emulator/start-emulator.ts';
 
 /** An answer of the control API or of a store. */
-export interface Got {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
@@ -11,10 +11,10 @@ export interface Got {
 }
 
 /** The first moment of every test: the last day of a long month. */
-export const start = Date.parse('2027-01-31T10:00:00Z');
+export const startTime = Date.parse('2027-01-31T10:00:00Z');
 
 /** A clock that stands still unless it is moved. */
-export function stillClock(at = start): Clock {
+export function createFixedClock(at = startTime): Clock {
   let now = at;
   return {
     now: () => now,
@@ -25,25 +25,25 @@ export function stillClock(at = start): Clock {
 }
 
 /** Someone who uses a running emulator: its control API, and its stores as the real ones would be called. */
-export interface EmulatorUser extends RunningEmulator {
-  readonly control: (method: string, path: string, body?: object) => Promise<Got>;
-  readonly buy: (order?: object) => Promise<Got>;
-  readonly act: (id: string, action: string, details?: object) => Promise<Got>;
-  readonly advance: (period: string) => Promise<Got>;
-  readonly fault: (fault: object) => Promise<Got>;
+export interface EmulatorClient extends RunningEmulator {
+  readonly control: (method: string, path: string, body?: object) => Promise<TestResponse>;
+  readonly buy: (order?: object) => Promise<TestResponse>;
+  readonly act: (id: string, action: string, details?: object) => Promise<TestResponse>;
+  readonly advance: (period: string) => Promise<TestResponse>;
+  readonly addFault: (fault: object) => Promise<TestResponse>;
   /** Calls the server API of store_a with a token of the application's developer. */
-  readonly ask: (path: string, host?: string) => Promise<Got>;
-  readonly call: (path: string, init?: RequestInit) => Promise<Got>;
+  readonly callServerApi: (path: string, host?: string) => Promise<TestResponse>;
+  readonly call: (path: string, init?: RequestInit) => Promise<TestResponse>;
 }
 
 /** Starts an emulator with a clock that stands still at `start`, without a state file unless one is named. */
-export async function useEmulator(
+export async function startEmulatorClient(
   options: { readonly clock?: Clock; readonly stateFile?: string } = {},
-): Promise<EmulatorUser> {
-  const emulator = await startEmulator({ port: 0, clock: stillClock(), ...options });
-  const call = async (path: string, init: RequestInit = {}): Promise<Got> =>
-    got(await fetch(emulator.url + path, init));
-  const control = (method: string, path: string, body?: object): Promise<Got> =>
+): Promise<EmulatorClient> {
+  const emulator = await startEmulator({ port: 0, clock: createFixedClock(), ...options });
+  const call = async (path: string, init: RequestInit = {}): Promise<TestResponse> =>
+    readResponse(await fetch(emulator.url + path, init));
+  const control = (method: string, path: string, body?: object): Promise<TestResponse> =>
     call(path, { method, ...(body && { body: JSON.stringify(body) }) });
   return {
     ...emulator,
@@ -58,14 +58,14 @@ export async function useEmulator(
       }),
     act: (id, action, details = {}) => control('POST', `/control/purchases/${id}/${action}`, details),
     advance: (period) => control('POST', '/control/clock', { advance: period }),
-    fault: (fault) => control('POST', '/control/faults', { platform: 'store_a', ...fault }),
-    ask: (path, host = 'api.storekit.apple.com') =>
-      call(`/${host}${path}`, { headers: { authorization: `Bearer ${developerToken(emulator)}` } }),
+    addFault: (fault) => control('POST', '/control/faults', { platform: 'store_a', ...fault }),
+    callServerApi: (path, host = 'api.storekit.apple.com') =>
+      call(`/${host}${path}`, { headers: { authorization: `Bearer ${signDeveloperToken(emulator)}` } }),
   };
 }
 
 /** A token as developers sign it for the server API; `changes` make it wrong. */
-export function developerToken(
+export function signDeveloperToken(
   { clock, settings }: Pick<RunningEmulator, 'clock' | 'settings'>,
   changes: { readonly header?: object; readonly claims?: object; readonly privateKey?: string } = {},
 ): string {
@@ -80,12 +80,12 @@ export function developerToken(
 
 /** The payload of a JWS, unverified. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every shape.
-export const payloadOf = (jws: string): any =>
+export const decodePayload = (jws: string): any =>
   JSON.parse(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8'));
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-async function got(response: Response): Promise<Got> {
+async function readResponse(response: Response): Promise<TestResponse> {
   const { status, headers } = response;
   const text = await response.text();
   const isJson = headers.get('content-type')?.startsWith('application/json');

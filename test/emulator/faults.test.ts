@@ -1,36 +1,36 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type EmulatorUser, type Got, start, useEmulator } from './emulator-client.ts';
+import { type EmulatorClient, startEmulatorClient, startTime, type TestResponse } from './emulator-client.ts';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 let path: string;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
   path = `/inApps/v1/transactions/${(await user.buy()).body.id}`;
 });
 afterEach(() => user.control('DELETE', '/control/faults'));
 afterAll(() => user.close());
 
-const ask = (): Promise<Got> => user.ask(path);
+const ask = (): Promise<TestResponse> => user.callServerApi(path);
 
 describe('a store', () => {
   it('that is down answers 503', async () => {
-    await user.fault({ fault: 'down' });
+    await user.addFault({ fault: 'down' });
     expect(await ask()).toMatchObject({ status: 503 });
     expect(await ask()).toMatchObject({ status: 200 });
   });
 
   it('that limits the rate says when to come back, in milliseconds', async () => {
-    await user.fault({ fault: 'rate-limited' });
+    await user.addFault({ fault: 'rate-limited' });
     const { status, body, headers } = await ask();
     expect({ status, body }).toEqual({
       status: 429,
       body: { errorCode: 4290000, errorMessage: 'Rate limit exceeded.' },
     });
-    expect(Number(headers.get('retry-after'))).toBeGreaterThan(start);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(startTime);
   });
 
   it('can answer HTML as if all were well', async () => {
-    await user.fault({ fault: 'html' });
+    await user.addFault({ fault: 'html' });
     const { status, body, headers } = await ask();
     expect(status).toBe(200);
     expect(headers.get('content-type')).toContain('text/html');
@@ -38,7 +38,7 @@ describe('a store', () => {
   });
 
   it('can break the connection in the middle of its answer', async () => {
-    await user.fault({ fault: 'cut' });
+    await user.addFault({ fault: 'cut' });
     const response = await fetch(`${user.url}/api.storekit.apple.com${path}`);
     expect(response.headers.get('content-length')).toBe('16');
     await expect(response.text()).rejects.toThrow();
@@ -46,15 +46,15 @@ describe('a store', () => {
   });
 
   it('can be slow', async () => {
-    await user.fault({ fault: 'slow', delayMs: 60 });
+    await user.addFault({ fault: 'slow', delayMs: 60 });
     const before = performance.now();
     expect(await ask()).toMatchObject({ status: 200 });
     expect(performance.now() - before).toBeGreaterThanOrEqual(55);
   });
 
   it('that is slow does not keep the emulator from stopping', async () => {
-    const other = await useEmulator();
-    await other.fault({ fault: 'slow' });
+    const other = await startEmulatorClient();
+    await other.addFault({ fault: 'slow' });
     const hanging = fetch(`${other.url}/buy.itunes.apple.com/verifyReceipt`);
     const failure = expect(hanging).rejects.toThrow();
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -65,8 +65,8 @@ describe('a store', () => {
 
 describe('faults', () => {
   it('last for so many calls, one after another', async () => {
-    await user.fault({ fault: 'down', times: 2 });
-    await user.fault({ fault: 'html' });
+    await user.addFault({ fault: 'down', times: 2 });
+    await user.addFault({ fault: 'html' });
     const statuses = [await ask(), await ask(), await ask(), await ask()].map(({ status, headers }) => [
       status,
       headers.get('content-type')?.split(';')[0],
@@ -80,7 +80,7 @@ describe('faults', () => {
   });
 
   it('are shown and cleared', async () => {
-    await user.fault({ fault: 'down', times: 5 });
+    await user.addFault({ fault: 'down', times: 5 });
     await ask();
     const { body } = await user.control('GET', '/control');
     expect(body.platforms.store_a.faults).toMatchObject([{ fault: 'down', times: 4 }]);
@@ -89,7 +89,7 @@ describe('faults', () => {
   });
 
   it('never hit the control API', async () => {
-    await user.fault({ fault: 'down' });
+    await user.addFault({ fault: 'down' });
     expect(await user.buy()).toMatchObject({ status: 200 });
   });
 
@@ -99,6 +99,6 @@ describe('faults', () => {
     { fault: 'slow', delayMs: -1 },
     { platform: 'store_x', fault: 'down' },
   ])('are not made of %j', async (fault) => {
-    expect(await user.fault(fault)).toMatchObject({ status: 400 });
+    expect(await user.addFault(fault)).toMatchObject({ status: 400 });
   });
 });

@@ -3,27 +3,27 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 
 /** A notification that arrived. */
-export interface Received {
+export interface ReceivedNotification {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
 /** A server to which the emulated stores post. */
-export interface Receiver {
+export interface NotificationReceiver {
   readonly url: string;
   /** All that arrived, the earliest first. */
-  readonly received: Received[];
+  readonly received: ReceivedNotification[];
   /** How it answers from now on; 200 unless told. */
-  readonly answerWith: (respond: (response: ServerResponse) => void) => void;
+  readonly respondWith: (respond: (response: ServerResponse) => void) => void;
   /** Waits until so many arrived in all; fails when that takes more than five seconds. */
-  readonly arrived: (count: number) => Promise<readonly Received[]>;
+  readonly waitForCount: (count: number) => Promise<readonly ReceivedNotification[]>;
   readonly close: () => void;
 }
 
 /** Starts a server that keeps what it is sent. */
-export async function useReceiver(): Promise<Receiver> {
-  const received: Received[] = [];
-  let respond = status(200);
+export async function startReceiver(): Promise<NotificationReceiver> {
+  const received: ReceivedNotification[] = [];
+  let respond = respondWithStatus(200);
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = await request.toArray();
     received.push({ headers: request.headers, body: Buffer.concat(chunks).toString('utf8') });
@@ -34,11 +34,11 @@ export async function useReceiver(): Promise<Receiver> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/notifications`,
     received,
-    answerWith: (next) => {
+    respondWith: (next) => {
       respond = next;
     },
-    arrived: async (count) => {
-      await until(() => received.length >= count);
+    waitForCount: async (count) => {
+      await waitUntil(() => received.length >= count);
       return received;
     },
     close: () => {
@@ -49,14 +49,14 @@ export async function useReceiver(): Promise<Receiver> {
 }
 
 /** Answers with nothing but a status. */
-export const status =
+export const respondWithStatus =
   (code: number) =>
   (response: ServerResponse): void => {
     response.writeHead(code).end();
   };
 
 /** Waits until it is so; fails when that takes more than five seconds. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+export async function waitUntil(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 5_000;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error('It did not become so in five seconds');

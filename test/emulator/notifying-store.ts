@@ -1,29 +1,29 @@
 import { addPeriod } from '../../emulator/calendar.ts';
 import type { EmulatedStore, StoreDefinition } from '../../emulator/emulated-store.ts';
 import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
-import { start } from './emulator-client.ts';
+import { startTime } from './emulator-client.ts';
 import type { Step } from './random-histories.ts';
 
 /** A store of the emulator alone, which keeps what it would post. */
-export interface PostingStore extends EmulatedStore {
+export interface NotifyingStore extends EmulatedStore {
   readonly now: () => number;
   /** What was posted since it was last asked. */
-  readonly posted: () => readonly OutgoingNotification[];
+  readonly takePosted: () => readonly OutgoingNotification[];
   /** Lives a purchase through the steps; gives what the last one posts. */
-  readonly live: (purchaseId: string, steps: readonly Step[]) => readonly OutgoingNotification[];
+  readonly runSteps: (purchaseId: string, steps: readonly Step[]) => readonly OutgoingNotification[];
   /** Moves the clock by a period; what is due by then happens. */
   readonly advance: (period: string) => void;
 }
 
 /** Opens a store whose clock stands still at `start`: a new one, or one as it was saved. */
-export async function postingStore(definition: StoreDefinition, savedState?: unknown): Promise<PostingStore> {
-  let now = start;
+export async function openNotifyingStore(definition: StoreDefinition, savedState?: unknown): Promise<NotifyingStore> {
+  let now = startTime;
   let posted: OutgoingNotification[] = [];
   const store: EmulatedStore = await definition.open({
     now: () => now,
     savedState,
-    emitNotification: (message) => posted.push(built(store, message)),
-    outgoing: { url: () => undefined, postings: () => [] },
+    emitNotification: (message) => posted.push(buildNotification(store, message)),
+    deliveries: { url: () => undefined, list: () => [] },
   });
   const advance = (period: string): void => {
     now = addPeriod(now, period);
@@ -37,9 +37,9 @@ export async function postingStore(definition: StoreDefinition, savedState?: unk
   return {
     ...store,
     now: () => now,
-    posted: taken,
+    takePosted: taken,
     advance,
-    live: (purchaseId, steps) => {
+    runSteps: (purchaseId, steps) => {
       for (const step of steps) {
         taken();
         if (typeof step === 'string') advance(step);
@@ -50,7 +50,10 @@ export async function postingStore(definition: StoreDefinition, savedState?: unk
   };
 }
 
-function built(store: EmulatedStore, message: Parameters<NonNullable<EmulatedStore['toOutgoingNotification']>>[0]) {
+function buildNotification(
+  store: EmulatedStore,
+  message: Parameters<NonNullable<EmulatedStore['toOutgoingNotification']>>[0],
+) {
   const outgoing = store.toOutgoingNotification?.(message);
   if (outgoing === undefined) throw new Error('The store posts nothing');
   return outgoing;

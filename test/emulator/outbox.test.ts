@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { createClock } from '../../emulator/clock.ts';
-import { type EmulatorUser, payloadOf, start, useEmulator } from './emulator-client.ts';
-import { type Receiver, status, until, useReceiver } from './notification-receiver.ts';
-import { named } from './random-histories.ts';
+import { decodePayload, type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
+import { type NotificationReceiver, respondWithStatus, startReceiver, waitUntil } from './notification-receiver.ts';
+import { formatNotificationType } from './random-histories.ts';
 
-let user: EmulatorUser;
-let receiver: Receiver;
+let user: EmulatorClient;
+let receiver: NotificationReceiver;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
 });
 afterAll(() => user.close());
 beforeEach(async () => {
-  user.clock.set(start);
-  receiver = await useReceiver();
+  user.clock.set(startTime);
+  receiver = await startReceiver();
   await user.control('PUT', '/control/notifications/store_a', { url: receiver.url });
 });
 afterEach(async () => {
@@ -30,15 +30,16 @@ async function listed() {
 }
 
 const are = async (state: string): Promise<void> =>
-  until(async () => (await listed()).every((one: { state: string }) => one.state === state));
+  waitUntil(async () => (await listed()).every((one: { state: string }) => one.state === state));
 
-const payloads = () => receiver.received.map(({ body }) => payloadOf(JSON.parse(body).signedPayload));
-const names = () => payloads().map(named);
+const payloads = () => receiver.received.map(({ body }) => decodePayload(JSON.parse(body).signedPayload));
+const names = () => payloads().map(formatNotificationType);
 const order = (order: object) => user.control('POST', '/control/notifications', order);
 const release = (how: object = {}) => user.control('POST', '/control/notifications/release', how);
 
 /** Waits until the only notification was attempted so many times. */
-const attempted = (count: number): Promise<void> => until(async () => (await listed())[0].attempts.length === count);
+const attempted = (count: number): Promise<void> =>
+  waitUntil(async () => (await listed())[0].attempts.length === count);
 
 describe('the outbox', () => {
   it('posts each notification once, at once, and lists how it went', async () => {
@@ -72,7 +73,7 @@ describe('the outbox', () => {
     const { id } = (await user.buy()).body;
     await user.act(id, 'renew');
     await are('delivered');
-    const ids = (await receiver.arrived(4)) && payloads().map(({ notificationUUID }) => notificationUUID);
+    const ids = (await receiver.waitForCount(4)) && payloads().map(({ notificationUUID }) => notificationUUID);
     expect(ids).toHaveLength(4);
     expect(new Set(ids).size).toBe(2);
   });
@@ -88,11 +89,11 @@ describe('the outbox', () => {
   });
 
   it('sends what is delayed also when the clock gets there by itself', async () => {
-    const other = await useEmulator({ clock: createClock() });
+    const other = await startEmulatorClient({ clock: createClock() });
     other.setNotificationUrl('store_a', receiver.url);
     await other.control('POST', '/control/notifications', { delayed: 'PT1S' });
     await other.buy();
-    expect(await receiver.arrived(1)).toHaveLength(1);
+    expect(await receiver.waitForCount(1)).toHaveLength(1);
     await other.close();
   });
 
@@ -107,7 +108,7 @@ describe('the outbox', () => {
     await user.advance('P1D');
     expect(new Set((await listed()).map(({ state }: { state: string }) => state))).toEqual(new Set(['held']));
     expect((await release(how)).body).toEqual({ released: 4 });
-    await receiver.arrived(4);
+    await receiver.waitForCount(4);
     expect(names()).toEqual(expected);
   });
 
@@ -122,7 +123,7 @@ describe('the outbox', () => {
   });
 
   it('repeats what failed by the delays of the store, and gives up', async () => {
-    receiver.answerWith(status(500));
+    receiver.respondWith(respondWithStatus(500));
     await user.buy();
     await attempted(1);
     for (const [done, hours] of [1, 12, 24, 48, 72].entries()) {
@@ -138,10 +139,10 @@ describe('the outbox', () => {
   });
 
   it('stops repeating once it was delivered', async () => {
-    receiver.answerWith(status(503));
+    receiver.respondWith(respondWithStatus(503));
     await user.buy({ productId: 'coins', type: 'consumable' });
     await attempted(1);
-    receiver.answerWith(status(200));
+    receiver.respondWith(respondWithStatus(200));
     await user.advance('PT1H');
     await are('delivered');
     await user.advance('P15D');
@@ -154,7 +155,7 @@ describe('the outbox', () => {
     [302, 'failed'],
     [400, 'failed'],
   ])('takes an answer with %i in the sandbox, which tries once, for %s', async (code, state) => {
-    receiver.answerWith((response) => response.writeHead(code, { location: receiver.url }).end());
+    receiver.respondWith((response) => response.writeHead(code, { location: receiver.url }).end());
     await user.buy({ sandbox: true });
     await are(state);
     expect(receiver.received).toHaveLength(1);
@@ -168,11 +169,11 @@ describe('the outbox', () => {
   });
 
   it('neither waits for a service that does not answer nor is kept from closing by it', async () => {
-    receiver.answerWith(() => {});
-    const other = await useEmulator();
+    receiver.respondWith(() => {});
+    const other = await startEmulatorClient();
     other.setNotificationUrl('store_a', receiver.url);
     expect((await other.buy()).status).toBe(200);
-    await receiver.arrived(1);
+    await receiver.waitForCount(1);
     await other.close();
   });
 
@@ -193,20 +194,20 @@ describe('an outbox with a state file', () => {
   it('sends after a restart what was held, delayed, failed or under way', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
     const options = { clock: createClock(), stateFile: join(folder, 'state.json') };
-    const before = await useEmulator(options);
+    const before = await startEmulatorClient(options);
     before.setNotificationUrl('store_a', receiver.url);
-    receiver.answerWith(() => {});
+    receiver.respondWith(() => {});
     const { id } = (await before.buy()).body;
     await before.control('POST', '/control/notifications', { held: true });
     await before.act(id, 'renew');
-    await receiver.arrived(1);
+    await receiver.waitForCount(1);
     await before.close();
-    receiver.answerWith(status(200));
-    const after = await useEmulator(options);
-    await receiver.arrived(2);
+    receiver.respondWith(respondWithStatus(200));
+    const after = await startEmulatorClient(options);
+    await receiver.waitForCount(2);
     expect(receiver.received[1]?.body).toBe(receiver.received[0]?.body);
     await after.control('POST', '/control/notifications/release');
-    await receiver.arrived(3);
+    await receiver.waitForCount(3);
     expect(names()[2]).toBe('DID_RENEW');
     await after.close();
     rmSync(folder, { recursive: true });
@@ -215,7 +216,7 @@ describe('an outbox with a state file', () => {
   it.each(['store_a', 'store_b', 'processor_a'])('still posts what %s held before', async (platform) => {
     const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
     const options = { stateFile: join(folder, 'state.json') };
-    const before = await useEmulator(options);
+    const before = await startEmulatorClient(options);
     before.setNotificationUrl(platform, receiver.url);
     await before.control('POST', '/control/notifications', { held: true });
     const { status: bought, body } = await before.buy({ platform });
@@ -223,11 +224,11 @@ describe('an outbox with a state file', () => {
     await before.act(body.id, 'cancel');
     const { notifications } = (await before.control('GET', '/control/notifications')).body;
     await before.close();
-    const after = await useEmulator(options);
+    const after = await startEmulatorClient(options);
     expect((await after.control('GET', '/control/notifications')).body.notifications).toEqual(notifications);
     const { released } = (await after.control('POST', '/control/notifications/release')).body;
     expect(released).toBeGreaterThan(0);
-    await receiver.arrived(released);
+    await receiver.waitForCount(released);
     await after.close();
     rmSync(folder, { recursive: true });
   });

@@ -5,18 +5,23 @@ import { afterEach, beforeEach, expect, it, test } from '@jest/globals';
 import braintree from 'braintree';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import Stripe from 'stripe';
-import { type EmulatorUser, useEmulator } from './emulator-client.ts';
-import { type Received, type Receiver, status, useReceiver } from './notification-receiver.ts';
+import { type EmulatorClient, startEmulatorClient } from './emulator-client.ts';
+import {
+  type NotificationReceiver,
+  type ReceivedNotification,
+  respondWithStatus,
+  startReceiver,
+} from './notification-receiver.ts';
 
 let folder: string;
 let stateFile: string;
-let user: EmulatorUser;
-let receiver: Receiver;
+let user: EmulatorClient;
+let receiver: NotificationReceiver;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'emulator-'));
   stateFile = join(folder, 'state.json');
-  user = await useEmulator({ stateFile });
-  receiver = await useReceiver();
+  user = await startEmulatorClient({ stateFile });
+  receiver = await startReceiver();
 });
 afterEach(async () => {
   receiver.close();
@@ -27,7 +32,7 @@ afterEach(async () => {
 const { webhooks } = new Stripe('sk_test_of_nobody');
 
 /** What the official client of the store makes of what arrived, once it believes it. */
-const believed: Readonly<Record<string, (received: Received) => Promise<unknown>>> = {
+const believed: Readonly<Record<string, (received: ReceivedNotification) => Promise<unknown>>> = {
   store_b: async ({ headers, body }) => {
     const { pushAudience, pushServiceAccount } = user.settings('store_b');
     const keys = createRemoteJWKSet(new URL(`${user.url}/www.googleapis.com/oauth2/v3/certs`));
@@ -55,7 +60,7 @@ const believed: Readonly<Record<string, (received: Received) => Promise<unknown>
   },
 };
 
-function eventIn({ headers, body }: Received, platform: string): Stripe.Event {
+function eventIn({ headers, body }: ReceivedNotification, platform: string): Stripe.Event {
   const [secret = ''] = user.settings(platform).webhookSecrets as string[];
   return webhooks.constructEvent(body, headers['stripe-signature'] ?? '', secret, 300, undefined, user.clock.now());
 }
@@ -89,24 +94,24 @@ const platforms = Object.keys(occasions);
 test.each(platforms)('%s is believed by its official client', async (platform) => {
   user.setNotificationUrl(platform, receiver.url);
   await occasions[platform]?.();
-  const [received] = await receiver.arrived(1);
+  const [received] = await receiver.waitForCount(1);
   expect(received && (await believed[platform]?.(received))).toEqual(expect.any(String));
 });
 
 test.each(platforms)('%s posts the same again after an error, also over a restart', async (platform) => {
-  receiver.answerWith(status(503));
+  receiver.respondWith(respondWithStatus(503));
   user.setNotificationUrl(platform, receiver.url);
   await occasions[platform]?.();
-  const [first] = await receiver.arrived(1);
+  const [first] = await receiver.waitForCount(1);
   if (first === undefined) throw new Error('Nothing arrived');
   const known = await believed[platform]?.(first);
   const now = user.clock.now();
   await user.close();
-  user = await useEmulator({ stateFile });
+  user = await startEmulatorClient({ stateFile });
   user.clock.set(now);
-  receiver.answerWith(status(200));
+  receiver.respondWith(respondWithStatus(200));
   await user.advance('PT1H');
-  const again = (await receiver.arrived(2))[1];
+  const again = (await receiver.waitForCount(2))[1];
   if (again === undefined) throw new Error('Nothing arrived again');
   expect(again.body).toBe(first.body);
   expect(await believed[platform]?.(again)).toBe(known);
@@ -116,6 +121,6 @@ it('posts nothing where nobody asked for it', async () => {
   user.setNotificationUrl('processor_a', receiver.url);
   await user.buy({ platform: 'service_processor_a', productId: 'plan' });
   await user.buy({ platform: 'processor_a', productId: 'coins', type: 'consumable' });
-  const received = await receiver.arrived(4);
+  const received = await receiver.waitForCount(4);
   expect(received.map((one) => eventIn(one, 'processor_a').livemode)).toEqual([true, true, true, true]);
 });

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, test } from '@jest/globals';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
-import { type EmulatorUser, useEmulator } from './emulator-client.ts';
+import { type EmulatorClient, startEmulatorClient } from './emulator-client.ts';
 import { boughtFrom, ownerOf } from './stripe-client.ts';
 
 /** One object of every kind, as the emulator answers it over HTTP. */
-async function everyObject(user: EmulatorUser): Promise<Record<string, Record<string, unknown>>> {
+async function everyObject(user: EmulatorClient): Promise<Record<string, Record<string, unknown>>> {
   const { id, sessionId, charges, customerId: customer } = await boughtFrom(user);
   const other = await boughtFrom(user, { productId: 'coins', type: 'consumable' });
   await user.act(id, 'refund');
@@ -61,7 +61,7 @@ function differences(sample: Record<string, unknown>, object: Record<string, unk
 
 describeWithVectors('the objects of the emulator', () => {
   it('have the fields of the official samples', async () => {
-    const user = await useEmulator();
+    const user = await startEmulatorClient();
     const objects = await everyObject(user);
     await user.close();
     const found = Object.entries(objects).map(([name, object]) => {
@@ -77,11 +77,11 @@ describeWithVectors('the objects of the emulator', () => {
 it('keeps everything over a restart', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'emulator-'));
   const stateFile = join(folder, 'state.json');
-  const first = await useEmulator({ stateFile });
+  const first = await startEmulatorClient({ stateFile });
   const before = await everyObject(first);
   const settings = first.settings('processor_a');
   await first.close();
-  const second = await useEmulator({ stateFile });
+  const second = await startEmulatorClient({ stateFile });
   const stripe = ownerOf(second);
   expect(second.settings('processor_a')).toEqual(settings);
   const subscription = await stripe.subscriptions.retrieve(String(before.subscription?.id));
@@ -95,8 +95,8 @@ test.each([
   ['down', 500, 'api_error'],
   ['rate-limited', 429, 'invalid_request_error'],
 ])('is %s in the words of the API', async (fault, status, type) => {
-  const user = await useEmulator();
-  await user.fault({ platform: 'processor_a', fault });
+  const user = await startEmulatorClient();
+  await user.addFault({ platform: 'processor_a', fault });
   const { body, status: result } = await user.call('/api.stripe.com/v1/products');
   await user.close();
   expect({ got: result, body }).toMatchObject({ got: status, body: { error: { type } } });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import type Stripe from 'stripe';
-import { type EmulatorUser, useEmulator } from './emulator-client.ts';
+import { type EmulatorClient, startEmulatorClient } from './emulator-client.ts';
 import { boughtFrom, ownerOf } from './stripe-client.ts';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 let stripe: Stripe;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
   stripe = ownerOf(user);
 });
 afterAll(() => user.close());

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it, test } from '@jest/globals';
 import type Stripe from 'stripe';
-import { type EmulatorUser, start, useEmulator } from './emulator-client.ts';
+import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
 import { monthEnd, nextMonthEnd, type Step } from './random-histories.ts';
 import { boughtFrom, ownerOf } from './stripe-client.ts';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 let stripe: Stripe;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
   stripe = ownerOf(user);
 });
 afterAll(() => user.close());
@@ -16,7 +16,7 @@ const seconds = (ms: number): number => ms / 1000;
 
 /** Lives a monthly subscription through the steps; gives it with its invoice, and the events of the last step. */
 async function live(steps: readonly Step[], order: object = {}) {
-  user.clock.set(start);
+  user.clock.set(startTime);
   const { id } = await boughtFrom(user, order);
   let events: string[] = [];
   for (const step of steps) {
@@ -45,8 +45,8 @@ test.each<[string, readonly Step[], { subscription?: object; item?: object; invo
     'is active when bought',
     [],
     {
-      subscription: { status: 'active', start_date: seconds(start) },
-      item: period(start, monthEnd),
+      subscription: { status: 'active', start_date: seconds(startTime) },
+      item: period(startTime, monthEnd),
       invoice: { billing_reason: 'subscription_create', status: 'paid' },
     },
     [],
@@ -129,13 +129,13 @@ test.each<[string, readonly Step[], { subscription?: object; item?: object; invo
   [
     'ends at once',
     [['expire']],
-    { subscription: { status: 'canceled', ended_at: seconds(start) } },
+    { subscription: { status: 'canceled', ended_at: seconds(startTime) } },
     ['customer.subscription.deleted'],
   ],
   [
     'is paused until it resumes by itself',
     [['pause', { period: 'P3D' }]],
-    { subscription: { status: 'active', pause_collection: { resumes_at: seconds(start) + 3 * 86_400 } } },
+    { subscription: { status: 'active', pause_collection: { resumes_at: seconds(startTime) + 3 * 86_400 } } },
     ['customer.subscription.updated'],
   ],
   [
@@ -186,11 +186,11 @@ it('renews by itself when it was bought so', async () => {
 
 it('begins with a trial that costs nothing, and is paid after it', async () => {
   const { id, subscription, invoice } = await live([], { trial: 'P7D' });
-  expect(subscription).toMatchObject({ status: 'trialing', trial_end: seconds(start) + 7 * 86_400 });
+  expect(subscription).toMatchObject({ status: 'trialing', trial_end: seconds(startTime) + 7 * 86_400 });
   expect(invoice).toMatchObject({ amount_paid: 0, status: 'paid' });
   await user.act(id, 'renew');
   expect(await stripe.subscriptions.retrieve(id)).toMatchObject({
     status: 'active',
-    items: { data: [{ current_period_start: seconds(start) + 7 * 86_400 }] },
+    items: { data: [{ current_period_start: seconds(startTime) + 7 * 86_400 }] },
   });
 });

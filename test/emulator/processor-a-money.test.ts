@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
-import { type EmulatorUser, start, useEmulator } from './emulator-client.ts';
+import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
 import { monthEnd, type Step } from './random-histories.ts';
 import { boughtFrom, ownerOf } from './stripe-client.ts';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 let stripe: Stripe;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
   stripe = ownerOf(user);
 });
 afterAll(() => user.close());
@@ -16,7 +16,7 @@ const seconds = (ms: number): number => ms / 1000;
 
 /** Lives a monthly subscription through the steps; gives it with its invoice, and the events of the last step. */
 async function live(steps: readonly Step[], order: object = {}) {
-  user.clock.set(start);
+  user.clock.set(startTime);
   const { id } = await boughtFrom(user, order);
   let events: string[] = [];
   for (const step of steps) {
@@ -43,7 +43,7 @@ const period = (from: number, to: number) => ({ current_period_start: seconds(fr
 describe('a change of plan', () => {
   it('charges what is left of the period, less what was paid for it', async () => {
     const { invoice, item } = await live(['P14D', ['change-plan', { productId: 'bigger', priceMicros: 9_990_000 }]]);
-    expect(item).toMatchObject({ price: { product: 'bigger', unit_amount: 999 }, ...period(start, monthEnd) });
+    expect(item).toMatchObject({ price: { product: 'bigger', unit_amount: 999 }, ...period(startTime, monthEnd) });
     expect(invoice).toMatchObject({
       billing_reason: 'subscription_update',
       amount_paid: 250,
@@ -56,7 +56,7 @@ describe('a change of plan', () => {
       'P14D',
       ['change-plan', { productId: 'plan', period: 'P1Y', priceMicros: 49_990_000 }],
     ]);
-    const at = start + 14 * 86_400_000;
+    const at = startTime + 14 * 86_400_000;
     expect(item).toMatchObject(period(at, Date.parse('2028-02-14T10:00:00Z')));
   });
 });

@@ -2,12 +2,12 @@ import { beforeEach, describe, expect, it, test } from '@jest/globals';
 import Stripe from 'stripe';
 import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
 import { processorA } from '../../emulator/processor-a/processor-a.ts';
-import { type PostingStore, postingStore } from './notifying-store.ts';
-import { day, monthEnd, nextMonthEnd, type Step } from './random-histories.ts';
+import { type NotifyingStore, openNotifyingStore } from './notifying-store.ts';
+import { dayMs, monthEnd, nextMonthEnd, type Step } from './random-histories.ts';
 
-let store: PostingStore;
+let store: NotifyingStore;
 beforeEach(async () => {
-  store = await postingStore(processorA);
+  store = await openNotifyingStore(processorA);
 });
 
 const plan = { productId: 'plan', type: 'paid subscription' } as const;
@@ -20,7 +20,7 @@ function eventIn({ body, buildHeaders }: OutgoingNotification, sentAt = store.no
   return webhooks.constructEvent(body, header, secret, 300, undefined, sentAt);
 }
 
-const secretOf = ({ settings }: PostingStore): string => String((settings.webhookSecrets as string[])[0]);
+const secretOf = ({ settings }: NotifyingStore): string => String((settings.webhookSecrets as string[])[0]);
 const typesOf = (posted: readonly OutgoingNotification[]) => posted.map((outgoing) => eventIn(outgoing).type);
 
 const bought = ['product.created', 'price.created', 'payment_intent.succeeded', 'invoice.paid'];
@@ -44,7 +44,7 @@ describe('what is bought', () => {
     ],
   ])('as %s', (_what, order, types) => {
     store.placeOrder(order);
-    expect(typesOf(store.posted())).toEqual(types);
+    expect(typesOf(store.takePosted())).toEqual(types);
   });
 });
 
@@ -72,7 +72,7 @@ describe('a subscription', () => {
       ['product.created', 'price.created', paid, 'invoice.paid', updated],
     ],
   ])('that %s', (_what, steps, types) => {
-    expect(typesOf(store.live(store.placeOrder(plan), steps))).toEqual(types);
+    expect(typesOf(store.runSteps(store.placeOrder(plan), steps))).toEqual(types);
   });
 
   test.each<[string, string, readonly Step[], readonly string[]]>([
@@ -82,7 +82,7 @@ describe('a subscription', () => {
     ['at once when it is short', 'P2D', ['PT1S'], ['customer.subscription.trial_will_end']],
     ['not when it is over', 'P7D', [['renew'], 'P5D'], []],
   ])('is reminded of the end of its trial %s', (_what, trial, steps, types) => {
-    expect(typesOf(store.live(store.placeOrder({ ...plan, trial }), steps))).toEqual(types);
+    expect(typesOf(store.runSteps(store.placeOrder({ ...plan, trial }), steps))).toEqual(types);
   });
 
   test.each<[string, readonly Step[], object]>([
@@ -104,20 +104,20 @@ describe('a subscription', () => {
     ['that it was paid', [['fail-payment']], { status: 'active' }],
     ['that it was collected', [['pause']], { pause_collection: null }],
   ])('tells %s', (_what, steps, previous) => {
-    const last = store.live(store.placeOrder(plan), steps).at(-1);
+    const last = store.runSteps(store.placeOrder(plan), steps).at(-1);
     expect(last && eventIn(last).data.previous_attributes).toMatchObject(previous);
   });
 
   it('that renews early is told of at once', () => {
-    for (const outgoing of store.live(store.placeOrder(plan), [['renew']])) {
+    for (const outgoing of store.runSteps(store.placeOrder(plan), [['renew']])) {
       expect(eventIn(outgoing).created).toBe(seconds(store.now()));
     }
   });
 
   it('is shown as it was when the event happened', () => {
     const id = store.placeOrder(plan);
-    const renewed = store.live(id, [['renew']]).at(-1);
-    store.live(id, [['renew'], ['expire']]);
+    const renewed = store.runSteps(id, [['renew']]).at(-1);
+    store.runSteps(id, [['renew'], ['expire']]);
     const event = renewed && eventIn(renewed);
     expect(event).toMatchObject({
       id: expect.stringMatching(/^evt_\w{24}$/),
@@ -140,7 +140,7 @@ describe('a subscription', () => {
 });
 
 it('says why a payment failed', () => {
-  const [failed] = store.live(store.placeOrder(plan), [['fail-payment']]);
+  const [failed] = store.runSteps(store.placeOrder(plan), [['fail-payment']]);
   expect(failed && eventIn(failed).data.object).toMatchObject({
     object: 'payment_intent',
     status: 'requires_payment_method',
@@ -151,9 +151,9 @@ it('says why a payment failed', () => {
 describe('a signature', () => {
   it('is made anew for each attempt', () => {
     store.placeOrder(plan);
-    const [outgoing] = store.posted();
+    const [outgoing] = store.takePosted();
     if (outgoing === undefined) throw new Error('Nothing was posted');
-    expect(eventIn(outgoing, store.now() + 2 * day).id).toBe(eventIn(outgoing).id);
+    expect(eventIn(outgoing, store.now() + 2 * dayMs).id).toBe(eventIn(outgoing).id);
     const header = outgoing.buildHeaders(store.now())['stripe-signature'] ?? '';
     const { body } = outgoing;
     const late = () => webhooks.constructEvent(body, header, secretOf(store), 300, undefined, store.now() + 301_000);
@@ -162,7 +162,7 @@ describe('a signature', () => {
 
   it('of test mode has a scheme more, which is of no worth', () => {
     store.placeOrder({ ...plan, sandbox: true });
-    const [outgoing] = store.posted();
+    const [outgoing] = store.takePosted();
     expect(outgoing?.buildHeaders(store.now())['stripe-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64},v0=[0-9a-f]{64}$/);
     expect(outgoing && eventIn(outgoing).livemode).toBe(false);
     expect(outgoing?.retryDelaysMs).toHaveLength(3);
@@ -170,18 +170,18 @@ describe('a signature', () => {
 
   it('is of the endpoint alone', () => {
     store.placeOrder(plan);
-    const [outgoing] = store.posted();
+    const [outgoing] = store.takePosted();
     expect(() => outgoing && eventIn(outgoing, store.now(), 'whsec_other')).toThrow('No signatures found matching');
   });
 });
 
 it('is tried for up to three days, until the answer is a success', () => {
   store.placeOrder(plan);
-  const [outgoing] = store.posted();
+  const [outgoing] = store.takePosted();
   const delays = outgoing?.retryDelaysMs ?? [];
   const total = delays.reduce((sum, delay) => sum + delay, 0);
-  expect(total).toBeLessThanOrEqual(3 * day);
-  expect(total).toBeGreaterThan(2 * day);
+  expect(total).toBeLessThanOrEqual(3 * dayMs);
+  expect(total).toBeGreaterThan(2 * dayMs);
   expect(delays.every((delay, i) => delay > (delays[i - 1] ?? 0))).toBe(true);
   const responses = [199, 200, 204, 299, 301, 400, 500];
   expect(responses.filter((status) => outgoing?.isDelivered(status))).toEqual([200, 204, 299]);

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
-import { type EmulatorUser, start, useEmulator } from './emulator-client.ts';
+import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
 import { boughtFrom, ownerOf } from './stripe-client.ts';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 let stripe: Stripe;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
   stripe = ownerOf(user);
 });
 afterAll(() => user.close());
@@ -22,7 +22,7 @@ it('pauses a subscription whole, and resumes it with a new period', async () => 
   const paused = await stripe.subscriptions.pause(id);
   expect(paused).toMatchObject({
     status: 'paused',
-    status_details: { paused: { transitioned_at: start / 1000, subscription: { type: 'pause_requested' } } },
+    status_details: { paused: { transitioned_at: startTime / 1000, subscription: { type: 'pause_requested' } } },
   });
   expect(await events(2)).toMatchObject([
     { type: 'customer.subscription.updated', data: { previous_attributes: { status: 'active' } } },

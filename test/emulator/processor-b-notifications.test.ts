@@ -2,13 +2,13 @@ import { beforeEach, describe, expect, it, test } from '@jest/globals';
 import braintree from 'braintree';
 import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
 import { processorB } from '../../emulator/processor-b/processor-b.ts';
-import { start } from './emulator-client.ts';
-import { type PostingStore, postingStore } from './notifying-store.ts';
+import { startTime } from './emulator-client.ts';
+import { type NotifyingStore, openNotifyingStore } from './notifying-store.ts';
 import type { Step } from './random-histories.ts';
 
-let store: PostingStore;
+let store: NotifyingStore;
 beforeEach(async () => {
-  store = await postingStore(processorB);
+  store = await openNotifyingStore(processorB);
 });
 
 const plan = { productId: 'monthly', type: 'paid subscription' } as const;
@@ -53,14 +53,14 @@ const [active, charged] = ['subscription_went_active', 'subscription_charged_suc
 describe('a subscription', () => {
   it('is active and charged when it is bought', async () => {
     subscribe();
-    expect(await kindsOf(store.posted())).toEqual([active, charged]);
+    expect(await kindsOf(store.takePosted())).toEqual([active, charged]);
   });
 
   it('is told of when its trial ends, not before', async () => {
     subscribe({ trial: 'P7D', autoRenew: true });
-    expect(store.posted()).toEqual([]);
+    expect(store.takePosted()).toEqual([]);
     store.advance('P7D');
-    expect(await kindsOf(store.posted())).toEqual(['subscription_trial_ended', charged]);
+    expect(await kindsOf(store.takePosted())).toEqual(['subscription_trial_ended', charged]);
   });
 
   test.each<[string, readonly Step[], readonly string[]]>([
@@ -73,20 +73,22 @@ describe('a subscription', () => {
     ['is disputed', [['revoke']], ['dispute_opened', 'dispute_lost']],
     ['is tried with', [['test-notification']], ['check']],
   ])('%s', async (_what, steps, kinds) => {
-    expect(await kindsOf(store.live(subscribe(), steps))).toEqual(kinds);
+    expect(await kindsOf(store.runSteps(subscribe(), steps))).toEqual(kinds);
   });
 
   it('that renews early is told of at once', async () => {
-    const [outgoing] = store.live(subscribe(), [['renew']]);
-    expect(outgoing && (await webhookIn(outgoing)).timestamp).toBe(new Date(start).toISOString().replace('.000', ''));
+    const [outgoing] = store.runSteps(subscribe(), [['renew']]);
+    expect(outgoing && (await webhookIn(outgoing)).timestamp).toBe(
+      new Date(startTime).toISOString().replace('.000', ''),
+    );
   });
 
   it('is shown as it was when it happened', async () => {
     const nonce = subscribe();
-    const [failed] = store.live(nonce, [['fail-payment']]);
-    store.live(nonce, ['P1D', ['recover'], ['cancel']]);
+    const [failed] = store.runSteps(nonce, [['fail-payment']]);
+    store.runSteps(nonce, ['P1D', ['recover'], ['cancel']]);
     expect(failed && (await webhookIn(failed))).toMatchObject({
-      timestamp: new Date(start).toISOString().replace('.000', ''),
+      timestamp: new Date(startTime).toISOString().replace('.000', ''),
       subscription: {
         id: 'mine',
         planId: 'monthly',
@@ -111,8 +113,8 @@ describe('a single payment', () => {
 
   it('is told of only when it is disputed', async () => {
     const nonce = pay();
-    expect(store.posted()).toEqual([]);
-    const [opened, lost] = store.live(nonce, [['revoke']]);
+    expect(store.takePosted()).toEqual([]);
+    const [opened, lost] = store.runSteps(nonce, [['revoke']]);
     const purchaseId = store.findPurchase(nonce)?.purchaseId;
     for (const [outgoing, status] of [
       [opened, 'open'],
@@ -128,25 +130,25 @@ describe('a single payment', () => {
     const nonce = pay();
     const shown = () => ask(`transactions/${store.findPurchase(nonce)?.purchaseId}`);
     expect(shown()).toContain('<disputes type="array"></disputes>');
-    store.live(nonce, [['revoke']]);
+    store.runSteps(nonce, [['revoke']]);
     expect(shown()).toMatch(/<disputes type="array"><dispute><id>\w{16}<\/id>.*<status>lost<\/status>/);
   });
 
   it('is disputed once, and not after it was given back', () => {
     const nonce = pay();
-    store.live(nonce, [['revoke']]);
+    store.runSteps(nonce, [['revoke']]);
     for (const action of ['revoke', 'refund'])
-      expect(() => store.live(nonce, [[action]])).toThrow('no payment to give');
+      expect(() => store.runSteps(nonce, [[action]])).toThrow('no payment to give');
     const other = pay();
-    store.live(other, [['refund']]);
-    expect(() => store.live(other, [['revoke']])).toThrow('no payment to give');
+    store.runSteps(other, [['refund']]);
+    expect(() => store.runSteps(other, [['revoke']])).toThrow('no payment to give');
   });
 });
 
 describe('a webhook', () => {
   it('is believed with the keys of its merchant alone', async () => {
     subscribe();
-    const [outgoing] = store.posted();
+    const [outgoing] = store.takePosted();
     if (outgoing === undefined) throw new Error('Nothing was posted');
     await expect(webhookIn(outgoing, { privateKey: 'other' })).rejects.toThrow('signature does not match payload');
     await expect(webhookIn(outgoing, { publicKey: 'other' })).rejects.toThrow('no matching public key');
@@ -156,15 +158,15 @@ describe('a webhook', () => {
 
   it('is a form whose payload has lines of sixty characters', () => {
     subscribe();
-    const [outgoing] = store.posted();
-    expect(outgoing?.buildHeaders(start)['content-type']).toBe('application/x-www-form-urlencoded');
+    const [outgoing] = store.takePosted();
+    expect(outgoing?.buildHeaders(startTime)['content-type']).toBe('application/x-www-form-urlencoded');
     const payload = new URLSearchParams(outgoing?.body).get('bt_payload') ?? '';
     expect(payload).toMatch(/^(?:[A-Za-z0-9+/]{60}\n)+[A-Za-z0-9+/=]{1,60}\n$/);
   });
 
   it('is tried hourly for three hours, as in the sandbox, until the answer is a success', () => {
     subscribe();
-    const [outgoing] = store.posted();
+    const [outgoing] = store.takePosted();
     expect(outgoing?.retryDelaysMs).toEqual([3_600_000, 3_600_000, 3_600_000]);
     expect([199, 200, 204, 302, 403, 500].filter((status) => outgoing?.isDelivered(status))).toEqual([200, 204]);
   });

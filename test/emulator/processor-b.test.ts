@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type EmulatorUser, useEmulator } from './emulator-client.ts';
+import { type EmulatorClient, startEmulatorClient } from './emulator-client.ts';
 
 const host = 'api.sandbox.braintreegateway.com';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
 });
 afterAll(() => user.close());
 

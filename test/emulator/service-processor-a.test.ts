@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
-import { type EmulatorUser, useEmulator } from './emulator-client.ts';
+import { type EmulatorClient, startEmulatorClient } from './emulator-client.ts';
 import { boughtFrom, ownerOf } from './stripe-client.ts';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 let own: Stripe;
 let deployments: Stripe;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
   own = ownerOf(user);
   deployments = ownerOf(user, String(user.settings('service_processor_a').secretKey));
 });
@@ -76,7 +76,7 @@ it('refuses a key of neither account', async () => {
 });
 
 it('has outages of its own', async () => {
-  await user.fault({ platform, fault: 'down', times: 1 });
+  await user.addFault({ platform, fault: 'down', times: 1 });
   expect((await own.products.list()).object).toBe('list');
   await expect(deployments.products.list()).rejects.toMatchObject({ statusCode: 500 });
 });

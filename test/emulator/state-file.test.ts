@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClock } from '../../emulator/clock.ts';
 import { startEmulator } from '../../emulator/start-emulator.ts';
-import { type EmulatorUser, type Got, useEmulator } from './emulator-client.ts';
+import { type EmulatorClient, startEmulatorClient, type TestResponse } from './emulator-client.ts';
 
 let folder: string;
 let path: string;
@@ -21,7 +21,7 @@ async function becomes(isSo: () => boolean): Promise<boolean> {
   return isSo();
 }
 
-const startAgain = (): Promise<EmulatorUser> => useEmulator({ clock: createClock(), stateFile: path });
+const startAgain = (): Promise<EmulatorClient> => startEmulatorClient({ clock: createClock(), stateFile: path });
 
 describe('an emulator with a state file', () => {
   it('starts again with its keys, products, purchases and clock', async () => {
@@ -29,10 +29,10 @@ describe('an emulator with a state file', () => {
     const bought = await before.buy({ applicationUsername: 'alice', trial: true, autoRenew: true });
     await before.act(bought.body.id, 'share', { applicationUsername: 'kid' });
     await before.advance('P1Y');
-    const lists = async (user: EmulatorUser): Promise<unknown> =>
+    const lists = async (user: EmulatorClient): Promise<unknown> =>
       (await user.control('GET', '/control')).body.platforms;
-    const history = async (user: EmulatorUser): Promise<number> => {
-      const { body }: Got = await user.ask(`/inApps/v2/history/${bought.body.id}`);
+    const history = async (user: EmulatorClient): Promise<number> => {
+      const { body }: TestResponse = await user.callServerApi(`/inApps/v2/history/${bought.body.id}`);
       return body.signedTransactions.length;
     };
     const kept = { lists: await lists(before), history: await history(before), now: before.clock.now() };
@@ -75,7 +75,7 @@ describe('an emulator with a state file', () => {
 });
 
 it('says when its port is taken', async () => {
-  const first = await useEmulator();
+  const first = await startEmulatorClient();
   const port = Number(new URL(first.url).port);
   await expect(startEmulator({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   await first.close();

@@ -1,43 +1,52 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type EmulatorUser, payloadOf, start, stillClock, useEmulator } from './emulator-client.ts';
-import { live, look, sentOf } from './random-histories.ts';
+import {
+  createFixedClock,
+  decodePayload,
+  type EmulatorClient,
+  startEmulatorClient,
+  startTime,
+} from './emulator-client.ts';
+import { fetchSubscriptionStatus, listNotificationTypes, runHistory } from './random-histories.ts';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
 });
 afterAll(() => user.close());
 
 describe('as time passes', () => {
   it('a subscription that nobody renews expires, and says so', async () => {
-    const { id, status, renewal } = await live(user, ['P1M']);
+    const { id, status, renewal } = await runHistory(user, ['P1M']);
     expect({ status, intent: renewal.expirationIntent }).toEqual({ status: 2, intent: 5 });
-    expect(await sentOf(user, id)).toEqual(['SUBSCRIBED/INITIAL_BUY', 'EXPIRED']);
+    expect(await listNotificationTypes(user, id)).toEqual(['SUBSCRIBED/INITIAL_BUY', 'EXPIRED']);
   });
 
   it('a cancelled one expires by its customer', async () => {
-    expect(await live(user, [['cancel'], 'P1M'])).toMatchObject({ status: 2, renewal: { expirationIntent: 1 } });
+    expect(await runHistory(user, [['cancel'], 'P1M'])).toMatchObject({ status: 2, renewal: { expirationIntent: 1 } });
   });
 
   it('grace ends without access, and 60 days later the retrying ends', async () => {
-    const { id, status } = await live(user, ['P1M', ['fail-payment'], 'P16D']);
+    const { id, status } = await runHistory(user, ['P1M', ['fail-payment'], 'P16D']);
     expect(status).toBe(3);
     await user.advance('P44D');
-    expect(await look(user, id)).toMatchObject({ status: 2, renewal: { expirationIntent: 2 } });
-    expect((await sentOf(user, id)).slice(-2)).toEqual(['GRACE_PERIOD_EXPIRED', 'EXPIRED/BILLING_RETRY']);
+    expect(await fetchSubscriptionStatus(user, id)).toMatchObject({ status: 2, renewal: { expirationIntent: 2 } });
+    expect((await listNotificationTypes(user, id)).slice(-2)).toEqual([
+      'GRACE_PERIOD_EXPIRED',
+      'EXPIRED/BILLING_RETRY',
+    ]);
   });
 
   it('grace of a cancelled subscription ends it', async () => {
-    expect(await live(user, [['fail-payment'], ['cancel'], 'P3M'])).toMatchObject({
+    expect(await runHistory(user, [['fail-payment'], ['cancel'], 'P3M'])).toMatchObject({
       status: 2,
       renewal: { expirationIntent: 1 },
     });
   });
 
   it('one that renews by itself does so on its day of the month for a year', async () => {
-    const { id, transaction } = await live(user, ['P1Y'], { autoRenew: true, applicationUsername: 'yearling' });
-    const { body } = await user.ask(`/inApps/v2/history/${id}`);
-    const history = body.signedTransactions.map(payloadOf);
+    const { id, transaction } = await runHistory(user, ['P1Y'], { autoRenew: true, applicationUsername: 'yearling' });
+    const { body } = await user.callServerApi(`/inApps/v2/history/${id}`);
+    const history = body.signedTransactions.map(decodePayload);
     expect(history).toHaveLength(13);
     expect(history.map((one: { purchaseDate: number }) => new Date(one.purchaseDate).getUTCDate())).toEqual([
       31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 31,
@@ -46,13 +55,13 @@ describe('as time passes', () => {
   });
 
   it('one that renews by itself does not while its higher price is not accepted', async () => {
-    const { id } = await live(user, [['raise-price']], { autoRenew: true });
+    const { id } = await runHistory(user, [['raise-price']], { autoRenew: true });
     await user.advance('P1M');
-    expect(await look(user, id)).toMatchObject({ status: 2, renewal: { expirationIntent: 3 } });
+    expect(await fetchSubscriptionStatus(user, id)).toMatchObject({ status: 2, renewal: { expirationIntent: 3 } });
   });
 
   it('the renewals of all customers happen in the order of their time', async () => {
-    user.clock.set(start);
+    user.clock.set(startTime);
     const weekly = await user.buy({ productId: 'weekly', period: 'P1W', autoRenew: true });
     const monthly = await user.buy({ productId: 'other', autoRenew: true });
     await user.advance('P3M');
@@ -66,8 +75,8 @@ describe('as time passes', () => {
 });
 
 it('lives by the clock that it is given', async () => {
-  const clock = stillClock(Date.parse('2030-06-01T00:00:00Z'));
-  const other = await useEmulator({ clock });
+  const clock = createFixedClock(Date.parse('2030-06-01T00:00:00Z'));
+  const other = await startEmulatorClient({ clock });
   await other.control('POST', '/control/clock', { set: '2030-07-01T00:00:00Z' });
   expect(clock.now()).toBe(Date.parse('2030-07-01T00:00:00Z'));
   clock.set(Date.parse('2030-08-01T00:00:00Z'));

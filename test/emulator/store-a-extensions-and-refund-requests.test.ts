@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it, test } from '@jest/globals';
-import { type EmulatorUser, start, useEmulator } from './emulator-client.ts';
-import { day, live, look, monthEnd, nextMonthEnd } from './random-histories.ts';
+import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
+import { dayMs, fetchSubscriptionStatus, monthEnd, nextMonthEnd, runHistory } from './random-histories.ts';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
 });
 afterAll(() => user.close());
 
@@ -12,20 +12,20 @@ test.each([
   [{}, 14],
   [{ period: 'P3D' }, 3],
 ])('an extension by %j moves the end, and the next period starts there', async (details, days) => {
-  const { id, transaction } = await live(user, [['extend', details]]);
-  expect(transaction.expiresDate).toBe(monthEnd + days * day);
+  const { id, transaction } = await runHistory(user, [['extend', details]]);
+  expect(transaction.expiresDate).toBe(monthEnd + days * dayMs);
   await user.act(id, 'renew');
-  const renewed = await look(user, id);
-  expect(renewed.transaction.purchaseDate).toBe(monthEnd + days * day);
-  expect(renewed.transaction.expiresDate - renewed.transaction.purchaseDate).toBe(31 * day);
+  const renewed = await fetchSubscriptionStatus(user, id);
+  expect(renewed.transaction.purchaseDate).toBe(monthEnd + days * dayMs);
+  expect(renewed.transaction.expiresDate - renewed.transaction.purchaseDate).toBe(31 * dayMs);
 });
 
 it('an offer that was redeemed applies to the next renewal and to no other', async () => {
-  const { id, renewal, transaction } = await live(user, [['redeem-offer', { priceMicros: 990_000 }]]);
+  const { id, renewal, transaction } = await runHistory(user, [['redeem-offer', { priceMicros: 990_000 }]]);
   expect(transaction.offerType).toBeUndefined();
   expect(renewal).toMatchObject({ offerType: 3, offerIdentifier: 'thank-you', renewalPrice: 990 });
   await user.act(id, 'renew');
-  const discounted = await look(user, id);
+  const discounted = await fetchSubscriptionStatus(user, id);
   expect(discounted.transaction).toMatchObject({
     offerType: 3,
     offerIdentifier: 'thank-you',
@@ -35,25 +35,25 @@ it('an offer that was redeemed applies to the next renewal and to no other', asy
   });
   expect(discounted.renewal).toMatchObject({ renewalPrice: 4990 });
   await user.act(id, 'renew');
-  const usual = await look(user, id);
+  const usual = await fetchSubscriptionStatus(user, id);
   expect(usual.transaction.price).toBe(4990);
   expect(usual.transaction.offerType).toBeUndefined();
 });
 
 it('a refund that is taken back gives the rest of the period back', async () => {
-  const { status, transaction, renewal } = await live(user, [['refund'], ['reverse-refund']]);
+  const { status, transaction, renewal } = await runHistory(user, [['refund'], ['reverse-refund']]);
   expect({ status, autoRenewStatus: renewal.autoRenewStatus }).toEqual({ status: 1, autoRenewStatus: 0 });
   expect(transaction.expiresDate).toBe(monthEnd);
   expect(transaction.revocationDate).toBeUndefined();
 });
 
 it('a refund that is taken back after the period leaves the subscription expired', async () => {
-  const { status } = await live(user, [['refund'], 'P2M', ['reverse-refund']]);
+  const { status } = await runHistory(user, [['refund'], 'P2M', ['reverse-refund']]);
   expect(status).toBe(2);
 });
 
 it('asking for the money back changes nothing', async () => {
-  const { status, transaction } = await live(user, [['request-refund'], ['decline-refund']]);
+  const { status, transaction } = await runHistory(user, [['request-refund'], ['decline-refund']]);
   expect({ status, expiresDate: transaction.expiresDate }).toEqual({ status: 1, expiresDate: monthEnd });
 });
 
@@ -64,10 +64,10 @@ test.each([
   ['reverse-refund', 'revoke'],
   ['request-refund', 'refund'],
 ])('%s is refused after %s', async (action, ...before) => {
-  const { id } = await live(
+  const { id } = await runHistory(
     user,
     before.map((one) => [one] as const),
   );
   expect(await user.act(id, action)).toMatchObject({ status: 422 });
-  expect(user.clock.now()).toBe(start);
+  expect(user.clock.now()).toBe(startTime);
 });

@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type EmulatorUser, payloadOf, useEmulator } from './emulator-client.ts';
-import { live, look, monthEnd, named, nextMonthEnd, type Step, walk } from './random-histories.ts';
+import { decodePayload, type EmulatorClient, startEmulatorClient } from './emulator-client.ts';
+import {
+  fetchSubscriptionStatus,
+  formatNotificationType,
+  monthEnd,
+  nextMonthEnd,
+  runHistory,
+  runSteps,
+  type Step,
+} from './random-histories.ts';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
 });
 afterAll(() => user.close());
 
@@ -12,22 +20,22 @@ const active = { status: 1, renewal: { autoRenewStatus: 1 } };
 
 describe('family sharing', () => {
   const share = async (ownerSteps: readonly Step[] = []) => {
-    const { id } = await live(user, []);
+    const { id } = await runHistory(user, []);
     const { body } = await user.act(id, 'share', { applicationUsername: 'kid' });
-    await walk(user, id, ownerSteps);
+    await runSteps(user, id, ownerSteps);
     return { owner: id, body };
   };
 
   it('gives a member a purchase of their own that nobody paid and no user is named in', async () => {
     const { owner, body } = await share();
     expect(body).toMatchObject({ sharedFrom: owner, state: 'ACTIVE', applicationUsername: 'kid' });
-    expect(body.notifications.map(named)).toEqual(['SUBSCRIBED/INITIAL_BUY']);
+    expect(body.notifications.map(formatNotificationType)).toEqual(['SUBSCRIBED/INITIAL_BUY']);
     expect(body.validate.additionalData.applicationUsername).toBe('kid');
-    const transaction = payloadOf(body.validate.transaction.jwsRepresentation);
+    const transaction = decodePayload(body.validate.transaction.jwsRepresentation);
     expect(transaction).toMatchObject({ inAppOwnershipType: 'FAMILY_SHARED', price: 0, expiresDate: monthEnd });
     expect(transaction.originalTransactionId).toBe(body.id);
     expect(transaction).not.toHaveProperty('appAccountToken');
-    expect((await look(user, body.id)).renewal).not.toHaveProperty('appAccountToken');
+    expect((await fetchSubscriptionStatus(user, body.id)).renewal).not.toHaveProperty('appAccountToken');
   });
 
   test.each<[string, readonly Step[], object]>([
@@ -38,21 +46,24 @@ describe('family sharing', () => {
     ['is refunded', [['refund']], { status: 5, transaction: { revocationType: 'FAMILY_REVOKE' } }],
   ])("follows when the owner's purchase %s", async (_name, ownerSteps, expected) => {
     const { body } = await share(ownerSteps);
-    expect(await look(user, body.id)).toMatchObject(expected);
+    expect(await fetchSubscriptionStatus(user, body.id)).toMatchObject(expected);
   });
 
   it('does not end when an old transaction of the owner is refunded', async () => {
     const { owner, body } = await share([['renew']]);
-    await walk(user, owner, [['refund', { transactionId: owner }]]);
-    expect(await look(user, body.id)).toMatchObject(active);
+    await runSteps(user, owner, [['refund', { transactionId: owner }]]);
+    expect(await fetchSubscriptionStatus(user, body.id)).toMatchObject(active);
   });
 
   it('can be taken from a member alone, and nothing else', async () => {
     const { owner, body } = await share();
     expect(await user.act(body.id, 'renew')).toMatchObject({ status: 422 });
-    expect((await user.act(body.id, 'revoke')).body.notifications.map(named)).toEqual(['REVOKE']);
-    expect(await look(user, body.id)).toMatchObject({ status: 5, transaction: { revocationType: 'FAMILY_REVOKE' } });
-    expect(await look(user, owner)).toMatchObject(active);
+    expect((await user.act(body.id, 'revoke')).body.notifications.map(formatNotificationType)).toEqual(['REVOKE']);
+    expect(await fetchSubscriptionStatus(user, body.id)).toMatchObject({
+      status: 5,
+      transaction: { revocationType: 'FAMILY_REVOKE' },
+    });
+    expect(await fetchSubscriptionStatus(user, owner)).toMatchObject(active);
   });
 
   it('is not for consumables', async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type EmulatorUser, payloadOf, start, useEmulator } from './emulator-client.ts';
-import { day, live, look, monthEnd, nextMonthEnd, type Step } from './random-histories.ts';
+import { decodePayload, type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
+import { dayMs, fetchSubscriptionStatus, monthEnd, nextMonthEnd, runHistory, type Step } from './random-histories.ts';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
 });
 afterAll(() => user.close());
 
@@ -34,19 +34,19 @@ describe('a subscription', () => {
     [
       'has 16 days of grace when a payment fails',
       [['fail-payment']],
-      { status: 4, renewal: { gracePeriodExpiresDate: monthEnd + 16 * day, autoRenewStatus: 1 } },
+      { status: 4, renewal: { gracePeriodExpiresDate: monthEnd + 16 * dayMs, autoRenewStatus: 1 } },
       ['DID_FAIL_TO_RENEW/GRACE_PERIOD'],
     ],
     [
       'has grace also when the payment fails after the period',
       ['P1M', ['fail-payment']],
-      { status: 4, renewal: { gracePeriodExpiresDate: monthEnd + 16 * day, isInBillingRetryPeriod: false } },
+      { status: 4, renewal: { gracePeriodExpiresDate: monthEnd + 16 * dayMs, isInBillingRetryPeriod: false } },
       ['DID_FAIL_TO_RENEW/GRACE_PERIOD'],
     ],
     [
       'has no access when the payment fails again',
       [['fail-payment'], ['fail-payment']],
-      { status: 3, renewal: { isInBillingRetryPeriod: true, expirationIntent: 2, gracePeriodExpiresDate: start } },
+      { status: 3, renewal: { isInBillingRetryPeriod: true, expirationIntent: 2, gracePeriodExpiresDate: startTime } },
       ['GRACE_PERIOD_EXPIRED'],
     ],
     [
@@ -64,13 +64,13 @@ describe('a subscription', () => {
     [
       'starts a new period when it recovers after grace',
       ['P1M', ['fail-payment'], 'P20D', ['recover']],
-      { ...active, transaction: { purchaseDate: monthEnd + 20 * day, transactionReason: 'RENEWAL' } },
+      { ...active, transaction: { purchaseDate: monthEnd + 20 * dayMs, transactionReason: 'RENEWAL' } },
       ['DID_RENEW/BILLING_RECOVERY'],
     ],
     [
       'is expired by its customer when cancelled before',
       [['cancel'], ['expire']],
-      { status: 2, renewal: { expirationIntent: 1, autoRenewStatus: 0 }, transaction: { expiresDate: start } },
+      { status: 2, renewal: { expirationIntent: 1, autoRenewStatus: 0 }, transaction: { expiresDate: startTime } },
       ['EXPIRED/VOLUNTARY'],
     ],
     [
@@ -111,7 +111,7 @@ describe('a subscription', () => {
         renewal: { autoRenewStatus: 0 },
         transaction: {
           expiresDate: monthEnd,
-          revocationDate: start + day,
+          revocationDate: startTime + dayMs,
           revocationReason: 0,
           revocationType: 'REFUND_FULL',
           revocationPercentage: 100_000,
@@ -122,7 +122,7 @@ describe('a subscription', () => {
     [
       'is revoked without a refund',
       [['revoke']],
-      { status: 5, transaction: { revocationDate: start, revocationReason: 0 } },
+      { status: 5, transaction: { revocationDate: startTime, revocationReason: 0 } },
       ['REVOKE'],
     ],
     [
@@ -138,40 +138,41 @@ describe('a subscription', () => {
       ['DID_RENEW'],
     ],
   ])('%s', async (_name, steps, expected, notifications) => {
-    const now = await live(user, steps);
+    const now = await runHistory(user, steps);
     expect(now).toMatchObject(expected);
     expect(now.notifications).toEqual(notifications);
   });
 
   it('that was paid ahead ends all the same, and nothing of it is in the future', async () => {
-    const { status, transaction } = await live(user, [['renew'], ['renew'], 'P1D', ['expire']]);
+    const { status, transaction } = await runHistory(user, [['renew'], ['renew'], 'P1D', ['expire']]);
     expect({ status, ...transaction }).toMatchObject({
       status: 2,
-      purchaseDate: start + day,
-      expiresDate: start + day,
+      purchaseDate: startTime + dayMs,
+      expiresDate: startTime + dayMs,
     });
   });
 
   it('keeps its original transaction id for life', async () => {
-    const { id, transaction } = await live(user, [['renew'], ['expire'], ['renew']]);
+    const { id, transaction } = await runHistory(user, [['renew'], ['expire'], ['renew']]);
     expect(transaction.originalTransactionId).toBe(id);
     expect(transaction.transactionId).not.toBe(id);
-    expect(transaction.originalPurchaseDate).toBe(start);
+    expect(transaction.originalPurchaseDate).toBe(startTime);
   });
 
   it('loses only the old transaction when an old one is refunded', async () => {
-    const { id } = await live(user, [['renew']]);
+    const { id } = await runHistory(user, [['renew']]);
     await user.act(id, 'refund', { transactionId: id });
-    expect(await look(user, id)).toMatchObject(active);
-    expect(payloadOf((await user.ask(`/inApps/v1/transactions/${id}`)).body.signedTransactionInfo).revocationDate).toBe(
-      start,
-    );
+    expect(await fetchSubscriptionStatus(user, id)).toMatchObject(active);
+    expect(
+      decodePayload((await user.callServerApi(`/inApps/v1/transactions/${id}`)).body.signedTransactionInfo)
+        .revocationDate,
+    ).toBe(startTime);
   });
 
   it('starts a new run after 60 days without it', async () => {
-    expect((await live(user, ['P1M', 'P59D', ['renew']])).renewal.recentSubscriptionStartDate).toBe(start);
-    const late = monthEnd + 61 * day;
-    expect((await live(user, ['P1M', 'P61D', ['renew']])).renewal.recentSubscriptionStartDate).toBe(late);
+    expect((await runHistory(user, ['P1M', 'P59D', ['renew']])).renewal.recentSubscriptionStartDate).toBe(startTime);
+    const late = monthEnd + 61 * dayMs;
+    expect((await runHistory(user, ['P1M', 'P61D', ['renew']])).renewal.recentSubscriptionStartDate).toBe(late);
   });
 });
 
@@ -187,8 +188,8 @@ test.each<[string, readonly Step[], string]>([
   ['change the plan of an expired subscription', [['expire']], 'change-plan'],
   ['fail to pay what is not due', [['cancel']], 'fail-payment'],
 ])('it is impossible to %s', async (_name, steps, action) => {
-  const { id, status } = await live(user, steps);
+  const { id, status } = await runHistory(user, steps);
   const refused = await user.act(id, action, action === 'change-plan' ? { productId: 'gold' } : {});
   expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining(id) } });
-  expect((await look(user, id)).status).toBe(status);
+  expect((await fetchSubscriptionStatus(user, id)).status).toBe(status);
 });

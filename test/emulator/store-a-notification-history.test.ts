@@ -1,18 +1,18 @@
 import { AppStoreServerAPIClient, Environment, SignedDataVerifier } from '@apple/app-store-server-library';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { createClock } from '../../emulator/clock.ts';
-import { type EmulatorUser, useEmulator } from './emulator-client.ts';
-import { type Receiver, status, until, useReceiver } from './notification-receiver.ts';
+import { type EmulatorClient, startEmulatorClient } from './emulator-client.ts';
+import { type NotificationReceiver, respondWithStatus, startReceiver, waitUntil } from './notification-receiver.ts';
 
-let user: EmulatorUser;
-let receiver: Receiver;
+let user: EmulatorClient;
+let receiver: NotificationReceiver;
 beforeAll(async () => {
   // The official client signs its tokens by the real time.
-  user = await useEmulator({ clock: createClock() });
+  user = await startEmulatorClient({ clock: createClock() });
 });
 afterAll(() => user.close());
 beforeEach(async () => {
-  receiver = await useReceiver();
+  receiver = await startReceiver();
   user.setNotificationUrl('store_a', receiver.url);
 });
 afterEach(async () => {
@@ -51,7 +51,7 @@ const today = () => ({ startDate: user.clock.now() - 86_400_000, endDate: user.c
 
 /** Waits until every notification that is not held was attempted at least once. */
 const attempted = (): Promise<void> =>
-  until(async () => {
+  waitUntil(async () => {
     const { body } = await user.control('GET', '/control/notifications');
     return body.notifications.every(
       ({ state, attempts }: { state: string; attempts: object[] }) => state === 'held' || attempts.length > 0,
@@ -62,7 +62,7 @@ describe('the history of notifications', () => {
   it('has those of one customer, with how each attempt went', async () => {
     const { id } = (await user.buy({ productId: 'history' })).body;
     await attempted();
-    receiver.answerWith(status(500));
+    receiver.respondWith(respondWithStatus(500));
     await user.act(id, 'cancel');
     await attempted();
     const history = await client().getNotificationHistory(null, { ...today(), transactionId: id });
@@ -82,7 +82,7 @@ describe('the history of notifications', () => {
   it('has only what was never delivered when asked for that, the same that was posted', async () => {
     const { id } = (await user.buy({ productId: 'failures' })).body;
     await attempted();
-    receiver.answerWith(status(500));
+    receiver.respondWith(respondWithStatus(500));
     await user.act(id, 'refund');
     await attempted();
     await user.control('POST', '/control/notifications', { held: true });
@@ -135,7 +135,7 @@ describe('the history of notifications', () => {
 describe('a test notification', () => {
   it('is posted at once and tells how it went', async () => {
     const { testNotificationToken = '' } = await client().requestTestNotification();
-    const [received] = await receiver.arrived(1);
+    const [received] = await receiver.waitForCount(1);
     const posted = JSON.parse(received?.body ?? '').signedPayload;
     expect(await decoded(posted)).toMatchObject({ notificationType: 'TEST', data: { bundleId: 'com.example.app' } });
     await attempted();

@@ -1,18 +1,18 @@
 import { Environment, SignedDataVerifier } from '@apple/app-store-server-library';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
-import { type EmulatorUser, payloadOf, start, useEmulator } from './emulator-client.ts';
-import { type Receiver, until, useReceiver } from './notification-receiver.ts';
-import { monthEnd, named, type Step, walk } from './random-histories.ts';
+import { decodePayload, type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
+import { type NotificationReceiver, startReceiver, waitUntil } from './notification-receiver.ts';
+import { formatNotificationType, monthEnd, runSteps, type Step } from './random-histories.ts';
 
-let user: EmulatorUser;
-let receiver: Receiver;
+let user: EmulatorClient;
+let receiver: NotificationReceiver;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
 });
 afterAll(() => user.close());
 beforeEach(async () => {
-  user.clock.set(start);
-  receiver = await useReceiver();
+  user.clock.set(startTime);
+  receiver = await startReceiver();
   user.setNotificationUrl('store_a', receiver.url);
 });
 afterEach(() => receiver.close());
@@ -27,7 +27,7 @@ const signedPayload = ({ body }: { readonly body: string }): string => JSON.pars
 
 /** What arrived, verified, once `count` notifications are there, by type. */
 async function verified(count: number, environment = Environment.PRODUCTION) {
-  const received = await receiver.arrived(count);
+  const received = await receiver.waitForCount(count);
   return Promise.all(received.map((one) => verifier(environment).verifyAndDecodeNotification(signedPayload(one))));
 }
 
@@ -40,7 +40,7 @@ describe('a notification', () => {
       subtype: 'INITIAL_BUY',
       notificationUUID: expect.stringMatching(/^[0-9a-f-]{36}$/),
       version: '2.0',
-      signedDate: start,
+      signedDate: startTime,
       data: {
         environment: 'Production',
         bundleId: 'com.example.app',
@@ -89,13 +89,15 @@ describe('a notification', () => {
     ],
   ])('is posted of each %s', async (_name, steps, types) => {
     const { id } = (await user.buy()).body;
-    await walk(user, id, steps.slice(0, -1));
+    await runSteps(user, id, steps.slice(0, -1));
     const before = await settled();
-    await walk(user, id, steps.slice(-1));
+    await runSteps(user, id, steps.slice(-1));
     const notifications = (await verified(before + types.length)).slice(before);
-    expect(notifications.map((one) => named(one as Record<string, string>)).sort()).toEqual([...types].sort());
+    expect(notifications.map((one) => formatNotificationType(one as Record<string, string>)).sort()).toEqual(
+      [...types].sort(),
+    );
     for (const { data } of notifications) {
-      expect(payloadOf(data?.signedTransactionInfo ?? '')).toMatchObject({ originalTransactionId: id });
+      expect(decodePayload(data?.signedTransactionInfo ?? '')).toMatchObject({ originalTransactionId: id });
     }
   });
 
@@ -113,7 +115,7 @@ describe('a notification', () => {
     await user.act(id, 'refund', { transactionId });
     const refund = (await verified(3)).find(({ notificationType }) => notificationType === 'REFUND');
     const transaction = await verifier().verifyAndDecodeTransaction(refund?.data?.signedTransactionInfo ?? '');
-    expect(transaction).toMatchObject({ transactionId, revocationDate: start });
+    expect(transaction).toMatchObject({ transactionId, revocationDate: startTime });
     expect(refund?.data?.status).toBe(1);
   });
 
@@ -125,7 +127,7 @@ describe('a notification', () => {
     expect(await verifier().verifyAndDecodeTransaction(revoked?.data?.signedTransactionInfo ?? '')).toMatchObject({
       originalTransactionId: share,
       inAppOwnershipType: 'FAMILY_SHARED',
-      revocationDate: start,
+      revocationDate: startTime,
     });
   });
 
@@ -134,7 +136,7 @@ describe('a notification', () => {
     await user.advance('P2M');
     const all = await verified(await settled());
     const notifications = all
-      .filter(({ data }) => payloadOf(data?.signedTransactionInfo ?? '').originalTransactionId === id)
+      .filter(({ data }) => decodePayload(data?.signedTransactionInfo ?? '').originalTransactionId === id)
       .sort((one, other) => (one.signedDate ?? 0) - (other.signedDate ?? 0));
     expect(notifications.map(({ notificationType }) => notificationType)).toEqual([
       'SUBSCRIBED',
@@ -143,7 +145,7 @@ describe('a notification', () => {
     ]);
     const [, renewed] = notifications;
     expect(renewed?.signedDate).toBe(monthEnd);
-    expect(payloadOf(renewed?.data?.signedTransactionInfo ?? '')).toMatchObject({ purchaseDate: monthEnd });
+    expect(decodePayload(renewed?.data?.signedTransactionInfo ?? '')).toMatchObject({ purchaseDate: monthEnd });
   });
 
   it('of a sandbox purchase is verified as one, and names no app', async () => {
@@ -156,7 +158,7 @@ describe('a notification', () => {
 
 /** How many notifications have arrived once all are answered. */
 async function settled(): Promise<number> {
-  await until(async () => {
+  await waitUntil(async () => {
     const { body } = await user.control('GET', '/control/notifications');
     return body.notifications.every(({ state }: { state: string }) => state === 'delivered');
   });

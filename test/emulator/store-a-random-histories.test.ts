@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type EmulatorUser, payloadOf, start, useEmulator } from './emulator-client.ts';
-import { look, type Step } from './random-histories.ts';
+import { decodePayload, type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
+import { fetchSubscriptionStatus, type Step } from './random-histories.ts';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
 });
 afterAll(() => user.close());
 
@@ -34,7 +34,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: plans },
 );
 
-const whatHolds: Readonly<Record<number, (now: number, seen: Awaited<ReturnType<typeof look>>) => boolean>> = {
+const whatHolds: Readonly<
+  Record<number, (now: number, seen: Awaited<ReturnType<typeof fetchSubscriptionStatus>>) => boolean>
+> = {
   1: (now, { transaction }) => transaction.expiresDate > now && transaction.revocationDate === undefined,
   2: (now, { transaction, renewal }) => transaction.expiresDate <= now && renewal.expirationIntent !== undefined,
   3: (now, { transaction, renewal }) => transaction.expiresDate <= now && renewal.isInBillingRetryPeriod,
@@ -45,21 +47,21 @@ const whatHolds: Readonly<Record<number, (now: number, seen: Awaited<ReturnType<
 it('whatever happens, a status agrees with the dates, a share follows until it is lost, and no transaction comes twice', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.boolean(), async (steps, autoRenew) => {
-      user.clock.set(start);
+      user.clock.set(startTime);
       const { id } = (await user.buy({ autoRenew })).body;
       const shareId = (await user.act(id, 'share', { applicationUsername: `member of ${id}` })).body.id;
       let isLost = false;
       for (const one of steps) {
         const { status } = typeof one === 'string' ? await user.advance(one) : await user.act(id, ...one);
         expect([200, 422]).toContain(status);
-        const [seen, share] = [await look(user, id), await look(user, shareId)];
+        const [seen, share] = [await fetchSubscriptionStatus(user, id), await fetchSubscriptionStatus(user, shareId)];
         expect({ ...seen, holds: whatHolds[seen.status]?.(user.clock.now(), seen) }).toMatchObject({ holds: true });
         isLost ||= seen.transaction.revocationDate !== undefined;
         expect(share.transaction.revocationDate !== undefined).toBe(isLost);
         if (!isLost) expect(share.status).toBe(seen.status);
       }
-      const { body } = await user.ask(`/inApps/v2/history/${id}`);
-      const ids = body.signedTransactions.map((jws: string) => payloadOf(jws).transactionId);
+      const { body } = await user.callServerApi(`/inApps/v2/history/${id}`);
+      const ids = body.signedTransactions.map((jws: string) => decodePayload(jws).transactionId);
       expect(new Set(ids).size).toBe(ids.length);
     }),
     { numRuns: 60 },

@@ -1,13 +1,19 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { developerToken, type EmulatorUser, type Got, payloadOf, useEmulator } from './emulator-client.ts';
+import {
+  decodePayload,
+  type EmulatorClient,
+  signDeveloperToken,
+  startEmulatorClient,
+  type TestResponse,
+} from './emulator-client.ts';
 
 const productionHost = 'api.storekit.apple.com';
 const sandboxHost = 'api.storekit-sandbox.apple.com';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
 });
 afterAll(() => user.close());
 
@@ -22,14 +28,14 @@ describe('a call without a good token of the developer', () => {
   test.each<[string, () => string]>([
     ['no token', () => ''],
     ['no JWT', () => 'Bearer abc'],
-    ['another key', () => `Bearer ${developerToken(user, { privateKey: strange.toString() })}`],
-    ['another key id', () => `Bearer ${developerToken(user, { header: { kid: 'X' } })}`],
-    ['no signature', () => `Bearer ${developerToken(user, { header: { alg: 'none' } })}`],
-    ['another issuer', () => `Bearer ${developerToken(user, { claims: { iss: 'someone' } })}`],
-    ['another audience', () => `Bearer ${developerToken(user, { claims: { aud: 'elsewhere' } })}`],
-    ['another application', () => `Bearer ${developerToken(user, { claims: { bid: 'com.example.other' } })}`],
-    ['an old token', () => `Bearer ${developerToken(user, { claims: { iat: seconds() - hour, exp: seconds() } })}`],
-    ['a token for long', () => `Bearer ${developerToken(user, { claims: { exp: seconds() + hour + 1 } })}`],
+    ['another key', () => `Bearer ${signDeveloperToken(user, { privateKey: strange.toString() })}`],
+    ['another key id', () => `Bearer ${signDeveloperToken(user, { header: { kid: 'X' } })}`],
+    ['no signature', () => `Bearer ${signDeveloperToken(user, { header: { alg: 'none' } })}`],
+    ['another issuer', () => `Bearer ${signDeveloperToken(user, { claims: { iss: 'someone' } })}`],
+    ['another audience', () => `Bearer ${signDeveloperToken(user, { claims: { aud: 'elsewhere' } })}`],
+    ['another application', () => `Bearer ${signDeveloperToken(user, { claims: { bid: 'com.example.other' } })}`],
+    ['an old token', () => `Bearer ${signDeveloperToken(user, { claims: { iat: seconds() - hour, exp: seconds() } })}`],
+    ['a token for long', () => `Bearer ${signDeveloperToken(user, { claims: { exp: seconds() + hour + 1 } })}`],
   ])('%s: is told 401 in plain text', async (_name, authorization) => {
     const { status, body, headers } = await user.call(`/${productionHost}/inApps/v1/transactions/1`, {
       headers: { authorization: authorization() },
@@ -48,16 +54,20 @@ describe('a call that finds nothing', () => {
     ['/inApps/v2/refund/lookup/123', 404, { errorCode: 4040010 }],
     ['/inApps/v1/transactions/appTransactions/123', 404, { errorCode: 4040010 }],
   ])('%s: %s', async (path, status, body) => {
-    expect(await user.ask(path)).toMatchObject({ status, body });
+    expect(await user.callServerApi(path)).toMatchObject({ status, body });
   });
 
   it('may have asked the wrong environment', async () => {
     const production = (await user.buy()).body.id;
     const sandbox = (await user.buy({ sandbox: true })).body.id;
-    expect(await user.ask(`/inApps/v1/transactions/${production}`, sandboxHost)).toMatchObject({ status: 404 });
-    expect(await user.ask(`/inApps/v1/transactions/${sandbox}`, productionHost)).toMatchObject({ status: 404 });
-    const found = await user.ask(`/inApps/v1/transactions/${sandbox}`, sandboxHost);
-    expect(payloadOf(found.body.signedTransactionInfo).environment).toBe('Sandbox');
+    expect(await user.callServerApi(`/inApps/v1/transactions/${production}`, sandboxHost)).toMatchObject({
+      status: 404,
+    });
+    expect(await user.callServerApi(`/inApps/v1/transactions/${sandbox}`, productionHost)).toMatchObject({
+      status: 404,
+    });
+    const found = await user.callServerApi(`/inApps/v1/transactions/${sandbox}`, sandboxHost);
+    expect(decodePayload(found.body.signedTransactionInfo).environment).toBe('Sandbox');
   });
 });
 
@@ -66,31 +76,36 @@ describe('statuses', () => {
     const { id } = (await user.buy({ applicationUsername: 'alice' })).body;
     await user.act(id, 'expire');
     const other = (await user.buy({ applicationUsername: 'alice', productId: 'sports' })).body.id;
-    const statuses = ({ body }: Got): unknown =>
+    const statuses = ({ body }: TestResponse): unknown =>
       body.data.map(({ lastTransactions }: { lastTransactions: { originalTransactionId: string; status: number }[] }) =>
         lastTransactions.map(({ originalTransactionId, status }) => [originalTransactionId, status]),
       );
-    expect(statuses(await user.ask(`/inApps/v1/subscriptions/${other}`))).toEqual([[[id, 2]], [[other, 1]]]);
-    expect(statuses(await user.ask(`/inApps/v1/subscriptions/${other}?status=2&status=3`))).toEqual([[[id, 2]]]);
-    expect(await user.ask(`/inApps/v1/subscriptions/${id}?status=9`)).toMatchObject({ body: { errorCode: 4000031 } });
+    expect(statuses(await user.callServerApi(`/inApps/v1/subscriptions/${other}`))).toEqual([[[id, 2]], [[other, 1]]]);
+    expect(statuses(await user.callServerApi(`/inApps/v1/subscriptions/${other}?status=2&status=3`))).toEqual([
+      [[id, 2]],
+    ]);
+    expect(await user.callServerApi(`/inApps/v1/subscriptions/${id}?status=9`)).toMatchObject({
+      body: { errorCode: 4000031 },
+    });
   });
 
   it('name the application, by number in production only', async () => {
     const { body } = await user.buy({ productId: 'coins', type: 'consumable' });
     const about = { environment: 'Production', bundleId: 'com.example.app', appAppleId: 1234567890, data: [] };
-    expect((await user.ask(`/inApps/v1/subscriptions/${body.id}`)).body).toEqual(about);
+    expect((await user.callServerApi(`/inApps/v1/subscriptions/${body.id}`)).body).toEqual(about);
     const sandbox = await user.buy({ productId: 'coins', type: 'consumable', sandbox: true });
-    expect((await user.ask(`/inApps/v1/subscriptions/${sandbox.body.id}`, sandboxHost)).body).not.toHaveProperty(
-      'appAppleId',
-    );
+    expect(
+      (await user.callServerApi(`/inApps/v1/subscriptions/${sandbox.body.id}`, sandboxHost)).body,
+    ).not.toHaveProperty('appAppleId');
   });
 });
 
 describe('a history', () => {
   let id: string;
-  const history = async (query = ''): Promise<Got> => await user.ask(`/inApps/v2/history/${id}${query}`);
-  const ids = ({ body }: Got): string[] =>
-    body.signedTransactions.map((jws: string) => payloadOf(jws).transactionId as string);
+  const history = async (query = ''): Promise<TestResponse> =>
+    await user.callServerApi(`/inApps/v2/history/${id}${query}`);
+  const ids = ({ body }: TestResponse): string[] =>
+    body.signedTransactions.map((jws: string) => decodePayload(jws).transactionId as string);
 
   beforeAll(async () => {
     const reader = { applicationUsername: 'reader' };
@@ -110,7 +125,7 @@ describe('a history', () => {
     const all = pages.flatMap(ids);
     expect(new Set(all).size).toBe(39);
     expect(all[0]).toBe(id);
-    expect(payloadOf(pages.at(-1)?.body.signedTransactions.at(-1))).toMatchObject({ productId: 'book' });
+    expect(decodePayload(pages.at(-1)?.body.signedTransactions.at(-1))).toMatchObject({ productId: 'book' });
   });
 
   test.each([
@@ -123,14 +138,14 @@ describe('a history', () => {
     ['sort=DESCENDING&productId=book&productId=coins', ['book', 'coins']],
   ])('filtered by %s holds only that', async (query, products) => {
     const { body } = await history(`?${query}`);
-    const found: string[] = body.signedTransactions.map((jws: string) => payloadOf(jws).productId);
+    const found: string[] = body.signedTransactions.map((jws: string) => decodePayload(jws).productId);
     expect([...new Set(found)]).toEqual(products);
   });
 
   it('between two dates has what was bought from the first on and before the second', async () => {
     const [april, may] = [Date.parse('2027-04-30T10:00:00Z'), Date.parse('2027-05-31T10:00:00Z')];
     const { body } = await history(`?startDate=${april}&endDate=${may}`);
-    expect(body.signedTransactions.map((jws: string) => payloadOf(jws).purchaseDate)).toEqual([april]);
+    expect(body.signedTransactions.map((jws: string) => decodePayload(jws).purchaseDate)).toEqual([april]);
   });
 
   test.each([

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { AppStoreServerAPIClient, Environment, SignedDataVerifier } from '@apple/app-store-server-library';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { createClock } from '../../emulator/clock.ts';
-import { type EmulatorUser, type Got, useEmulator } from './emulator-client.ts';
+import { type EmulatorClient, startEmulatorClient, type TestResponse } from './emulator-client.ts';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 
 // The official client signs its tokens by the real time.
 beforeAll(async () => {
-  user = await useEmulator({ clock: createClock() });
+  user = await startEmulatorClient({ clock: createClock() });
 });
 afterAll(() => user.close());
 
@@ -38,7 +38,7 @@ function official(environment: keyof typeof hosts): { verifier: SignedDataVerifi
 
 describe.each(['Production', 'Sandbox'] as const)("Apple's own library in %s", (environment) => {
   const order = { applicationUsername: 'alice', sandbox: environment === 'Sandbox', trial: true };
-  let bought: Got;
+  let bought: TestResponse;
   beforeAll(async () => {
     bought = await user.buy(order);
     await user.act(bought.body.id, 'renew');
@@ -140,7 +140,7 @@ describe.each(['Production', 'Sandbox'] as const)("Apple's own library in %s", (
   });
 
   it('refuses the same data under another root', async () => {
-    const other = await useEmulator();
+    const other = await startEmulatorClient();
     const named = environment === 'Production' ? Environment.PRODUCTION : Environment.SANDBOX;
     const verifier = new SignedDataVerifier([other.rootCertificate], false, named, 'com.example.app', 1234567890);
     await other.close();

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type EmulatorUser, type Got, start, useEmulator } from './emulator-client.ts';
+import { type EmulatorClient, startEmulatorClient, startTime, type TestResponse } from './emulator-client.ts';
 
 const hosts = { production: 'buy.itunes.apple.com', sandbox: 'sandbox.itunes.apple.com' } as const;
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
 });
 afterAll(() => user.close());
 
-const verify = (body: object, host: keyof typeof hosts = 'production'): Promise<Got> =>
+const verify = (body: object, host: keyof typeof hosts = 'production'): Promise<TestResponse> =>
   user.call(`/${hosts[host]}/verifyReceipt`, { method: 'POST', body: JSON.stringify(body) });
 
-const request = (bought: Got, changes: object = {}): object => ({
+const request = (bought: TestResponse, changes: object = {}): object => ({
   'receipt-data': bought.body.validate.transaction.appStoreReceipt,
   password: user.settings('store_a').sharedSecret,
   ...changes,
 });
 
 describe('verifyReceipt', () => {
-  let bought: Got;
+  let bought: TestResponse;
   beforeAll(async () => {
     bought = await user.buy({ applicationUsername: 'alice', trial: true, form: 'receipt' });
   });
@@ -36,7 +36,7 @@ describe('verifyReceipt', () => {
     expect(result.receipt).toMatchObject({
       receipt_type: 'Production',
       bundle_id: 'com.example.app',
-      receipt_creation_date_ms: String(start),
+      receipt_creation_date_ms: String(startTime),
       original_application_version: '1.2',
     });
     const held = result.receipt.in_app.map((one: { product_id: string; quantity: string }) => [
@@ -97,7 +97,7 @@ describe('verifyReceipt', () => {
     const { body } = await user.buy({ productId: 'book', type: 'non consumable' });
     const refunded = await user.act(body.id, 'refund', { form: 'receipt' });
     const { receipt, ...result } = (await verify(request(refunded))).body;
-    expect(receipt.in_app[0]).toMatchObject({ cancellation_date_ms: String(start), cancellation_reason: '0' });
+    expect(receipt.in_app[0]).toMatchObject({ cancellation_date_ms: String(startTime), cancellation_reason: '0' });
     expect(result).not.toHaveProperty('latest_receipt_info');
   });
 
@@ -121,7 +121,7 @@ describe('verifyReceipt', () => {
     return bytes.toString('base64');
   };
 
-  test.each<[string, number, () => Promise<Got>]>([
+  test.each<[string, number, () => Promise<TestResponse>]>([
     ['a GET', 21000, () => user.call(`/${hosts.production}/verifyReceipt`)],
     ['no JSON', 21002, () => user.call(`/${hosts.production}/verifyReceipt`, { method: 'POST', body: '{' })],
     ['no receipt', 21002, () => verify({})],
@@ -140,4 +140,4 @@ describe('verifyReceipt', () => {
   });
 });
 
-const receiptOf = (bought: Got): string => bought.body.validate.transaction.appStoreReceipt;
+const receiptOf = (bought: TestResponse): string => bought.body.validate.transaction.appStoreReceipt;

@@ -1,14 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type StoreBUser, scope, start, useStoreB } from './store-b-client-app.ts';
+import { apiScope, type StoreBClient, startStoreBClient, startTime } from './store-b-client-app.ts';
 
-let user: StoreBUser;
+let user: StoreBClient;
 beforeAll(async () => {
-  user = await useStoreB();
+  user = await startStoreBClient();
 });
 afterAll(() => user.close());
 
-const seconds = start / 1000;
+const seconds = startTime / 1000;
 
 describe('the token endpoint', () => {
   it('gives the service account a token of an hour', async () => {
@@ -21,7 +21,7 @@ describe('the token endpoint', () => {
   test.each<[string, object, string]>([
     ['of another issuer', { claims: { iss: 'other@example.com' } }, 'invalid_grant'],
     ['for another audience', { claims: { aud: 'https://example.com' } }, 'invalid_grant'],
-    ['for another scope', { claims: { scope: `${scope}.more` } }, 'invalid_scope'],
+    ['for another scope', { claims: { scope: `${apiScope}.more` } }, 'invalid_scope'],
     ['that is old', { claims: { iat: seconds - 4200, exp: seconds - 600 } }, 'invalid_grant'],
     ['of the future', { claims: { iat: seconds + 600, exp: seconds + 1200 } }, 'invalid_grant'],
     ['that lives too long', { claims: { exp: seconds + 3601 } }, 'invalid_grant'],
@@ -104,7 +104,7 @@ describe('a call', () => {
     ['down', 503, 'UNAVAILABLE'],
     ['rate-limited', 429, 'RESOURCE_EXHAUSTED'],
   ])('meets the fault %s in the words of Google', async (fault, code, status) => {
-    await user.fault({ fault });
+    await user.addFault({ fault });
     const { body, ...response } = await user.call('/androidpublisher.googleapis.com/');
     expect({ ...response, body }).toMatchObject({ status: code, body: { error: { code, status } } });
   });

@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto';
-import { type EmulatorUser, type Got, start, useEmulator } from './emulator-client.ts';
+import { type EmulatorClient, startEmulatorClient, startTime, type TestResponse } from './emulator-client.ts';
 
-export const scope = 'https://www.googleapis.com/auth/androidpublisher';
+export const apiScope = 'https://www.googleapis.com/auth/androidpublisher';
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const applications = '/androidpublisher.googleapis.com/androidpublisher/v3/applications';
 
@@ -13,25 +13,25 @@ interface Changes {
 }
 
 /** Someone who uses the emulated Google Play as a developer's service. */
-export interface StoreBUser extends EmulatorUser {
+export interface StoreBClient extends EmulatorClient {
   /** Exchanges an assertion of the service account for an access token. */
-  readonly exchange: (changes?: Changes) => Promise<Got>;
+  readonly exchange: (changes?: Changes) => Promise<TestResponse>;
   /** Calls the Developer API with an access token. */
-  readonly api: (path: string, init?: RequestInit) => Promise<Got>;
-  readonly subscription: (token: string) => Promise<Got>;
-  readonly product: (token: string) => Promise<Got>;
-  readonly order: (id: string) => Promise<Got>;
+  readonly api: (path: string, init?: RequestInit) => Promise<TestResponse>;
+  readonly subscription: (token: string) => Promise<TestResponse>;
+  readonly product: (token: string) => Promise<TestResponse>;
+  readonly order: (id: string) => Promise<TestResponse>;
 }
 
 /** Starts an emulator whose clock stands still at `start`. */
-export async function useStoreB(options: { readonly stateFile?: string } = {}): Promise<StoreBUser> {
-  const user = await useEmulator(options);
-  const exchange: StoreBUser['exchange'] = (changes = {}) =>
+export async function startStoreBClient(options: { readonly stateFile?: string } = {}): Promise<StoreBClient> {
+  const user = await startEmulatorClient(options);
+  const exchange: StoreBClient['exchange'] = (changes = {}) =>
     user.call('/oauth2.googleapis.com/token', {
       method: 'POST',
-      body: new URLSearchParams({ grant_type: grantType, assertion: assertion(user, changes) }).toString(),
+      body: new URLSearchParams({ grant_type: grantType, assertion: signAssertion(user, changes) }).toString(),
     });
-  const api: StoreBUser['api'] = async (path, init = {}) => {
+  const api: StoreBClient['api'] = async (path, init = {}) => {
     const token = (await exchange()).body.access_token;
     return user.call(`${applications}/com.example.app/${path}`, {
       headers: { authorization: `Bearer ${token}` },
@@ -43,7 +43,7 @@ export async function useStoreB(options: { readonly stateFile?: string } = {}): 
     exchange,
     api,
     buy: (order = {}) => user.buy({ platform: 'store_b', ...order }),
-    fault: (fault) => user.fault({ platform: 'store_b', ...fault }),
+    addFault: (fault) => user.addFault({ platform: 'store_b', ...fault }),
     subscription: (token) => api(`purchases/subscriptionsv2/tokens/${token}`),
     product: (token) => api(`purchases/productsv2/tokens/${token}`),
     order: (id) => api(`orders/${id}`),
@@ -51,18 +51,18 @@ export async function useStoreB(options: { readonly stateFile?: string } = {}): 
 }
 
 /** The service account as an operator configures it. */
-const accountOf = ({ settings }: Pick<EmulatorUser, 'settings'>) =>
+const getServiceAccount = ({ settings }: Pick<EmulatorClient, 'settings'>) =>
   settings('store_b').serviceAccount as Readonly<Record<string, string>>;
 
-function assertion(user: EmulatorUser, { header, claims, privateKey }: Changes): string {
-  const { client_email, private_key, private_key_id, token_uri } = accountOf(user);
+function signAssertion(user: EmulatorClient, { header, claims, privateKey }: Changes): string {
+  const { client_email, private_key, private_key_id, token_uri } = getServiceAccount(user);
   const iat = Math.floor(user.clock.now() / 1000);
   const parts = [
     { alg: 'RS256', typ: 'JWT', kid: private_key_id, ...header },
-    { iss: client_email, scope, aud: token_uri, iat, exp: iat + 3600, ...claims },
+    { iss: client_email, scope: apiScope, aud: token_uri, iat, exp: iat + 3600, ...claims },
   ];
   const signed = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
   return `${signed}.${sign('sha256', Buffer.from(signed), privateKey ?? private_key ?? '').toString('base64url')}`;
 }
 
-export { start };
+export { startTime };

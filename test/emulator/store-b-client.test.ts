@@ -1,10 +1,10 @@
 import { androidpublisher } from '@googleapis/androidpublisher';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type StoreBUser, useStoreB } from './store-b-client-app.ts';
+import { type StoreBClient, startStoreBClient } from './store-b-client-app.ts';
 
-let user: StoreBUser;
+let user: StoreBClient;
 beforeAll(async () => {
-  user = await useStoreB();
+  user = await startStoreBClient();
 });
 afterAll(() => user.close());
 

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type StoreBUser, start, useStoreB } from './store-b-client-app.ts';
+import { type StoreBClient, startStoreBClient, startTime } from './store-b-client-app.ts';
 
-let user: StoreBUser;
+let user: StoreBClient;
 beforeAll(async () => {
-  user = await useStoreB();
+  user = await startStoreBClient();
 });
 afterAll(() => user.close());
 
@@ -57,7 +57,7 @@ describe('the control API', () => {
       orderId: transaction.id,
       packageName: 'com.example.app',
       productId: 'signed',
-      purchaseTime: start,
+      purchaseTime: startTime,
       purchaseState: 0,
       purchaseToken: id,
       obfuscatedAccountId: user32,
@@ -80,10 +80,10 @@ describe('the control API', () => {
       {
         platform: 'store_b',
         purchaseId: id,
-        at: new Date(start).toISOString(),
+        at: new Date(startTime).toISOString(),
         version: '1.0',
         packageName: 'com.example.app',
-        eventTimeMillis: String(start),
+        eventTimeMillis: String(startTime),
         subscriptionNotification: {
           version: '1.0',
           notificationType: 4,
@@ -118,7 +118,7 @@ describe('the control API', () => {
   it('keeps purchases, orders, void purchases and keys over a restart', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'store-b-'));
     const stateFile = join(folder, 'state.json');
-    const before = await useStoreB({ stateFile });
+    const before = await startStoreBClient({ stateFile });
     const { id } = (await before.buy({ trial: true, applicationUsername: 'Ann' })).body;
     await before.act(id, 'renew');
     await before.act(id, 'raise-price');
@@ -126,7 +126,7 @@ describe('the control API', () => {
     await before.act(gone.id, 'refund');
     await before.api(`purchases/subscriptions/monthly/tokens/${id}:acknowledge`, { method: 'POST' });
     const headers = { authorization: `Bearer ${(await before.exchange()).body.access_token}` };
-    const look = async (one: StoreBUser) => ({
+    const look = async (one: StoreBClient) => ({
       settings: one.settings('store_b'),
       subscription: (await one.api(`purchases/subscriptionsv2/tokens/${id}`, { headers })).body,
       voided: (await one.api('purchases/voidedpurchases', { headers })).body,
@@ -136,7 +136,7 @@ describe('the control API', () => {
     expect(seen.subscription.acknowledgementState).toBe('ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED');
     expect(seen.voided.voidedPurchases).toHaveLength(1);
     await before.close();
-    const after = await useStoreB({ stateFile });
+    const after = await startStoreBClient({ stateFile });
     expect(await look(after)).toEqual(seen);
     await after.close();
     await rm(folder, { recursive: true });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type Step, walk } from './random-histories.ts';
-import { type StoreBUser, start, useStoreB } from './store-b-client-app.ts';
+import { runSteps, type Step } from './random-histories.ts';
+import { type StoreBClient, startStoreBClient, startTime } from './store-b-client-app.ts';
 
-let user: StoreBUser;
+let user: StoreBClient;
 beforeAll(async () => {
-  user = await useStoreB();
+  user = await startStoreBClient();
 });
 afterAll(() => user.close());
 
@@ -12,11 +12,11 @@ const state = (name: string): string => `SUBSCRIPTION_STATE_${name}`;
 const on = (date: string): string => `2027-${date}T10:00:00.000Z`;
 const system = { canceledStateContext: { systemInitiatedCancellation: {} } };
 
-/** Buys a subscription at `start`, lives it through the steps and looks at it. */
+/** Buys a subscription at `startTime`, lives it through the steps and looks at it. */
 async function live(steps: readonly Step[], order: object = {}) {
-  user.clock.set(start);
+  user.clock.set(startTime);
   const bought = (await user.buy(order)).body;
-  await walk(user, bought.id, steps);
+  await runSteps(user, bought.id, steps);
   const { subscriptionState, lineItems, ...purchase } = (await user.subscription(bought.id)).body;
   const [line] = lineItems;
   return { id: bought.id, bought, purchase: { state: subscriptionState, ...purchase }, line };

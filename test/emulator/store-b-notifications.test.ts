@@ -2,16 +2,16 @@ import { beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
 import { storeB } from '../../emulator/store-b/store-b.ts';
-import { type PostingStore, postingStore } from './notifying-store.ts';
-import { day, type Step } from './random-histories.ts';
+import { type NotifyingStore, openNotifyingStore } from './notifying-store.ts';
+import { dayMs, type Step } from './random-histories.ts';
 
 let unsold: unknown;
-let store: PostingStore;
+let store: NotifyingStore;
 beforeAll(async () => {
-  unsold = (await postingStore(storeB)).toSavedState();
+  unsold = (await openNotifyingStore(storeB)).toSavedState();
 });
 beforeEach(async () => {
-  store = await postingStore(storeB, unsold);
+  store = await openNotifyingStore(storeB, unsold);
 });
 
 const plan = { productId: 'monthly', type: 'paid subscription' } as const;
@@ -43,7 +43,7 @@ const publishedKeys = () =>
 describe('a pushed message', () => {
   it('is wrapped as Pub/Sub wraps it', () => {
     const id = store.placeOrder(plan);
-    const [outgoing] = store.posted();
+    const [outgoing] = store.takePosted();
     const { message, subscription } = JSON.parse(outgoing?.body ?? '');
     expect(subscription).toMatch(/^projects\/[\w-]+\/subscriptions\/[\w-]+$/);
     const publishTime = new Date(store.now()).toISOString();
@@ -69,9 +69,9 @@ describe('a pushed message', () => {
 
   it('carries a token of the push service account, signed with a published key and made anew for each attempt', async () => {
     store.placeOrder({ ...plan, applicationUsername: 'token' });
-    const [outgoing] = store.posted();
+    const [outgoing] = store.takePosted();
     const { pushAudience, pushServiceAccount } = store.settings;
-    for (const sentAt of [store.now(), store.now() + day]) {
+    for (const sentAt of [store.now(), store.now() + dayMs]) {
       const [scheme, token = ''] = (outgoing?.buildHeaders(sentAt).authorization ?? '').split(' ');
       const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet(publishedKeys()), {
         algorithms: ['RS256'],
@@ -88,12 +88,12 @@ describe('a pushed message', () => {
 
   it('is redelivered more and more seldom for seven days, until it is acknowledged', () => {
     store.placeOrder({ ...plan, applicationUsername: 'late' });
-    const [outgoing] = store.posted();
+    const [outgoing] = store.takePosted();
     const delays = outgoing?.retryDelaysMs ?? [];
     expect(delays.slice(0, 8)).toEqual([10, 20, 40, 80, 160, 320, 600, 600].map((seconds) => seconds * 1000));
     const total = delays.reduce((sum, delay) => sum + delay, 0);
-    expect(total).toBeLessThanOrEqual(7 * day);
-    expect(total).toBeGreaterThan(7 * day - 600_000);
+    expect(total).toBeLessThanOrEqual(7 * dayMs);
+    expect(total).toBeGreaterThan(7 * dayMs - 600_000);
     const responses = [102, 200, 201, 202, 203, 204, 301, 400, 404, 429, 500, 503];
     expect(responses.filter((status) => outgoing?.isDelivered(status))).toEqual([102, 200, 201, 202, 204]);
   });
@@ -120,12 +120,12 @@ describe('a subscription', () => {
     ['changes to another plan', [['change-plan', { productId: 'other' }]], [4, 13]],
     ['is tried with', [['test-notification']], ['test']],
   ])('%s', (_what, steps, kinds) => {
-    expect(store.live(store.placeOrder(plan), steps).map(kindOf)).toEqual(kinds);
+    expect(store.runSteps(store.placeOrder(plan), steps).map(kindOf)).toEqual(kinds);
   });
 
   it('that is revoked names the order that is void', () => {
     const id = store.placeOrder(plan);
-    const voided = store.live(id, [['renew'], ['revoke']]).find((outgoing) => kindOf(outgoing) === 'voided');
+    const voided = store.runSteps(id, [['renew'], ['revoke']]).find((outgoing) => kindOf(outgoing) === 'voided');
     expect(voided && noticeIn(voided).voidedPurchaseNotification).toEqual({
       purchaseToken: id,
       orderId: expect.stringMatching(/^GPA\..*\.\.0$/),
@@ -138,14 +138,14 @@ describe('a subscription', () => {
 describe('a one-time purchase', () => {
   it('is bought and refunded', () => {
     const id = store.placeOrder({ productId: 'coins', type: 'consumable' });
-    const [bought] = store.posted();
+    const [bought] = store.takePosted();
     expect(bought && noticeIn(bought).oneTimeProductNotification).toEqual({
       version: '1.0',
       notificationType: 1,
       purchaseToken: id,
       sku: 'coins',
     });
-    const [voided] = store.live(id, [['refund']]);
+    const [voided] = store.runSteps(id, [['refund']]);
     expect(voided && noticeIn(voided).voidedPurchaseNotification).toMatchObject({ purchaseToken: id, productType: 2 });
   });
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type StoreBUser, start, useStoreB } from './store-b-client-app.ts';
+import { type StoreBClient, startStoreBClient, startTime } from './store-b-client-app.ts';
 
-let user: StoreBUser;
+let user: StoreBClient;
 beforeAll(async () => {
-  user = await useStoreB();
+  user = await startStoreBClient();
 });
 afterAll(() => user.close());
 
@@ -59,10 +59,10 @@ describe('orders', () => {
       orderId: orderIds[0],
       purchaseToken: id,
       state: 'PROCESSED',
-      createTime: new Date(start).toISOString(),
+      createTime: new Date(startTime).toISOString(),
       total: usd('3', 98),
       lineItems: [{ productId: 'coins', total: usd('3', 98), oneTimePurchaseDetails: { quantity: 2 } }],
-      orderHistory: { processedEvent: { eventTime: new Date(start).toISOString() } },
+      orderHistory: { processedEvent: { eventTime: new Date(startTime).toISOString() } },
     });
   });
 
@@ -114,7 +114,7 @@ describe('a one-time product', () => {
       orderId: expect.stringMatching(/^GPA\./),
       ...account,
       regionCode: 'US',
-      purchaseCompletionTime: new Date(start).toISOString(),
+      purchaseCompletionTime: new Date(startTime).toISOString(),
       acknowledgementState: 'ACKNOWLEDGEMENT_STATE_PENDING',
     });
     expect((await user.api(`purchases/products/coins/tokens/${id}`)).body).toMatchObject({
@@ -122,7 +122,7 @@ describe('a one-time product', () => {
       consumptionState: 0,
       acknowledgementState: 0,
       purchaseType: 0,
-      purchaseTimeMillis: String(start),
+      purchaseTimeMillis: String(startTime),
       quantity: 3,
       ...account,
     });
@@ -198,7 +198,7 @@ describe('a one-time product', () => {
 
 describe('void purchases', () => {
   it('are listed for thirty days, subscriptions when asked for, in pages', async () => {
-    const other = await useStoreB();
+    const other = await startStoreBClient();
     const list = async (query: string) => (await other.api(`purchases/voidedpurchases${query}`)).body;
     expect(await list('?type=1')).toEqual({});
     const monthly = (await other.buy()).body;
@@ -212,8 +212,8 @@ describe('void purchases', () => {
           kind: 'androidpublisher#voidedPurchase',
           purchaseToken: coins.id,
           orderId: coins.orderIds[0],
-          purchaseTimeMillis: String(start),
-          voidedTimeMillis: String(start + 86_400_000),
+          purchaseTimeMillis: String(startTime),
+          voidedTimeMillis: String(startTime + 86_400_000),
           voidedSource: 1,
           voidedReason: 0,
         },
@@ -223,7 +223,7 @@ describe('void purchases', () => {
     expect(page.voidedPurchases).toMatchObject([{ purchaseToken: monthly.id }]);
     const next = await list(`?type=1&maxResults=1&token=${page.tokenPagination.nextPageToken}`);
     expect(next.voidedPurchases).toMatchObject([{ purchaseToken: coins.id }]);
-    expect((await list(`?type=1&startTime=${start + 1}`)).voidedPurchases).toHaveLength(1);
+    expect((await list(`?type=1&startTime=${startTime + 1}`)).voidedPurchases).toHaveLength(1);
     expect(await other.api('purchases/voidedpurchases?startTime=1')).toMatchObject({ status: 400 });
     await other.advance('P31D');
     expect(await list('?type=1')).toEqual({});

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Step } from './random-histories.ts';
-import { type StoreBUser, start, useStoreB } from './store-b-client-app.ts';
+import { type StoreBClient, startStoreBClient, startTime } from './store-b-client-app.ts';
 
-let user: StoreBUser;
+let user: StoreBClient;
 beforeAll(async () => {
-  user = await useStoreB();
+  user = await startStoreBClient();
 });
 afterAll(() => user.close());
 
@@ -26,7 +26,7 @@ const withAccess = ['ACTIVE', 'CANCELED', 'IN_GRACE_PERIOD'];
 it('whatever happens, a state agrees with its dates and its orders', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.boolean(), async (steps, autoRenew) => {
-      user.clock.set(start);
+      user.clock.set(startTime);
       bought += 1;
       const { id } = (await user.buy({ productId: `product ${bought}`, autoRenew })).body;
       for (const one of steps) {

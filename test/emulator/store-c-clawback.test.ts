@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, expect, it, test } from '@jest/globals';
-import type { Got } from './emulator-client.ts';
-import { purchases, type StoreCUser, start, useStoreC } from './store-c-client-app.ts';
+import type { TestResponse } from './emulator-client.ts';
+import { purchaseHost, type StoreCClient, startStoreCClient, startTime } from './store-c-client-app.ts';
 
-let user: StoreCUser;
+let user: StoreCClient;
 beforeAll(async () => {
-  user = await useStoreC();
+  user = await startStoreCClient();
 });
 afterAll(() => user.close());
 
 /** The URI of the queue, led to the emulator. */
 async function queue(): Promise<URL> {
   const headers = { authorization: `Bearer ${await user.token()}` };
-  const { body } = await user.call(`/${purchases}/v8.0/b2b/clawback/sastoken`, { headers });
+  const { body } = await user.call(`/${purchaseHost}/v8.0/b2b/clawback/sastoken`, { headers });
   return new URL(body.uri.replace('https:/', user.url));
 }
 
 /** Calls the queue at a path below its URI, with more parameters. */
-async function ask(path: string, query: Record<string, string> = {}, method = 'GET'): Promise<Got> {
+async function ask(path: string, query: Record<string, string> = {}, method = 'GET'): Promise<TestResponse> {
   const { pathname, searchParams } = await queue();
   return user.call(`${pathname}${path}?${new URLSearchParams([...searchParams, ...Object.entries(query)])}`, {
     method,
@@ -44,7 +44,7 @@ async function take(query: Record<string, string> = {}): Promise<Message[]> {
   }));
 }
 
-const remove = ({ id, popReceipt }: Message): Promise<Got> =>
+const remove = ({ id, popReceipt }: Message): Promise<TestResponse> =>
   ask(`/messages/${id}`, { popreceipt: popReceipt }, 'DELETE');
 
 async function emptyQueue(): Promise<void> {
@@ -130,10 +130,10 @@ test.each([
 });
 
 it('refuses a URI that is an hour old, and gives none without a token', async () => {
-  user.clock.set(start);
+  user.clock.set(startTime);
   const { pathname, search } = await queue();
   expect(await user.call(`${pathname}/messages${search}`)).toMatchObject({ status: 200 });
   await user.advance('PT1H');
   expect(await user.call(`${pathname}/messages${search}`)).toMatchObject({ status: 403 });
-  expect(await user.call(`/${purchases}/v8.0/b2b/clawback/sastoken`)).toMatchObject({ status: 401 });
+  expect(await user.call(`/${purchaseHost}/v8.0/b2b/clawback/sastoken`)).toMatchObject({ status: 401 });
 });

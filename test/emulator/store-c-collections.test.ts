@@ -1,17 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { beneficiary, collections, purchases, type StoreCUser, useStoreC } from './store-c-client-app.ts';
+import {
+  buildBeneficiary,
+  collectionsHost,
+  purchaseHost,
+  type StoreCClient,
+  startStoreCClient,
+} from './store-c-client-app.ts';
 
-let user: StoreCUser;
+let user: StoreCClient;
 beforeAll(async () => {
-  user = await useStoreC();
+  user = await startStoreCClient();
 });
 afterAll(() => user.close());
 
 const own = { applicationUsername: 'collector' };
 
 async function query(path: string, purchaseId: string, more: object = {}) {
-  return await user.post(collections, path, { beneficiaries: [await beneficiary(user.key, purchaseId)], ...more });
+  return await user.post(collectionsHost, path, {
+    beneficiaries: [await buildBeneficiary(user.key, purchaseId)],
+    ...more,
+  });
 }
 
 describe('the collection of a customer', () => {
@@ -77,7 +86,7 @@ describe('the collection of a customer', () => {
 
 describe('an item', () => {
   it('that ends by itself is expired then', async () => {
-    const other = await useStoreC();
+    const other = await startStoreCClient();
     const { id } = (await other.buy({ productId: 'week', type: 'non renewing subscription', period: 'P1W' })).body;
     await other.advance('P8D');
     expect((await other.items(id, 'week')).body.items).toMatchObject([{ status: 'Expired' }]);
@@ -90,8 +99,8 @@ describe('an item', () => {
   it('that is refunded is revoked, and shows among the orders', async () => {
     const { id } = (await user.buy({ productId: 'refunded', type: 'non consumable' })).body;
     const orders = async (more: object = {}) =>
-      (await user.post(purchases, '/v8.0/b2b/orders/query', { b2bKey: await user.key('purchase', id), ...more })).body
-        .items;
+      (await user.post(purchaseHost, '/v8.0/b2b/orders/query', { b2bKey: await user.key('purchase', id), ...more }))
+        .body.items;
     expect(await orders()).toEqual([]);
     expect(await orders({ lineItemStateFilter: ['Purchased'] })).toHaveLength(1);
     expect(await user.act(id, 'refund')).toMatchObject({ status: 200, body: { state: 'Revoked', notifications: [] } });
@@ -124,8 +133,8 @@ describe('an item', () => {
 
 describe('a consumable', () => {
   const consume = async (id: string, productId: string, more: object = {}) =>
-    user.post(collections, '/v8.0/collections/consume', {
-      beneficiary: await beneficiary(user.key, id),
+    user.post(collectionsHost, '/v8.0/collections/consume', {
+      beneficiary: await buildBeneficiary(user.key, id),
       productId,
       trackingId: randomUUID(),
       ...more,
@@ -166,7 +175,7 @@ describe('a consumable', () => {
     await consume(id, 'used up');
     expect(await user.act(id, 'refund')).toMatchObject({ status: 200 });
     const query = { b2bKey: await user.key('purchase', id) };
-    const { items } = (await user.post(purchases, '/v8.0/b2b/orders/query', query)).body;
+    const { items } = (await user.post(purchaseHost, '/v8.0/b2b/orders/query', query)).body;
     expect(items).toMatchObject([{ orderLineItems: [{ lineItemState: 'Revoked' }] }]);
   });
 });

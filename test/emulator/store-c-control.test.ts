@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { useEmulator } from './emulator-client.ts';
-import { purchases, type StoreCUser, useStoreC } from './store-c-client-app.ts';
+import { startEmulatorClient } from './emulator-client.ts';
+import { purchaseHost, type StoreCClient, startStoreCClient } from './store-c-client-app.ts';
 
-let user: StoreCUser;
+let user: StoreCClient;
 beforeAll(async () => {
-  user = await useStoreC();
+  user = await startStoreCClient();
 });
 afterAll(() => user.close());
 
@@ -47,8 +47,8 @@ describe('the control API', () => {
   ])("words the fault %s as the store's services do", async (fault, status, code) => {
     const body = { b2bKey: 'key' };
     const headers = { authorization: `Bearer ${await user.token()}` };
-    await user.fault({ fault });
-    const path = `/${purchases}/v8.0/b2b/recurrences/query`;
+    await user.addFault({ fault });
+    const path = `/${purchaseHost}/v8.0/b2b/recurrences/query`;
     const result = await user.call(path, { method: 'POST', headers, body: JSON.stringify(body) });
     expect(result).toMatchObject({ status, body: { code } });
   });
@@ -56,12 +56,12 @@ describe('the control API', () => {
   it('keeps customers, subscriptions and keys over a restart', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'store-c-'));
     const stateFile = join(folder, 'state.json');
-    const before = await useEmulator({ stateFile });
+    const before = await startEmulatorClient({ stateFile });
     const { id } = (await before.buy({ platform: 'store_c' })).body;
     await before.act(id, 'cancel');
     const { clientSecret } = before.settings('store_c');
     await before.close();
-    const after = await useEmulator({ stateFile });
+    const after = await startEmulatorClient({ stateFile });
     expect(after.settings('store_c').clientSecret).toBe(clientSecret);
     expect((await after.control('GET', `/control/purchases/${id}`)).body).toMatchObject({ autoRenew: false });
     await after.close();

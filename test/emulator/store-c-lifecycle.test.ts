@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { purchases, type StoreCUser, start, useStoreC } from './store-c-client-app.ts';
+import { purchaseHost, type StoreCClient, startStoreCClient, startTime } from './store-c-client-app.ts';
 
-let user: StoreCUser;
+let user: StoreCClient;
 beforeAll(async () => {
-  user = await useStoreC();
+  user = await startStoreCClient();
 });
 afterAll(() => user.close());
 
@@ -11,9 +11,9 @@ type Step = readonly [action: string, details?: object] | string;
 
 let bought = 0;
 
-/** Buys a monthly subscription at `start`, lives it through the steps and looks at it. */
+/** Buys a monthly subscription at `startTime`, lives it through the steps and looks at it. */
 async function live(steps: readonly Step[], order: object = {}) {
-  user.clock.set(start);
+  user.clock.set(startTime);
   bought += 1;
   const { id } = (await user.buy({ productId: `product ${bought}`, ...order })).body;
   for (const step of steps) {
@@ -123,7 +123,7 @@ describe('a subscription', () => {
 
 describe('the developer', () => {
   const change = async (id: string, body: object) =>
-    user.post(purchases, `/v8.0/b2b/recurrences/${id}/change`, { b2bKey: await user.key('purchase', id), ...body });
+    user.post(purchaseHost, `/v8.0/b2b/recurrences/${id}/change`, { b2bKey: await user.key('purchase', id), ...body });
 
   test.each([
     [{ changeType: 'Cancel' }, { recurrenceState: 'Canceled' }],
@@ -142,6 +142,6 @@ describe('the developer', () => {
     expect(await change(id, { changeType: 'Extend' })).toMatchObject({ status: 400 });
     const path = '/v8.0/b2b/recurrences/mdr:0:none/change';
     const body = { b2bKey: await user.key('purchase', id), changeType: 'Cancel' };
-    expect(await user.post(purchases, path, body)).toMatchObject({ status: 404 });
+    expect(await user.post(purchaseHost, path, body)).toMatchObject({ status: 404 });
   });
 });

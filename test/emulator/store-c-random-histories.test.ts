@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type StoreCUser, start, useStoreC } from './store-c-client-app.ts';
+import { type StoreCClient, startStoreCClient, startTime } from './store-c-client-app.ts';
 
-let user: StoreCUser;
+let user: StoreCClient;
 beforeAll(async () => {
-  user = await useStoreC();
+  user = await startStoreCClient();
 });
 afterAll(() => user.close());
 
@@ -23,7 +23,7 @@ it('whatever happens, a state agrees with its dates', async () => {
   const lagMs = 3 * 3_600_000;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 10 }), fc.boolean(), async (steps, autoRenew) => {
-      user.clock.set(start);
+      user.clock.set(startTime);
       bought += 1;
       const { id } = (await user.buy({ productId: `product ${bought}`, autoRenew })).body;
       for (const one of steps) {

@@ -1,8 +1,8 @@
 import Stripe from 'stripe';
-import type { EmulatorUser } from './emulator-client.ts';
+import type { EmulatorClient } from './emulator-client.ts';
 
 /** The emulated account as its owner uses it, through the official client. */
-export function ownerOf(user: EmulatorUser, secretKey = String(user.settings('processor_a').secretKey)): Stripe {
+export function ownerOf(user: EmulatorClient, secretKey = String(user.settings('processor_a').secretKey)): Stripe {
   const fetchFromEmulator: typeof fetch = async (url, init) => {
     const { host, pathname, search } = new URL(String(url));
     return await fetch(`${user.url}/${host}${pathname}${search}`, init);
@@ -11,7 +11,7 @@ export function ownerOf(user: EmulatorUser, secretKey = String(user.settings('pr
 }
 
 /** Buys a monthly subscription, or what `order` says; gives the purchase as the control API shows it. */
-export async function boughtFrom(user: EmulatorUser, order: object = {}) {
+export async function boughtFrom(user: EmulatorClient, order: object = {}) {
   const { status, body } = await user.buy({ platform: 'processor_a', productId: 'plan', ...order });
   if (status !== 200) throw new Error(body.message);
   return body;

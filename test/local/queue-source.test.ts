@@ -6,7 +6,7 @@ import { type QueueServer, startQueueServer } from '../../local/queue-server.ts'
 import { pollQueue } from '../../local/queue-source.ts';
 import { createSharedClock } from '../../local/shared-clock.ts';
 import type { Closable } from '../../local/shutdown.ts';
-import { until } from '../emulator/notification-receiver.ts';
+import { waitUntil } from '../emulator/notification-receiver.ts';
 
 let server: QueueServer;
 beforeAll(async () => {
@@ -64,8 +64,8 @@ describe('pollQueue', () => {
       return { result: 'null' };
     });
     await send(queue.url, 'hello');
-    await until(async () => seen.length === 1);
-    await until(async () => (await count(queue.url)) === 0);
+    await waitUntil(async () => seen.length === 1);
+    await waitUntil(async () => (await count(queue.url)) === 0);
     await queue.close();
     expect(seen).toEqual(['hello']);
   });
@@ -79,7 +79,7 @@ describe('pollQueue', () => {
       return { result: JSON.stringify({ batchItemFailures }) };
     });
     for (const body of ['good', 'bad']) await send(queue.url, body);
-    await until(async () => seen.filter((one) => one === 'bad').length === 2);
+    await waitUntil(async () => seen.filter((one) => one === 'bad').length === 2);
     await queue.close();
     expect(seen.filter((one) => one === 'good')).toHaveLength(1);
   });
@@ -95,12 +95,12 @@ describe('pollQueue', () => {
       { hiddenSeconds: 1_800, clock },
     );
     await send(queue.url, 'bad');
-    await until(() => seen.length === 1);
+    await waitUntil(() => seen.length === 1);
     clock.set(clock.now() + 1_700_000);
     await pause(1_500);
     expect(seen).toEqual(['bad']);
     clock.set(clock.now() + 100_000);
-    await until(async () => (await count(queue.url)) === 0);
+    await waitUntil(async () => (await count(queue.url)) === 0);
     await queue.close();
     expect(seen).toEqual(['bad', 'bad']);
   });
@@ -118,7 +118,7 @@ describe('pollQueue', () => {
       { hiddenSeconds: 180, clock },
     );
     await send(queue.url, 'slow');
-    await until(async () => calls > 0 && (await count(queue.url)) === 0);
+    await waitUntil(async () => calls > 0 && (await count(queue.url)) === 0);
     await queue.close();
     expect(calls).toBe(1);
   });
@@ -131,7 +131,7 @@ describe('pollQueue', () => {
       return { result: 'null' };
     });
     await send(queue.url, 'slow');
-    await until(() => calls === 1);
+    await waitUntil(() => calls === 1);
     await queue.close();
     expect(await count(queue.url)).toBe(0);
   });
@@ -145,7 +145,7 @@ describe('pollQueue', () => {
     async (_what, ending) => {
       const queue = await workedOff(() => ending);
       await send(queue.url, 'poison');
-      await until(async () => (await count(queue.dead)) === 1);
+      await waitUntil(async () => (await count(queue.dead)) === 1);
       await queue.close();
       expect(await count(queue.url)).toBe(0);
     },

@@ -3,7 +3,7 @@ import type { InvocationResult, LocalFunction } from '../../local/local-function
 import { createLocalNames } from '../../local/local-names.ts';
 import { startSchedules } from '../../local/schedules.ts';
 import { createSharedClock } from '../../local/shared-clock.ts';
-import { until } from '../emulator/notification-receiver.ts';
+import { waitUntil } from '../emulator/notification-receiver.ts';
 
 const rule = (ScheduleExpression: string, id: string) => ({
   Type: 'AWS::Events::Rule',
@@ -60,13 +60,13 @@ describe('startSchedules', () => {
     const clock = createSharedClock();
     clock.set(Date.parse('2027-01-01T00:30:10Z'));
     const schedules = startSchedules(template, names, { functions, clock, log: () => {} });
-    await until(() => calls.length === 1);
+    await waitUntil(() => calls.length === 1);
     expect(calls).toEqual(['minutely']);
     clock.set(Date.parse('2027-01-03T12:00:10Z'));
-    await until(() => calls.length === 2);
+    await waitUntil(() => calls.length === 2);
     expect(calls).toEqual(['minutely', 'hourly']);
     release();
-    await until(() => calls.length === 3);
+    await waitUntil(() => calls.length === 3);
     expect(calls).toEqual(['minutely', 'hourly', 'minutely']);
     await schedules.close();
   });
@@ -89,11 +89,11 @@ describe('startSchedules', () => {
     const functions = { getByArn: () => localFunction };
     const clock = createSharedClock();
     const schedules = startSchedules(onlyEachMinute, names, { functions, clock, log: (line) => lines.push(line) });
-    await until(() => calls === 1);
+    await waitUntil(() => calls === 1);
     clock.set(clock.now() + 60_000);
-    await until(() => calls === 2);
+    await waitUntil(() => calls === 2);
     await schedules.close();
-    await until(() => lines.length === 2);
+    await waitUntil(() => lines.length === 2);
     expect(lines[0]).toMatch(/^EachMinute: .*(no luck|too long)/);
   });
 

@@ -9,7 +9,7 @@ import { type QueueServer, startQueueServer } from '../../local/queue-server.ts'
 import { createSharedClock, type SharedClock } from '../../local/shared-clock.ts';
 import type { Closable } from '../../local/shutdown.ts';
 import { consumeStream } from '../../local/stream-source.ts';
-import { until } from '../emulator/notification-receiver.ts';
+import { waitUntil } from '../emulator/notification-receiver.ts';
 
 const endpoint = process.env.DYNAMODB_ENDPOINT ?? '';
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
@@ -96,9 +96,9 @@ describe('consumeStream', () => {
       { pattern },
     );
     await reader.put('a1', 'b1', 'a2', 'a1');
-    await until(() => seen.length === 2);
+    await waitUntil(() => seen.length === 2);
     await reader.put('a3');
-    await until(() => seen.length === 3);
+    await waitUntil(() => seen.length === 3);
     await reader.close();
     expect([...seen].sort()).toEqual(['a1', 'a2', 'a3']);
   });
@@ -115,7 +115,7 @@ describe('consumeStream', () => {
       return { result: JSON.stringify({ batchItemFailures: failures }) };
     });
     await reader.put('one', 'bad', 'two');
-    await until(() => seen.length === 3);
+    await waitUntil(() => seen.length === 3);
     await reader.close();
     expect([...seen].sort()).toEqual(['bad', 'one', 'two']);
   });
@@ -131,7 +131,7 @@ describe('consumeStream', () => {
       { bisects: true },
     );
     await reader.put('one', 'two', 'poison', 'three', 'four');
-    await until(() => seen.length === 4);
+    await waitUntil(() => seen.length === 4);
     const [failure] = await reader.failures();
     await reader.close();
     const number = expect.stringMatching(/^\d+$/);
@@ -170,7 +170,7 @@ describe('consumeStream', () => {
       { bisects: true, retries: 10_000, mostAgeMs: 0 },
     );
     await reader.put('bad', 'good');
-    await until(() => seen.length === 1);
+    await waitUntil(() => seen.length === 1);
     expect(seen).toEqual(['good']);
     expect(await reader.failures()).toHaveLength(1);
     await reader.close();
@@ -183,7 +183,7 @@ describe('consumeStream', () => {
     });
     await reader.put('one');
     let failure: Message | undefined;
-    await until(async () => {
+    await waitUntil(async () => {
       [failure] = await reader.failures();
       return failure !== undefined;
     });
@@ -203,9 +203,9 @@ describe('consumeStream', () => {
       { windowMs: 60_000, clock },
     );
     await reader.put('one');
-    await until(() => events.length === 1);
+    await waitUntil(() => events.length === 1);
     clock.set(clock.now() + 120_000);
-    await until(() => events.some(({ isFinalInvokeForWindow }) => isFinalInvokeForWindow));
+    await waitUntil(() => events.some(({ isFinalInvokeForWindow }) => isFinalInvokeForWindow));
     await reader.close();
     expect(events[0]).toMatchObject({ state: {}, isFinalInvokeForWindow: false });
     expect(events[0]?.shardId).toMatch(/^shardId-/);

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 import {
-  collections,
-  onestore,
-  payloadOf,
-  purchases,
-  type StoreCUser,
-  useStoreC,
+  collectionsHost,
+  decodePayload,
+  onestoreUrl,
+  purchaseHost,
+  type StoreCClient,
+  startStoreCClient,
 } from '../emulator/store-c-client-app.ts';
 
 const sample = (name: string) => JSON.parse(readVector('microsoft/docs-samples', `${name}.json`).toString('utf8'));
@@ -15,9 +15,9 @@ const names = (record: object): string[] => Object.keys(record).sort();
 const pathOf = (url: string): string => new URL(url).pathname;
 
 describeWithVectors("the emulator against Microsoft's published samples", () => {
-  let user: StoreCUser;
+  let user: StoreCClient;
   beforeAll(async () => {
-    user = await useStoreC();
+    user = await startStoreCClient();
   });
   afterAll(() => user.close());
 
@@ -32,10 +32,10 @@ describeWithVectors("the emulator against Microsoft's published samples", () => 
     const { header, claims } = sample('store-id-key-claims');
     const { id } = (await user.buy({ productId: 'claims' })).body;
     const key = await user.key('collections', id);
-    expect(names(payloadOf(key))).toEqual(names(claims));
+    expect(names(decodePayload(key))).toEqual(names(claims));
     const head = JSON.parse(Buffer.from(key.split('.')[0] ?? '', 'base64url').toString());
     expect(names(head)).toEqual(names(header));
-    expect(payloadOf(key)).toMatchObject({ iss: claims.iss, aud: claims.aud });
+    expect(decodePayload(key)).toMatchObject({ iss: claims.iss, aud: claims.aud });
     expect(head).toMatchObject({ typ: 'JWT', alg: 'RS256' });
   });
 
@@ -45,7 +45,7 @@ describeWithVectors("the emulator against Microsoft's published samples", () => 
     const { productId } = body.productSkuIds[0];
     const { id } = (await user.buy({ productId, type: 'consumable' })).body;
     const beneficiaries = [{ ...body.beneficiaries[0], identityValue: await user.key('collections', id) }];
-    const result = await user.post(collections, pathOf(url), { ...body, beneficiaries });
+    const result = await user.post(collectionsHost, pathOf(url), { ...body, beneficiaries });
     expect(result.status).toBe(200);
     expect(result.body.items).toMatchObject([{ itemId: id, productId, productType: 'UnmanagedConsumable' }]);
     const { devOfferId: _legacy, ...members } = item;
@@ -56,7 +56,7 @@ describeWithVectors("the emulator against Microsoft's published samples", () => 
     const { url, body, response } = sample('collections-v6-consume.request');
     const { id } = (await user.buy({ productId: 'to consume', type: 'consumable' })).body;
     const identity = { ...body.beneficiary, identityValue: await user.key('collections', id) };
-    const result = await user.post(collections, pathOf(url), { ...body, beneficiary: identity, itemId: id });
+    const result = await user.post(collectionsHost, pathOf(url), { ...body, beneficiary: identity, itemId: id });
     expect(result.status).toBe(response.status);
     expect((await user.items(id, 'to consume')).body.items).toEqual([]);
   });
@@ -74,16 +74,16 @@ describeWithVectors("the emulator against Microsoft's published samples", () => 
     const { url, body } = sample('recurrences-v8-change-extend.request');
     const { id } = (await user.buy({ productId: 'extended' })).body;
     const path = pathOf(url).replace(/recurrences\/[^/]+/, `recurrences/${id}`);
-    const result = await user.post(purchases, path, { ...body, b2bKey: await user.key('purchase', id) });
+    const result = await user.post(purchaseHost, path, { ...body, b2bKey: await user.key('purchase', id) });
     expect(result).toMatchObject({ status: 200, body: { id, expirationTime: '2027-03-05T10:00:00.0000000+00:00' } });
   });
 
   it('renews a key as the sample asks', async () => {
     const { url, body, response } = sample('keys-renew');
     const { id } = (await user.buy({ productId: 'renewed' })).body;
-    const result = await user.post(collections, pathOf(url), {
+    const result = await user.post(collectionsHost, pathOf(url), {
       ...body,
-      serviceTicket: await user.token(onestore),
+      serviceTicket: await user.token(onestoreUrl),
       Key: await user.key('collections', id),
     });
     expect(result.status).toBe(response.status);

@@ -3,13 +3,13 @@ import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import type { StoreContext, StoreFetch } from '../../../../lib/stores/store-context.ts';
-import { type EmulatorUser, stillClock, useEmulator } from '../../../emulator/emulator-client.ts';
+import { createFixedClock, type EmulatorClient, startEmulatorClient } from '../../../emulator/emulator-client.ts';
 
 /** Paths of the calls that took a payment. */
 const charges = /\/(?:transactions|subscriptions)$/;
 
 /** The emulated Braintree with the adapter in front of it. */
-export interface Braintree extends EmulatorUser {
+export interface Braintree extends EmulatorClient {
   /** How many payments the gateway was asked for. */
   readonly charged: () => number;
   readonly asking: (changes?: Partial<StoreContext>, settings?: object) => StoreContext;
@@ -21,7 +21,7 @@ export interface Braintree extends EmulatorUser {
 
 /** Starts it, with a clock that stands still. */
 export async function useBraintree(): Promise<Braintree> {
-  const user = await useEmulator({ clock: stillClock() });
+  const user = await startEmulatorClient({ clock: createFixedClock() });
   const runOnce = onceInMemory();
   const through = createRecordedFetch({ record: () => undefined, now: user.clock.now, storesUrl: user.url });
   let count = 0;
@@ -54,7 +54,7 @@ export async function useBraintree(): Promise<Braintree> {
       const { additionalData = {}, ...request } = body.validate;
       return { id: body.id, body: { ...request, ...additionalData } };
     },
-    fault: (fault) => user.fault({ platform: 'processor_b', ...fault }),
+    addFault: (fault) => user.addFault({ platform: 'processor_b', ...fault }),
     validate: (body, given = context()) => processorB.validate(body, given),
   };
 }

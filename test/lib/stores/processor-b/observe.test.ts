@@ -81,7 +81,7 @@ describe('what a webhook of processor_b is about', () => {
 
   it('is asked for again later while the processor cannot be asked', async () => {
     const { purchaseId, asking: context } = await known(monthly);
-    await braintree.fault({ fault: 'down' });
+    await braintree.addFault({ fault: 'down' });
     await expect(observe(context, { subscription: purchaseId })).rejects.toMatchObject({ code: 'ConnectionFailed' });
   });
 
@@ -143,7 +143,7 @@ describe('what the processor tells nobody of', () => {
   });
 
   it('stays untold while the processor cannot be asked', async () => {
-    await braintree.fault({ fault: 'down' });
+    await braintree.addFault({ fault: 'down' });
     await expect(missed(braintree.asking(), 0)).rejects.toMatchObject({ code: 'ConnectionFailed' });
   });
 });

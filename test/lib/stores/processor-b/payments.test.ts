@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
-import { start } from '../../../emulator/emulator-client.ts';
+import { startTime } from '../../../emulator/emulator-client.ts';
 import { type Braintree, useBraintree } from './fake-braintree.ts';
 
 let braintree: Braintree;
@@ -22,7 +22,7 @@ it('makes the payment and tells of it in the shape that clients read', async () 
     productId: 'processor_b:tip_jar',
     productType: 'consumable',
     sandbox: true,
-    purchaseDate: start,
+    purchaseDate: startTime,
     quantity: 1,
     currency: 'USD',
     amountMicros: 4_990_000,
@@ -125,7 +125,7 @@ it.each(['down', 'rate-limited', 'html', 'cut'])(
   async (fault) => {
     await braintree.validate((await braintree.bought({ applicationUsername: 'Fay' })).body);
     const { body } = await braintree.bought({ applicationUsername: 'Fay' });
-    await braintree.fault({ fault });
+    await braintree.addFault({ fault });
     await expect(braintree.validate(body)).rejects.toMatchObject({ code: 'ConnectionFailed' });
     expect((await braintree.validate(body)).observations).toHaveLength(1);
   },
@@ -136,7 +136,7 @@ it('sees a payment that was given back', async () => {
   const { observations } = await braintree.validate(body);
   await braintree.act(id, 'refund');
   const [seen] = (await processorB.refresh?.(observations[0]?.refreshToken ?? {}, braintree.asking())) ?? [];
-  expect(seen?.purchase).toMatchObject({ endedAt: start, cancelationReason: 'Customer' });
+  expect(seen?.purchase).toMatchObject({ endedAt: startTime, cancelationReason: 'Customer' });
 });
 
 it('checks the settings with the gateway', async () => {

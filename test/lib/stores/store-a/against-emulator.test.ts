@@ -5,14 +5,14 @@ import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { createContext } from '../../../../testing/fake-apple.ts';
-import { type EmulatorUser, start, useEmulator } from '../../../emulator/emulator-client.ts';
+import { type EmulatorClient, startEmulatorClient, startTime } from '../../../emulator/emulator-client.ts';
 
-let user: EmulatorUser;
+let user: EmulatorClient;
 
 beforeAll(async () => {
-  user = await useEmulator();
+  user = await startEmulatorClient();
 });
-beforeEach(() => user.clock.set(start));
+beforeEach(() => user.clock.set(startTime));
 afterAll(() => user.close());
 
 /** What an application may ask with: all the settings of the emulated store, or only some. */
@@ -182,10 +182,10 @@ describe('the emulated store', () => {
     async (fault) => {
       const id = await buy();
       const body = await bodyOf(id, 'signed');
-      await user.fault({ fault, times: 3 });
+      await user.addFault({ fault, times: 3 });
       expect((await storeA.validate(body, withApi())).warning).toContain('could not be reached');
       await user.advance('P2M');
-      await user.fault({ fault, times: 3 });
+      await user.addFault({ fault, times: 3 });
       await expect(storeA.validate(body, withApi())).rejects.toMatchObject({ code: 'ConnectionFailed' });
       await user.control('DELETE', '/control/faults');
       expect(purchaseIn(await storeA.validate(body, withApi()))).toMatchObject({

@@ -3,9 +3,14 @@ import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
 import type { StoreContext, StoreFetch, StoreRequest, StoreResponse } from '../../../../lib/stores/store-context.ts';
-import { type EmulatorUser, start, stillClock, useEmulator } from '../../../emulator/emulator-client.ts';
+import {
+  createFixedClock,
+  type EmulatorClient,
+  startEmulatorClient,
+  startTime,
+} from '../../../emulator/emulator-client.ts';
 
-export { start };
+export { startTime as start };
 
 /** A call that the adapter made. */
 interface Made {
@@ -14,7 +19,7 @@ interface Made {
 }
 
 /** The emulated Microsoft Store with the adapter in front of it. */
-export interface Microsoft extends EmulatorUser {
+export interface Microsoft extends EmulatorClient {
   /** Every call of the adapter, oldest first. */
   readonly calls: Made[];
   readonly asking: (changes?: object, appName?: string) => StoreContext;
@@ -29,7 +34,7 @@ export interface Microsoft extends EmulatorUser {
 
 /** Starts it, with a clock that stands still. */
 export async function useMicrosoft(): Promise<Microsoft> {
-  const user = await useEmulator({ clock: stillClock() });
+  const user = await startEmulatorClient({ clock: createFixedClock() });
   const calls: Made[] = [];
   const through = createRecordedFetch({ record: () => undefined, now: user.clock.now, storesUrl: user.url });
   const fetch: StoreFetch = async (url, init = {}) => {
@@ -52,7 +57,7 @@ export async function useMicrosoft(): Promise<Microsoft> {
       const { body } = await user.buy({ platform: 'store_c', ...order });
       return { id: body.id, body: requestOf(body.validate) };
     },
-    fault: (fault) => user.fault({ platform: 'store_c', ...fault }),
+    addFault: (fault) => user.addFault({ platform: 'store_c', ...fault }),
     validate: (body, settings) => storeC.validate(body, context(settings)),
     seen: async (id) => {
       const validation = await storeC.validate(await bodyOf(id), context());
@@ -69,7 +74,7 @@ export const askingWith = (fetch: StoreFetch, settings: unknown): StoreContext =
   appName: 'app',
   settings,
   fetch,
-  now: () => start,
+  now: () => startTime,
   runOnce: (_key, charge) => charge(),
   extraRoots: [],
 });

@@ -73,7 +73,7 @@ it('nothing is consumed without the setting, nor what is no consumable or is con
 
 it('a consumption that fails throws, for the caller to record', async () => {
   const { validation } = await validated({ productId: 'unlucky' });
-  await microsoft.fault({ fault: 'down' });
+  await microsoft.addFault({ fault: 'down' });
   await expect(afterStored(validation)).rejects.toMatchObject({ code: 'ConnectionFailed' });
 });
 

@@ -7,7 +7,7 @@ import { ServiceError } from '../../../../lib/shared/errors.ts';
 import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
-import { claim } from '../../../emulator/store-c-client-app.ts';
+import { toClaimName } from '../../../emulator/store-c-client-app.ts';
 import { answering, askingWith, type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';
 
 let microsoft: Microsoft;
@@ -37,7 +37,10 @@ async function outcome(validating: Promise<StoreValidation>): Promise<string> {
 const junk = fc.oneof(fc.string(), fc.jsonValue(), fc.constantFrom(null, '', 0, '9NBLGGH5WVP6', '\u0000', 'a/b', '..'));
 
 const unsignedKey = fc
-  .record({ aud: junk, exp: junk, [claim('clientId')]: junk, [claim('userId')]: junk }, { requiredKeys: [] })
+  .record(
+    { aud: junk, exp: junk, [toClaimName('clientId')]: junk, [toClaimName('userId')]: junk },
+    { requiredKeys: [] },
+  )
   .map((claims) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.AA`);
 
 it('whatever a client sends, it gets an answer or an error that it knows', async () => {

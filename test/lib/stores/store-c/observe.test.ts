@@ -131,7 +131,7 @@ describe('a clawback', () => {
 
   it('is tried again while the store cannot be asked', async () => {
     const { observe } = await clawedBack('Revoked');
-    await microsoft.fault({ fault: 'down', times: 5 });
+    await microsoft.addFault({ fault: 'down', times: 5 });
     await expect(observe()).rejects.toMatchObject({ code: 'ConnectionFailed' });
     await microsoft.control('DELETE', '/control/faults');
   });

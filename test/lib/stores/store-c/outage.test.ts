@@ -30,7 +30,7 @@ const against = (response: { status?: number; text: string }, body = subscriptio
 describe('a Microsoft that cannot be asked', () => {
   test.each(['down', 'rate-limited', 'html', 'cut'])('because it is %s makes nothing of a purchase', async (fault) => {
     for (const body of [subscription, item]) {
-      await microsoft.fault({ fault });
+      await microsoft.addFault({ fault });
       await expect(microsoft.validate(body)).rejects.toMatchObject({ code: 'ConnectionFailed', number: 6778002 });
     }
   });

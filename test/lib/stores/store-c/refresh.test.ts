@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { merge } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { renewKeys } from '../../../../lib/stores/store-c/key-renewal.ts';
-import { payloadOf } from '../../../emulator/emulator-client.ts';
+import { decodePayload } from '../../../emulator/emulator-client.ts';
 import { type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';
 
 const day = 86_400_000;
@@ -17,7 +17,7 @@ beforeEach(() => microsoft.clock.set(start));
 /** An observation as the table takes it; its refresh token is sealed there. */
 const stored = ({ refreshToken: _credential, ...observation }: Observation) => observation;
 
-const expiryOf = (key = ''): number => payloadOf(key).exp * 1000;
+const expiryOf = (key = ''): number => decodePayload(key).exp * 1000;
 
 describe('a refresh', () => {
   it('sees what a validation would see', async () => {
@@ -115,8 +115,8 @@ describe('a StoreID key', () => {
     const [validated] = (await other.validate(body)).observations;
     await other.advance('P15D');
     // The first call is for a token, the second is the renewal.
-    await other.fault({ fault: 'slow', delayMs: 0 });
-    await other.fault({ fault: 'down' });
+    await other.addFault({ fault: 'slow', delayMs: 0 });
+    await other.addFault({ fault: 'down' });
     expect(await other.refresh(validated?.refreshToken)).toMatchObject([
       { purchase: { purchaseId: `store_c:${id}` }, refreshToken: { purchaseKey: body.license?.storeIdKey_purchases } },
     ]);

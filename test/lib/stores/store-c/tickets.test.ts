@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { payloadOf } from '../../../emulator/emulator-client.ts';
+import { decodePayload } from '../../../emulator/emulator-client.ts';
 import { type Microsoft, useMicrosoft } from './fake-microsoft.ts';
 
 let microsoft: Microsoft;
@@ -38,7 +38,7 @@ describe('a client without StoreID keys', () => {
       },
     });
     const { data } = error as { data: { serviceTicketType: string; serviceTicket: string } };
-    expect(payloadOf(data.serviceTicket).aud).toBe(
+    expect(decodePayload(data.serviceTicket).aud).toBe(
       `https://onestore.microsoft.com/b2b/keys/create/${serviceTicketType}`,
     );
     const validation = await microsoft.validate({ ...body, license: { [name]: await keyFor(data, name) } });
