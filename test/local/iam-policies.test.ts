@@ -72,6 +72,6 @@ describe('IAM policies', () => {
 
   it('reject an unknown caller and an unknown operation', () => {
     expect(() => may('local', database('GetItem'), { TableName })).toThrow('local is not a function');
-    expect(() => may('Writer', 'Kinesis.PutRecord', {})).toThrow('does not run here');
+    expect(() => may('Writer', 'Kinesis.PutRecord', {})).toThrow('does not run on this machine');
   });
 });

@@ -94,7 +94,7 @@ describe('startSchedules', () => {
     await waitUntil(() => calls === 2);
     await schedules.close();
     await waitUntil(() => lines.length === 2);
-    expect(lines[0]).toMatch(/^EachMinute: .*(no luck|too long)/);
+    expect(lines[0]).toMatch(/^EachMinute: .*(no luck|timed out)/);
   });
 
   it.each(['cron(0 3 * * ? *)', 'rate(0 minutes)'])('rejects the schedule %s and names the rule', (expression) => {
