@@ -22,8 +22,8 @@ export const WebhookDelivery = v.object({
   url: v.string(),
   username: v.exactOptional(v.string()),
   notification: WebhookNotification,
-  /** `moved` once its URL was given up: others were made, for the URLs that took its place. */
-  state: v.picklist(['waiting', 'delivered', 'dead', 'moved']),
+  /** `redirected` once its URL was given up: others were made, for the URLs that took its place. */
+  state: v.picklist(['pending', 'delivered', 'dead', 'redirected']),
   /** Attempts that have failed. */
   failedAttempts: v.number(),
   createdAt: v.number(),
@@ -53,5 +53,5 @@ export function buildDelivery(delivery: DeliveryInput): WebhookDelivery {
   const { notification, username = '', url } = delivery;
   const name = JSON.stringify([notification.id, username, url]);
   const deliveryId = createHash('sha256').update(name).digest('hex').slice(0, 32);
-  return { ...delivery, deliveryId, state: 'waiting', failedAttempts: 0 };
+  return { ...delivery, deliveryId, state: 'pending', failedAttempts: 0 };
 }

@@ -22,7 +22,7 @@ const clockSkewMs = 2_000;
 export async function sendWebhook(message: WebhookMessage, deps: Deps): Promise<void> {
   const { appName, deliveryId, failedAttempts } = message;
   const delivery = await deps.deliveries.find(appName, deliveryId);
-  if (delivery?.state !== 'waiting' || (failedAttempts !== undefined && failedAttempts !== delivery.failedAttempts))
+  if (delivery?.state !== 'pending' || (failedAttempts !== undefined && failedAttempts !== delivery.failedAttempts))
     return;
   if ((delivery.nextAttemptAt ?? 0) > deps.now() + clockSkewMs) return;
   const after = await attemptOrSkip(delivery, deps).catch((error: unknown) =>
@@ -114,7 +114,7 @@ async function saveAndReschedule(
   { deliveries, webhookQueue, now }: Deps,
 ): Promise<void> {
   const isSaved = await deliveries.replaceIfUnchanged(before, after, now());
-  if (!isSaved || after.state !== 'waiting' || after.failedAttempts === before.failedAttempts) return;
+  if (!isSaved || after.state !== 'pending' || after.failedAttempts === before.failedAttempts) return;
   const delaySeconds = computeQueueDelaySeconds(after, now());
   if (delaySeconds === undefined) return;
   const { appName, deliveryId, failedAttempts } = after;
