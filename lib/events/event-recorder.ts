@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { TagType } from '../api/enumerations.ts';
 import { containsSecretPattern, sanitizeText, toTagValue } from '../shared/redaction/redact-text.ts';
 import { createRedactor, type Redact } from '../shared/redaction/redactor.ts';
 import { sanitize } from '../shared/redaction/sanitize.ts';
@@ -10,7 +11,6 @@ import {
   type EventRecord,
   type ExternalCall,
   type RawEvent,
-  type TagType,
 } from './event.ts';
 import { limitContent, limitRawEvent } from './limit-event-size.ts';
 

@@ -1,8 +1,5 @@
 import * as v from 'valibot';
-
-/** What kind of thing a tag's value is: user, request, error, access token, purchase, transaction, product. */
-export const TagType = v.picklist(['_A', '_R', '_X', 'AT', '_P', '_T', '_I']);
-export type TagType = v.InferOutput<typeof TagType>;
+import { TagType } from '../api/enumerations.ts';
 
 const Rows = v.array(v.looseObject({}));
 

@@ -1,5 +1,6 @@
+import type { TagType } from '../api/enumerations.ts';
 import type { EventAnalysisResult, EventSearchResult, RequestContent, RequestContext } from '../api/event-records.ts';
-import type { EventRecord, RawEvent, TagType } from './event.ts';
+import type { EventRecord, RawEvent } from './event.ts';
 
 /**
  * An event as lists and searches show it; in a search with the tag as it was asked for. A request without an id is known by
