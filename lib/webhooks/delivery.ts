@@ -38,14 +38,6 @@ export const WebhookDelivery = v.object({
 });
 export type WebhookDelivery = v.InferOutput<typeof WebhookDelivery>;
 
-/** A message of the webhook queue. The sweep does not know the attempt; then the item decides. */
-export const WebhookMessage = v.object({
-  appName: v.string(),
-  deliveryId: v.string(),
-  failedAttempts: v.exactOptional(v.number()),
-});
-export type WebhookMessage = v.InferOutput<typeof WebhookMessage>;
-
 type DeliveryInput = Pick<WebhookDelivery, 'appName' | 'type' | 'url' | 'username' | 'notification' | 'createdAt'>;
 
 /** The delivery of a notification to a user's URL; its id is the same however often it is made. */

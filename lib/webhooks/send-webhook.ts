@@ -4,12 +4,13 @@ import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
-import type { WebhookDelivery, WebhookMessage } from './delivery.ts';
+import type { WebhookDelivery } from './delivery.ts';
 import { applyAttempt, computeQueueDelaySeconds, isGoneResponse, markDead, postpone } from './delivery-transitions.ts';
 import { computeUrlBackoffMs, type WebhookUrlHealth } from './endpoint-health.ts';
 import type { PostOutcome } from './guarded-post.ts';
 import { getCurrentUrls, redirectDelivery } from './redirect-delivery.ts';
 import { maxRetryDurationMs } from './retry-schedule.ts';
+import type { WebhookMessage } from './webhook-message.ts';
 
 /** Clocks of two machines differ by less. */
 const clockSkewMs = 2_000;
@@ -52,7 +53,7 @@ async function attemptOrSkip(delivery: WebhookDelivery, deps: Deps): Promise<Web
 function countInternalFailure(delivery: WebhookDelivery, error: unknown, now: EpochMillis): WebhookDelivery {
   const { appName, deliveryId } = delivery;
   const failure = ServiceError.fromUnknown(error);
-  logError({ app: appName, deliveryId }, failure);
+  logError({ worker: 'send-webhook', app: appName, deliveryId }, failure);
   const posted: PostOutcome = {
     failure: 'no-connection',
     message: `The webhook could not be sent: ${failure.message}`,
