@@ -256,7 +256,7 @@ describe('a webhook that fails', () => {
     const world = await createWebhookHarness({ urls: [server.url], around });
     const lines: string[] = [];
     const logged = console.error;
-    console.error = (line: string) => void lines.push(line);
+    console.error = (entry: unknown) => void lines.push(JSON.stringify(entry));
     await toldOf(world);
     console.error = logged;
     broken = false;
