@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import * as v from 'valibot';
-import { type App, vocabularies } from '../lib/apps/app.ts';
+import type { App } from '../lib/apps/app.ts';
 import { createApp, getApp, rotateApiKey, setStrategy, setVocabulary } from '../lib/apps/manage-apps.ts';
 import { deps } from '../lib/deps.ts';
 import { type Strategy, strategies } from '../lib/purchases/claims.ts';
 import { parseJson } from '../lib/shared/parse.ts';
 import { type Platform, platforms } from '../lib/shared/platform.ts';
+import { vocabularies } from '../lib/shared/vocabulary.ts';
 import { checkStoreSettings } from './check-store-settings.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
 

@@ -4,11 +4,11 @@ import { deps } from '../lib/deps.ts';
 import { ServiceError } from '../lib/shared/errors.ts';
 import { rebuildCustomerSummaries } from '../lib/statistics/rebuild-customer-summaries.ts';
 
-/** `customers resummarize`. */
+/** `customers rebuild-summaries`. */
 export function createCustomerCommands(): Command {
   const customers = new Command('customers').description('Customers of an application');
   customers
-    .command('resummarize')
+    .command('rebuild-summaries')
     .description('Works the summaries that GET /v3/customers shows out anew; reads all purchases of the application')
     .argument('<app>')
     .argument('[usernames...]', 'only these; all, where none is named')

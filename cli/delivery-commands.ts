@@ -8,14 +8,14 @@ import { backfillDeliveries } from '../lib/webhooks/backfill-deliveries.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
 import { listDeliveries, replayDeliveries } from '../lib/webhooks/manage-webhooks.ts';
 
-/** `deliveries list|replay|announce`. */
+/** `deliveries list|replay|backfill`. */
 export function createDeliveryCommands(): Command {
   const deliveries = new Command('deliveries').description('Webhooks that were not delivered');
   deliveries
     .command('list')
     .description('Lists the deliveries that failed: those that wait for another attempt, and the dead')
     .argument('<app>')
-    .addOption(new Option('--state <state>', 'only these').choices(['waiting', 'dead']))
+    .addOption(new Option('--state <state>', 'only these').choices(['pending', 'dead']))
     .action(list);
   deliveries
     .command('replay')
@@ -25,7 +25,7 @@ export function createDeliveryCommands(): Command {
     .option('--dead', 'all that are dead')
     .action(replayAction);
   deliveries
-    .command('announce')
+    .command('backfill')
     .description(
       'Sends what was never announced of changes between two moments; reads the purchases that changed since',
     )
@@ -36,7 +36,7 @@ export function createDeliveryCommands(): Command {
   return deliveries;
 }
 
-async function list(appName: string, { state }: { state?: 'waiting' | 'dead' }): Promise<void> {
+async function list(appName: string, { state }: { state?: 'pending' | 'dead' }): Promise<void> {
   for (const delivery of await listDeliveries(appName, state, deps())) console.log(formatDelivery(delivery));
 }
 

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { deps } from '../lib/deps.ts';
 
-/** `secrets reseal`. */
+/** `secrets reencrypt`. */
 export function createSecretCommands(): Command {
   const secrets = new Command('secrets').description('What the table holds encrypted');
   secrets
-    .command('reseal')
+    .command('reencrypt')
     .description('Encrypts everything under the first of the master keys; reads all purchases')
     .action(reencryptAction);
   return secrets;

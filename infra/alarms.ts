@@ -162,7 +162,7 @@ export class Alarms extends Construct {
       'stream-failures',
       failures,
       1,
-      'Applications are hurt: changes were not announced or not counted. The queue names the records; run stats recount and deliveries announce.',
+      'Applications are hurt: changes were not announced or not counted. The queue names the records; run stats recount and deliveries backfill.',
     );
   }
 

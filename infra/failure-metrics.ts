@@ -4,20 +4,31 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, type JsonPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 
 const isError = FilterPattern.stringValue('$.level', '=', 'ERROR');
-const buildContainsPattern = (word: string) => FilterPattern.stringValue('$.message', '=', `*${word}*`);
-const buildLacksPattern = (word: string) => FilterPattern.stringValue('$.message', '!=', `*${word}*`);
 
-/** What functions log as errors, by what the line tells. Most failures are answered, and the platform sees none of them. */
-const logPatterns = {
-  /** Faults of ours, and settings that a store refuses. */
-  Error: FilterPattern.all(isError, buildLacksPattern('ConnectionFailed')),
-  /** Stores that cannot be asked. */
-  StoreUnavailable: FilterPattern.all(isError, buildContainsPattern('ConnectionFailed')),
-  /** What a store told, waiting until the store can be asked about it. */
-  NotificationDelayed: FilterPattern.all(isError, buildContainsPattern('NotificationDelayed')),
+/**
+ * Filters of error lines by the fields that lib/shared/log.ts logs under `message`. Lambda's own metric `Errors` does not
+ * count failures that a function handles.
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
+ */
+export const logPatterns = {
+  /** Internal errors and settings that a store rejects. Lines without a code, such as those of a crash, count as well. */
+  Error: FilterPattern.all(
+    isError,
+    FilterPattern.any(
+      FilterPattern.notExists('$.message.code'),
+      FilterPattern.stringValue('$.message.code', '!=', 'ConnectionFailed'),
+    ),
+  ),
+  /** Stores that are unavailable. */
+  StoreUnavailable: FilterPattern.all(isError, FilterPattern.stringValue('$.message.code', '=', 'ConnectionFailed')),
+  /** Store notifications that wait because the store has been unavailable for a long time. */
+  NotificationDelayed: FilterPattern.all(
+    isError,
+    FilterPattern.stringValue('$.message.problem', '=', 'NotificationDelayed'),
+  ),
 } as const satisfies Record<string, JsonPattern>;
 
-/** How often a function logged an error of a kind. */
+/** Creates a metric that counts the error lines of a kind in the log of a function. */
 export function createLogMetric(handler: LambdaFunction, kind: keyof typeof logPatterns, period: Duration): IMetric {
   const name = `${handler.node.scope?.node.id}-${kind}`;
   const filter = new MetricFilter(handler, kind, {
@@ -30,17 +41,17 @@ export function createLogMetric(handler: LambdaFunction, kind: keyof typeof logP
   return filter.metric({ period, statistic: 'Sum' });
 }
 
-/** The sum of metrics of which some may have no data, as a function that never failed has none. */
+/** Sums metrics. A metric without data counts as 0, because a function that never failed has none. */
 export function createSumMetric(metrics: readonly IMetric[], period: Duration): IMetric {
-  const named = metrics.map((metric, index) => [`m${index}`, metric] as const);
+  const metricsById = metrics.map((metric, index) => [`m${index}`, metric] as const);
   return new MathExpression({
-    expression: named.map(([name]) => `FILL(${name}, 0)`).join(' + '),
-    usingMetrics: Object.fromEntries(named),
+    expression: metricsById.map(([id]) => `FILL(${id}, 0)`).join(' + '),
+    usingMetrics: Object.fromEntries(metricsById),
     period,
   });
 }
 
-/** Crashes and time-outs of a function, and the faults that it answered. */
+/** Creates a metric of all failures of a function: crashes, timeouts and handled internal errors. */
 export const createFailureMetric = (handler: LambdaFunction, period: Duration): IMetric =>
   createSumMetric(
     [handler.metricErrors({ period, statistic: 'Sum' }), createLogMetric(handler, 'Error', period)],

@@ -19,18 +19,19 @@ import { createTransactionRepository, type TransactionRepository } from './db/tr
 import { createUserAliasRepository, type UserAliasRepository } from './db/user-alias-repository.ts';
 import { createRateCache, type ExchangeRates } from './money/exchange-rates/rate-cache.ts';
 import { createMessageQueue, type MessageQueue } from './queue/message-queue.ts';
-import type { RefreshMessage } from './refresh/refresh-purchase.ts';
+import type { RefreshMessage } from './refresh/refresh-message.ts';
 import { createCipher } from './shared/cipher.ts';
 import { ServiceError } from './shared/errors.ts';
+import { createLazyMembers } from './shared/lazy-members.ts';
 import type { Platform } from './shared/platform.ts';
 import type { EpochMillis } from './shared/time.ts';
 import type { QueuedNotification } from './store-notifications/queued-notification.ts';
 import { stores } from './stores/index.ts';
 import type { Store } from './stores/store.ts';
-import type { WebhookMessage } from './webhooks/delivery.ts';
 import type { PostWebhook } from './webhooks/guarded-post.ts';
+import type { WebhookMessage } from './webhooks/webhook-message.ts';
 
-/** What handlers work with. Built once per container, at the first request. */
+/** Dependencies of handlers. Each one is created when it is first used, once per container. */
 export interface Deps {
   now(): EpochMillis;
   readonly table: Table;
@@ -53,17 +54,17 @@ export interface Deps {
   readonly refreshQueue: MessageQueue<RefreshMessage>;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
   readonly deliveries: DeliveryRepository;
-  /** Posts to an application's server. */
+  /** Posts a webhook to the app's server. */
   readonly postWebhook: PostWebhook;
-  /** The adapter of a platform. Throws `InvalidPayload` for one that this service does not sell on. */
+  /** Loads the adapter of a platform. Throws `InvalidPayload` for a platform without adapter. */
   loadStore(platform: Platform): Promise<Store>;
-  /** The emulator that stands in for the stores, on one machine only. */
+  /** The store emulator; set in the local runtime only. `roots` are trusted root certificates in DER. */
   readonly emulator: { readonly url?: string; readonly roots: readonly Uint8Array[] };
 }
 
 let instance: Deps | undefined;
 
-/** The dependencies of this container. The only reader of the environment. */
+/** Returns the dependencies of this container. Only this file reads the environment. */
 export function deps(): Deps {
   instance ??= createDeps(process.env);
   return instance;
@@ -71,42 +72,40 @@ export function deps(): Deps {
 
 function createDeps(environment: NodeJS.ProcessEnv): Deps {
   const now = () => Date.now();
-  const table = createTableClient(requireVariable(environment, 'TABLE_NAME'));
   const cipher = createCipher(() => fetchMasterSecret(requireVariable(environment, 'MASTER_KEY_ID')), now);
-  const apps = createAppRepository(table, cipher);
-  const dailyRates = createExchangeRateRepository(table);
   const { STORE_EMULATOR_URL: url, STORE_EMULATOR_ROOT: root } = environment;
-  const exchangeRates = createRateCache(dailyRates, now);
-  const counters = createCounterRepository(table);
-  return {
-    now,
-    table,
-    apps,
-    appCache: createAppCache(apps, now),
-    purchases: createPurchaseRepository(table, cipher, exchangeRates),
-    transactions: createTransactionRepository(table),
-    userAliases: createUserAliasRepository(table),
-    events: createEventRepository(table, parseRetentionDays(environment), now),
-    accessTokens: createAccessTokenRepository(table),
-    priceLists: createPriceListRepository(table),
-    counters,
-    pagedLists: createPagedListRepository(table, counters),
-    customers: createCustomerRepository(table),
-    handledNotifications: createHandledNotificationRepository(table),
-    dailyRates,
-    exchangeRates,
-    dueItems: createDueItemRepository(table),
-    notificationQueue: createMessageQueue(() => requireVariable(environment, 'NOTIFICATIONS_QUEUE_URL')),
-    refreshQueue: createMessageQueue(() => requireVariable(environment, 'REFRESHES_QUEUE_URL')),
-    webhookQueue: createMessageQueue(() => requireVariable(environment, 'WEBHOOKS_QUEUE_URL')),
-    deliveries: createDeliveryRepository(table),
-    postWebhook: createLazyPostWebhook({ allowsLoopback: Boolean(url) }),
-    loadStore,
-    emulator: { ...(url && { url }), roots: root ? [Buffer.from(root, 'base64')] : [] },
-  };
+  // Parsed first: an invalid retention must stop the service before it loses events.
+  const retentionDays = parseRetentionDays(environment);
+  const members: Deps = createLazyMembers<Deps>({
+    now: () => now,
+    table: () => createTableClient(requireVariable(environment, 'TABLE_NAME')),
+    apps: () => createAppRepository(members.table, cipher),
+    appCache: () => createAppCache(members.apps, now),
+    purchases: () => createPurchaseRepository(members.table, cipher, members.exchangeRates),
+    transactions: () => createTransactionRepository(members.table),
+    userAliases: () => createUserAliasRepository(members.table),
+    events: () => createEventRepository(members.table, retentionDays, now),
+    accessTokens: () => createAccessTokenRepository(members.table),
+    priceLists: () => createPriceListRepository(members.table),
+    counters: () => createCounterRepository(members.table),
+    pagedLists: () => createPagedListRepository(members.table, members.counters),
+    customers: () => createCustomerRepository(members.table),
+    handledNotifications: () => createHandledNotificationRepository(members.table),
+    dailyRates: () => createExchangeRateRepository(members.table),
+    exchangeRates: () => createRateCache(members.dailyRates, now),
+    dueItems: () => createDueItemRepository(members.table),
+    notificationQueue: () => createMessageQueue(() => requireVariable(environment, 'NOTIFICATIONS_QUEUE_URL')),
+    refreshQueue: () => createMessageQueue(() => requireVariable(environment, 'REFRESHES_QUEUE_URL')),
+    webhookQueue: () => createMessageQueue(() => requireVariable(environment, 'WEBHOOKS_QUEUE_URL')),
+    deliveries: () => createDeliveryRepository(members.table),
+    postWebhook: () => createLazyPostWebhook({ allowsLoopback: Boolean(url) }),
+    loadStore: () => loadStore,
+    emulator: () => ({ ...(url && { url }), roots: root ? [Buffer.from(root, 'base64')] : [] }),
+  });
+  return members;
 }
 
-/** How long events are kept; what is no number of days would lose every event, so the service says so and stops. */
+/** Retention of events, 90 days by default. Throws `InternalError` if the variable is not a number of days. */
 function parseRetentionDays({ EVENT_RETENTION_DAYS: days = '90' }: NodeJS.ProcessEnv): number {
   if (/^[1-9]\d{0,4}$/.test(days)) return Number(days);
   throw new ServiceError('InternalError', 'The service is not configured.', {
@@ -120,7 +119,7 @@ async function loadStore(platform: Platform): Promise<Store> {
   return await load();
 }
 
-/** Loaded lazily: only the function that sends webhooks posts. */
+/** Loads the HTTP client with the first webhook, because only one function sends webhooks. */
 function createLazyPostWebhook(rule: { readonly allowsLoopback: boolean }): PostWebhook {
   let loaded: Promise<PostWebhook> | undefined;
   return async (message) => {
@@ -129,7 +128,7 @@ function createLazyPostWebhook(rule: { readonly allowsLoopback: boolean }): Post
   };
 }
 
-/** Loaded lazily: only functions that meet a secret pay for the client. */
+/** Loads the Secrets Manager client when a secret is needed, which most requests do not. */
 async function fetchMasterSecret(id: string): Promise<string> {
   const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
   const { SecretString } = await new SecretsManagerClient({}).send(new GetSecretValueCommand({ SecretId: id }));

@@ -9,7 +9,7 @@ import { duePartitions, dueSortKeyLimit, parseDueItemKey, purchaseKey } from '..
 import { createPurchaseRepository, type RecordPurchaseInput } from '../lib/db/purchase-repository.ts';
 import type { Table } from '../lib/db/table.ts';
 import { type Deps, deps } from '../lib/deps.ts';
-import type { WebhookMessage } from '../lib/webhooks/delivery.ts';
+import type { WebhookMessage } from '../lib/webhooks/webhook-message.ts';
 import { fanOutDeliveries } from '../lib/webhooks/fan-out.ts';
 import { createGuardedPost } from '../lib/webhooks/guarded-post.ts';
 import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';

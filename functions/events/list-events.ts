@@ -1,7 +1,7 @@
 import { listEvents } from '../../lib/api/events.ts';
-import { fitRowsToResponse } from '../../lib/events/fit-rows.ts';
 import { toSearchResult } from '../../lib/events/to-event-results.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { fitRowsToResponse } from '../../lib/http/fit-event-rows.ts';
 
 export const handler = createHandler(listEvents)(async ({ app, query }, { events }) => {
   const { limit = 100, skip, offset, startdate, enddate } = query;

@@ -1,8 +1,8 @@
 import { searchEvents } from '../../lib/api/events.ts';
 import type { EventRecord } from '../../lib/events/event.ts';
-import { fitRowsToResponse } from '../../lib/events/fit-rows.ts';
 import { toSearchResult } from '../../lib/events/to-event-results.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { fitRowsToResponse } from '../../lib/http/fit-event-rows.ts';
 import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
 const maxEvents = 100;

@@ -6,6 +6,7 @@ import { QueuedNotification } from '../../lib/store-notifications/queued-notific
 
 export const handler = async (event: SQSEvent): Promise<SQSBatchResponse> =>
   await handleBatch(event, {
+    worker: 'process-notification',
     schema: QueuedNotification,
-    handle: async (incoming) => await processNotification(incoming, deps()),
+    handle: async (message) => await processNotification(message, deps()),
   });

@@ -1,10 +1,12 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { deps } from '../../lib/deps.ts';
 import { handleBatch } from '../../lib/queue/handle-batch.ts';
-import { RefreshMessage, refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { RefreshMessage } from '../../lib/refresh/refresh-message.ts';
+import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 
 export const handler = async (event: SQSEvent): Promise<SQSBatchResponse> =>
   await handleBatch(event, {
+    worker: 'refresh-purchase',
     schema: RefreshMessage,
-    handle: async (order) => await refreshPurchase(order, deps()),
+    handle: async (message) => await refreshPurchase(message, deps()),
   });

@@ -1,9 +1,9 @@
 import type * as v from 'valibot';
 
-/** Which of the application's keys opens an endpoint; the secret key is accepted wherever the public one is. */
+/** The API key that an endpoint requires. An endpoint that accepts the public key also accepts the secret key. */
 export type KeyLevel = 'public' | 'secret' | 'none';
 
-/** How an endpoint words its errors; see docs/decisions/0003-error-dialects.md. */
+/** Format of the error responses of an endpoint; see docs/decisions/0003-error-formats.md. */
 export type ErrorFormat = 'default' | 'validation' | 'processor' | 'client-token';
 
 type Area =
@@ -18,7 +18,7 @@ type Area =
   | 'processor-b'
   | 'service';
 
-/** One endpoint as its callers see it. Its handler is `functions/<area>/<id>.ts`. */
+/** One endpoint as clients see it. Its handler is `functions/<area>/<id>.ts`. */
 export interface Contract {
   readonly id: string;
   readonly area: Area;
@@ -26,19 +26,19 @@ export interface Contract {
   readonly method: 'GET' | 'POST';
   /** The documented path, with `:name` for a parameter. */
   readonly path: `/${string}`;
-  /** Further paths of real clients, answered by the same function. */
+  /** Other paths that released clients call; the same function serves them. */
   readonly aliases: readonly `/${string}`[];
   readonly keyLevel: KeyLevel;
   readonly errorFormat: ErrorFormat;
-  /** The type of the event that records a call. */
+  /** Type of the event that records a call. */
   readonly eventType: string;
   readonly params?: v.GenericSchema<Record<string, string>, unknown>;
   readonly query?: v.GenericSchema<unknown, unknown>;
   readonly body?: v.GenericSchema<unknown, unknown>;
   readonly response: v.GenericSchema<unknown, unknown>;
-  /** An answer may take thousands of reads: the function gets a whole processor, and all the time that the gateway waits. */
+  /** Whether a response may need thousands of reads. The function then gets a full vCPU and the gateway's whole timeout. */
   readonly isLongRunning?: true;
-  /** What the function may do beyond reading items and recording its event; the stack grants no more. */
+  /** IAM permissions of the function in addition to reading items and recording its event. */
   readonly permissions: readonly ('write' | 'stores' | 'indexes' | 'secrets' | 'webhooks')[];
 }
 
@@ -49,7 +49,7 @@ export type ContractQuery<C extends Contract> = Output<C['query']>;
 export type ContractBody<C extends Contract> = Output<C['body']>;
 export type ContractResponse<C extends Contract> = v.InferInput<C['response']>;
 
-/** The contract itself, with its literal types kept. */
+/** Returns the contract unchanged, with its literal types. */
 // @__NO_SIDE_EFFECTS__
 export function defineContract<const C extends Contract>(definition: C): C {
   return definition;

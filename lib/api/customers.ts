@@ -9,7 +9,7 @@ const params = v.object({ applicationUsername: Username });
 export const listCustomers = defineContract({
   id: 'list-customers',
   area: 'customers',
-  summary: 'Customers with a summary of what they bought, oldest first, or those of the given names',
+  summary: 'List customers with a summary of their purchases, oldest first, or the named customers',
   method: 'GET',
   path: '/v3/customers',
   aliases: ['/v2/customers'],
@@ -27,7 +27,7 @@ export const listCustomers = defineContract({
 export const getCustomer = defineContract({
   id: 'get-customer',
   area: 'customers',
-  summary: 'A customer with purchases, transactions and latest events',
+  summary: 'Get a customer with purchases, transactions and latest events',
   method: 'GET',
   path: '/v3/customers/:applicationUsername',
   aliases: ['/v2/customers/:applicationUsername'],
@@ -48,7 +48,7 @@ export const getCustomer = defineContract({
 export const getCustomerPurchases = defineContract({
   id: 'get-customer-purchases',
   area: 'customers',
-  summary: "A customer's purchases by product",
+  summary: "Get a customer's purchases by product",
   method: 'GET',
   path: '/v3/customers/:applicationUsername/purchases',
   aliases: ['/v2/customers/:applicationUsername/purchases'],
@@ -63,7 +63,7 @@ export const getCustomerPurchases = defineContract({
 export const getCustomerSubscription = defineContract({
   id: 'get-customer-subscription',
   area: 'customers',
-  summary: "A customer's current subscription",
+  summary: "Get a customer's current subscription",
   method: 'GET',
   path: '/v3/customers/:applicationUsername/subscription',
   aliases: ['/v2/customers/:applicationUsername/subscription'],
@@ -78,7 +78,7 @@ export const getCustomerSubscription = defineContract({
 export const getCustomerTransactions = defineContract({
   id: 'get-customer-transactions',
   area: 'customers',
-  summary: "A customer's transactions, latest first",
+  summary: "Get a customer's transactions, latest first",
   method: 'GET',
   path: '/v3/customers/:applicationUsername/transactions',
   aliases: ['/v2/customers/:applicationUsername/transactions'],
@@ -93,7 +93,7 @@ export const getCustomerTransactions = defineContract({
 export const addCustomerPurchase = defineContract({
   id: 'add-customer-purchase',
   area: 'customers',
-  summary: 'Links a purchase to a customer by hand; beats every claim made by a validation',
+  summary: 'Link a purchase to a customer; takes precedence over all claims from validations',
   method: 'POST',
   path: '/v3/customers/:applicationUsername/purchases',
   aliases: ['/v2/customers/:applicationUsername/purchases'],
@@ -102,7 +102,7 @@ export const addCustomerPurchase = defineContract({
   eventType: 'purchase.claimed',
   params,
   body: v.object({ purchaseId: Id }),
-  // Spec: not shown. The shape of the read beside it, with `ok`.
+  // Spec: not shown. The response of `get-customer-purchases`, with `ok`.
   response: v.strictObject({ ok: v.literal(true), applicationUsername: v.string(), purchases: PurchaseCollection }),
   permissions: ['write'],
 });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { TagType } from '../events/event.ts';
+import { TagType } from './enumerations.ts';
+import { DateTime } from './schemas.ts';
 
-const DateTime = v.pipe(v.string(), v.isoTimestamp());
 const Rows = v.array(v.looseObject({}));
 
 export const RequestContext = v.strictObject({
@@ -11,12 +11,12 @@ export const RequestContext = v.strictObject({
   eventDateMs: v.number(),
   applicationUsername: v.exactOptional(v.string()),
   req_id: v.exactOptional(v.string()),
-  /** Whether the content carries the details of receipt validation. */
+  /** Whether the content includes the details of a receipt validation. */
   includeHeavyData: v.boolean(),
 });
 export type RequestContext = v.InferOutput<typeof RequestContext>;
 
-/** Clients loop over every list without asking whether it is there. */
+/** All lists are always present, because clients loop over them without a check. */
 export const RequestContent = v.strictObject({
   products: Rows,
   purchases: Rows,
@@ -29,7 +29,7 @@ export const RequestContent = v.strictObject({
   appDownload: v.exactOptional(
     v.strictObject({ currentVersion: v.exactOptional(v.string()), originalVersion: v.exactOptional(v.string()) }),
   ),
-  // Spec: not shown. The rows of a list that were left out are counted here; details of receipts come with `receipts`.
+  // Spec: not shown. `trimmed` counts the omitted rows of each list; `receipts` has the details of a validation.
   trimmed: v.exactOptional(v.record(v.string(), v.number())),
   receipts: v.exactOptional(Rows),
 });
@@ -37,7 +37,7 @@ export type RequestContent = v.InferOutput<typeof RequestContent>;
 
 export const EventSearchResult = v.strictObject({
   tag: v.string(),
-  /** The code of the tag's type; empty in lists. */
+  /** Empty in lists. */
   type: v.union([TagType, v.literal('')]),
   eventId: v.string(),
   context: RequestContext,

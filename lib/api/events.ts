@@ -2,9 +2,10 @@ import * as v from 'valibot';
 import { defineContract } from './contract.ts';
 import { EventAnalysisResult, EventRawResult, EventSearchResult } from './event-records.ts';
 import { Id } from './identifiers.ts';
-import { DateOrDateTime, emptyAsAbsent, integerParam } from './paging.ts';
+import { DateOrDateTime, integerParam } from './paging.ts';
+import { emptyAsAbsent } from './schemas.ts';
 
-/** Every event that is skipped costs a read; further back, `enddate` leads there for nothing. */
+/** Each skipped event costs a read. Clients reach older events with `enddate`, which costs nothing. */
 const maxSkip = 10_000;
 
 const EventRows = v.strictObject({ ok: v.literal(true), rows: v.array(EventSearchResult) });
@@ -15,11 +16,11 @@ const receipts = v.optional(v.string());
 export const listEvents = defineContract({
   ...common,
   id: 'list-events',
-  summary: 'The latest events, newest first',
+  summary: 'List the latest events, newest first',
   path: '/v3/events',
   aliases: [],
   eventType: 'events.read',
-  // Spec: not shown. All but `limit`; clients send these as to the other lists.
+  // Spec: shows `limit` only. Clients send the other parameters as they do for other lists.
   query: v.object({
     limit: integerParam(1, 1000),
     skip: integerParam(0, maxSkip),
@@ -35,7 +36,7 @@ export const listEvents = defineContract({
 export const searchEvents = defineContract({
   ...common,
   id: 'search-events',
-  summary: 'The latest events with a tag: a user, a purchase, a transaction, a request id, or `error`',
+  summary: 'Search the latest events by a tag: a customer, a purchase, a transaction, a request id, or `error`',
   path: '/v3/search/:tag',
   aliases: [],
   eventType: 'events.read',
@@ -47,7 +48,7 @@ export const searchEvents = defineContract({
 export const getEvent = defineContract({
   ...common,
   id: 'get-event',
-  summary: 'An event, analyzed and raw',
+  summary: 'Get an event, analyzed and raw',
   path: '/v3/events/:id',
   aliases: [],
   eventType: 'event.read',
@@ -60,7 +61,7 @@ export const getEvent = defineContract({
 export const getEventAnalysis = defineContract({
   ...common,
   id: 'get-event-analysis',
-  summary: 'What an event was about',
+  summary: 'Get the analysis of an event',
   path: '/v3/events/:id/analysis',
   aliases: [],
   eventType: 'event.read',
@@ -73,7 +74,7 @@ export const getEventAnalysis = defineContract({
 export const getEventRaw = defineContract({
   ...common,
   id: 'get-event-raw',
-  summary: "An event's request, answer and calls to stores, sanitized",
+  summary: "Get an event's sanitized request, response and store requests",
   path: '/v3/events/:id/raw',
   aliases: [],
   eventType: 'event.read',

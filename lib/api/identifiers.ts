@@ -1,17 +1,18 @@
 import * as v from 'valibot';
 
-/** A user of the application, in any characters, as long as it can be part of a sort key (1,024 bytes). */
-export const Username = v.pipe(
+/**
+ * 1 to 900 bytes of well-formed Unicode. The text is part of a sort key, which DynamoDB limits to 1,024 bytes.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+ */
+const KeyText = v.pipe(
   v.string(),
   v.minLength(1),
   v.maxBytes(900),
   v.regex(/^\P{Surrogate}*$/u, 'well-formed Unicode'),
 );
 
-/** The id of a purchase or transaction in a path or body. */
-export const Id = v.pipe(
-  v.string(),
-  v.minLength(1),
-  v.maxBytes(900),
-  v.regex(/^\P{Surrogate}*$/u, 'well-formed Unicode'),
-);
+/** A customer's `applicationUsername`. All characters are allowed. */
+export const Username = KeyText;
+
+/** Id in a path or body: of a purchase, a transaction, an event or an event tag. */
+export const Id = KeyText;

@@ -17,7 +17,7 @@ import { getAppStats, getStats, getStatsV2 } from './stats.ts';
 import { getTransaction, listTransactions } from './transactions.ts';
 import { validateReceipt } from './validation.ts';
 
-/** Every endpoint of the service. Routes, functions, permissions and the OpenAPI document are made from this list. */
+/** All endpoints of the service. Routes, functions, permissions and the OpenAPI document are built from this list. */
 export const contracts: readonly Contract[] = [
   validateReceipt,
   listCustomers,

@@ -5,14 +5,14 @@ import { Id } from './identifiers.ts';
 export const repeatWebhook = defineContract({
   id: 'repeat-webhook',
   area: 'notifier',
-  summary: 'Calls the application’s webhook again with the result of a past request',
+  summary: 'Send the webhook of a past request again',
   method: 'POST',
   path: '/v3/notifier/app-webhooks',
   aliases: ['/v3/notifier/app-webhook'],
   keyLevel: 'secret',
   errorFormat: 'default',
   eventType: 'webhook.repeated',
-  // Spec: the request id of an event. We also take an event's own id and the id of a notification.
+  // Spec: the request id of an event. The id of the event and the id of a notification are accepted, too.
   body: v.object({ reqId: Id }),
   // Spec: not shown.
   response: v.strictObject({ ok: v.literal(true) }),

@@ -1,16 +1,7 @@
 import * as v from 'valibot';
+import { emptyAsAbsent } from './schemas.ts';
 
-/** Clients send what they have not got as an empty text. */
-export const emptyAsAbsent = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
-  v.optional(
-    v.pipe(
-      v.string(),
-      v.transform((text) => (text === '' ? undefined : text)),
-      v.optional(schema),
-    ),
-  );
-
-/** A whole number in a query. */
+/** An integer in a query. */
 export const integerParam = (min: number, max: number) =>
   emptyAsAbsent(
     v.pipe(
@@ -22,7 +13,7 @@ export const integerParam = (min: number, max: number) =>
     ),
   );
 
-/** `2026-01-31` or a full ISO 8601 date-time, in UTC unless it says otherwise, as epoch milliseconds. */
+/** `2026-01-31` or an ISO 8601 date-time, as epoch milliseconds. UTC if it has no offset. */
 export const DateOrDateTime = v.pipe(
   v.string(),
   v.regex(/^[12]\d{3}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/, 'a date or a date-time of ISO 8601'),
@@ -31,7 +22,7 @@ export const DateOrDateTime = v.pipe(
   v.number(),
 );
 
-/** `2026-01-31`, a day that exists; of a year in which days are counted and written with four digits. */
+/** An existing day such as `2026-01-31`. The range of years keeps day arithmetic valid and years at four digits. */
 export const QueryDay = v.pipe(
   v.string(),
   v.isoDate('a day such as 2026-01-31'),
@@ -39,7 +30,7 @@ export const QueryDay = v.pipe(
   v.check((day) => day >= '1970' && day < '3000', 'a day from 1970 to 2999'),
 );
 
-/** Dates such as 31 February parse as days of the next month. */
+/** Rejects dates such as 31 February, which `Date` parses as a day of the next month. */
 function isExistingDay(day: string): boolean {
   const parsed = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day);
@@ -47,7 +38,7 @@ function isExistingDay(day: string): boolean {
 
 const maxRows = 1_000;
 
-/** Which rows of a list; `offset` is what some clients call `skip`. Of a larger `limit` the largest page is given. */
+/** Page of a list. Some clients send `offset` for `skip`. A `limit` above 1,000 is reduced to 1,000. */
 export const pagingQuery = {
   limit: emptyAsAbsent(
     v.pipe(
@@ -67,11 +58,11 @@ interface PagingQuery {
   readonly offset?: number | undefined;
 }
 
-/** The rows that a query of `pagingQuery` asks for. */
+/** Converts a query of `pagingQuery` to the page that it requests; the first 100 rows by default. */
 export const toPage = ({ limit, skip, offset }: PagingQuery) => ({
   limit: limit ?? 100,
   skip: skip ?? offset ?? 0,
 });
 
-/** How a page lies in its list. */
+/** Position of a page in its list. */
 export const PagingInformation = v.strictObject({ skip: v.number(), limit: v.number(), total: v.number() });

@@ -2,23 +2,16 @@ import * as v from 'valibot';
 import { defineContract } from './contract.ts';
 import { Username } from './identifiers.ts';
 import { PurchaseRecord } from './purchase-records.ts';
+import { nullableOptional } from './schemas.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
 const Url = v.pipe(v.string(), v.maxLength(5_000), v.url());
 const Token = v.pipe(v.string(), v.maxLength(200));
-/** The processor keeps at most 500 characters of it. */
+/**
+ * Stripe stores at most 500 characters in a metadata value.
+ * @see https://docs.stripe.com/metadata
+ */
 const CheckoutUsername = v.pipe(Username, v.maxLength(500));
-/** Clients send what they have not got as null or as an empty text. */
-const nullableOptional = <const S extends v.GenericSchema>(schema: S) =>
-  v.optional(
-    v.union([
-      v.pipe(
-        v.nullable(v.literal('')),
-        v.transform(() => undefined),
-      ),
-      schema,
-    ]),
-  );
 
 const PricingPhase = v.strictObject({
   priceMicros: v.number(),
@@ -50,7 +43,7 @@ export const PriceListProduct = v.strictObject({
 });
 export type PriceListProduct = v.InferOutput<typeof PriceListProduct>;
 
-/** A purchase with the offer that it was bought by, which clients look up in the price list. */
+/** A purchase with its offer, which clients look up in the price list. */
 const PurchaseWithOffer = v.strictObject({ ...PurchaseRecord.entries, offerId: v.exactOptional(v.string()) });
 export type PurchaseWithOffer = v.InferOutput<typeof PurchaseWithOffer>;
 
@@ -59,7 +52,7 @@ const common = { area: 'processor-a', keyLevel: 'public', errorFormat: 'processo
 export const createCheckout = defineContract({
   ...common,
   id: 'create-checkout',
-  summary: 'Creates a checkout session',
+  summary: 'Create a checkout session',
   method: 'POST',
   path: '/v3/processor_a/checkout',
   aliases: ['/v3/stripe/checkout'],
@@ -79,12 +72,12 @@ export const createCheckout = defineContract({
 export const changePlan = defineContract({
   ...common,
   id: 'change-plan',
-  summary: 'Switches a subscription to another price at once, with proration',
+  summary: 'Change the plan of a subscription immediately, with proration',
   method: 'POST',
   path: '/v3/processor_a/change-plan',
   aliases: ['/v3/stripe/change-plan'],
   eventType: 'plan.changed',
-  // Clients that exist today send no `id`, some a prefixed `purchaseId`; the token alone then tells the subscription.
+  // Released clients omit `id`; some send a prefixed `purchaseId`. The token then identifies the subscription.
   body: v.object({ id: nullableOptional(Text), purchaseId: nullableOptional(Text), accessToken: Token, offerId: Text }),
   response: v.strictObject({
     ok: v.literal(true),
@@ -97,7 +90,7 @@ export const changePlan = defineContract({
 export const createPortal = defineContract({
   ...common,
   id: 'create-portal',
-  summary: 'Creates a session of the customer portal',
+  summary: 'Create a session of the customer portal',
   method: 'POST',
   path: '/v3/processor_a/portal',
   aliases: ['/v3/stripe/portal'],
@@ -110,7 +103,7 @@ export const createPortal = defineContract({
 export const getPrices = defineContract({
   ...common,
   id: 'get-prices',
-  summary: 'Products and prices configured at the processor',
+  summary: 'List the products and prices that are configured at the processor',
   method: 'GET',
   path: '/v3/processor_a/prices',
   aliases: ['/v3/stripe/prices'],
@@ -122,7 +115,7 @@ export const getPrices = defineContract({
 export const getProcessorPurchases = defineContract({
   ...common,
   id: 'get-processor-purchases',
-  summary: "A buyer's purchases, as the processor knows them now",
+  summary: 'List the current purchases of a customer at the processor',
   method: 'GET',
   path: '/v3/processor_a/purchases',
   aliases: ['/v3/stripe/purchases'],

@@ -1,30 +1,19 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
 import { Username } from './identifiers.ts';
-
-/** Clients send what they have not got as null or as an empty text. */
-const nullableOptional = <const S extends v.GenericSchema>(schema: S) =>
-  v.optional(
-    v.union([
-      v.pipe(
-        v.nullable(v.literal('')),
-        v.transform(() => undefined),
-      ),
-      schema,
-    ]),
-  );
+import { nullableOptional } from './schemas.ts';
 
 export const createClientToken = defineContract({
   id: 'create-client-token',
   area: 'processor-b',
-  summary: "Creates a token for the processor's form in a client",
+  summary: 'Create a client token for the payment form of the processor',
   method: 'POST',
   path: '/v3/processor_b/client-token',
   aliases: ['/v3/braintree/client-token'],
   keyLevel: 'public',
   errorFormat: 'client-token',
   eventType: 'client-token.created',
-  // Spec: required. Clients that exist today leave it out before their user has signed in, and the token needs none.
+  // Spec: required. Released clients omit it before the customer has signed in, and the token does not need it.
   body: v.object({
     applicationUsername: nullableOptional(Username),
     customerId: nullableOptional(

@@ -1,16 +1,14 @@
 import * as v from 'valibot';
-import { CancelationReason, PriceConsentStatus, RenewalIntent } from '../purchases/purchase.ts';
 import { Platform } from '../shared/platform.ts';
-
-/** `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
-const DateTime = v.pipe(v.string(), v.isoTimestamp());
+import { CancelationReason, PriceConsentStatus, RenewalIntent } from './enumerations.ts';
+import { DateTime } from './schemas.ts';
 
 const OptionalBoolean = v.exactOptional(v.boolean());
 const OptionalText = v.exactOptional(v.string());
 const OptionalDateTime = v.exactOptional(DateTime);
 const OptionalNumber = v.exactOptional(v.number());
 
-/** Platform tokens as callers see them: neutral, or brand where the caller speaks brand. */
+/** A platform in the vocabulary of the response: neutral or brand tokens. */
 const PlatformToken = v.union([Platform, v.picklist(['apple', 'google', 'windows', 'stripe', 'iaptic', 'braintree'])]);
 
 const purchaseFields = {
@@ -46,7 +44,7 @@ const purchaseFields = {
 export const PurchaseRecord = v.strictObject(purchaseFields);
 export type PurchaseRecord = v.InferOutput<typeof PurchaseRecord>;
 
-/** Only lifecycle reasons are listed with a purchase. */
+/** A lifecycle reason of a purchase; other reasons are not listed. */
 export const PurchaseNotification = v.strictObject({ date: DateTime, reason: v.string() });
 export type PurchaseNotification = v.InferOutput<typeof PurchaseNotification>;
 
@@ -57,7 +55,7 @@ export const PurchaseDetails = v.strictObject({
 });
 export type PurchaseDetails = v.InferOutput<typeof PurchaseDetails>;
 
-/** A customer's purchases by (platform-prefixed) product id. */
+/** Purchases of a customer by product id with platform prefix. */
 export const PurchaseCollection = v.record(v.string(), PurchaseRecord);
 
 export const TransactionRecord = v.strictObject({

@@ -1,13 +1,14 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
 import { Id } from './identifiers.ts';
-import { DateOrDateTime, emptyAsAbsent, PagingInformation, pagingQuery } from './paging.ts';
+import { DateOrDateTime, PagingInformation, pagingQuery } from './paging.ts';
 import { PurchaseDetails } from './purchase-records.ts';
+import { DateTime, emptyAsAbsent } from './schemas.ts';
 
 export const getPurchase = defineContract({
   id: 'get-purchase',
   area: 'purchases',
-  summary: 'One purchase with its entitled users',
+  summary: 'Get a purchase with its entitled users',
   method: 'GET',
   path: '/v3/purchases/:purchaseId',
   aliases: ['/v2/purchases/:purchaseId'],
@@ -22,7 +23,7 @@ export const getPurchase = defineContract({
 
 const optionalText = v.optional(v.string());
 
-/** With a date, whatever is sent as a page is not even read. */
+/** With `startdate` or `enddate`, the page parameters are ignored, even invalid ones. */
 const ListPurchasesQuery = v.pipe(
   v.object({
     startdate: optionalText,
@@ -46,7 +47,7 @@ const ListPurchasesQuery = v.pipe(
 export const listPurchases = defineContract({
   id: 'list-purchases',
   area: 'purchases',
-  summary: 'Purchases, oldest first, or all that changed between two moments',
+  summary: 'List purchases, oldest first, or all purchases that changed in a date range',
   method: 'GET',
   path: '/v3/purchases',
   aliases: ['/v2/purchases'],
@@ -62,7 +63,7 @@ export const listPurchases = defineContract({
 export const getRefreshToken = defineContract({
   id: 'get-refresh-token',
   area: 'purchases',
-  summary: 'What asking the store for a purchase again needs; for internal use',
+  summary: 'Get the refresh token of a purchase; for internal use',
   method: 'GET',
   path: '/v3/purchases/:purchaseId/refresh_token',
   aliases: ['/v2/purchases/:purchaseId/refresh_token'],
@@ -72,7 +73,7 @@ export const getRefreshToken = defineContract({
   params: v.object({ purchaseId: Id }),
   response: v.strictObject({
     purchaseId: v.string(),
-    latestRefresh: v.exactOptional(v.pipe(v.string(), v.isoTimestamp())),
+    latestRefresh: v.exactOptional(DateTime),
     refreshToken: v.exactOptional(v.record(v.string(), v.string())),
   }),
   permissions: ['secrets'],

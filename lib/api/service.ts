@@ -4,14 +4,14 @@ import { defineContract } from './contract.ts';
 export const getVersion = defineContract({
   id: 'get-version',
   area: 'service',
-  summary: 'Name and version of the service',
+  summary: 'Get the name and version of the service',
   method: 'GET',
   path: '/v3',
   aliases: [],
   keyLevel: 'none',
   errorFormat: 'default',
   eventType: 'service.read',
-  // Spec: not shown. Clients choose their calls by a version of at least 3.12.0.
+  // Spec: not shown. Clients use newer endpoints only if the version is at least 3.12.0.
   response: v.strictObject({ ok: v.literal(true), name: v.string(), version: v.string() }),
   permissions: [],
 });

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
 import { Id } from './identifiers.ts';
-import { emptyAsAbsent, QueryDay } from './paging.ts';
+import { QueryDay } from './paging.ts';
+import { CurrencyCode, emptyAsAbsent } from './schemas.ts';
 
 const common = {
   area: 'stats',
@@ -11,12 +12,10 @@ const common = {
   eventType: 'stats.read',
 } as const;
 
-const Currency = v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR'));
-
 const Notifications = v.exactOptional(v.record(v.string(), v.number()));
 const counts = {
   amountUSD: v.number(),
-  /** By currency, in micros of it. */
+  /** In micros, by currency. */
   amountMicros: v.record(v.string(), v.number()),
   numRequests: v.number(),
   numTransactions: v.number(),
@@ -39,14 +38,14 @@ export type MonthlyStat = v.InferOutput<typeof MonthlyStat>;
 export const getStats = defineContract({
   ...common,
   id: 'get-stats',
-  summary: 'Revenue, transactions, requests and notifications by day and by month',
+  summary: 'Get revenue, transactions, requests and notifications by day and by month',
   path: '/v3/stats',
   aliases: [],
   query: v.object({
     startdate: emptyAsAbsent(QueryDay),
     enddate: emptyAsAbsent(QueryDay),
     include_notifications: v.optional(v.string()),
-    currency: emptyAsAbsent(Currency),
+    currency: emptyAsAbsent(CurrencyCode),
   }),
   response: v.strictObject({ dailyStats: v.array(DailyStat), monthlyStats: v.array(MonthlyStat) }),
   isLongRunning: true,
@@ -56,7 +55,7 @@ export const getStats = defineContract({
 export const getStatsV2 = defineContract({
   ...common,
   id: 'get-stats-v2',
-  summary: 'Revenue and transactions by day',
+  summary: 'Get revenue and transactions by day',
   path: '/v2/stats',
   aliases: [],
   query: v.object({ startdate: emptyAsAbsent(QueryDay), enddate: emptyAsAbsent(QueryDay) }),
@@ -80,7 +79,7 @@ export const getStatsV2 = defineContract({
 export const getAppStats = defineContract({
   ...common,
   id: 'get-app-stats',
-  summary: 'Transactions and requests of this month and the last; deprecated',
+  summary: 'Get transactions and requests of this month and the last month; deprecated',
   path: '/v3/apps/:appName/stats',
   aliases: [],
   params: v.object({ appName: Id }),

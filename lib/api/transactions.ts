@@ -1,13 +1,14 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
 import { Id } from './identifiers.ts';
-import { DateOrDateTime, emptyAsAbsent, PagingInformation, pagingQuery } from './paging.ts';
+import { DateOrDateTime, PagingInformation, pagingQuery } from './paging.ts';
 import { PurchaseNotification, TransactionRecord } from './purchase-records.ts';
+import { emptyAsAbsent } from './schemas.ts';
 
 export const getTransaction = defineContract({
   id: 'get-transaction',
   area: 'transactions',
-  summary: 'One transaction',
+  summary: 'Get a transaction',
   method: 'GET',
   path: '/v3/transactions/:transactionId',
   aliases: ['/v2/transactions/:transactionId'],
@@ -24,7 +25,7 @@ const { limit, skip, offset } = pagingQuery;
 export const listTransactions = defineContract({
   id: 'list-transactions',
   area: 'transactions',
-  summary: 'Transactions by the date of the purchase, oldest first',
+  summary: 'List transactions by purchase date, oldest first',
   method: 'GET',
   path: '/v3/transactions',
   aliases: ['/v2/transactions'],
@@ -41,7 +42,7 @@ export const listTransactions = defineContract({
   }),
   response: v.strictObject({
     paging: PagingInformation,
-    // Spec: not shown. The related notifications are those of the transaction's purchase.
+    // Spec: not shown. `notifications` lists the lifecycle reasons of the transaction's purchase.
     rows: v.array(
       v.strictObject({ ...TransactionRecord.entries, notifications: v.exactOptional(v.array(PurchaseNotification)) }),
     ),

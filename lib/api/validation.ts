@@ -1,12 +1,13 @@
 import * as v from 'valibot';
-import { CancelationReason, PriceConsentStatus, RenewalIntent } from '../purchases/purchase.ts';
 import { defineContract } from './contract.ts';
+import { CancelationReason, PriceConsentStatus, RenewalIntent } from './enumerations.ts';
+import { DateTime } from './schemas.ts';
 import { ValidateReceiptBody } from './validate-receipt-body.ts';
 
 const OptionalBoolean = v.exactOptional(v.boolean());
 const OptionalEpochMs = v.exactOptional(v.number());
 
-/** An element of `data.collection`: ids without platform, dates in epoch milliseconds. */
+/** An element of `data.collection`: ids without platform prefix, dates in epoch milliseconds. */
 export const ValidatorPurchase = v.strictObject({
   id: v.string(),
   platform: v.string(),
@@ -27,7 +28,7 @@ export const ValidatorPurchase = v.strictObject({
   priceConsentStatus: v.exactOptional(PriceConsentStatus),
   lastRenewalDate: OptionalEpochMs,
   quantity: v.exactOptional(v.number()),
-  /** Read by react-native-iaptic: paused or on hold, no access. */
+  /** Whether the purchase is paused or on hold and so gives no access; read by react-native-iaptic. */
   isSuspended: OptionalBoolean,
 });
 export type ValidatorPurchase = v.InferOutput<typeof ValidatorPurchase>;
@@ -41,7 +42,7 @@ const ValidationSuccess = v.strictObject({
     collection: v.array(ValidatorPurchase),
     ineligible_for_intro_price: v.array(v.string()),
     warning: v.exactOptional(v.string()),
-    date: v.pipe(v.string(), v.isoTimestamp()),
+    date: DateTime,
   }),
 });
 
@@ -61,7 +62,7 @@ const ValidationFailure = v.strictObject({
 export const validateReceipt = defineContract({
   id: 'validate-receipt',
   area: 'validation',
-  summary: 'Validates a receipt, registers its purchases and attaches them to an application user',
+  summary: 'Validate a receipt and record its purchases for the customer',
   method: 'POST',
   path: '/v1/validate',
   aliases: ['/v2/validate', '/v3/validate'],

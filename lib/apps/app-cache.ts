@@ -1,35 +1,37 @@
 import * as v from 'valibot';
-import type { AppRepository } from '../db/app-repository.ts';
+import { type Cache, createCache } from '../shared/cache.ts';
 import type { Platform } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { type EpochMillis, secondMs } from '../shared/time.ts';
 import { type App, AppName } from './app.ts';
 
-/** What every request reads first, kept in memory for a while. */
-export interface AppCache {
+/** Reads apps and their store settings. */
+interface AppReader {
   find(name: string): Promise<App | undefined>;
   findStoreSettings(appName: string, platform: Platform): Promise<unknown>;
 }
 
-/** How long a rotated key or a changed setting may still be met in its old form. */
-const ttlMs = 15_000;
+/** An app reader that is fast enough to be used by every request. */
+export type AppCache = AppReader;
+
+/** Maximum delay until a rotated key or a changed setting takes effect. */
+const ttlMs = 15 * secondMs;
 const maxEntries = 1_000;
 
-/** Applications and settings as they were at most 15 seconds ago; failures and unknown names are never kept. */
-export function createAppCache(apps: AppRepository, now: () => EpochMillis): AppCache {
-  const entries = new Map<string, { readonly value: unknown; readonly at: EpochMillis }>();
-  const getOrLoad = async <T>(key: string, read: () => Promise<T>): Promise<T> => {
-    const present = entries.get(key);
-    const age = now() - (present?.at ?? 0);
-    if (present && age >= 0 && age < ttlMs) return present.value as T;
-    const value = await read();
-    if (entries.size >= maxEntries) entries.clear();
-    if (value === undefined) entries.delete(key);
-    else entries.set(key, { value, at: now() });
+/** Creates a cache with a TTL of 15 seconds. Failures and missing values are not cached. */
+export function createAppCache(apps: AppReader, now: () => EpochMillis): AppCache {
+  const cachedApps = createCache<App>(maxEntries);
+  const cachedSettings = createCache<unknown>(maxEntries);
+  async function getOrLoad<T>(cache: Cache<T>, key: string, load: () => Promise<T | undefined>) {
+    const cached = cache.get(key, now());
+    if (cached !== undefined) return cached;
+    const value = await load();
+    const time = now();
+    if (value !== undefined) cache.set(key, value, { now: time, usableUntil: time + ttlMs });
     return value;
-  };
+  }
   return {
-    find: async (name) => (v.is(AppName, name) ? await getOrLoad(name, () => apps.find(name)) : undefined),
+    find: async (name) => (v.is(AppName, name) ? await getOrLoad(cachedApps, name, () => apps.find(name)) : undefined),
     findStoreSettings: async (appName, platform) =>
-      await getOrLoad(`${appName}#${platform}`, () => apps.findStoreSettings(appName, platform)),
+      await getOrLoad(cachedSettings, `${appName}#${platform}`, () => apps.findStoreSettings(appName, platform)),
   };
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { AppRepository } from '../db/app-repository.ts';
+import type { Deps } from '../deps.ts';
 import type { Strategy } from '../purchases/claims.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
@@ -7,17 +7,19 @@ import type { EpochMillis } from '../shared/time.ts';
 import { generateApiKey, hashApiKey } from './api-keys.ts';
 import { type App, AppName } from './app.ts';
 
-/** The keys of an application in clear, shown once. */
+type Apps = Deps['apps'];
+
+/** New API keys of an app in plain text, shown once. */
 export interface IssuedApiKeys {
   readonly appName: string;
   readonly publicKey: string;
   readonly secretKey: string;
 }
 
-/** Creates an application with new keys. Throws `InvalidPayload` for a bad name and `Conflict` for one that exists. */
-export async function createApp(apps: AppRepository, name: string, now: EpochMillis): Promise<IssuedApiKeys> {
+/** Creates an app with new API keys. Throws `InvalidPayload` for an invalid name and `Conflict` for an existing app. */
+export async function createApp(apps: Apps, name: string, now: EpochMillis): Promise<IssuedApiKeys> {
   const { name: appName } = parse(v.object({ name: AppName }), { name });
-  if (await apps.find(appName)) throw new ServiceError('Conflict', `An application named ${appName} exists already.`);
+  if (await apps.find(appName)) throw new ServiceError('Conflict', `The app ${appName} already exists.`);
   const publicKey = generateApiKey('public');
   const secretKey = generateApiKey('secret');
   await apps.create(
@@ -34,9 +36,9 @@ export async function createApp(apps: AppRepository, name: string, now: EpochMil
   return { appName, publicKey, secretKey };
 }
 
-/** Issues a new key of one level; the present one stays live for `overlapMs`, an older one ends now. */
+/** Issues a new API key. The current key expires after `overlapMs`; older keys expire immediately. */
 export async function rotateApiKey(
-  apps: AppRepository,
+  apps: Apps,
   name: string,
   { level, overlapMs, now }: { level: 'public' | 'secret'; overlapMs: number; now: EpochMillis },
 ): Promise<string> {
@@ -52,21 +54,21 @@ export async function rotateApiKey(
   return key;
 }
 
-/** Sets who owns a purchase that several users claim; purchases follow at their next validation or notification. */
-export async function setStrategy(apps: AppRepository, name: string, strategy: Strategy): Promise<App> {
+/** Sets the entitlement strategy. Existing purchases change at their next update. */
+export async function setStrategy(apps: Apps, name: string, strategy: Strategy): Promise<App> {
   const app = { ...(await getApp(apps, name)), strategy };
   await apps.update(app);
   return app;
 }
 
-/** Sets the words of answers to the secret key and of webhooks: those of the specification, or the stores' brand words. */
-export async function setVocabulary(apps: AppRepository, name: string, vocabulary: App['vocabulary']): Promise<void> {
+/** Sets the vocabulary of webhooks and of responses to the secret key. */
+export async function setVocabulary(apps: Apps, name: string, vocabulary: App['vocabulary']): Promise<void> {
   await apps.update({ ...(await getApp(apps, name)), vocabulary });
 }
 
-/** The application of that name; throws `AppNotFound`. */
-export async function getApp(apps: AppRepository, name: string): Promise<App> {
+/** Returns the app. Throws `AppNotFound`. */
+export async function getApp(apps: Apps, name: string): Promise<App> {
   const app = await apps.find(name);
-  if (!app) throw new ServiceError('AppNotFound', `There is no application named ${name}.`);
+  if (!app) throw new ServiceError('AppNotFound', `The app ${name} is not found.`);
   return app;
 }

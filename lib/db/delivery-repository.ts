@@ -75,7 +75,7 @@ export function createDeliveryRepository(table: Table): DeliveryRepository {
   };
 }
 
-const isIndexed = ({ state }: WebhookDelivery): boolean => state === 'waiting' || state === 'dead';
+const isIndexed = ({ state }: WebhookDelivery): boolean => state === 'pending' || state === 'dead';
 
 /** Only what has failed is in the indexes: nearly all deliveries succeed at once, and cost one write and one update. */
 function buildReplacement(before: WebhookDelivery, after: WebhookDelivery, now: EpochMillis): Update {

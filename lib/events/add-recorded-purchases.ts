@@ -1,14 +1,20 @@
-import type { RecordPurchaseResult } from '../db/purchase-repository.ts';
+import type { PurchaseChange, StoredPurchase } from '../purchases/purchase-change.ts';
 import { toTransactionRecord } from '../purchases/to-records.ts';
 import type { EventRecorder } from './event-recorder.ts';
 
-/** A long receipt changes many purchases once; its event is tagged with the first of them. */
+interface RecordedPurchase {
+  readonly stored: Pick<StoredPurchase, 'state'>;
+  /** Undefined if the stored purchase did not change. */
+  readonly change?: PurchaseChange;
+}
+
+/** A receipt can change many purchases; the event is tagged with the first ones only. */
 const maxTaggedPurchases = 10;
 
-/** Shows every purchase in the event, which can be found by those that changed and by the one that it is about. */
+/** Adds the recorded purchases to an event. Tags it with the changed purchases and the requested purchase. */
 export function addRecordedPurchases(
   recorder: EventRecorder,
-  recorded: readonly RecordPurchaseResult[],
+  recorded: readonly RecordedPurchase[],
   requestedPurchaseId?: string,
 ): void {
   const rows = recorded.map(({ stored, change }) => ({ purchase: stored.state.purchase, change }));
@@ -28,8 +34,8 @@ export function addRecordedPurchases(
       (change?.lifecycleReasons ?? []).map((reason) => ({ reason, purchaseId })),
     ),
   });
-  const found = rows.filter(({ purchase, change }) => change || purchase.purchaseId === requestedPurchaseId);
-  for (const { purchase, change } of found.slice(0, maxTaggedPurchases)) {
+  const taggedRows = rows.filter(({ purchase, change }) => change || purchase.purchaseId === requestedPurchaseId);
+  for (const { purchase, change } of taggedRows.slice(0, maxTaggedPurchases)) {
     recorder.addTag(purchase.purchaseId, '_P');
     for (const { transaction } of (change?.changedTransactions ?? []).slice(-1))
       recorder.addTag(transaction.transactionId, '_T');

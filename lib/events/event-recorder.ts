@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { TagType } from '../api/enumerations.ts';
 import { containsSecretPattern, sanitizeText, toTagValue } from '../shared/redaction/redact-text.ts';
 import { createRedactor, type Redact } from '../shared/redaction/redactor.ts';
 import { sanitize } from '../shared/redaction/sanitize.ts';
@@ -10,21 +11,20 @@ import {
   type EventRecord,
   type ExternalCall,
   type RawEvent,
-  type TagType,
 } from './event.ts';
 import { limitContent, limitRawEvent } from './limit-event-size.ts';
 
-/** Collects what one request was about while it is handled. */
+/** Collects the content of an event while its request or job is handled. */
 export interface EventRecorder {
   readonly eventId: string;
-  /** Adds rows to the lists of the content; a list keeps its first 100 and counts the others. */
+  /** Adds rows to lists of the content. A list keeps its first 100 rows; `trimmed` counts the others. */
   addContent(rows: Partial<Record<ContentList, readonly object[]>>): void;
   setAppDownload(versions: NonNullable<EventContent['appDownload']>): void;
   setUser(applicationUsername: string): void;
-  /** Makes the event searchable by a value. */
+  /** Makes the event searchable by a value. Ignores empty values, secrets, and tags after the first 60. */
   addTag(value: string, type: TagType): void;
   addExternalCall(call: ExternalCall): void;
-  finish(end: FinishInput): { readonly event: EventRecord; readonly raw: RawEvent };
+  finish(input: FinishInput): { readonly event: EventRecord; readonly raw: RawEvent };
 }
 
 interface FinishInput {
@@ -32,7 +32,7 @@ interface FinishInput {
   readonly outcome: EventRecord['outcome'];
   readonly response: unknown;
   readonly error?: RawEvent['error'];
-  /** The credentials of the request; no message keeps them. */
+  /** Credentials of the request; removed from all texts of the event. */
   readonly credentials?: readonly string[];
 }
 
@@ -43,7 +43,7 @@ interface EventRecorderOptions {
   readonly type: string;
   readonly date: EpochMillis;
   readonly reqId?: string;
-  /** Given where the work may be done again: its event is then written again, not a second time. */
+  /** Id for work that can be repeated: its event is then overwritten instead of written twice. */
   readonly eventId?: string;
 }
 
@@ -53,7 +53,7 @@ export function createEventRecorder({
   reqId,
   eventId = randomUUID(),
 }: EventRecorderOptions): EventRecorder {
-  // Not an object: a user may be called `__proto__`.
+  // A Map, because a username can be `__proto__`.
   const tags = new Map<string, TagType>();
   const calls: ExternalCall[] = [];
   const lists = Object.fromEntries(contentLists.map((list) => [list, [] as object[]])) as Record<ContentList, object[]>;
@@ -69,8 +69,8 @@ export function createEventRecorder({
         if (added.length > kept.length) omittedCounts[list] = (omittedCounts[list] ?? 0) + added.length - kept.length;
       }
     },
-    setAppDownload(known) {
-      versions = known;
+    setAppDownload(appDownload) {
+      versions = appDownload;
     },
     setUser(applicationUsername) {
       username = applicationUsername;
@@ -81,62 +81,67 @@ export function createEventRecorder({
     addExternalCall(call) {
       calls.push(call);
     },
-    finish(end) {
-      const known = reqId && !containsSecretPattern(reqId) ? reqId : undefined;
-      if (known) tags.set(toTagValue(known), '_R');
-      if (!end.outcome.ok) tags.set('error', '_X');
-      // The last: a user may be called as a purchase is, as a request, or `error`, and is to be found as the user.
+    finish(input) {
+      const safeReqId = reqId && !containsSecretPattern(reqId) ? reqId : undefined;
+      if (safeReqId) tags.set(toTagValue(safeReqId), '_R');
+      if (!input.outcome.ok) tags.set('error', '_X');
+      // Last, because a username can equal a purchase id, a request id or `error`, and must stay searchable.
       if (username !== undefined) tags.set(toTagValue(username), '_A');
-      const { asked: sanitizedRequest, scrub } = sanitizeRequest(end);
+      const { sanitizedRequest, redact } = sanitizeRequest(input);
       const content = limitContent({
-        ...sanitizeLists(lists, scrub),
+        ...sanitizeLists(lists, redact),
         ...(Object.keys(omittedCounts).length > 0 && { trimmed: omittedCounts }),
         tags: Object.fromEntries(tags),
         ...(versions && { appDownload: versions }),
       });
-      const base = { eventId, reqId: known ?? eventId, type, date, content };
+      const base = { eventId, reqId: safeReqId ?? eventId, type, date, content };
       return {
-        event: { ...base, ...toOutcome(end, scrub), ...(username !== undefined && { applicationUsername: username }) },
-        raw: toRawEvent(end, { asked: sanitizedRequest, calls, scrub }),
+        event: {
+          ...base,
+          ...toOutcome(input, redact),
+          ...(username !== undefined && { applicationUsername: username }),
+        },
+        raw: toRawEvent(input, { sanitizedRequest, calls, redact }),
       };
     },
   };
 }
 
-/** The request without its secrets, and what takes them out of everything else. */
+/** Removes the secrets of the request. `redact` removes them from the other texts of the event. */
 function sanitizeRequest({ request, credentials = [] }: FinishInput) {
   const secrets = new Set(credentials);
   const { method, route, ...parts } = request;
   const inner = Object.entries(parts).map(([part, value]) => [part, sanitize(value, { secrets })]);
-  return { asked: { method, route, ...Object.fromEntries(inner) } as object, scrub: createRedactor(secrets) };
+  const sanitizedRequest: object = { method, route, ...Object.fromEntries(inner) };
+  return { sanitizedRequest, redact: createRedactor(secrets) };
 }
 
 function toOutcome(
   { request: { method, route }, outcome }: FinishInput,
-  scrub: Redact,
+  redact: Redact,
 ): Pick<EventRecord, 'route' | 'outcome'> {
   const { message } = outcome;
   return {
     ...(route && { route: typeof method === 'string' ? `${method} ${route}` : route }),
-    outcome: { ...outcome, ...(message !== undefined && { message: sanitizeText(scrub(message)) }) },
+    outcome: { ...outcome, ...(message !== undefined && { message: sanitizeText(redact(message)) }) },
   };
 }
 
 function toRawEvent(
   { outcome, response, error }: FinishInput,
-  { asked: sanitizedRequest, calls, scrub }: { asked: object; calls: readonly ExternalCall[]; scrub: Redact },
+  { sanitizedRequest, calls, redact }: { sanitizedRequest: object; calls: readonly ExternalCall[]; redact: Redact },
 ): RawEvent {
   return limitRawEvent({
     request: { ...sanitizedRequest },
-    response: { status: outcome.status, body: sanitize(response, { scrub }) },
-    ...(error && { error: { ...error, message: sanitizeText(scrub(error.message)) } }),
-    externalRequests: calls.map((call) => ({ ...call, url: scrub(call.url) })),
+    response: { status: outcome.status, body: sanitize(response, { redact }) },
+    ...(error && { error: { ...error, message: sanitizeText(redact(error.message)) } }),
+    externalRequests: calls.map((call) => ({ ...call, url: redact(call.url) })),
   });
 }
 
 type SanitizedLists = Record<ContentList, Record<string, unknown>[]>;
 
-const sanitizeLists = (lists: Record<ContentList, object[]>, scrub: Redact): SanitizedLists =>
+const sanitizeLists = (lists: Record<ContentList, object[]>, redact: Redact): SanitizedLists =>
   Object.fromEntries(
-    contentLists.map((list) => [list, lists[list].map((row) => sanitize(row, { scrub }))]),
+    contentLists.map((list) => [list, lists[list].map((row) => sanitize(row, { redact }))]),
   ) as SanitizedLists;

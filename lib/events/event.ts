@@ -1,12 +1,9 @@
 import * as v from 'valibot';
-
-/** What kind of thing a tag's value is: user, request, error, access token, purchase, transaction, product. */
-export const TagType = v.picklist(['_A', '_R', '_X', 'AT', '_P', '_T', '_I']);
-export type TagType = v.InferOutput<typeof TagType>;
+import { TagType } from '../api/enumerations.ts';
 
 const Rows = v.array(v.looseObject({}));
 
-/** The lists of a content. */
+/** The lists of an event's content. */
 export const contentLists = [
   'products',
   'purchases',
@@ -18,7 +15,7 @@ export const contentLists = [
 ] as const;
 export type ContentList = (typeof contentLists)[number];
 
-/** What an event was about; every list is there, empty or not. */
+/** Content of an event. All lists are always present. */
 export const EventContent = v.object({
   products: Rows,
   purchases: Rows,
@@ -28,7 +25,7 @@ export const EventContent = v.object({
   refreshFailures: Rows,
   exchangeRates: Rows,
   tags: v.record(v.string(), TagType),
-  /** How many rows of a list were left out, where some were. */
+  /** Number of omitted rows by list. */
   trimmed: v.exactOptional(v.record(v.string(), v.number())),
   appDownload: v.exactOptional(
     v.object({ currentVersion: v.exactOptional(v.string()), originalVersion: v.exactOptional(v.string()) }),
@@ -36,7 +33,7 @@ export const EventContent = v.object({
 });
 export type EventContent = v.InferOutput<typeof EventContent>;
 
-/** A call to a store, as an event shows it: no credential, no query, long path segments cut. */
+/** A store request in an event: without credentials and query string, with long path segments shortened. */
 export const ExternalCall = v.object({
   type: v.string(),
   url: v.string(),
@@ -56,7 +53,7 @@ export const RawEvent = v.object({
 });
 export type RawEvent = v.InferOutput<typeof RawEvent>;
 
-/** A record of one request that the service handled. */
+/** Log entry of one request or job. */
 export const EventRecord = v.object({
   eventId: v.string(),
   reqId: v.string(),
@@ -64,7 +61,7 @@ export const EventRecord = v.object({
   /** Epoch milliseconds. */
   date: v.number(),
   applicationUsername: v.exactOptional(v.string()),
-  /** Where the raw view is not kept, as with reads, this is what there is of the request. */
+  /** Method and path template. Describes the request if no raw view is stored, which is the case for reads. */
   route: v.exactOptional(v.string()),
   outcome: v.object({ status: v.number(), ok: v.boolean(), message: v.exactOptional(v.string()) }),
   content: EventContent,

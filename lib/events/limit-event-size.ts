@@ -1,25 +1,28 @@
 import { trimmedMark } from '../shared/redaction/redact-text.ts';
 import { contentLists, type EventContent, type ExternalCall, type RawEvent } from './event.ts';
 
-/** Far below the 400 KB of an item, so that whatever compression does, an event can be written. */
+/**
+ * Far below DynamoDB's item limit of 400 KB, so that an event can be written however well it compresses.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+ */
 const maxRawBytes = 256 * 1024;
 const maxContentBytes = 64 * 1024;
 const maxExternalCalls = 50;
 
 const countJsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
 
-/** The raw view in the size of an item: of many calls the first, then the largest parts, give way to a mark. */
+/** Limits the raw view to the size of an item. First omits store requests after the first 50, then the larger body. */
 export function limitRawEvent(raw: RawEvent): RawEvent {
   const fewer = { ...raw, externalRequests: limitExternalCalls(raw.externalRequests) };
   if (countJsonBytes(fewer) <= maxRawBytes) return fewer;
   const { body: requestBody, ...request } = fewer.request;
   const { body: responseBody, ...response } = fewer.response;
-  const withAnswer = { ...fewer, request: { ...request, body: trimmedMark } };
-  if (countJsonBytes(requestBody) >= countJsonBytes(responseBody) && countJsonBytes(withAnswer) <= maxRawBytes)
-    return withAnswer;
+  const withResponse = { ...fewer, request: { ...request, body: trimmedMark } };
+  if (countJsonBytes(requestBody) >= countJsonBytes(responseBody) && countJsonBytes(withResponse) <= maxRawBytes)
+    return withResponse;
   const withRequest = { ...fewer, response: { ...response, body: trimmedMark } };
   if (countJsonBytes(withRequest) <= maxRawBytes) return withRequest;
-  return { ...withAnswer, request: { body: trimmedMark }, response: { status: response.status, body: trimmedMark } };
+  return { ...withResponse, request: { body: trimmedMark }, response: { status: response.status, body: trimmedMark } };
 }
 
 function limitExternalCalls(calls: readonly ExternalCall[]): ExternalCall[] {
@@ -33,7 +36,7 @@ function limitExternalCalls(calls: readonly ExternalCall[]): ExternalCall[] {
   ];
 }
 
-/** The content in a size that lists of events can be read in; `trimmed` says how many rows of a list were left out. */
+/** Shortens the lists of the content to 64 KB, because lists of events read many items; `trimmed` counts omitted rows. */
 export function limitContent(content: EventContent): EventContent {
   for (const maxRows of [100, 20, 5]) {
     const shorter = truncateLists(content, maxRows);
@@ -42,14 +45,14 @@ export function limitContent(content: EventContent): EventContent {
   return truncateLists(content, 0);
 }
 
-/** The content with at most so many rows in each list. */
+/** Returns the content with at most `maxRows` rows in each list. */
 export function truncateLists(content: EventContent, maxRows: number): EventContent {
   const truncated = { ...content, trimmed: { ...content.trimmed } };
   for (const list of contentLists) {
-    const left = content[list].length - maxRows;
-    if (left <= 0) continue;
+    const omitted = content[list].length - maxRows;
+    if (omitted <= 0) continue;
     truncated[list] = content[list].slice(0, maxRows);
-    truncated.trimmed[list] = (truncated.trimmed[list] ?? 0) + left;
+    truncated.trimmed[list] = (truncated.trimmed[list] ?? 0) + omitted;
   }
   const { trimmed: counts, ...rest } = truncated;
   return Object.keys(counts).length > 0 ? truncated : rest;

@@ -1,18 +1,18 @@
 import type { Deps } from '../deps.ts';
-import type { ServiceError } from '../shared/errors.ts';
-import { toLoggable } from '../shared/log.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { logError } from '../shared/log.ts';
 import type { EventRecorder } from './event-recorder.ts';
 
-/** How a piece of work ended that no caller waits for. */
+/** Result of one piece of work that no client waits for. */
 interface WorkerResult {
   readonly recorder: EventRecorder;
-  /** What the raw view shows as the request. */
+  /** Shown as the request in the raw view of the event. */
   readonly request: { readonly route: string; readonly [part: string]: unknown };
   readonly response?: unknown;
   readonly failure?: ServiceError;
 }
 
-/** Records the event of a worker's work; the work does not fail when its record cannot be written, and the log says so. */
+/** Records the event of a worker. A failed write of the event is logged only: the work itself is done. */
 export async function recordWorkerEvent(
   appName: string,
   { recorder, request, response = {}, failure }: WorkerResult,
@@ -25,8 +25,6 @@ export async function recordWorkerEvent(
     ...(failure && { error: { code: failure.code, status: failure.status, message: failure.message } }),
   });
   await events.save(appName, event, raw).catch((cause: unknown) => {
-    console.error(
-      JSON.stringify({ level: 'error', app: appName, eventId: recorder.eventId, cause: toLoggable(cause) }),
-    );
+    logError({ app: appName, eventId: recorder.eventId, route: request.route }, ServiceError.fromUnknown(cause));
   });
 }

@@ -1,7 +1,7 @@
 import type { EventInfo } from '../api/purchase-records.ts';
 import type { EventRecord } from './event.ts';
 
-/** An event as customer information shows it. */
+/** Converts an event to the form that `get-customer` returns. */
 export function toEventInfo({ eventId, date, type, content, outcome }: EventRecord): EventInfo {
   const productIds = listIds(content.purchases, 'productId');
   const purchaseIds = listIds(content.purchases, 'purchaseId');

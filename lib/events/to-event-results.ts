@@ -1,9 +1,10 @@
+import type { TagType } from '../api/enumerations.ts';
 import type { EventAnalysisResult, EventSearchResult, RequestContent, RequestContext } from '../api/event-records.ts';
-import type { EventRecord, RawEvent, TagType } from './event.ts';
+import type { EventRecord, RawEvent } from './event.ts';
 
 /**
- * An event as lists and searches show it; in a search with the tag as it was asked for. A request without an id is known by
- * its event's, for which it has no tag.
+ * Converts an event to a row of a list or search. `searchedTags` has the requested tag first, then its equivalents. The
+ * request id is always searchable: without one, it is the event id, which is not stored as a tag.
  */
 export function toSearchResult(
   appName: string,
@@ -21,7 +22,7 @@ export function toSearchResult(
   };
 }
 
-/** What an event was about; with its raw view, also the details of the receipt that was validated. */
+/** Converts an event to its analysis. Adds the details of the validated receipt if the raw view is passed. */
 export function toAnalysisResult(appName: string, event: EventRecord, raw?: RawEvent): EventAnalysisResult {
   const receipts = raw ? toReceiptDetails(raw) : undefined;
   return {
@@ -46,8 +47,8 @@ const toRequestContext = (
 });
 
 /**
- * Spec: not shown. The transaction as it was sent, what the service answered and which calls to the store led there; no
- * receipt is kept, so none can be shown. Empty for a request that carried none.
+ * Spec: not shown. Lists the sanitized transaction, the response and the store requests. Receipts are not stored. Returns an
+ * empty list if the request had no transaction.
  */
 function toReceiptDetails({
   request,
@@ -55,14 +56,14 @@ function toReceiptDetails({
   error,
   externalRequests,
 }: RawEvent): NonNullable<RequestContent['receipts']> {
-  const sent = toRecord(request.body);
-  if (!sent.transaction) return [];
+  const body = toRecord(request.body);
+  if (!body.transaction) return [];
   const result = toRecord(toRecord(response.body).data);
   return [
     {
-      id: sent.id,
-      type: sent.type,
-      transaction: sent.transaction,
+      id: body.id,
+      type: body.type,
+      transaction: body.transaction,
       status: response.status,
       ...(result.transaction !== undefined && { answer: result.transaction }),
       ...(result.collection !== undefined && { collection: result.collection }),

@@ -1,13 +1,13 @@
 import type { EventRawResult } from '../api/event-records.ts';
 import type { EventRecord, RawEvent } from './event.ts';
 
-/** The raw view of an event; of a request that only read, it is what the event itself tells. */
+/** Converts an event to its raw view. Reads have none; the result then has only what the event contains. */
 export function toRawResult({ eventId, date, type, route, outcome }: EventRecord, raw?: RawEvent): EventRawResult {
-  const known = { eventId, date: new Date(date).toISOString(), type };
-  if (raw) return { ...known, ...raw };
+  const base = { eventId, date: new Date(date).toISOString(), type };
+  if (raw) return { ...base, ...raw };
   const [method, template] = route?.split(' ') ?? [];
   return {
-    ...known,
+    ...base,
     ...(method && template && { request: { method, route: template } }),
     response: { ...outcome },
     externalRequests: [],

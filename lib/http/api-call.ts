@@ -4,9 +4,9 @@ import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../shared/errors.ts';
-import { toLoggable } from '../shared/log.ts';
+import { logError } from '../shared/log.ts';
 import { sanitize } from '../shared/redaction/sanitize.ts';
-import { extractCredentials } from './authenticate.ts';
+import { extractCredentials, getHeader } from './authenticate.ts';
 import { type ErrorResponse, errorResponses } from './error-response.ts';
 import { matchPath } from './match-path.ts';
 import { maxResponseBytes } from './response-size.ts';
@@ -14,50 +14,50 @@ import { maxResponseBytes } from './response-size.ts';
 /** One request while it is handled. */
 export interface ApiCall {
   readonly contract: Contract;
-  readonly event: APIGatewayProxyEvent;
+  readonly lambdaEvent: APIGatewayProxyEvent;
   readonly recorder: EventRecorder;
-  /** Known once the credentials have been checked; only then is the call recorded. */
+  /** Set after authentication. A call without an app is not recorded. */
   app?: App;
 }
 
-const calls = new WeakMap<APIGatewayProxyEvent, ApiCall>();
-
-/** The call of an event, opened at the first asking. */
-export function getApiCall(contract: Contract, event: APIGatewayProxyEvent): ApiCall {
-  const existing = calls.get(event);
-  if (existing) return existing;
-  const reqId = getHeader(event, 'x-request-id')?.slice(0, 200);
+export function createApiCall(contract: Contract, lambdaEvent: APIGatewayProxyEvent): ApiCall {
+  const reqId = getHeader(lambdaEvent, 'x-request-id')?.slice(0, 200);
   const recorder = createEventRecorder({ type: contract.eventType, date: Date.now(), ...(reqId && { reqId }) });
-  const call: ApiCall = { contract, event, recorder };
-  calls.set(event, call);
-  return call;
+  return { contract, lambdaEvent, recorder };
 }
 
-/** The template that the path was called by: the documented path or an alias. */
-export function matchRoute({ contract, event }: ApiCall): string {
+/** Returns the template of the requested path: the documented path or an alias. */
+export function matchRoute({ contract, lambdaEvent }: ApiCall): string {
   try {
-    return matchPath([contract.path, ...contract.aliases], event.path)?.template ?? contract.path;
+    return matchPath([contract.path, ...contract.aliases], lambdaEvent.path)?.template ?? contract.path;
   } catch {
     return contract.path;
   }
 }
 
-/** The answer to a call that succeeded. Throws `InvalidPayload` for one that is too large to be sent. */
-export async function respondWithBody(call: ApiCall, body: object, deps: Deps): Promise<APIGatewayProxyResult> {
-  if (Buffer.byteLength(JSON.stringify(body)) > maxResponseBytes) {
-    throw new ServiceError('InvalidPayload', 'The answer is too large: ask for fewer rows at a time.', { status: 413 });
-  }
+/** Creates the response to a successful call. Throws `InvalidPayload` (413) if it exceeds the response limit of Lambda. */
+export async function respondWithBody(
+  call: ApiCall,
+  body: object,
+  deps: Pick<Deps, 'events'>,
+): Promise<APIGatewayProxyResult> {
+  if (Buffer.byteLength(JSON.stringify(body)) > maxResponseBytes)
+    throw new ServiceError('InvalidPayload', 'The response is too large. Request fewer rows.', { status: 413 });
   return await toHttpResult(call, { status: 200, body: { ...body } }, { deps });
 }
 
-/** The answer to a call that failed, in the dialect of its contract. */
-export async function respondWithError(call: ApiCall, thrown: unknown, deps: Deps): Promise<APIGatewayProxyResult> {
-  const error = toServiceError(thrown);
-  if (error.retryable) logError(call, error);
+/** Creates the response to a failed call, in the error format of its contract. */
+export async function respondWithError(
+  call: ApiCall,
+  cause: unknown,
+  deps: Pick<Deps, 'events'>,
+): Promise<APIGatewayProxyResult> {
+  const error = toServiceError(cause);
+  if (error.retryable) logCallError(call, error);
   return await toHttpResult(call, errorResponses[call.contract.errorFormat](error, matchRoute(call)), { deps, error });
 }
 
-/** Errors of the body parser carry a status and are the caller's; all others are as they are. */
+/** Errors of the body parser have a status code and are caused by the client. */
 function toServiceError(error: unknown): ServiceError {
   const statusCode = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : undefined;
   if (statusCode !== undefined && statusCode < 500)
@@ -65,12 +65,17 @@ function toServiceError(error: unknown): ServiceError {
   return ServiceError.fromUnknown(error);
 }
 
+interface RecordingContext {
+  readonly deps: Pick<Deps, 'events'>;
+  readonly error?: ServiceError;
+}
+
 async function toHttpResult(
   call: ApiCall,
   { status, body }: ErrorResponse,
-  { deps, error }: { deps: Deps; error?: ServiceError },
+  context: RecordingContext,
 ): Promise<APIGatewayProxyResult> {
-  await recordCallEvent(call, { status, body }, { deps, ...(error && { error }) });
+  await recordCallEvent(call, { status, body }, context);
   const isBrowserCall = call.contract.keyLevel !== 'secret';
   return {
     statusCode: status,
@@ -84,66 +89,55 @@ async function toHttpResult(
   };
 }
 
-/** An answer is not withheld because its record could not be written; the log then says so. */
+/** A failed write of the event is logged only: the client still receives its response. */
 async function recordCallEvent(
   call: ApiCall,
   response: ErrorResponse,
-  { deps, error }: { deps: Deps; error?: ServiceError },
+  { deps, error }: RecordingContext,
 ): Promise<void> {
-  const { app, event, recorder, contract } = call;
+  const { app, lambdaEvent, recorder, contract } = call;
   if (!app) return;
-  const { event: record, raw } = recorder.finish({
+  const { event, raw } = recorder.finish({
     request: {
-      method: event.httpMethod,
+      method: lambdaEvent.httpMethod,
       route: matchRoute(call),
-      query: omitCredentials(event.queryStringParameters ?? {}),
+      query: omitCredentials(lambdaEvent.queryStringParameters ?? {}),
       params: getPathParams(call),
-      ...(typeof event.body !== 'string' && { body: event.body }),
+      ...(typeof lambdaEvent.body !== 'string' && { body: lambdaEvent.body }),
     },
     outcome: { status: error?.status ?? response.status, ok: !error, ...(error && { message: error.message }) },
     response: response.body,
-    credentials: listCredentialStrings(event),
+    credentials: listCredentialStrings(lambdaEvent),
     ...(error && { error: { code: error.code, status: error.status, message: error.message } }),
   });
   const isReadOnly = !contract.permissions.some((need) => need === 'write' || need === 'stores');
   try {
-    await deps.events.save(app.name, record, isReadOnly ? undefined : raw);
+    await deps.events.save(app.name, event, isReadOnly ? undefined : raw);
   } catch (cause) {
-    logError(call, ServiceError.fromUnknown(cause));
+    logCallError(call, ServiceError.fromUnknown(cause));
   }
 }
 
 const omitCredentials = ({ apiKey: _key, appName: _name, ...query }: Record<string, string | undefined>) => query;
 
-const getPathParams = ({ contract, event }: ApiCall): Readonly<Record<string, string>> => {
+const getPathParams = ({ contract, lambdaEvent }: ApiCall): Readonly<Record<string, string>> => {
   try {
-    return matchPath([contract.path, ...contract.aliases], event.path)?.params ?? {};
+    return matchPath([contract.path, ...contract.aliases], lambdaEvent.path)?.params ?? {};
   } catch {
     return {};
   }
 };
 
-const listCredentialStrings = (event: APIGatewayProxyEvent): string[] =>
-  [getHeader(event, 'authorization'), extractCredentials(event)?.key, event.queryStringParameters?.apiKey].filter(
-    (text) => text !== undefined,
-  );
+const listCredentialStrings = (lambdaEvent: APIGatewayProxyEvent): string[] =>
+  [
+    getHeader(lambdaEvent, 'authorization'),
+    extractCredentials(lambdaEvent)?.key,
+    lambdaEvent.queryStringParameters?.apiKey,
+  ].filter((text) => text !== undefined);
 
-/** One line of JSON in the function's log: enough to find the event, nothing of what the caller sent. */
-function logError({ contract, app, event, recorder }: ApiCall, { code, message, cause }: ServiceError): void {
-  const secrets = new Set(listCredentialStrings(event));
-  sanitize([event.body, event.queryStringParameters], { secrets });
-  console.error(
-    JSON.stringify({
-      level: 'error',
-      endpoint: contract.id,
-      app: app?.name,
-      eventId: recorder.eventId,
-      code,
-      message: toLoggable(message, secrets),
-      cause: toLoggable(cause, secrets),
-    }),
-  );
+/** Logs enough to find the event, without any content of the request. */
+function logCallError({ contract, app, lambdaEvent, recorder }: ApiCall, error: ServiceError): void {
+  const secrets = new Set(listCredentialStrings(lambdaEvent));
+  sanitize([lambdaEvent.body, lambdaEvent.queryStringParameters], { secrets });
+  logError({ endpoint: contract.id, app: app?.name, eventId: recorder.eventId }, error, secrets);
 }
-
-const getHeader = ({ headers }: APIGatewayProxyEvent, name: string): string | undefined =>
-  Object.entries(headers ?? {}).find(([header]) => header.toLowerCase() === name)?.[1];

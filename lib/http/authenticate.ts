@@ -10,15 +10,19 @@ export interface Credentials {
   readonly key: string;
 }
 
-/** Basic or Bearer with `base64(app:key)`, or `?appName=…&apiKey=…`; undefined when there is none of them. */
-export function extractCredentials(event: APIGatewayProxyEvent): Credentials | undefined {
-  const { headers } = event;
-  const authorization = Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
-  const encoded = /^(?:basic|bearer)\s+(\S+)$/i.exec(authorization ?? '')?.[1];
-  return encoded ? splitCredentials(Buffer.from(encoded, 'base64').toString('utf8')) : extractQueryCredentials(event);
+/** Reads an HTTP header; names are case-insensitive. */
+export const getHeader = ({ headers }: Pick<APIGatewayProxyEvent, 'headers'>, name: string): string | undefined =>
+  Object.entries(headers ?? {}).find(([header]) => header.toLowerCase() === name)?.[1];
+
+/** Reads `base64(appName:key)` from a Basic or Bearer header, or `?appName=…&apiKey=…` from the query string. */
+export function extractCredentials(lambdaEvent: APIGatewayProxyEvent): Credentials | undefined {
+  const encoded = /^(?:basic|bearer)\s+(\S+)$/i.exec(getHeader(lambdaEvent, 'authorization') ?? '')?.[1];
+  return encoded
+    ? splitCredentials(Buffer.from(encoded, 'base64').toString('utf8'))
+    : extractQueryCredentials(lambdaEvent);
 }
 
-/** Those of the query alone: the header of a notification is its store's. */
+/** Reads credentials from the query string only: the store uses the Authorization header for its own token. */
 export const extractQueryCredentials = ({
   queryStringParameters: query,
 }: APIGatewayProxyEvent): Credentials | undefined =>
@@ -30,9 +34,8 @@ function splitCredentials(pair: string): Credentials | undefined {
 }
 
 /**
- * The application whose key was given, when that key opens `level`. An unknown application costs the same work and gets
- * the same answer as a wrong key. Throws `Forbidden` (401 without usable credentials) or, with the right key of a
- * deleted application, `AppNotFound`.
+ * Returns the app if its key grants `level`. Throws `Forbidden` (401 for missing or wrong credentials), or `AppNotFound`
+ * for the correct key of a deleted app. An unknown app takes the same time and gets the same error as a wrong key.
  */
 export async function authenticate(
   credentials: Credentials | undefined,
@@ -46,7 +49,7 @@ export async function authenticate(
   const isPublic = isValidApiKey(credentials.key, app?.publicKeys ?? [], now);
   if (!app || !(isSecret || isPublic))
     throw new ServiceError('Forbidden', 'The app name and the key do not match.', { status: 401 });
-  if (app.deletedAt !== undefined) throw new ServiceError('AppNotFound', 'This application was deleted.');
-  if (level === 'secret' && !isSecret) throw new ServiceError('Forbidden', 'This needs the secret key.');
+  if (app.deletedAt !== undefined) throw new ServiceError('AppNotFound', 'The app is deleted.');
+  if (level === 'secret' && !isSecret) throw new ServiceError('Forbidden', 'The secret key is required.');
   return app;
 }

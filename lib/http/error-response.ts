@@ -6,13 +6,13 @@ export interface ErrorResponse {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Clients of the processor endpoints know one number, for a missing field as for a wrong token. */
+/** Clients of the processor endpoints expect this number for every error, a missing field as well as a wrong token. */
 const processorCode = 6778003;
 
-/** How an error is worded, by the dialect of its endpoint. */
+/** Builds the response to an error, by error format. */
 export const errorResponses: Readonly<Record<ErrorFormat, (error: ServiceError, route: string) => ErrorResponse>> = {
   default: ({ status, code, message }, route) => ({ status, body: { ok: false, route, status, code, message } }),
-  // Clients read the body of a failed validation only when the HTTP status is 200.
+  // Clients read the body of a failed validation only if the HTTP status is 200.
   validation: (error, route) => ({
     status: 200,
     body: {

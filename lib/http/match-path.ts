@@ -1,14 +1,14 @@
 import { ServiceError } from '../shared/errors.ts';
 
-/** A path template that fits, and the parameters it took from the path, decoded exactly once. */
+/** The matching path template and the parameters of the path, percent-decoded once. */
 export interface PathMatch {
   readonly template: string;
   readonly params: Readonly<Record<string, string>>;
 }
 
 /**
- * Matches the still encoded path against the templates (`/v3/customers/:applicationUsername`). A base path that a custom
- * domain puts in front and one trailing slash are tolerated. Throws `InvalidPayload` for broken percent encoding.
+ * Matches the percent-encoded path against the templates (`/v3/customers/:applicationUsername`). Ignores the base path of a
+ * custom domain and a trailing slash. Throws `InvalidPayload` for invalid percent encoding.
  */
 export function matchPath(templates: readonly string[], encodedPath: string): PathMatch | undefined {
   const segments = splitSegments(encodedPath);
@@ -36,6 +36,6 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch (cause) {
-    throw new ServiceError('InvalidPayload', 'The path holds broken percent encoding.', { cause });
+    throw new ServiceError('InvalidPayload', 'The path has invalid percent encoding.', { cause });
   }
 }

@@ -1,16 +1,18 @@
-/** An answer of a function holds at most 6 MB, its headers and escapes included. */
+/**
+ * Lambda limits a response to 6 MB, including headers and JSON escapes.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+ */
 export const maxResponseBytes = 5_000_000;
 
-/** Rows that are made at a time. */
 const batchSize = 500;
 
 /**
- * The rows of the first of what is listed, as many as an answer can hold. They are made in portions until it is full, as what
- * they tell has to be read: hardly any is read in vain.
+ * Loads as many rows as fit into a response, in the order of the entries. Loads them in batches, so that at most one batch
+ * is read without being returned.
  */
-export async function collectRowsThatFit<Listed, Row extends object>(
-  entries: readonly Listed[],
-  loadRows: (batch: readonly Listed[]) => Promise<readonly Row[]>,
+export async function collectRowsThatFit<Entry, Row extends object>(
+  entries: readonly Entry[],
+  loadRows: (batch: readonly Entry[]) => Promise<readonly Row[]>,
 ): Promise<Row[]> {
   const acceptedRows: Row[] = [];
   let bytes = 0;

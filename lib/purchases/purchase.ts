@@ -1,41 +1,8 @@
 import * as v from 'valibot';
+import { CancelationReason, PriceConsentStatus, ProductType, RenewalIntent } from '../api/enumerations.ts';
 import { IsoDay, UsdRate } from '../money/usd-rate.ts';
 import { Platform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
-
-export const RenewalIntent = v.picklist(['Lapse', 'Renew']);
-export type RenewalIntent = v.InferOutput<typeof RenewalIntent>;
-
-export const PriceConsentStatus = v.picklist(['Agreed', 'Notified']);
-export type PriceConsentStatus = v.InferOutput<typeof PriceConsentStatus>;
-
-export const CancelationReason = v.picklist([
-  'Developer',
-  'System',
-  'System.Replaced',
-  'System.ProductUnavailable',
-  'System.BillingError',
-  'System.Deleted',
-  'Customer',
-  'Customer.TechnicalIssues',
-  'Customer.PriceIncrease',
-  'Customer.Cost',
-  'Customer.FoundBetterApp',
-  'Customer.NotUsefulEnough',
-  'Customer.OtherReason',
-  'Unknown',
-  // Required by the specification's rule on paused purchases, although its enumeration leaves it out.
-  'PAUSED',
-]);
-export type CancelationReason = v.InferOutput<typeof CancelationReason>;
-
-export const ProductType = v.picklist([
-  'paid subscription',
-  'non renewing subscription',
-  'consumable',
-  'non consumable',
-]);
-export type ProductType = v.InferOutput<typeof ProductType>;
 
 /**
  * What is known of a purchase: the final state of its transactions. All dates are epoch milliseconds, all ids carry

@@ -5,17 +5,20 @@ import { logError } from '../shared/log.ts';
 import { parseJson } from '../shared/parse.ts';
 
 interface BatchHandler<S extends v.GenericSchema> {
+  /** Id of the worker, for the log. */
+  readonly worker: string;
   readonly schema: S;
   readonly handle: (message: v.InferOutput<S>) => Promise<void>;
 }
 
 /**
- * Handles the messages of a batch at the same time. Those that fail are given back to the queue one by one; the others are
- * done. A message that never succeeds ends in the dead-letter queue.
+ * Handles the messages of a batch concurrently. Reports failed messages individually, so that SQS retries only these; after
+ * the last attempt they move to the dead-letter queue.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
  */
 export async function handleBatch<S extends v.GenericSchema>(
   { Records }: SQSEvent,
-  { schema, handle }: BatchHandler<S>,
+  { worker, schema, handle }: BatchHandler<S>,
 ): Promise<SQSBatchResponse> {
   const outcomes = await Promise.all(
     Records.map(async ({ messageId, body }) => {
@@ -23,7 +26,7 @@ export async function handleBatch<S extends v.GenericSchema>(
         await handle(parseJson(schema, body, 'InternalError'));
         return [];
       } catch (error) {
-        logError({ messageId }, ServiceError.fromUnknown(error));
+        logError({ worker, messageId }, ServiceError.fromUnknown(error));
         return [{ itemIdentifier: messageId }];
       }
     }),

@@ -3,32 +3,33 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import { ServiceError } from '../shared/errors.ts';
 
 interface SendOptions {
-  /** Seconds before a worker sees the messages; at most 900. */
+  /** Seconds until the messages are visible; at most 900. */
   readonly delaySeconds?: number;
-  /** Whose messages these are: one sender's backlog must not delay the others'. */
+  /** Name of the app, for SQS fair queues: the backlog of one app must not delay the messages of other apps. */
   readonly group?: string;
 }
 
-/** Messages on their way to a worker. */
+/** A queue of messages for a worker. */
 export interface MessageQueue<T> {
-  /** Throws `ConnectionFailed` when one of them could not be sent; some may be under way then. */
-  send(messages: readonly T[], sending?: SendOptions): Promise<void>;
+  /** Throws `ConnectionFailed` if a message could not be enqueued; other messages can be enqueued nevertheless. */
+  send(messages: readonly T[], options?: SendOptions): Promise<void>;
 }
 
+/** @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html */
 const maxBatchSize = 10;
 const maxBatchBytes = 256_000;
 
-/** The queue behind an URL. The client is loaded at the first message: most requests send none. */
+/** Creates a client of the queue. The SDK client is loaded with the first message, because most requests send none. */
 export function createMessageQueue<T extends object>(url: () => string): MessageQueue<T> {
   let client: Promise<SQSClient> | undefined;
   return {
-    async send(messages, sending = {}) {
+    async send(messages, options = {}) {
       if (messages.length === 0) return;
       client ??= import('@aws-sdk/client-sqs').then(({ SQSClient }) => new SQSClient({ useQueueUrlAsEndpoint: false }));
       const [sqs, { SendMessageBatchCommand }] = await Promise.all([client, import('@aws-sdk/client-sqs')]);
       for (const bodies of splitIntoBatches(messages.map((message) => JSON.stringify(message)))) {
         const response = await sqs
-          .send(new SendMessageBatchCommand({ QueueUrl: url(), Entries: bodies.map((body) => toEntry(body, sending)) }))
+          .send(new SendMessageBatchCommand({ QueueUrl: url(), Entries: bodies.map((body) => toEntry(body, options)) }))
           .catch(throwNotSent);
         if (response.Failed?.length) throwNotSent(response.Failed);
       }
@@ -43,24 +44,24 @@ const toEntry = (MessageBody: string, { delaySeconds, group }: SendOptions) => (
   ...(group && { MessageGroupId: group }),
 });
 
-/** At most ten messages and 256 KB in one call. */
+/** Splits messages into batches of at most ten messages and 256 KB. */
 function splitIntoBatches(bodies: readonly string[]): string[][] {
-  const filled: string[][] = [];
+  const batches: string[][] = [];
   let size = Number.POSITIVE_INFINITY;
   for (const body of bodies) {
     const bytes = Buffer.byteLength(body);
-    const current = filled.at(-1);
+    const current = batches.at(-1);
     if (current && current.length < maxBatchSize && size + bytes <= maxBatchBytes) {
       current.push(body);
       size += bytes;
     } else {
-      filled.push([body]);
+      batches.push([body]);
       size = bytes;
     }
   }
-  return filled;
+  return batches;
 }
 
 function throwNotSent(cause: unknown): never {
-  throw new ServiceError('ConnectionFailed', 'The queue did not take a message.', { cause });
+  throw new ServiceError('ConnectionFailed', 'A message could not be enqueued.', { cause });
 }

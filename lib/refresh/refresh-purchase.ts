@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import type { App } from '../apps/app.ts';
 import type { PurchaseRefreshState, RecordPurchaseResult } from '../db/purchase-repository.ts';
 import type { Deps } from '../deps.ts';
@@ -10,10 +9,7 @@ import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import { resolveStoreUser } from '../store-notifications/resolve-store-user.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
-
-/** A purchase whose time has come, on its way through the queue. */
-export const RefreshMessage = v.object({ appName: v.string(), purchaseId: v.string() });
-export type RefreshMessage = v.InferOutput<typeof RefreshMessage>;
+import type { RefreshMessage } from './refresh-message.ts';
 
 interface RefreshContext {
   readonly app: App;
@@ -37,7 +33,7 @@ export async function refreshPurchase({ appName: name, purchaseId }: RefreshMess
   const [user] = recorded.flatMap(({ stored }) => stored.entitledUsers);
   if (user !== undefined) recorder.setUser(user);
   const { failure } = fetched;
-  if (failure) logError({ app: name, purchaseId, eventId: recorder.eventId }, failure);
+  if (failure) logError({ worker: 'refresh-purchase', app: name, purchaseId, eventId: recorder.eventId }, failure);
   await recordWorkerEvent(
     name,
     { recorder, request: { route: 'refresh', purchaseId }, ...(failure && { failure }) },

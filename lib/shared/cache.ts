@@ -1,15 +1,15 @@
 import type { EpochMillis } from './time.ts';
 
-/** Values in the memory of one container. */
+/** A cache in the memory of one Lambda container. */
 export interface Cache<T> {
-  /** Returns undefined for an unknown, an expired and, after the clock was set back, a future entry. */
+  /** Returns undefined for an unknown or expired entry, and for one stored in the future if the clock was set back. */
   get(key: string, now: EpochMillis): T | undefined;
   /** Stores a value from `now` until `usableUntil`. */
   set(key: string, value: T, lifetime: { readonly now: EpochMillis; readonly usableUntil: EpochMillis }): void;
   delete(key: string): void;
 }
 
-/** Creates a cache that is emptied when it is full: entries are cheap to fetch again, and containers are short-lived. */
+/** Creates a cache that is cleared when it is full, because entries are cheap to fetch again. */
 export function createCache<T>(maxEntries: number): Cache<T> {
   const entries = new Map<
     string,

@@ -1,35 +1,34 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCache } from './cache.ts';
 import { ServiceError } from './errors.ts';
-import type { EpochMillis } from './time.ts';
+import { type EpochMillis, minuteMs } from './time.ts';
 
-/** Encrypts what belongs to one place of the table (`context`) and opens it only there. */
+/** Encrypts stored secrets. A ciphertext can be decrypted only with its `context`, which names its place in the table. */
 export interface Cipher {
   encrypt(text: string, context: string): Promise<string>;
-  decrypt(sealed: string, context: string): Promise<string>;
-  /** The text sealed under the first key; undefined when it is already. */
-  reencryptIfStale(sealed: string, context: string): Promise<string | undefined>;
+  decrypt(ciphertext: string, context: string): Promise<string>;
+  /** Returns the text encrypted under the current master key, or undefined if it already is. */
+  reencryptIfStale(ciphertext: string, context: string): Promise<string | undefined>;
 }
 
 const algorithm = 'aes-256-gcm';
 
 /**
- * AES-256-GCM under keys derived from the master secret: a list of keys with white space between them, the first of which
- * encrypts while all open. It is fetched at the first use, and again for a text of a key that it did not have. A sealed
- * text is `<key id>.<nonce>.<tag>.<ciphertext>`; the context is authenticated with it, so that a row cannot stand in for
- * another.
+ * Creates an AES-256-GCM cipher with keys derived from the master secret: keys separated by white space. The first key
+ * encrypts, all keys decrypt. A ciphertext is `<key id>.<nonce>.<tag>.<ciphertext>`; `context` is authenticated with it.
  */
 export function createCipher(fetchMasterSecret: () => Promise<string>, now: () => EpochMillis): Cipher {
   const keys = createKeyRing(fetchMasterSecret, now);
-  const encrypt = async (text: string, context: string) => encryptWith(await keys.first(), text, context);
+  const encrypt = async (text: string, context: string) => encryptWith(await keys.getCurrentKey(), text, context);
   const decrypt = async (text: string, context: string) => {
-    const sealed = parseCiphertext(text);
-    return decryptWith(await keys.named(sealed.keyId), sealed, context);
+    const ciphertext = parseCiphertext(text);
+    return decryptWith(await keys.getKey(ciphertext.keyId), ciphertext, context);
   };
   return {
     encrypt,
     decrypt,
     async reencryptIfStale(text, context) {
-      const { id } = await keys.first();
+      const { id } = await keys.getCurrentKey();
       return parseCiphertext(text).keyId === id ? undefined : await encrypt(await decrypt(text, context), context);
     },
   };
@@ -40,46 +39,45 @@ interface MasterKey {
   readonly key: Buffer;
 }
 
-/** By id; the first one encrypts. */
+/** Master keys by id; the first one encrypts. */
 type KeyRing = ReadonlyMap<string, MasterKey>;
 
-/** A text of an unknown key asks for the secret again only so often, however many there are. */
-const minRefetchIntervalMs = 60_000;
+/** Limits the fetches for ciphertexts whose key the secret does not have. */
+const minRefetchIntervalMs = minuteMs;
 
-/** The keys of the secret, fetched when they are needed: once for calls that come together. */
+/** Fetches the master secret when a key is first needed, and again for an unknown key. Concurrent calls share a fetch. */
 function createKeyRing(fetchMasterSecret: () => Promise<string>, now: () => EpochMillis) {
   let keyRing: Promise<KeyRing> | undefined;
-  let refetched: { readonly askedAt: EpochMillis; readonly ring: Promise<KeyRing> } | undefined;
+  const refetches = createCache<Promise<KeyRing>>(1);
   const fetchKeyRing = async () => parseKeyRing(await fetchMasterSecret());
-  const ring = () => {
+  const getKeyRing = () => {
     keyRing ??= fetchKeyRing().catch((error: unknown) => {
       keyRing = undefined;
       throw error;
     });
     return keyRing;
   };
-  /** A secret that cannot be fetched now leaves the ring as it is. */
+  /** Keeps the current keys if the secret is unavailable. */
   const refetchKeyRing = () => {
-    const age = refetched && now() - refetched.askedAt;
-    if (refetched && age !== undefined && age >= 0 && age < minRefetchIntervalMs) return refetched.ring;
-    const fresh = fetchKeyRing();
-    refetched = { askedAt: now(), ring: fresh };
-    const take = () => {
-      keyRing = fresh;
+    const time = now();
+    const recent = refetches.get('keyRing', time);
+    if (recent) return recent;
+    const fetched = fetchKeyRing();
+    refetches.set('keyRing', fetched, { now: time, usableUntil: time + minRefetchIntervalMs });
+    const replaceKeyRing = () => {
+      keyRing = fetched;
     };
-    fresh.then(take, () => undefined);
-    return fresh;
+    fetched.then(replaceKeyRing, () => undefined);
+    return fetched;
   };
   return {
-    async first(): Promise<MasterKey> {
-      const [first] = (await ring()).values();
-      return first ?? throwMissingKey();
+    async getCurrentKey(): Promise<MasterKey> {
+      const [current] = (await getKeyRing()).values();
+      return current ?? throwMissingKey();
     },
-    async named(id: string): Promise<MasterKey> {
-      const present = await ring();
-      return (
-        present.get(id) ?? (await refetchKeyRing()).get(id) ?? throwUndecryptable(`The master secret has no key ${id}.`)
-      );
+    async getKey(id: string): Promise<MasterKey> {
+      const key = (await getKeyRing()).get(id) ?? (await refetchKeyRing()).get(id);
+      return key ?? throwUndecryptable(`The master secret has no key ${id}.`);
     },
   };
 }
@@ -105,8 +103,8 @@ interface Ciphertext {
 function encryptWith({ id, key }: MasterKey, text: string, context: string): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(context));
-  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-  return [id, ...[nonce, cipher.getAuthTag(), sealed].map((part) => part.toString('base64url'))].join('.');
+  const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return [id, ...[nonce, cipher.getAuthTag(), ciphertext].map((part) => part.toString('base64url'))].join('.');
 }
 
 function decryptWith({ key }: MasterKey, { nonce, tag, text }: Ciphertext, context: string): string {
@@ -114,11 +112,12 @@ function decryptWith({ key }: MasterKey, { nonce, tag, text }: Ciphertext, conte
   return Buffer.concat([decipher.update(text), decipher.final()]).toString('utf8');
 }
 
-function parseCiphertext(sealed: string): Ciphertext {
-  const [keyId = '', nonce, tag, text] = sealed.split('.');
-  if (!/^[0-9a-f]{8}$/.test(keyId) || !nonce || !tag || text === undefined) throwUndecryptable('It is no sealed text.');
-  const bytes = (part: string) => Buffer.from(part, 'base64url');
-  return { keyId, nonce: bytes(nonce), tag: bytes(tag), text: bytes(text) };
+function parseCiphertext(ciphertext: string): Ciphertext {
+  const [keyId = '', nonce, tag, text] = ciphertext.split('.');
+  if (!/^[0-9a-f]{8}$/.test(keyId) || !nonce || !tag || text === undefined)
+    throwUndecryptable('The text is not a ciphertext.');
+  const toBytes = (part: string) => Buffer.from(part, 'base64url');
+  return { keyId, nonce: toBytes(nonce), tag: toBytes(tag), text: toBytes(text) };
 }
 
 function throwMissingKey(): never {
@@ -126,5 +125,5 @@ function throwMissingKey(): never {
 }
 
 function throwUndecryptable(cause: string): never {
-  throw new ServiceError('InternalError', 'A secret cannot be opened.', { cause });
+  throw new ServiceError('InternalError', 'A stored secret cannot be decrypted.', { cause });
 }

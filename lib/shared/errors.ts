@@ -1,4 +1,4 @@
-/** Every error that a caller can see: its number, its HTTP status and whether asking again later can help. */
+/** Error codes of the API with number, HTTP status and whether a later retry can succeed. */
 export const errorCodes = {
   InvalidPayload: { number: 6778001, status: 400, retryable: false },
   ConnectionFailed: { number: 6778002, status: 502, retryable: true },
@@ -17,7 +17,7 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes;
 
 interface ServiceErrorOptions {
-  /** What went wrong inside; logged, never shown to a caller. */
+  /** Internal reason; logged, never returned to a client. */
   readonly cause?: unknown;
   /** Replaces the HTTP status of the code, for example 401 or 413. */
   readonly status?: number;
@@ -25,7 +25,7 @@ interface ServiceErrorOptions {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** An error with a code of the specification, a message for the caller and, apart from it, its internal cause. */
+/** An error with a code of the specification, a public message for the client and an internal cause. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
@@ -48,12 +48,12 @@ export class ServiceError extends Error {
     return errorCodes[this.code].retryable;
   }
 
-  /** Any thrown value as a `ServiceError`; what is not one already becomes `InternalError` and keeps its cause. */
+  /** Converts a caught value to a `ServiceError`. Other errors become `InternalError` with the error as the cause. */
   static fromUnknown(error: unknown): ServiceError {
     if (error instanceof ServiceError) return error;
     return new ServiceError('InternalError', 'An internal problem prevented processing.', { cause: error });
   }
 }
 
-/** Whether a conditional write failed because another writer came first. */
+/** Whether a conditional write failed because another writer has changed the item. */
 export const isConflict = (error: unknown): boolean => error instanceof ServiceError && error.code === 'Conflict';

@@ -1,20 +1,56 @@
 import type { ServiceError } from './errors.ts';
+import { omitUndefined } from './omit-undefined.ts';
 import { redactSecretPatterns } from './redaction/redact-text.ts';
 import { createRedactor } from './redaction/redactor.ts';
 import { sanitize } from './redaction/sanitize.ts';
 
-/** Writes one line of JSON to the function's log: where something failed, and why, without anything secret. */
-export function logError(where: Readonly<Record<string, unknown>>, { code, message, cause }: ServiceError): void {
-  console.error(
-    JSON.stringify({ level: 'error', ...where, code, message: toLoggable(message), cause: toLoggable(cause) }),
-  );
+/** Where an error occurred. */
+export interface LogContext {
+  readonly app?: string | undefined;
+  /** Id of a contract or notification endpoint. */
+  readonly endpoint?: string | undefined;
+  /** Id of a worker, as in infra/workers.ts. */
+  readonly worker?: string | undefined;
+  readonly eventId?: string | undefined;
+  /** Read by a metric filter, as are `level` and `code`; see infra/failure-metrics.ts. */
+  readonly problem?: 'NotificationDelayed' | undefined;
+  readonly [detail: string]: string | undefined;
 }
 
-/** What a log may tell of a cause: its words without keys, receipts and the given secrets, which a store may have repeated. */
+/**
+ * Logs an error as one object, without secrets. Lambda's JSON log format writes the object to the field `message` of the
+ * line.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/nodejs-logging.html
+ */
+export function logError(context: LogContext, error: ServiceError, secrets: Iterable<string> = []): void {
+  console.error(buildLogEntry('error', { context, error, secrets }));
+}
+
+/** Logs an error that the client caused, as `logError` does. */
+export function logWarning(context: LogContext, error: ServiceError, secrets: Iterable<string> = []): void {
+  console.warn(buildLogEntry('warning', { context, error, secrets }));
+}
+
+interface LogInput {
+  readonly context: LogContext;
+  readonly error: ServiceError;
+  readonly secrets: Iterable<string>;
+}
+
+const buildLogEntry = (level: 'error' | 'warning', { context, error, secrets }: LogInput): object =>
+  omitUndefined({
+    level,
+    message: toLoggable(error.message, secrets),
+    code: error.code,
+    ...context,
+    cause: toLoggable(error.cause, secrets),
+  });
+
+/** Redacts a cause for a log: keys, receipts and the passed secrets are removed, because a store may repeat them. */
 export function toLoggable(cause: unknown, secrets: Iterable<string> = []): unknown {
-  const scrub = createRedactor(secrets);
-  const clean = (text: string) => redactSecretPatterns(scrub(text));
+  const redact = createRedactor(secrets);
+  const redactText = (text: string) => redactSecretPatterns(redact(text));
   if (cause instanceof Error)
-    return { name: cause.name, message: clean(cause.message), stack: clean(cause.stack ?? '') };
-  return typeof cause === 'string' ? clean(cause) : sanitize(cause, { scrub });
+    return { name: cause.name, message: redactText(cause.message), stack: redactText(cause.stack ?? '') };
+  return typeof cause === 'string' ? redactText(cause) : sanitize(cause, { redact });
 }

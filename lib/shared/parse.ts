@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { type ErrorCode, ServiceError } from './errors.ts';
 
 /**
- * The value as the schema's type. Throws `ServiceError` with `code` and a message that names the first wrong field;
- * the message never repeats the value, which may be a receipt or a key.
+ * Validates a value. Throws `ServiceError` with `code` and a message that names the first invalid field. The message never
+ * contains the value, which can be a receipt or a key.
  */
 export function parse<S extends v.GenericSchema>(
   schema: S,
@@ -18,12 +18,12 @@ export function parse<S extends v.GenericSchema>(
   throw new ServiceError(code, `${path}: expected ${describeExpectation(issue)}.`);
 }
 
-/** How valibot begins its own messages, which repeat the value. */
+/** Matches valibot's built-in messages, which contain the value. */
 const builtInMessagePattern = /^Invalid [\w\s-]+: (?:Expected|Received) /;
 const typeNames: Readonly<Record<string, string>> = {
   Object: 'an object',
-  Array: 'a list',
-  string: 'a text',
+  Array: 'an array',
+  string: 'a string',
   number: 'a number',
   boolean: 'true or false',
 };
@@ -34,17 +34,17 @@ const boundPhrases: Readonly<Record<string, string>> = {
   max_length: 'a length of at most',
 };
 
-/** What the schema says itself, else its bound or type, in words; nobody is shown a regular expression. */
+/** Returns the message of the schema, otherwise its bound or type; never a regular expression. */
 function describeExpectation({ message, expected, requirement, type }: v.BaseIssue<unknown>): string {
   if (!builtInMessagePattern.test(message)) return message;
-  if (!expected || requirement instanceof RegExp) return 'another form';
+  if (!expected || requirement instanceof RegExp) return 'another format';
   const bound = boundPhrases[type];
   if (bound) return `${bound} ${requirement}`;
   const choices = expected.replace(/^\((.+)\)$/, '$1').split(' | ');
   return choices.map((choice) => typeNames[choice] ?? choice).join(' or ');
 }
 
-/** The JSON text as the schema's type; what is not JSON fails like a wrong value. */
+/** Parses and validates a JSON text. Throws like `parse` if it is not JSON. */
 export function parseJson<S extends v.GenericSchema>(
   schema: S,
   text: string,
@@ -57,7 +57,7 @@ function parseJsonText(text: string, code: ErrorCode): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The engine's own message quotes the content, which may be a receipt.
+    // The message of the JavaScript engine is omitted, because it quotes the content, which can be a receipt.
     throw new ServiceError(code, 'The content is not valid JSON.');
   }
 }

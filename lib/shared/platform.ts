@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** The stores and processors, by the neutral tokens of the specification. */
+/** Neutral tokens of the stores and payment processors. */
 export const platforms = [
   'store_a',
   'store_b',
@@ -13,8 +13,8 @@ export const platforms = [
 export const Platform = v.picklist(platforms);
 export type Platform = v.InferOutput<typeof Platform>;
 
-/** `{platform}:{id}`, the form of every id in v3 records. */
+/** Returns `{platform}:{id}`, the format of ids in v3 records. */
 export const withPlatform = (platform: Platform, id: string): string => `${platform}:${id}`;
 
-/** The id without its platform, the form of v1 answers. */
+/** Removes the platform prefix; v1 responses have ids without it. */
 export const withoutPlatform = (prefixedId: string): string => prefixedId.slice(prefixedId.indexOf(':') + 1);

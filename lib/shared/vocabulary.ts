@@ -1,9 +1,11 @@
 import type { Platform } from './platform.ts';
 
-/** The words in which an answer is written: the specification's tokens, or the brand tokens of clients that exist today. */
-export type Vocabulary = 'neutral' | 'brand';
+export const vocabularies = ['neutral', 'brand'] as const;
 
-/** The one table of brand words; nothing else in the code knows one. */
+/** Tokens of ids and platforms: `neutral` as in the specification, `brand` as released clients expect. */
+export type Vocabulary = (typeof vocabularies)[number];
+
+/** Brand tokens by platform. `prefix` is used in ids and v3 records, `validator` in validation responses. */
 const brandTokens: Readonly<Record<Platform, { readonly prefix: string; readonly validator: string }>> = {
   store_a: { prefix: 'apple', validator: 'ios-appstore' },
   store_b: { prefix: 'google', validator: 'android-playstore' },
@@ -13,16 +15,16 @@ const brandTokens: Readonly<Record<Platform, { readonly prefix: string; readonly
   processor_b: { prefix: 'braintree', validator: 'braintree' },
 };
 
-/** `transaction.type` of a validation: whose transaction it is, and whether the caller speaks brand. */
+/** Platform and vocabulary by `transaction.type` of a validation. */
 const transactionTypes: Readonly<Record<string, { readonly platform: Platform; readonly vocabulary: Vocabulary }>> = {
   'ios-store': { platform: 'store_a', vocabulary: 'neutral' },
-  // Spec: not shown. The specification gives the signed representation no type of its own.
+  // Spec: not shown. The signed representation lacks a type in the specification.
   'store_a-signed': { platform: 'store_a', vocabulary: 'neutral' },
   'android-store': { platform: 'store_b', vocabulary: 'neutral' },
   'store_c-transaction': { platform: 'store_c', vocabulary: 'neutral' },
   'processor_a-charge': { platform: 'processor_a', vocabulary: 'neutral' },
   processor_b: { platform: 'processor_b', vocabulary: 'neutral' },
-  // Spec: not shown. The client-library variant has no type token either.
+  // Spec: not shown. The client-library variant lacks a type, too.
   'client-library': { platform: 'processor_a', vocabulary: 'neutral' },
   'ios-appstore': { platform: 'store_a', vocabulary: 'brand' },
   'apple-sk2': { platform: 'store_a', vocabulary: 'brand' },
@@ -33,7 +35,7 @@ const transactionTypes: Readonly<Record<string, { readonly platform: Platform; r
   iaptic: { platform: 'processor_a', vocabulary: 'brand' },
 };
 
-/** The platform and the tongue of a transaction; a signed representation is store_a's whatever its type says. */
+/** Returns platform and vocabulary of a transaction. `jwsRepresentation` identifies store_a if the type is unknown. */
 export function resolveTransactionType(transaction: {
   readonly type?: string;
   readonly jwsRepresentation?: unknown;
@@ -45,7 +47,7 @@ export function resolveTransactionType(transaction: {
 
 const platformByBrandToken = new Map(Object.entries(brandTokens).map(([platform, { prefix }]) => [prefix, platform]));
 
-/** An id in neutral words: `apple:123` and `store_a:123` are both `store_a:123`. */
+/** Converts an id to the neutral vocabulary: `apple:123` and `store_a:123` both become `store_a:123`. */
 export function toNeutralId(id: string): string {
   const colon = id.indexOf(':');
   const platform = platformByBrandToken.get(id.slice(0, colon));
@@ -63,8 +65,8 @@ const idFields = new Set([
 ]);
 
 /**
- * An answer of v3 in the caller's tongue: platforms, prefixed ids and the keys of `purchases` change, nothing else.
- * Answers of the service are written in neutral words, so a neutral caller gets them as they are.
+ * Converts a neutral v3 response to the vocabulary. Changes platforms, prefixed ids, the keys of `purchases`, event types and
+ * the tags that are prefixed ids.
  */
 export function applyVocabulary<T>(result: T, vocabulary: Vocabulary): T {
   return vocabulary === 'neutral' ? result : (toBrand(result) as T);
@@ -78,7 +80,7 @@ function toBrand(value: unknown, field?: string): unknown {
   return Object.fromEntries(
     entries.map(([key, inner]) => [
       field === 'purchases' || (field === 'tags' && isPrefixedIdTag(inner)) ? toBrandId(key) : key,
-      // The `id` of an offer carries its platform, unlike that of a product.
+      // The `id` of an offer has a platform prefix, the `id` of a product does not.
       toBrand(inner, field === 'offers' && key === 'id' ? 'offerId' : key),
     ]),
   );
@@ -90,11 +92,11 @@ function toBrandText(text: string, field: string): string {
   return field === 'type' || field === 'eventType' ? toBrandEventType(text) : text;
 }
 
-/** `webhook.store_a.called`: the only types of events that name a platform. */
+/** Converts `webhook.store_a.called`; other event types do not contain a platform. */
 const toBrandEventType = (type: string): string =>
   type.replace(/^webhook\.(\w+)\.called$/, (_all, platform: string) => `webhook.${toBrandPlatform(platform)}.called`);
 
-/** Of an event's tags, purchases, transactions and products carry their platform; users may be called anything. */
+/** Tags of purchases, transactions and products have a platform prefix. A username that looks alike is not converted. */
 const isPrefixedIdTag = (type: unknown): boolean => type === '_P' || type === '_T' || type === '_I';
 
 const isPlatform = (token: string): token is Platform => Object.hasOwn(brandTokens, token);
@@ -105,10 +107,10 @@ function toBrandId(id: string): string {
   return isPlatform(platform) ? `${brandTokens[platform].prefix}${id.slice(platform.length)}` : id;
 }
 
-/** The `platform` of a validation's collection, whose brand words differ from those of v3. */
+/** Returns the `platform` of a validation response, whose brand tokens differ from those of v3. */
 export const toValidatorPlatform = (platform: Platform, vocabulary: Vocabulary): string =>
   vocabulary === 'brand' ? brandTokens[platform].validator : platform;
 
-/** Whether the path is one of the brand paths, whose callers are answered in brand words. */
+/** Whether a segment of the path template is a brand token. Responses on these paths use the brand vocabulary. */
 export const isBrandPath = (template: string): boolean =>
-  [...platformByBrandToken.keys()].some((word) => template.split('/').includes(word));
+  [...platformByBrandToken.keys()].some((token) => template.split('/').includes(token));

@@ -42,7 +42,7 @@ export async function processNotification(incoming: QueuedNotification, deps: De
     await recordWorkerEvent(app.name, { recorder, request, failure }, deps);
     if (failure.code !== ('ConnectionFailed' satisfies ErrorCode) || incoming.attempt >= maxAttempts) throw failure;
     if (deps.now() - receivedAt > delayedAfterMs)
-      logError({ problem: 'NotificationLate', app: app.name, eventId }, failure);
+      logError({ worker: 'process-notification', problem: 'NotificationDelayed', app: app.name, eventId }, failure);
     await requeue(incoming, deps);
   }
 }

@@ -7,7 +7,7 @@ import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { authenticate, extractQueryCredentials } from '../http/authenticate.ts';
 import { matchPath } from '../http/match-path.ts';
 import { ServiceError } from '../shared/errors.ts';
-import { toLoggable } from '../shared/log.ts';
+import { logError, logWarning } from '../shared/log.ts';
 import { parse } from '../shared/parse.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import { type RawNotification, StoreNotification } from '../stores/store.ts';
@@ -30,10 +30,10 @@ export async function receiveNotification(event: APIGatewayProxyEvent, deps: Dep
   try {
     return await enqueueNotifications(await identifyCall(event, deps), deps);
   } catch (error) {
-    const { code, status, message, retryable, cause } = ServiceError.fromUnknown(error);
-    console[retryable ? 'error' : 'warn'](
-      JSON.stringify({ path: event.path, code, message, cause: toLoggable(cause) }),
-    );
+    const failure = ServiceError.fromUnknown(error);
+    const { code, status, message } = failure;
+    const log = failure.retryable ? logError : logWarning;
+    log({ endpoint: 'receive-notification', path: event.path }, failure);
     const publicMessage = code === 'Forbidden' ? rejectedMessage : message;
     return toHttpResult(status, JSON.stringify({ ok: false, status, code, message: publicMessage }));
   }
@@ -61,7 +61,7 @@ function findEndpoint(path: string): { hook: NotificationEndpoint; appName: stri
     const match = matchPath(endpoint.paths, path);
     if (match) return { hook: endpoint, appName: match.params.appName };
   }
-  throw new ServiceError('ResourceNotFound', 'There is no such path.');
+  throw new ServiceError('ResourceNotFound', 'The path is not found.');
 }
 
 async function enqueueNotifications(

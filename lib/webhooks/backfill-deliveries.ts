@@ -93,7 +93,7 @@ async function createIfMissing(delivery: WebhookDelivery, { deliveries, now }: D
   if (await deliveries.createIfAbsent(delivery)) return true;
   const present = await deliveries.find(delivery.appName, delivery.deliveryId);
   const { state, failedAttempts, dueAt, createdAt } = present ?? delivery;
-  return state === 'waiting' && failedAttempts === 0 && dueAt === undefined && now() - createdAt >= staleAfterMs;
+  return state === 'pending' && failedAttempts === 0 && dueAt === undefined && now() - createdAt >= staleAfterMs;
 }
 
 async function mapInBatches<T, R>(values: readonly T[], run: (value: T) => Promise<R>): Promise<R[]> {

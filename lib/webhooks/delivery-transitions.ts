@@ -61,7 +61,7 @@ export const postpone = (delivery: WebhookDelivery, nextAttemptAt: EpochMillis):
 /** A dead delivery as if it were new. */
 export const resetForReplay = (delivery: WebhookDelivery, now: EpochMillis): WebhookDelivery => ({
   ...clearSchedule(delivery),
-  state: 'waiting',
+  state: 'pending',
   failedAttempts: 0,
   createdAt: now,
   dueAt: now + lostMessageGraceMs,

@@ -22,8 +22,8 @@ export const WebhookDelivery = v.object({
   url: v.string(),
   username: v.exactOptional(v.string()),
   notification: WebhookNotification,
-  /** `moved` once its URL was given up: others were made, for the URLs that took its place. */
-  state: v.picklist(['waiting', 'delivered', 'dead', 'moved']),
+  /** `redirected` once its URL was given up: others were made, for the URLs that took its place. */
+  state: v.picklist(['pending', 'delivered', 'dead', 'redirected']),
   /** Attempts that have failed. */
   failedAttempts: v.number(),
   createdAt: v.number(),
@@ -38,14 +38,6 @@ export const WebhookDelivery = v.object({
 });
 export type WebhookDelivery = v.InferOutput<typeof WebhookDelivery>;
 
-/** A message of the webhook queue. The sweep does not know the attempt; then the item decides. */
-export const WebhookMessage = v.object({
-  appName: v.string(),
-  deliveryId: v.string(),
-  failedAttempts: v.exactOptional(v.number()),
-});
-export type WebhookMessage = v.InferOutput<typeof WebhookMessage>;
-
 type DeliveryInput = Pick<WebhookDelivery, 'appName' | 'type' | 'url' | 'username' | 'notification' | 'createdAt'>;
 
 /** The delivery of a notification to a user's URL; its id is the same however often it is made. */
@@ -53,5 +45,5 @@ export function buildDelivery(delivery: DeliveryInput): WebhookDelivery {
   const { notification, username = '', url } = delivery;
   const name = JSON.stringify([notification.id, username, url]);
   const deliveryId = createHash('sha256').update(name).digest('hex').slice(0, 32);
-  return { ...delivery, deliveryId, state: 'waiting', failedAttempts: 0 };
+  return { ...delivery, deliveryId, state: 'pending', failedAttempts: 0 };
 }

@@ -44,7 +44,7 @@ export async function redirectDelivery(
   for (const one of redirected) await createOrRestart(one, deps);
   await enqueueDeliveries(redirected, deps);
   return redirected.length > 0
-    ? { ...deadDelivery, state: 'moved' }
+    ? { ...deadDelivery, state: 'redirected' }
     : markDead(delivery, 'The application has no URL any more.');
 }
 
@@ -52,5 +52,5 @@ export async function redirectDelivery(
 async function createOrRestart(delivery: WebhookDelivery, { deliveries, now }: Deps): Promise<void> {
   if (await deliveries.createIfAbsent(delivery)) return;
   const present = await deliveries.find(delivery.appName, delivery.deliveryId);
-  if (present?.state === 'moved') await deliveries.replaceIfUnchanged(present, resetForReplay(present, now()), now());
+  if (present?.state === 'redirected') await deliveries.replaceIfUnchanged(present, resetForReplay(present, now()), now());
 }

@@ -4,12 +4,13 @@ import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
-import type { WebhookDelivery, WebhookMessage } from './delivery.ts';
+import type { WebhookDelivery } from './delivery.ts';
 import { applyAttempt, computeQueueDelaySeconds, isGoneResponse, markDead, postpone } from './delivery-transitions.ts';
 import { computeUrlBackoffMs, type WebhookUrlHealth } from './endpoint-health.ts';
 import type { PostOutcome } from './guarded-post.ts';
 import { getCurrentUrls, redirectDelivery } from './redirect-delivery.ts';
 import { maxRetryDurationMs } from './retry-schedule.ts';
+import type { WebhookMessage } from './webhook-message.ts';
 
 /** Clocks of two machines differ by less. */
 const clockSkewMs = 2_000;
@@ -22,7 +23,7 @@ const clockSkewMs = 2_000;
 export async function sendWebhook(message: WebhookMessage, deps: Deps): Promise<void> {
   const { appName, deliveryId, failedAttempts } = message;
   const delivery = await deps.deliveries.find(appName, deliveryId);
-  if (delivery?.state !== 'waiting' || (failedAttempts !== undefined && failedAttempts !== delivery.failedAttempts))
+  if (delivery?.state !== 'pending' || (failedAttempts !== undefined && failedAttempts !== delivery.failedAttempts))
     return;
   if ((delivery.nextAttemptAt ?? 0) > deps.now() + clockSkewMs) return;
   const after = await attemptOrSkip(delivery, deps).catch((error: unknown) =>
@@ -52,7 +53,7 @@ async function attemptOrSkip(delivery: WebhookDelivery, deps: Deps): Promise<Web
 function countInternalFailure(delivery: WebhookDelivery, error: unknown, now: EpochMillis): WebhookDelivery {
   const { appName, deliveryId } = delivery;
   const failure = ServiceError.fromUnknown(error);
-  logError({ app: appName, deliveryId }, failure);
+  logError({ worker: 'send-webhook', app: appName, deliveryId }, failure);
   const posted: PostOutcome = {
     failure: 'no-connection',
     message: `The webhook could not be sent: ${failure.message}`,
@@ -114,7 +115,7 @@ async function saveAndReschedule(
   { deliveries, webhookQueue, now }: Deps,
 ): Promise<void> {
   const isSaved = await deliveries.replaceIfUnchanged(before, after, now());
-  if (!isSaved || after.state !== 'waiting' || after.failedAttempts === before.failedAttempts) return;
+  if (!isSaved || after.state !== 'pending' || after.failedAttempts === before.failedAttempts) return;
   const delaySeconds = computeQueueDelaySeconds(after, now());
   if (delaySeconds === undefined) return;
   const { appName, deliveryId, failedAttempts } = after;

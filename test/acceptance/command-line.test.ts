@@ -77,7 +77,7 @@ describe('the command line', () => {
 
   it('finds nothing to seal again while the master secret is one key', async () => {
     await cli(['app', 'create', createUniqueName()]);
-    expect(await cli(['secrets', 'reseal'])).toMatchObject({
+    expect(await cli(['secrets', 'reencrypt'])).toMatchObject({
       code: 0,
       out: '0 texts were under another key than the first.\n',
     });
@@ -85,13 +85,13 @@ describe('the command line', () => {
 
   it('announces what was not announced in a range, which must begin within 29 days', async () => {
     const today = new Date().toISOString().slice(0, 10);
-    expect(await cli(['deliveries', 'announce', 'demo', '--from', today])).toMatchObject({
+    expect(await cli(['deliveries', 'backfill', 'demo', '--from', today])).toMatchObject({
       code: 0,
       out: '0 webhooks; 0 of them were missing and are on their way.\n',
     });
-    const refused = await cli(['deliveries', 'announce', 'demo', '--from', '2025-01-01']);
+    const refused = await cli(['deliveries', 'backfill', 'demo', '--from', '2025-01-01']);
     expect(refused).toMatchObject({ code: 1, error: expect.stringMatching(/At most 29 days back/) });
-    expect(await cli(['deliveries', 'announce', 'demo', '--from', 'yesterday'])).toMatchObject({ code: 1 });
+    expect(await cli(['deliveries', 'backfill', 'demo', '--from', 'yesterday'])).toMatchObject({ code: 1 });
   }, 30_000);
 
   it('sets the strategy, and nothing for an application that is not there', async () => {
@@ -104,21 +104,21 @@ describe('the command line', () => {
 
   it.each([
     ['stats', 'recount', 'nobody', '--from', '2026-01-01', '--to', '2026-01-02'],
-    ['customers', 'resummarize', 'nobody'],
+    ['customers', 'rebuild-summaries', 'nobody'],
     ['app', 'rotate-key', 'nobody', 'public'],
   ])('says for %s %s that there is no such application', async (...args) => {
     expect(await cli(args)).toEqual({ code: 1, out: '', error: 'There is no application named nobody.\n' });
   });
 
   it('says which of the customers to summarize there is none of', async () => {
-    const { code, error } = await cli(['customers', 'resummarize', 'demo', 'nobody']);
+    const { code, error } = await cli(['customers', 'rebuild-summaries', 'demo', 'nobody']);
     expect({ code, error }).toEqual({ code: 1, error: 'demo has no customer named nobody.\n' });
   });
 
   const name = '1 to 64 letters, digits, dots, dashes and underscores';
   it.each([
     [['app', 'create', 'Bad/Name'], `name: expected ${name}.\n`],
-    [['deliveries', 'announce', 'demo', '--from', 'yesterday'], 'from: expected a date or a date-time of ISO 8601.\n'],
+    [['deliveries', 'backfill', 'demo', '--from', 'yesterday'], 'from: expected a date or a date-time of ISO 8601.\n'],
     [['app', 'set-webhook', 'demo', '--url', ''], /--url with one URL or several, or --off/],
     [['app', 'set-webhook', 'demo'], /--url with one URL or several, or --off/],
     [
@@ -172,7 +172,7 @@ describe('the command line', () => {
       const appName = createUniqueName();
       await cli(['app', 'create', appName]);
       expect(await cli(['app', 'set-store', appName, 'store_a', '-'], await settings())).toMatchObject({ code: 0 });
-      expect(await cli(['deliveries', 'announce', 'demo', '--from', await today()])).toMatchObject({ code: 0 });
+      expect(await cli(['deliveries', 'backfill', 'demo', '--from', await today()])).toMatchObject({ code: 0 });
       const { now } = await control('/clock');
       const dayBefore = new Date(Date.parse(now) - 86_400_000).toISOString().slice(0, 10);
       const corrected = await cli(['stats', 'recount', appName, '--from', dayBefore, '--to', dayBefore, '--correct']);

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
+import type { TagType } from '../../lib/api/enumerations.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from '../../lib/api/events.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { createEventRepository } from '../../lib/db/event-repository.ts';
 import type { Table } from '../../lib/db/table.ts';
-import type { TagType } from '../../lib/events/event.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { dayMs, givenApp } from '../../testing/given.ts';

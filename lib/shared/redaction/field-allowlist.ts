@@ -1,16 +1,13 @@
 /**
- * What the value of a field may be: `id` an identifier; `text` words for people; `word` a short token; `number`
- * and `date` what their names say, also as text; `flag` true or false; `inside` an object or list whose own fields are judged; `map` an object by product id.
+ * Kind of value that a field can have: `text` is human-readable, `token` a short constant; `number` and `date` can be
+ * strings; `container` is an object or list whose fields are checked in turn, `map` an object by product id.
  */
-export type FieldKind = 'id' | 'text' | 'word' | 'number' | 'date' | 'flag' | 'inside' | 'map';
+export type FieldKind = 'id' | 'text' | 'token' | 'number' | 'date' | 'flag' | 'container' | 'map';
 
 /**
- * The closed list of fields that may be kept, and as what. A field that nobody thought of, or a known one that holds
- * something else (a receipt where an object belongs), can never carry a receipt, a signature, a key or a token into the log.
- *
- * The purchase token of store_b stays where it is an id, and only there: the specification makes it the `purchaseId`, so
- * the event could not name its purchase without it. Who reads events holds the secret key and reads the same id from the
- * purchases; using the token at the store takes the developer's own credentials.
+ * Allowlist of fields, so that a new or misused field cannot bring a receipt, signature, key or token into the log. The
+ * purchase token of store_b is kept in ids only, because the specification makes it the `purchaseId`. Readers of events have
+ * the secret key and so the same ids; using the token at the store also requires the developer's credentials.
  */
 const fieldsByKind: Readonly<Record<FieldKind, readonly string[]>> = {
   id: [
@@ -29,7 +26,7 @@ const fieldsByKind: Readonly<Record<FieldKind, readonly string[]>> = {
     'transactionId',
   ],
   text: ['message', 'reason', 'route', 'title', 'warning'],
-  word: [
+  token: [
     'adapter',
     'billingPeriod',
     'billingPeriodUnit',
@@ -92,7 +89,7 @@ const fieldsByKind: Readonly<Record<FieldKind, readonly string[]>> = {
     'ok',
     'sandbox',
   ],
-  inside: [
+  container: [
     'additionalData',
     'collection',
     'customerInfo',
@@ -117,10 +114,10 @@ const kindByField = new Map(
   ),
 );
 
-/** What a field may hold; undefined for a field that is not on the list. */
+/** Returns the kind of a field, or undefined for a field that is not on the allowlist. */
 export const getFieldKind = (field: string): FieldKind | undefined => kindByField.get(field);
 
-/** Fields that are known never to stay: their names show that they were sent. Other unlisted names may be secrets too. */
+/** Fields whose value is always removed but whose name is kept. Names of other unlisted fields can be secrets, too. */
 const secretFields = new Set([
   'accessToken',
   'apiKey',

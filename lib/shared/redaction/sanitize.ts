@@ -8,10 +8,10 @@ const maxMapMembers = 100;
 const maxDepth = 8;
 
 interface SanitizeOptions {
-  /** Takes each text that is removed, so that messages that repeat it can be scrubbed. */
+  /** Collects the removed texts, so that they can be removed from messages that repeat them. */
   readonly secrets?: Set<string>;
-  /** What texts for people go through. A request's own are not: they repeat no secret, and there may be thousands. */
-  readonly scrub?: Redact;
+  /** Applied to human-readable texts. Not needed for a request, whose texts do not repeat its secrets. */
+  readonly redact?: Redact;
 }
 
 interface SanitizeState extends Required<SanitizeOptions> {
@@ -19,90 +19,93 @@ interface SanitizeState extends Required<SanitizeOptions> {
   readonly depth: number;
 }
 
-/** The value with only what may stay: other fields and misplaced texts removed, long texts and lists trimmed with a mark. */
+/** Keeps only allowlisted fields with values of their kind. Marks what was removed, and long texts and lists it trimmed. */
 export function sanitize(
   value: unknown,
-  { secrets = new Set(), scrub = (text) => text }: SanitizeOptions = {},
+  { secrets = new Set(), redact = (text) => text }: SanitizeOptions = {},
 ): unknown {
-  return sanitizeAt(value, { kind: 'inside', depth: 0, secrets, scrub });
+  return sanitizeAt(value, { kind: 'container', depth: 0, secrets, redact });
 }
 
-function sanitizeAt(value: unknown, place: SanitizeState): unknown {
-  if (typeof value === 'string') return sanitizeString(value, place);
+function sanitizeAt(value: unknown, state: SanitizeState): unknown {
+  if (typeof value === 'string') return sanitizeString(value, state);
   if (typeof value === 'number') return isStorable(value) ? value : removedMark;
   if (typeof value !== 'object' || value === null) return value;
-  if (place.depth >= maxDepth) {
-    collectSecrets(value, place.secrets);
+  if (state.depth >= maxDepth) {
+    collectSecrets(value, state.secrets);
     return trimmedMark;
   }
-  const deeper = { ...place, depth: place.depth + 1 };
+  const deeper = { ...state, depth: state.depth + 1 };
   if (Array.isArray(value)) return sanitizeList(value, deeper);
-  return place.kind === 'map' ? sanitizeMembers(value, deeper) : sanitizeFields(value, deeper);
+  return state.kind === 'map' ? sanitizeMembers(value, deeper) : sanitizeFields(value, deeper);
 }
 
-/** Numbers that the table can hold; clients send others. */
+/**
+ * Whether DynamoDB can store the number; clients send others. The bounds are inside its range of 1E-130 to 9.9E+125.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+ */
 const isStorable = (value: number): boolean => value === 0 || (Math.abs(value) > 1e-100 && Math.abs(value) < 1e100);
 
-function sanitizeString(text: string, { kind, secrets, scrub }: SanitizeState): string {
-  const kept = sanitizeStringByKind[kind](text, scrub);
-  if (kept === removedMark) collectSecrets(text, secrets);
-  return kept;
+function sanitizeString(text: string, { kind, secrets, redact }: SanitizeState): string {
+  const sanitized = sanitizeStringByKind[kind](text, redact);
+  if (sanitized === removedMark) collectSecrets(text, secrets);
+  return sanitized;
 }
 
-const sanitizeStringByKind: Readonly<Record<FieldKind, (text: string, scrub: Redact) => string>> = {
+const sanitizeStringByKind: Readonly<Record<FieldKind, (text: string, redact: Redact) => string>> = {
   id: sanitizeId,
-  text: (text, scrub) => sanitizeText(scrub(text)),
-  word: (text) => (text.length > maxTokenLength ? removedMark : sanitizeText(text)),
+  text: (text, redact) => sanitizeText(redact(text)),
+  token: (text) => (text.length > maxTokenLength ? removedMark : sanitizeText(text)),
   number: (text) => (/^-?[\d.,]{1,20}$/.test(text) ? text : removedMark),
   date: (text) => (/^[\dTZ:. +-]{1,40}$/.test(text) ? text : removedMark),
   flag: (text) => (text === 'true' || text === 'false' ? text : removedMark),
-  inside: () => removedMark,
+  container: () => removedMark,
   map: () => removedMark,
 };
 
-/** Unlisted names are not shown, for a name can be a secret as well; their number is. */
-function sanitizeFields(value: object, place: SanitizeState): Record<string, unknown> {
+/** Replaces unlisted fields by their number, because a field name can be a secret, too. */
+function sanitizeFields(value: object, state: SanitizeState): Record<string, unknown> {
   const fields = Object.entries(value);
   const listed = fields.flatMap(([field, inner]) => {
     const kind = getFieldKind(field);
-    if (kind) return [[field, sanitizeAt(inner, { ...place, kind })] as const];
-    collectSecrets(inner, place.secrets);
+    if (kind) return [[field, sanitizeAt(inner, { ...state, kind })] as const];
+    collectSecrets(inner, state.secrets);
     if (!isSecretField(field)) {
-      collectSecrets(field, place.secrets);
+      collectSecrets(field, state.secrets);
       return [];
     }
-    // However many other texts were removed before it.
-    if (typeof inner === 'string') place.secrets.add(inner);
+    // Added even if the limit of collected secrets is reached.
+    if (typeof inner === 'string') state.secrets.add(inner);
     return [[field, removedMark] as const];
   });
   const unlisted = fields.filter(([field]) => !getFieldKind(field) && !isSecretField(field)).length;
   return { ...Object.fromEntries(listed), ...(unlisted > 0 && { [removedMark]: unlisted }) };
 }
 
-/** The members of `purchases` are named by product ids of the form `{platform}:{productId}`. */
-function sanitizeMembers(value: object, place: SanitizeState): Record<string, unknown> {
+/** Sanitizes a map such as `purchases`, whose keys are `{platform}:{productId}`. */
+function sanitizeMembers(value: object, state: SanitizeState): Record<string, unknown> {
   const members = Object.entries(value).slice(0, maxMapMembers);
   return Object.fromEntries(
     members.map(([name, member]) => [
       /^[a-z_]{5,20}:./.test(name) ? sanitizeId(name) : removedMark,
-      sanitizeAt(member, { ...place, kind: 'inside' }),
+      sanitizeAt(member, { ...state, kind: 'container' }),
     ]),
   );
 }
 
-function sanitizeList(list: readonly unknown[], place: SanitizeState): unknown[] {
-  const kind = place.kind === 'map' ? 'inside' : place.kind;
-  const kept = list.slice(0, maxListLength).map((element) => sanitizeAt(element, { ...place, kind }));
+function sanitizeList(list: readonly unknown[], state: SanitizeState): unknown[] {
+  const kind = state.kind === 'map' ? 'container' : state.kind;
+  const kept = list.slice(0, maxListLength).map((element) => sanitizeAt(element, { ...state, kind }));
   if (list.length <= maxListLength) return kept;
-  collectSecrets(list.slice(maxListLength), place.secrets);
+  collectSecrets(list.slice(maxListLength), state.secrets);
   return [...kept, `${trimmedMark} ${list.length - maxListLength} more`];
 }
 
 const maxCollectedSecrets = 1000;
 
-/** Every text inside what is left out is a secret. Level by level, for what is left out may be nested without end. */
-function collectSecrets(left: unknown, secrets: Set<string>): void {
-  let level: unknown[] = [left];
+/** Collects all texts of a removed value. Iterates by level, because the value can be nested arbitrarily deep. */
+function collectSecrets(removed: unknown, secrets: Set<string>): void {
+  let level: unknown[] = [removed];
   while (level.length > 0 && secrets.size < maxCollectedSecrets) {
     const inner = level.filter((value) => typeof value === 'object' && value !== null) as object[];
     const names = inner.flatMap(listKeys).filter((name) => !getFieldKind(name) && !isSecretField(name));

@@ -1,4 +1,4 @@
-import type { ProductType } from '../../purchases/purchase.ts';
+import type { ProductType } from '../../api/enumerations.ts';
 import type { Price, Product } from './payloads.ts';
 
 /** Sellers write the type with the words of several clients. */

@@ -1,4 +1,4 @@
-import type { ProductType } from '../../purchases/purchase.ts';
+import type { ProductType } from '../../api/enumerations.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext } from '../store-context.ts';
 import { parseStoredSettings } from './settings.ts';

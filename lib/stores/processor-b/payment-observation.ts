@@ -1,5 +1,5 @@
+import type { CancelationReason } from '../../api/enumerations.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import type { CancelationReason } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';

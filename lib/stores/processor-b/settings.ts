@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ProductType } from '../../purchases/purchase.ts';
+import { ProductType } from '../../api/enumerations.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
 

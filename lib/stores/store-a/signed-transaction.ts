@@ -1,4 +1,5 @@
-import type { CancelationReason, Purchase } from '../../purchases/purchase.ts';
+import type { CancelationReason } from '../../api/enumerations.ts';
+import type { Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { RenewalPayload, TransactionPayload } from './payloads.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';

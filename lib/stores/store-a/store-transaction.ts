@@ -1,4 +1,5 @@
-import type { CancelationReason, PriceConsentStatus, Purchase, RenewalIntent } from '../../purchases/purchase.ts';
+import type { CancelationReason, PriceConsentStatus, RenewalIntent } from '../../api/enumerations.ts';
+import type { Purchase } from '../../purchases/purchase.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 
 /** A transaction in whichever form Apple told of it: signed, in a receipt, or in an answer of verifyReceipt. */

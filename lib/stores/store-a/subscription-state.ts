@@ -1,4 +1,5 @@
-import type { CancelationReason, Purchase } from '../../purchases/purchase.ts';
+import type { CancelationReason } from '../../api/enumerations.ts';
+import type { Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';

@@ -1,5 +1,5 @@
+import type { PriceConsentStatus } from '../../api/enumerations.ts';
 import type { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
-import type { PriceConsentStatus } from '../../purchases/purchase.ts';
 
 /** What was seen of the purchase when it was looked at because of a notification. */
 export interface ObservedFacts {

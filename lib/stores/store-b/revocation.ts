@@ -1,5 +1,6 @@
+import type { CancelationReason } from '../../api/enumerations.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { type CancelationReason, isExpired } from '../../purchases/purchase.ts';
+import { isExpired } from '../../purchases/purchase.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 
 /** A purchase that Google took away, dated by Google; one that goes on is left as it is. */

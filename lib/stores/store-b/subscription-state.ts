@@ -1,4 +1,5 @@
-import type { CancelationReason, PriceConsentStatus, Purchase } from '../../purchases/purchase.ts';
+import type { CancelationReason, PriceConsentStatus } from '../../api/enumerations.ts';
+import type { Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';

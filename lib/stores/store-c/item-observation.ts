@@ -1,5 +1,6 @@
+import type { CancelationReason } from '../../api/enumerations.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import type { CancelationReason, Purchase } from '../../purchases/purchase.ts';
+import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../shared/platform.ts';

@@ -256,12 +256,12 @@ describe('a webhook that fails', () => {
     const world = await createWebhookHarness({ urls: [server.url], around });
     const lines: string[] = [];
     const logged = console.error;
-    console.error = (line: string) => void lines.push(line);
+    console.error = (entry: unknown) => void lines.push(JSON.stringify(entry));
     await toldOf(world);
     console.error = logged;
     broken = false;
     expect(lines.join()).toContain('the table is away');
-    const waiting = await listDeliveries(world.keys.appName, 'waiting', world.deps);
+    const waiting = await listDeliveries(world.keys.appName, 'pending', world.deps);
     expect(waiting).toMatchObject([{ attempts: 1, failure: expect.stringMatching(/could not be sent/) }]);
     expect(server.requests).toHaveLength(0);
     await world.workUntil(startDate + minute);
@@ -294,7 +294,7 @@ describe('a webhook that fails', () => {
     expect(server.requests.slice(0, 2).map(({ path }) => path)).toEqual(['/', '/other']);
     expect(then[0]).toEqual(first);
     const left = await listDeliveries(appName, undefined, world.deps);
-    expect(left.map(({ state, url }) => [state, url])).toEqual([['waiting', `${server.url}/other?2`]]);
+    expect(left.map(({ state, url }) => [state, url])).toEqual([['pending', `${server.url}/other?2`]]);
   });
 
   it.each([
@@ -433,7 +433,7 @@ describe('a URL that takes no webhooks', () => {
     }
     await world.workUntil(startDate + 1_000);
     expect(server.requests).toHaveLength(1);
-    const waiting = await listDeliveries(world.keys.appName, 'waiting', world.deps);
+    const waiting = await listDeliveries(world.keys.appName, 'pending', world.deps);
     expect(waiting.map(({ failedAttempts }) => failedAttempts).sort()).toEqual([0, 0, 0, 0, 0, 1]);
     server.respondWith({ status: 200 });
     await world.workUntil(startDate + 10 * minute);
@@ -447,6 +447,6 @@ describe('a URL that takes no webhooks', () => {
     await toldOf(world);
     expect(server.requests).toEqual([]);
     const failure = 'The webhook URL does not start with https.';
-    expect(await listDeliveries(world.keys.appName, 'waiting', world.deps)).toMatchObject([{ failure, attempts: 1 }]);
+    expect(await listDeliveries(world.keys.appName, 'pending', world.deps)).toMatchObject([{ failure, attempts: 1 }]);
   });
 });

@@ -1,8 +1,8 @@
 import type { EventSearchResult } from '../api/event-records.ts';
-import { maxResponseBytes } from '../http/response-size.ts';
-import { truncateLists } from './limit-event-size.ts';
+import { truncateLists } from '../events/limit-event-size.ts';
+import { maxResponseBytes } from './response-size.ts';
 
-/** The rows in the size of an answer: when they are too large, their lists are shortened, and say so. */
+/** Shortens the lists of the rows until all rows fit into a response; `trimmed` counts the omitted rows. */
 export function fitRowsToResponse(rows: readonly EventSearchResult[]): EventSearchResult[] {
   for (const maxRows of [100, 10, 2, 0]) {
     const shorter = rows.map((row) => ({ ...row, content: truncateLists(row.content, maxRows) }));

@@ -1,0 +1,33 @@
+import * as v from 'valibot';
+
+/** `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+export const DateTime = v.pipe(v.string(), v.isoTimestamp());
+
+/** An optional query parameter. Clients send an empty string for a value that they do not have. */
+export const emptyAsAbsent = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => (text === '' ? undefined : text)),
+      v.optional(schema),
+    ),
+  );
+
+/** An optional field of a body. Clients send null or an empty string for a value that they do not have. */
+export const nullableOptional = <const S extends v.GenericSchema>(schema: S) =>
+  v.optional(
+    v.union([
+      v.pipe(
+        v.nullable(v.literal('')),
+        v.transform(() => undefined),
+      ),
+      schema,
+    ]),
+  );
+
+/** An optional field that must not fail the request: an invalid value counts as absent. */
+export const invalidAsAbsent = <const S extends v.GenericSchema>(schema: S) =>
+  v.fallback(v.optional(schema), undefined);
+
+/** An ISO 4217 code in any case, converted to upper case. */
+export const CurrencyCode = v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR'));

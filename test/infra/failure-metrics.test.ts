@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { logPatterns } from '../../infra/failure-metrics.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
+import { logError, logWarning } from '../../lib/shared/log.ts';
+import { matchesFilterPattern } from './filter-pattern.ts';
+
+let lines: string[];
+beforeEach(() => {
+  lines = [];
+  jest.spyOn(console, 'error').mockImplementation((entry: unknown) => void lines.push(toLogLine('ERROR', entry)));
+  jest.spyOn(console, 'warn').mockImplementation((entry: unknown) => void lines.push(toLogLine('WARN', entry)));
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** Formats a line as Lambda's JSON log format does: one logged value becomes the field `message`. */
+const toLogLine = (level: string, message: unknown): string =>
+  JSON.stringify({ timestamp: '2026-11-21T10:00:00.000Z', level, requestId: '8f5…', message });
+
+const listMatches = (line: string | undefined): string[] =>
+  Object.entries(logPatterns)
+    .filter(([, { logPatternString }]) => matchesFilterPattern(logPatternString, line ?? ''))
+    .map(([kind]) => kind);
+
+const outage = new ServiceError('ConnectionFailed', 'App Store is unavailable. Try again later.', {
+  cause: new Error('socket hang up'),
+});
+
+describe('logPatterns', () => {
+  it('counts an internal error whose stack trace mentions ConnectionFailed as an error', () => {
+    const cause = new Error('cannot read the code of ConnectionFailed');
+    logError({ endpoint: 'validate-receipt', app: 'demo', eventId: '1' }, ServiceError.fromUnknown(cause));
+    expect(lines[0]).toContain('at ');
+    expect(lines[0]).toMatch(/stack.+ConnectionFailed/);
+    expect(listMatches(lines[0])).toEqual(['Error']);
+  });
+
+  it('counts settings that a store rejects as an error', () => {
+    logError({ endpoint: 'validate-receipt' }, new ServiceError('InternalError', 'App Store rejected the settings.'));
+    expect(listMatches(lines[0])).toEqual(['Error']);
+  });
+
+  it('counts an unavailable store as unavailable and not as an error', () => {
+    logError({ endpoint: 'validate-receipt', app: 'demo', eventId: '1' }, outage);
+    expect(listMatches(lines[0])).toEqual(['StoreUnavailable']);
+  });
+
+  it('counts a delayed notification', () => {
+    logError({ worker: 'process-notification', problem: 'NotificationDelayed', app: 'demo', eventId: '1' }, outage);
+    expect(listMatches(lines[0])).toEqual(['StoreUnavailable', 'NotificationDelayed']);
+  });
+
+  it('ignores a delayed notification that is only mentioned in a message', () => {
+    logError({ worker: 'process-notification' }, new ServiceError('ConnectionFailed', 'not a NotificationDelayed'));
+    expect(listMatches(lines[0])).toEqual(['StoreUnavailable']);
+  });
+
+  it.each([
+    ['a crash', { errorType: 'TypeError', errorMessage: 'x is undefined', stackTrace: ['at ConnectionFailed'] }],
+    ['a plain text', 'the table failed: ConnectionFailed'],
+  ])('counts %s that has no code as an error', (_kind, message) => {
+    expect(listMatches(toLogLine('ERROR', message))).toEqual(['Error']);
+  });
+
+  it('ignores warnings', () => {
+    logWarning({ endpoint: 'receive-notification' }, new ServiceError('Forbidden', 'The signature is invalid.'));
+    expect(lines).toHaveLength(1);
+    expect(listMatches(lines[0])).toEqual([]);
+  });
+});
