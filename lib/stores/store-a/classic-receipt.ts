@@ -74,7 +74,7 @@ export function fromClassicTransaction(record: ClassicTransaction, origin: Recei
   return {
     ...omitUndefined({
       productType: expiresDate === undefined ? undefined : ('paid subscription' as const),
-      group: toText(record.subscription_group_identifier),
+      subscriptionGroupId: toText(record.subscription_group_identifier),
       originalPurchaseDate: toNumber(record.original_purchase_date_ms),
       expiresDate,
       ...toEndDates(record, expiresDate),

@@ -68,7 +68,7 @@ function fromAppDownload(payload: AppTransactionPayload): Evidence {
     isVerified: true,
     environment: payload.receiptType,
     transactions: [],
-    ...omitUndefined({ customerId: payload.appTransactionId }),
+    ...omitUndefined({ lookupId: payload.appTransactionId }),
     download: fromAppTransaction(payload),
     nativeTransaction: native,
   };

@@ -20,7 +20,7 @@ export function fromSignedTransaction(payload: TransactionPayload): StoreTransac
   return {
     ...omitUndefined({
       productType: productTypes[payload.type ?? ''],
-      group: payload.subscriptionGroupIdentifier,
+      subscriptionGroupId: payload.subscriptionGroupIdentifier,
       originalPurchaseDate: payload.originalPurchaseDate,
       expiresDate,
       revokedAt: revocationDate,
