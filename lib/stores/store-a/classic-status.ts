@@ -28,7 +28,7 @@ interface VerifyReceiptState {
   readonly pending: readonly PendingRenewal[];
 }
 
-/** Derives the subscription statuses of the App Store Server API from a response of verifyReceipt, which has none. */
+/** Derives the subscription statuses of the App Store Server API from a response of verifyReceipt, which does not contain them. */
 export function deriveStatuses(
   transactions: readonly StoreTransaction[],
   { asOf, pending: pendingRenewals }: VerifyReceiptState,

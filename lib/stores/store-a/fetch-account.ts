@@ -38,8 +38,8 @@ export async function fetchAccount(
 }
 
 /**
- * Fetches from the first environment and, if it returns nothing, from the other one. Production rejects the key of an app that has
- * not been released. Throws `InternalError` if the first environment rejects the key and the other one returns nothing.
+ * Fetches from the first environment and, if it returns nothing, from the second. Production rejects the key of an app that has not
+ * been released. Throws `InternalError` if the first environment rejects the key and the second returns nothing.
  */
 async function tryBothEnvironments<T>(
   first: Environment,

@@ -12,7 +12,7 @@ import { fromSignedStatus, fromSignedTransaction } from './signed-transaction.ts
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
 import { type VerificationContext, verifyAppTransaction, verifyRenewal, verifyTransaction } from './verification.ts';
 
-/** What the API queries need. Signatures in the responses are verified, too. */
+/** Dependencies of the API queries. Signatures in the responses are verified, too. */
 export interface ApiContext {
   readonly server: AppStoreServerApi;
   readonly environment: Environment;
@@ -121,7 +121,7 @@ interface ResponseOrigin {
   readonly appAppleId?: number;
 }
 
-/** The token selects the app by its bundle id. A different `appAppleId` shows that the one in the settings is wrong. */
+/** The token selects the app by its bundle id. A different `appAppleId` shows that the setting is wrong. */
 function checkResponseOrigin(origin: ResponseOrigin, { environment, verification }: ApiContext): void {
   if (origin.environment !== environment || origin.bundleId !== verification.bundleId) {
     throw unavailableError(`The response is for ${origin.bundleId} in ${origin.environment}.`);

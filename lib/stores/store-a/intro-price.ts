@@ -2,7 +2,7 @@ import type { StoreTransaction } from './store-transaction.ts';
 
 /**
  * Lists the products whose introductory price the store account has used, by their ids without prefix. One introductory offer
- * counts for all products of the subscription group. Only products that were bought are known.
+ * counts for all products of the subscription group. Only products that were bought can be listed.
  * @see https://developer.apple.com/documentation/appstoreserverapi/offertype
  */
 export function listIneligibleForIntroPrice(transactions: readonly StoreTransaction[]): string[] {

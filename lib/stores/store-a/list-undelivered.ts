@@ -15,7 +15,7 @@ import { createVerificationContext, type VerificationContext } from './verificat
 const clockToleranceMs = hourMs;
 
 /**
- * How long Apple stores notifications.
+ * Retention of the notification history.
  * @see https://developer.apple.com/documentation/appstoreserverapi/get_notification_history
  */
 const historyRetentionMs: Readonly<Record<Environment, number>> = {

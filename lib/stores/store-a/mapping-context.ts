@@ -1,6 +1,6 @@
 import type { Purchase } from '../../purchases/purchase.ts';
 
-/** What the mapping from App Store transactions to observations needs besides the transactions. */
+/** Input for the mapping from App Store transactions to observations, in addition to the transactions. */
 export interface MappingContext {
   readonly requestDetails: RequestDetails;
   /** Whether observations get a refresh token. A refresh requires an App Store Server API key. */
@@ -14,6 +14,6 @@ export interface RequestDetails {
   readonly productType?: NonNullable<Purchase['productType']>;
   readonly priceMicros?: number;
   readonly currency?: string;
-  /** Length of a non-renewing subscription, as an ISO 8601 duration. */
+  /** ISO 8601 duration of a non-renewing subscription. */
   readonly period?: string;
 }

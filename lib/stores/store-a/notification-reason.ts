@@ -9,7 +9,7 @@ const reasonsByType: Readonly<Record<string, NotificationReason>> = {
   'SUBSCRIBED.INITIAL_BUY': 'PURCHASED',
   'SUBSCRIBED.RESUBSCRIBE': 'RENEWED',
   ONE_TIME_CHARGE: 'PURCHASED',
-  // Until 2023, Apple sent OFFER_REDEEMED instead of SUBSCRIBED if the customer redeemed an offer.
+  // Apple sent OFFER_REDEEMED instead of SUBSCRIBED for redeemed offers until 2023.
   'OFFER_REDEEMED.INITIAL_BUY': 'PURCHASED',
   'OFFER_REDEEMED.RESUBSCRIBE': 'RENEWED',
   'OFFER_REDEEMED.UPGRADE': 'PLAN_CHANGED',

@@ -66,7 +66,7 @@ export function verifySignedMessage(message: SignedMessage, roots: TrustedRoots,
   }
 }
 
-/** Rejects signed attributes: the signature would cover them instead of the content. Apple's receipts have none. */
+/** Rejects signed attributes: the signature would cover them instead of the content. Apple's receipts do not contain any. */
 function readSigner(signerInfo: DerValue | undefined): Pick<SignedMessage, 'digest' | 'signature' | 'signer'> {
   const [, signer, algorithm, signatureAlgorithm, signature] = parseChildren(expectTag(signerInfo, derTags.sequence));
   expectTag(signatureAlgorithm, derTags.sequence);

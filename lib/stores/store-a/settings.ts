@@ -20,7 +20,7 @@ const hasCompleteApiKey = ({ issuerId, keyId, privateKey }: Partial<ApiKey>): bo
 export const StoreASettings = v.pipe(
   v.object({
     bundleId: Text,
-    /** Numeric id of the app in the App Store. If set, production data of another app is rejected. */
+    /** Numeric id of the app in the App Store. If set, production data with a different id is rejected. */
     appAppleId: v.exactOptional(v.pipe(v.number(), v.integer())),
     issuerId: v.exactOptional(Text),
     keyId: v.exactOptional(Text),
@@ -43,7 +43,7 @@ export interface ApiKey {
   readonly privateKey: string;
 }
 
-/** Parses the stored settings. Throws `InvalidPayload` if there are none and `InternalError` if they are not valid. */
+/** Parses the stored settings. Throws `InvalidPayload` if they are missing and `InternalError` if they are not valid. */
 export function parseStoredSettings(settings: unknown): StoreASettings {
   if (settings === undefined || settings === null) throw missingSettingsError('store_a');
   const result = v.safeParse(StoreASettings, settings);

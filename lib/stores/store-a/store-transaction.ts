@@ -52,7 +52,7 @@ export const subscriptionStatuses = { active: 1, expired: 2, billingRetry: 3, gr
 
 /** The state of a subscription that its transactions do not contain. */
 export interface SubscriptionStatus {
-  /** One of `subscriptionStatuses`. Apple can add further values. */
+  /** A value of `subscriptionStatuses`. Apple can add further values. */
   readonly status: number;
   /** The transaction that the status refers to. */
   readonly transaction: StoreTransaction;
@@ -71,7 +71,7 @@ export interface SubscriptionStatus {
   readonly userAlias?: string;
 }
 
-/** Compares the purchase dates. If they are equal, an active transaction is later, then the one that expires later. */
+/** Compares the purchase dates. If they are equal, active transactions are later, then those with a later expiration date. */
 export function isLaterTransaction(a: StoreTransaction, b: StoreTransaction): boolean {
   if (a.purchaseDate !== b.purchaseDate) return a.purchaseDate > b.purchaseDate;
   if (isActiveTransaction(a) !== isActiveTransaction(b)) return isActiveTransaction(a);

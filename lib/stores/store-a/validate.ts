@@ -19,7 +19,7 @@ import { createVerificationContext } from './verification.ts';
 
 type Scope = StoreValidation['scope'];
 
-/** Returns all purchases of the store account in the app, whatever product the client requests. */
+/** Returns all purchases of the store account in the app, not only the requested product. */
 export async function validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation> {
   const settings = parseStoredSettings(context.settings);
   const verification = createVerificationContext(settings, context);
@@ -44,7 +44,7 @@ export async function validate(request: ValidationRequest, context: StoreContext
   };
 }
 
-/** For scope `application`, the details apply to the signed product or to the product in `transaction.id`. */
+/** Selects the product to which the details apply. For scope `application`: the signed product or the one in `transaction.id`. */
 function toRequestDetails(
   request: ValidationRequest,
   { productId: signedProductId }: Evidence,
@@ -68,7 +68,7 @@ function canValidateOffline(
   { receiptData, transactions }: Evidence,
   { purchases, requested, now }: OfflineContext,
 ): boolean {
-  // A signed app download contains no purchases. A receipt without purchases proves that there are none.
+  // A signed app download contains no purchases. A receipt without purchases proves that the customer owns nothing.
   if (receiptData === undefined && transactions.length === 0) return false;
   const groups = purchases.map(({ group }) => group);
   return isEvidenceCurrent(groups, now) || (requested !== undefined && isActive(requested.observation.purchase, now));

@@ -38,7 +38,7 @@ export const verifyTransaction = (jws: string, verification: VerificationContext
 export const verifyRenewal = (jws: string, verification: VerificationContext): RenewalPayload =>
   parse(RenewalPayload, verifyJws(jws, verification.signedDataRoots, verification.now));
 
-/** Throws `InvalidPayload` if the signature is not valid or the download is of another app. */
+/** Throws `InvalidPayload` if the signature is not valid or the download belongs to another app. */
 export const verifyAppTransaction = (jws: string, verification: VerificationContext): AppTransactionPayload =>
   parseAppTransaction(verifyJws(jws, verification.signedDataRoots, verification.now), verification);
 

@@ -19,7 +19,7 @@ const StatusBody = v.object({
 });
 type StatusBody = v.InferOutput<typeof StatusBody>;
 
-/** For iOS 6 receipts, verifyReceipt returns an object instead of an array. */
+/** verifyReceipt returns an object instead of an array for iOS 6 receipts. */
 const TransactionList = v.union([
   v.array(ClassicTransaction),
   v.pipe(
