@@ -17,8 +17,8 @@ export async function benchVerifyStoreA(): Promise<BenchResult> {
   const apple = createPki({ root: upperTier, intermediate: upperTier });
   const [seen, unseen] = [createTokens(() => apple), createTokens(() => withNewChain(apple))];
   const trust = {
-    signedData: getSignedDataRoots([apple.root.der]),
-    receipts: getReceiptRoots([]),
+    signedDataRoots: getSignedDataRoots([apple.root.der]),
+    receiptRoots: getReceiptRoots([]),
     bundleId,
     now: Date.now(),
   };

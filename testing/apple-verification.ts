@@ -11,8 +11,8 @@ interface VerificationCase {
 
 /** Whom we believe in a test: the root, about one application. */
 export const createVerificationContext = (circumstances: VerificationCase) => ({
-  signedData: getSignedDataRoots([circumstances.root]),
-  receipts: getReceiptRoots([circumstances.root]),
+  signedDataRoots: getSignedDataRoots([circumstances.root]),
+  receiptRoots: getReceiptRoots([circumstances.root]),
   bundleId: circumstances.bundleId ?? bundleId,
   appAppleId,
   now: circumstances.now ?? Date.now(),

@@ -10,7 +10,7 @@ import type { EpochMillis } from '../shared/time.ts';
 export interface StoreContext {
   /** Name of the app, taken from the verified credentials or from the notification URL. */
   readonly appName: string;
-  /** Decrypted settings of the app for this store. Undefined if there are none. The adapter parses them. */
+  /** Decrypted settings of the app for this store. Undefined if the app does not use the store. The adapter parses them. */
   readonly settings: unknown;
   readonly fetch: StoreFetch;
   /** Returns the current time of the service, in epoch milliseconds. The local runtime can move this clock. */
@@ -42,7 +42,7 @@ export interface StoreContext {
   readonly extraRoots: readonly Uint8Array[];
 }
 
-/** What an access token opens at processor_a. The ids are Stripe's own, without prefix. */
+/** Ids at processor_a to which an access token grants access. Stripe's own ids, without prefix. */
 export interface AccessGrant {
   readonly session?: string;
   readonly customer?: string;

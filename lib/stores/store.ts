@@ -11,8 +11,8 @@ import type { StoreContext } from './store-context.ts';
  *
  * A missing optional method means that the store lacks the capability.
  *
- * Unless noted otherwise, methods throw a `ServiceError` with one of these codes:
- * - `InvalidPayload`: the input can never be accepted, for example a receipt of another app.
+ * If not noted differently, methods throw a `ServiceError` with one of these codes:
+ * - `InvalidPayload`: the input can never be accepted, for example a receipt that belongs to another app.
  * - `ConnectionFailed`: the store is unavailable. The caller can retry.
  * - `InternalError`: the settings are unusable or the store rejected them. The operator must correct them.
  */
@@ -35,7 +35,7 @@ export interface Store {
 
   /**
    * Returns the prefixed id of the requested purchase if the request alone identifies it by a secret, such as a purchase token.
-   * While the store is unavailable, the API answers such a request with the last verified state.
+   * While the store is unavailable, the API returns the last verified state for such a request.
    */
   identifyPurchase?(request: ValidationRequest): string | undefined;
 
@@ -45,7 +45,7 @@ export interface Store {
    */
   fulfill?(validation: StoreValidation, context: StoreContext): Promise<readonly Observation[]>;
 
-  /** Queries the current state of a purchase. `refreshToken` is the one of an earlier observation of this adapter. */
+  /** Queries the current state of a purchase. `refreshToken` comes from an earlier observation of this adapter. */
   refresh?(refreshToken: Readonly<Record<string, string>>, context: StoreContext): Promise<readonly Observation[]>;
 
   /**

@@ -2,7 +2,7 @@ import { unavailableError } from './api-errors.ts';
 import type { StoreFetch } from './store-context.ts';
 
 interface TimeBudget {
-  /** Limit for all calls together. Clients give up after 20 s. */
+  /** Limit for all calls together. Clients abort a request after 20 s. */
   readonly totalMs: number;
   /** Limit for each call. */
   readonly maxCallMs: number;

@@ -1,13 +1,13 @@
-import { ServiceError } from '../../shared/errors.ts';
+import type { ServiceError } from '../../shared/errors.ts';
+import * as storeErrors from '../api-errors.ts';
 import { createResponseParser } from '../parse-response.ts';
 
-/** The error of an Apple that cannot be asked now; what is wrong stays in the cause. */
-export const unavailableError = (cause: unknown): ServiceError =>
-  new ServiceError('ConnectionFailed', 'Apple cannot be asked now.', { cause });
+/** Subject of the public error messages. */
+export const storeName = 'The App Store';
 
-/** The JSON text of an answer as the schema's type. Throws `ConnectionFailed` for a page, garbage or other words. */
+export const unavailableError = (cause: unknown): ServiceError => storeErrors.unavailableError(storeName, cause);
+
+export const invalidSettingsError = (reason: string, cause?: unknown): ServiceError =>
+  storeErrors.invalidSettingsError(storeName, reason, cause);
+
 export const parseResponse = createResponseParser(unavailableError);
-
-/** The error of settings that Apple does not accept. */
-export const invalidSettingsError = (cause: string): ServiceError =>
-  new ServiceError('InternalError', 'Apple refuses the store_a settings of this application.', { cause });

@@ -1,32 +1,35 @@
-import { createPrivateKey, sign } from 'node:crypto';
-import { ServiceError } from '../../shared/errors.ts';
+import { type CryptoKey, importPKCS8, SignJWT } from 'jose';
 import type { EpochMillis } from '../../shared/time.ts';
+import { invalidSettingsError } from './api-errors.ts';
 import type { ApiKey } from './settings.ts';
 
+/** Apple allows up to 60 minutes. */
 const ttlSeconds = 300;
+const algorithm = 'ES256';
 
-/** The token that the App Store Server API wants. Throws `InternalError` for a key that cannot sign. */
-export function createApiToken({ issuerId, keyId, privateKey }: ApiKey, bundleId: string, now: EpochMillis): string {
+/**
+ * Creates a bearer token for the App Store Server API. Throws `InternalError` if the private key is unusable.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests
+ */
+export async function createApiToken(
+  { issuerId, keyId, privateKey }: ApiKey,
+  bundleId: string,
+  now: EpochMillis,
+): Promise<string> {
   const issuedAt = Math.floor(now / 1000);
-  const header = { alg: 'ES256', kid: keyId, typ: 'JWT' };
-  const claims = {
-    iss: issuerId,
-    iat: issuedAt,
-    exp: issuedAt + ttlSeconds,
-    aud: 'appstoreconnect-v1',
-    bid: bundleId,
-  };
-  const content = `${encodePart(header)}.${encodePart(claims)}`;
-  return `${content}.${createSignature(content, privateKey)}`;
+  return await new SignJWT({ bid: bundleId })
+    .setProtectedHeader({ alg: algorithm, kid: keyId, typ: 'JWT' })
+    .setIssuer(issuerId)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + ttlSeconds)
+    .setAudience('appstoreconnect-v1')
+    .sign(await importPrivateKey(privateKey));
 }
 
-function createSignature(content: string, privateKey: string): string {
+async function importPrivateKey(pem: string): Promise<CryptoKey> {
   try {
-    const key = createPrivateKey(privateKey);
-    return sign('sha256', Buffer.from(content), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url');
+    return await importPKCS8(pem, algorithm);
   } catch (cause) {
-    throw new ServiceError('InternalError', 'The private key in the store_a settings cannot be used.', { cause });
+    throw invalidSettingsError('privateKey is not valid', cause);
   }
 }
-
-const encodePart = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');

@@ -3,14 +3,13 @@ import type { EpochMillis } from '../../shared/time.ts';
 import type { ClassicReceipt } from './classic-receipt.ts';
 import type { AppTransactionPayload } from './payloads.ts';
 
-/** The customer's download of the application, as much of it as is told. */
+/** The customer's download of the app. */
 export interface AppDownload {
   readonly currentVersion?: string;
   readonly originalVersion?: string;
   readonly originalPurchaseDate?: EpochMillis;
 }
 
-/** The download by what Apple signed. */
 export const fromAppTransaction = (payload: AppTransactionPayload): AppDownload =>
   omitUndefined({
     currentVersion: payload.applicationVersion,
@@ -18,7 +17,6 @@ export const fromAppTransaction = (payload: AppTransactionPayload): AppDownload 
     originalPurchaseDate: payload.originalPurchaseDate,
   });
 
-/** The download by a receipt. */
 export const fromClassicReceipt = (receipt: ClassicReceipt): AppDownload =>
   omitUndefined({
     currentVersion: receipt.application_version?.toString(),
@@ -27,7 +25,7 @@ export const fromClassicReceipt = (receipt: ClassicReceipt): AppDownload =>
       receipt.original_purchase_date_ms === undefined ? undefined : Number(receipt.original_purchase_date_ms),
   });
 
-/** The download in the words of classic receipts, which clients read whatever they sent. */
+/** Converts a download to the field names of classic receipts. Clients read these for every kind of evidence. */
 export const toNativeDownload = ({ currentVersion, originalVersion, originalPurchaseDate }: AppDownload) =>
   omitUndefined({
     application_version: currentVersion,

@@ -1,10 +1,9 @@
-import { ServiceError } from '../../shared/errors.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse } from '../../shared/parse.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { ClassicReceipt, toEnvironment } from './classic-receipt.ts';
 import type { Environment } from './payloads.ts';
-import { parseSignedMessage, verifySignedMessage } from './pkcs7-message.ts';
+import { invalidReceiptError, parseSignedMessage, verifySignedMessage } from './pkcs7-message.ts';
 import {
   parseReceiptFields,
   pickBooleanFields,
@@ -17,37 +16,41 @@ import {
 } from './receipt-fields.ts';
 import { requireOwnBundle, type VerificationContext } from './verification.ts';
 
-/** The receipt of an installed application, its signature verified. */
+/** A verified app receipt, the file in the app's bundle. */
 export interface AppReceipt {
   readonly bundleId: string;
-  /** Unknown for receipts that were written before Apple noted it. */
+  /** Undefined for old receipts, which do not contain it. */
   readonly environment?: Environment;
   readonly createdAt: EpochMillis;
-  /** What it says, in the words of verifyReceipt. */
+  /** The content, with the field names of verifyReceipt. */
   readonly receipt: ClassicReceipt;
 }
 
-/** Longer than the receipt of any account; the edge takes no body beyond 2 MB. */
+/** Above the size of real receipts. The API accepts bodies of at most 2 MB. */
 const maxReceiptBytes = 2_000_000;
 
+/**
+ * Attribute types of the receipt and, from 1701, of its transactions.
+ * @see https://developer.apple.com/documentation/appstorereceipts/validating-receipts-on-the-device
+ */
 const attributeTypes = { environment: 0, bundleId: 2, creation: 12, inApp: 17 } as const;
 
 /**
- * Reads a PKCS#7 receipt that Apple signed, with a chain valid when it was created, and issued to this application. Throws
- * `InvalidPayload`.
+ * Verifies and parses a base64 PKCS#7 receipt. The certificates must have been valid at the creation date and the receipt must
+ * belong to the app. Throws `InvalidPayload`.
  */
-export function verifyAppReceipt(base64: string, trust: VerificationContext): AppReceipt {
+export function verifyAppReceipt(base64: string, verification: VerificationContext): AppReceipt {
   const bytes = Buffer.from(base64, 'base64');
-  if (bytes.length > maxReceiptBytes) throw invalidReceiptError('it is too long');
+  if (bytes.length > maxReceiptBytes) throw invalidReceiptError(`it exceeds ${maxReceiptBytes} bytes`);
   const message = parseSignedMessage(bytes);
   const fields = parseReceiptFields(message.content);
   const createdAt = readDate(fields, attributeTypes.creation);
-  if (createdAt === undefined) throw invalidReceiptError('it names no date');
-  verifySignedMessage(message, trust.receipts, createdAt);
+  if (createdAt === undefined) throw invalidReceiptError('the creation date is missing');
+  verifySignedMessage(message, verification.receiptRoots, createdAt);
   const bundleId = readText(fields, attributeTypes.bundleId) ?? '';
   return requireOwnBundle(
     { bundleId, createdAt, receipt: toClassicReceipt(fields), ...parseEnvironment(fields) },
-    trust,
+    verification,
   );
 }
 
@@ -55,7 +58,7 @@ function parseEnvironment(fields: ReceiptFields): { environment?: Environment } 
   const receiptType = readText(fields, attributeTypes.environment);
   const environment = receiptType === undefined ? undefined : toEnvironment(receiptType);
   if (receiptType !== undefined && environment === undefined)
-    throw invalidReceiptError(`no store issues ${receiptType} receipts`);
+    throw invalidReceiptError(`receipts of type ${receiptType} are not accepted`);
   return omitUndefined({ environment });
 }
 
@@ -85,6 +88,3 @@ const toClassicTransaction = (fields: ReceiptFields): Record<string, string> => 
   ...pickBooleanFields(fields, { is_trial_period: 1713, is_in_intro_offer_period: 1719 }),
   ...pickTextFields(fields, { promotional_offer_id: 1721 }),
 });
-
-const invalidReceiptError = (reason: string): ServiceError =>
-  new ServiceError('InvalidPayload', `The receipt cannot be accepted: ${reason}.`);

@@ -3,35 +3,39 @@ import type { StoreFetch, StoreResponse } from '../store-context.ts';
 import { parseResponse, unavailableError } from './api-errors.ts';
 import type { Environment } from './payloads.ts';
 
-/** Changed in May 2026; the hosts under itunes.apple.com are the former names. */
+/** Apple renamed the hosts in May 2026. The former names end in itunes.apple.com. */
 const hosts: Readonly<Record<Environment, string>> = {
   Production: 'https://api.storekit.apple.com',
   Sandbox: 'https://api.storekit-sandbox.apple.com',
 };
 
-/** What a call came to: an answer, nothing known under that id here, or our key not accepted here. */
+/**
+ * The result of an API call.
+ * - `notFound`: the environment does not contain the requested id.
+ * - `unauthorized`: the environment rejected the API key, or does not contain the app. `reason` is for logs.
+ */
 export type ApiResult<T> =
   | { readonly kind: 'found'; readonly value: T }
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'notFound' }
+  | { readonly kind: 'unauthorized'; readonly reason: string };
 
-/** Calls of the App Store Server API in either environment. */
+/**
+ * A client for the App Store Server API. Both methods throw `ConnectionFailed` for outages, rate limits and unexpected responses.
+ * @see https://developer.apple.com/documentation/appstoreserverapi
+ */
 export interface AppStoreServerApi {
-  /** Throws `ConnectionFailed` for whatever is no answer: an outage, a rate limit, a page, other words than expected. */
   get<S extends v.GenericSchema>(
     environment: Environment,
     path: string,
     schema: S,
   ): Promise<ApiResult<v.InferOutput<S>>>;
-  /** The same with a question as JSON, for what Apple wants asked so. */
   post<S extends v.GenericSchema>(
     environment: Environment,
     path: string,
-    question: { readonly body: object; readonly schema: S },
+    request: { readonly body: object; readonly schema: S },
   ): Promise<ApiResult<v.InferOutput<S>>>;
 }
 
-/** The API, called with the token. */
 export function createAppStoreServerApi(fetch: StoreFetch, token: string): AppStoreServerApi {
   const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
   return {
@@ -39,9 +43,12 @@ export function createAppStoreServerApi(fetch: StoreFetch, token: string): AppSt
       return toApiResult(await fetch(`${hosts[environment]}${path}`, { headers }), schema);
     },
     async post(environment, path, { body, schema }) {
-      const question = { method: 'POST', body: JSON.stringify(body) } as const;
-      const typed = { ...headers, 'content-type': 'application/json' };
-      return toApiResult(await fetch(`${hosts[environment]}${path}`, { ...question, headers: typed }), schema);
+      const response = await fetch(`${hosts[environment]}${path}`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return toApiResult(response, schema);
     },
   };
 }
@@ -51,16 +58,19 @@ const toApiResult = <S extends v.GenericSchema>(response: StoreResponse, schema:
 
 const ApiErrorBody = v.object({ errorCode: v.number() });
 
-/** Invalid transaction id; account, original transaction or transaction not found; no download of the application. */
+/**
+ * InvalidTransactionId, AccountNotFound, OriginalTransactionIdNotFound, TransactionIdNotFound, AppTransactionDoesNotExist.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/error_codes
+ */
 const notFoundErrorCodes = new Set([4000006, 4040001, 4040005, 4040010, 4040019]);
-const appNotFound = 4040003;
+const appNotFoundErrorCode = 4040003;
 
-/** Apple refuses a key with 401 and no JSON; so it answers in production for an application never released there. */
+/** A 401 has no JSON body. Production also returns 401 for an app that has not been released yet. */
 function toApiFailure({ status, text }: StoreResponse): ApiResult<never> {
-  if (status === 401 || status === 403) return { kind: 'refused', reason: `HTTP ${status}` };
+  if (status === 401 || status === 403) return { kind: 'unauthorized', reason: `HTTP ${status}` };
   if (status >= 500 || status === 429) throw unavailableError(`HTTP ${status}`);
   const { errorCode } = parseResponse(ApiErrorBody, text);
-  if (notFoundErrorCodes.has(errorCode)) return { kind: 'missing' };
-  if (errorCode === appNotFound) return { kind: 'refused', reason: 'the application is not known to the App Store' };
+  if (notFoundErrorCodes.has(errorCode)) return { kind: 'notFound' };
+  if (errorCode === appNotFoundErrorCode) return { kind: 'unauthorized', reason: 'The app is not found.' };
   throw unavailableError(`HTTP ${status}, error ${errorCode}`);
 }

@@ -1,4 +1,7 @@
-/** Apple Root CA - G3, in DER: the root of every JWS that the App Store signs. */
+/**
+ * Apple Root CA - G3 in DER, the root of all JWS that the App Store signs.
+ * @see https://www.apple.com/certificateauthority/
+ */
 export const appleRootG3: Uint8Array = Buffer.from(
   [
     'MIICQzCCAcmgAwIBAgIILcX8iNLFS5UwCgYIKoZIzj0EAwMwZzEbMBkGA1UEAwwSQXBwbGUgUm9vdCBDQSAtIEczMSYwJAYDVQQLDB1BcHBsZSBD',
@@ -12,7 +15,10 @@ export const appleRootG3: Uint8Array = Buffer.from(
   'base64',
 );
 
-/** Apple Inc. Root, in DER: the root of PKCS#7 receipts. */
+/**
+ * Apple Inc. Root in DER, the root of PKCS#7 receipts.
+ * @see https://www.apple.com/certificateauthority/
+ */
 export const appleIncRoot: Uint8Array = Buffer.from(
   [
     'MIIEuzCCA6OgAwIBAgIBAjANBgkqhkiG9w0BAQUFADBiMQswCQYDVQQGEwJVUzETMBEGA1UEChMKQXBwbGUgSW5jLjEmMCQGA1UECxMdQXBwbGUg',

@@ -3,7 +3,7 @@ import { ServiceError } from '../../shared/errors.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { derTags, expectTag, parseChildren, parseDer, readOid } from './der.ts';
 
-/** An X.509 certificate, as much of it as a chain is judged by. */
+/** The parts of an X.509 certificate that a chain verification needs. */
 export interface Certificate {
   readonly subject: string;
   readonly issuer: string;
@@ -11,13 +11,14 @@ export interface Certificate {
   readonly isCertificateAuthority: boolean;
   readonly notBefore: EpochMillis;
   readonly notAfter: EpochMillis;
-  /** The object identifiers of its extensions. */
+  /** Object identifiers of the extensions. */
   readonly extensions: ReadonlySet<string>;
+  /** SHA-256. */
   readonly fingerprint: string;
   isSignedBy(issuer: Certificate): boolean;
 }
 
-/** Reads a certificate in DER, and nothing but DER. Throws `InvalidPayload`. */
+/** Parses a certificate in DER. Throws `InvalidPayload`, also for PEM. */
 export function parseCertificate(der: Buffer): Certificate {
   const x509 = parseX509(der);
   return {
@@ -36,7 +37,7 @@ export function parseCertificate(der: Buffer): Certificate {
 function parseX509(der: Buffer): X509Certificate {
   try {
     const x509 = new X509Certificate(der);
-    // OpenSSL also takes PEM and trailing bytes; then the bytes would not be the certificate.
+    // OpenSSL also accepts PEM and trailing bytes. Then `der` would not be the certificate.
     if (x509.raw.equals(der) && x509.publicKey) return x509;
   } catch (cause) {
     throw unreadableError(cause);
@@ -44,14 +45,14 @@ function parseX509(der: Buffer): X509Certificate {
   throw unreadableError();
 }
 
-/** Parsed and not searched for: the bytes of an identifier may stand anywhere in a certificate. */
+/** Parses the extensions. A byte search would also find an identifier in another part of the certificate. */
 function listExtensionOids(der: Buffer): string[] {
   const [body] = parseChildren(expectTag(parseDer(der), derTags.sequence));
-  const wrapped = parseChildren(expectTag(body, derTags.sequence)).find(({ tag }) => tag === derTags.context3);
-  const [extensions] = wrapped ? parseChildren(wrapped) : [];
+  const wrapper = parseChildren(expectTag(body, derTags.sequence)).find(({ tag }) => tag === derTags.context3);
+  const [extensions] = wrapper ? parseChildren(wrapper) : [];
   if (!extensions) return [];
   return parseChildren(extensions).map((extension) => readOid(parseChildren(extension)[0]));
 }
 
 const unreadableError = (cause?: unknown): ServiceError =>
-  new ServiceError('InvalidPayload', 'A certificate of the signature cannot be read.', { cause });
+  new ServiceError('InvalidPayload', 'A certificate of the signature is not valid.', { cause });

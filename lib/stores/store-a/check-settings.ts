@@ -1,38 +1,27 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
-import type { Store } from '../store.ts';
+import type { CheckSettingsOptions } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
-import { createApiToken } from './api-token.ts';
-import { createAppStoreServerApi } from './app-store-server-api.ts';
-import { getApiKey, parseEnteredSettings } from './settings.ts';
+import { invalidSettingsError } from './api-errors.ts';
+import { connectAppStore } from './connect-app-store.ts';
+import { parseEnteredSettings } from './settings.ts';
 
-/** No transaction has this number: asking for it tells whether the key is accepted, and nothing else. */
+/** No transaction has the id 0, so the response depends on the API key alone. */
 const probePath = '/inApps/v1/transactions/0';
 
-/** Checks the settings of an application, with `callStore` by a call to Apple that changes nothing. */
-export async function checkSettings(
-  context: StoreContext,
-  { callStore }: Parameters<Store['checkSettings']>[1],
-): Promise<string> {
+export async function checkSettings(context: StoreContext, { callStore }: CheckSettingsOptions): Promise<string> {
   const settings = parseEnteredSettings(context.settings);
-  const key = getApiKey(settings);
-  if (!key) {
+  const server = await connectAppStore(settings, context);
+  if (!server) {
     return settings.sharedSecret
-      ? 'The form is right. Apple tells whether the shared secret is right only together with a receipt.'
-      : 'The form is right. Without an API key receipts are verified by their signatures alone.';
+      ? 'The format is valid. The shared secret can only be checked with a receipt.'
+      : 'The format is valid. Without an API key, receipts are verified by their signatures only.';
   }
-  const token = createApiToken(key, settings.bundleId, context.now());
-  if (!callStore) return 'The form is right.';
-  const server = createAppStoreServerApi(context.fetch, token);
+  if (!callStore) return 'The format is valid.';
   const production = await server.get('Production', probePath, v.unknown());
-  if (production.kind !== 'refused') return 'Apple accepts the API key.';
+  if (production.kind !== 'unauthorized') return 'The App Store accepted the API key.';
   const sandbox = await server.get('Sandbox', probePath, v.unknown());
-  if (sandbox.kind !== 'refused') {
-    return 'Apple accepts the API key in the sandbox; production knows the application from its first release on.';
+  if (sandbox.kind !== 'unauthorized') {
+    return 'The App Store accepted the API key in the sandbox. Production accepts it after the first release of the app.';
   }
-  throw new ServiceError(
-    'InternalError',
-    'Apple refuses the API key: issuerId, keyId, privateKey and bundleId must belong together.',
-    { cause: production.reason },
-  );
+  throw invalidSettingsError('issuerId, keyId, privateKey and bundleId must belong together', production.reason);
 }

@@ -1,15 +1,20 @@
 import * as v from 'valibot';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { Environment } from './payloads.ts';
 import { refundReasons } from './signed-transaction.ts';
 import type { StoreTransaction } from './store-transaction.ts';
 
-/** Every value is text in an answer of verifyReceipt, though not in all of them; the record stays as it came. */
+/** verifyReceipt returns most values as strings, but not all. The receipt itself is passed to the client unchanged. */
 const Scalar = v.union([v.string(), v.number(), v.boolean()]);
+type Scalar = v.InferOutput<typeof Scalar>;
 const Digits = v.union([v.number(), v.pipe(v.string(), v.digits())]);
 const [OptionalScalar, OptionalDigits] = [v.exactOptional(Scalar), v.exactOptional(Digits)];
 
-/** A purchase as classic receipts list it. */
+/**
+ * An in-app purchase of a classic receipt.
+ * @see https://developer.apple.com/documentation/appstorereceipts/responsebody
+ */
 export const ClassicTransaction = v.looseObject({
   transaction_id: Scalar,
   original_transaction_id: OptionalScalar,
@@ -17,7 +22,7 @@ export const ClassicTransaction = v.looseObject({
   purchase_date_ms: Digits,
   original_purchase_date_ms: OptionalDigits,
   expires_date_ms: OptionalDigits,
-  /** Receipts of iOS 6 have milliseconds here, all later ones a date in words. */
+  /** Milliseconds in iOS 6 receipts, otherwise a formatted date. */
   expires_date: OptionalScalar,
   cancellation_date_ms: OptionalDigits,
   cancellation_reason: OptionalScalar,
@@ -33,7 +38,7 @@ export const ClassicTransaction = v.looseObject({
 });
 export type ClassicTransaction = v.InferOutput<typeof ClassicTransaction>;
 
-/** A receipt in the words of verifyReceipt, which clients still read. */
+/** A receipt in the JSON format of verifyReceipt, which clients still read. */
 export const ClassicReceipt = v.looseObject({
   receipt_type: OptionalScalar,
   bundle_id: OptionalScalar,
@@ -45,7 +50,7 @@ export const ClassicReceipt = v.looseObject({
 });
 export type ClassicReceipt = v.InferOutput<typeof ClassicReceipt>;
 
-/** The types of receipts that a store issues; Xcode writes its own name instead. */
+/** Receipt types of the App Store. Xcode uses other types. */
 const environments: Readonly<Record<string, Environment>> = {
   Production: 'Production',
   ProductionVPP: 'Production',
@@ -54,18 +59,21 @@ const environments: Readonly<Record<string, Environment>> = {
   Sandbox: 'Sandbox',
 };
 
-/** The environment of a `receipt_type`; undefined for one that no store issues. */
+/** Converts a `receipt_type`. Returns undefined if the App Store does not issue such receipts. */
 export const toEnvironment = (receiptType: string): Environment | undefined =>
   Object.hasOwn(environments, receiptType) ? environments[receiptType] : undefined;
 
 interface ReceiptOrigin {
   readonly environment: Environment;
-  /** When Apple signed the list, if it is signed. */
-  readonly signedAt?: number;
+  /** Undefined for a response of verifyReceipt, which is not signed. */
+  readonly signedAt?: EpochMillis;
 }
 
-/** A purchase of a classic receipt in our words. Its price is unknown. */
-export function fromClassicTransaction(record: ClassicTransaction, origin: ReceiptOrigin): StoreTransaction {
+/** Classic receipts contain no prices. */
+export function fromClassicTransaction(
+  record: ClassicTransaction,
+  { environment, signedAt }: ReceiptOrigin,
+): StoreTransaction {
   const isTrial = toBoolean(record.is_trial_period);
   const isIntro = toBoolean(record.is_in_intro_offer_period);
   const expiresDate = toNumber(record.expires_date_ms) ?? parseMillis(record.expires_date);
@@ -74,7 +82,7 @@ export function fromClassicTransaction(record: ClassicTransaction, origin: Recei
   return {
     ...omitUndefined({
       productType: expiresDate === undefined ? undefined : ('paid subscription' as const),
-      group: toText(record.subscription_group_identifier),
+      subscriptionGroupId: toText(record.subscription_group_identifier),
       originalPurchaseDate: toNumber(record.original_purchase_date_ms),
       expiresDate,
       ...toEndDates(record, expiresDate),
@@ -84,33 +92,31 @@ export function fromClassicTransaction(record: ClassicTransaction, origin: Recei
       discountId,
       quantity: toNumber(record.quantity),
       isShared: ownership === undefined ? undefined : ownership === 'FAMILY_SHARED',
-      userToken: toText(record.app_account_token),
-      signedAt: origin.signedAt,
+      userAlias: toText(record.app_account_token),
+      signedAt,
     }),
     transactionId: String(record.transaction_id),
     originalTransactionId: String(record.original_transaction_id ?? record.transaction_id),
     productId: record.product_id,
-    sandbox: origin.environment === 'Sandbox',
+    sandbox: environment === 'Sandbox',
     purchaseDate: Number(record.purchase_date_ms),
     usedIntroOffer: (isTrial === true || isIntro === true) && discountId === undefined,
     native: record,
   };
 }
 
-/** An upgrade is written as a cancellation, but it is no refund. */
-function toEndDates(record: ClassicTransaction, expiresDate: number | undefined) {
-  const cancelledAt = toNumber(record.cancellation_date_ms);
-  if (toBoolean(record.is_upgraded)) return { replacedAt: cancelledAt ?? expiresDate };
-  if (cancelledAt === undefined) return {};
+/** An upgrade has a cancellation date, too, but is not a refund. */
+function toEndDates(record: ClassicTransaction, expiresDate: EpochMillis | undefined) {
+  const canceledAt = toNumber(record.cancellation_date_ms);
+  if (toBoolean(record.is_upgraded)) return { replacedAt: canceledAt ?? expiresDate };
+  if (canceledAt === undefined) return {};
   return {
-    revokedAt: cancelledAt,
-    revocation: refundReasons[String(record.cancellation_reason)] ?? ('Unknown' as const),
+    revokedAt: canceledAt,
+    revocationReason: refundReasons[String(record.cancellation_reason)] ?? ('Unknown' as const),
   };
 }
 
-type Scalar = v.InferOutput<typeof Scalar>;
-
-/** Empty text is no word. */
+/** Returns undefined for an empty string. */
 const toText = (value: Scalar | undefined): string | undefined =>
   value === undefined || value === '' ? undefined : String(value);
 
@@ -120,5 +126,5 @@ const toNumber = (value: string | number | undefined): number | undefined =>
 const toBoolean = (value: Scalar | undefined): boolean | undefined =>
   value === undefined ? undefined : value === true || value === 'true' || value === '1';
 
-const parseMillis = (value: Scalar | undefined): number | undefined =>
+const parseMillis = (value: Scalar | undefined): EpochMillis | undefined =>
   /^\d+$/.test(String(value)) ? Number(value) : undefined;

@@ -2,11 +2,16 @@ import * as v from 'valibot';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { expirationReasons } from './signed-transaction.ts';
-import { findLatestTransaction, type StoreTransaction, type SubscriptionStatus } from './store-transaction.ts';
+import {
+  findLatestTransaction,
+  type StoreTransaction,
+  type SubscriptionStatus,
+  subscriptionStatuses,
+} from './store-transaction.ts';
 
 const Flag = v.exactOptional(v.union([v.string(), v.number()]));
 
-/** The outlook of a subscription in the words of verifyReceipt. */
+/** An element of `pending_renewal_info` in a response of verifyReceipt. */
 export const PendingRenewal = v.looseObject({
   original_transaction_id: v.string(),
   auto_renew_status: Flag,
@@ -18,23 +23,23 @@ export const PendingRenewal = v.looseObject({
 export type PendingRenewal = v.InferOutput<typeof PendingRenewal>;
 
 interface VerifyReceiptState {
-  /** When Apple answered. */
+  /** Date of the response. */
   readonly asOf: EpochMillis;
   readonly pending: readonly PendingRenewal[];
 }
 
-/** The statuses that the App Store Server API would give, from the dates and the outlooks of an answer. */
+/** Derives the subscription statuses of the App Store Server API from a response of verifyReceipt, which does not contain them. */
 export function deriveStatuses(
   transactions: readonly StoreTransaction[],
-  told: VerifyReceiptState,
+  { asOf, pending: pendingRenewals }: VerifyReceiptState,
 ): SubscriptionStatus[] {
-  return told.pending.flatMap((pending) => {
-    const [first, ...others] = transactions.filter(
+  return pendingRenewals.flatMap((pending) => {
+    const [first, ...rest] = transactions.filter(
       ({ originalTransactionId }) => originalTransactionId === pending.original_transaction_id,
     );
     if (!first) return [];
-    const transaction = findLatestTransaction([first, ...others]);
-    return [{ transaction, status: deriveStatus(transaction, pending, told.asOf), ...toRenewalState(pending) }];
+    const transaction = findLatestTransaction([first, ...rest]);
+    return [{ transaction, status: deriveStatus(transaction, pending, asOf), ...toRenewalState(pending) }];
   });
 }
 
@@ -43,17 +48,22 @@ function deriveStatus(
   pending: PendingRenewal,
   asOf: EpochMillis,
 ): number {
-  if (revokedAt !== undefined) return 5;
-  if (expiresDate === undefined || expiresDate > asOf) return 1;
-  if (Number(pending.grace_period_expires_date_ms ?? 0) > asOf) return 4;
-  return String(pending.is_in_billing_retry_period) === '1' ? 3 : 2;
+  const { active, expired, billingRetry, gracePeriod, revoked } = subscriptionStatuses;
+  if (revokedAt !== undefined) return revoked;
+  if (expiresDate === undefined || expiresDate > asOf) return active;
+  if (Number(pending.grace_period_expires_date_ms ?? 0) > asOf) return gracePeriod;
+  return String(pending.is_in_billing_retry_period) === '1' ? billingRetry : expired;
 }
 
 function toRenewalState(pending: PendingRenewal): Omit<SubscriptionStatus, 'status' | 'transaction'> {
-  const { auto_renew_status: renews, expiration_intent: intent, price_consent_status: consent } = pending;
-  const graceEndsAt = pending.grace_period_expires_date_ms;
+  const {
+    auto_renew_status: renewStatus,
+    expiration_intent: intent,
+    grace_period_expires_date_ms: graceEndsAt,
+    price_consent_status: consent,
+  } = pending;
   return omitUndefined({
-    renewalIntent: renews === undefined ? undefined : String(renews) === '1' ? 'Renew' : 'Lapse',
+    renewalIntent: renewStatus === undefined ? undefined : String(renewStatus) === '1' ? 'Renew' : 'Lapse',
     graceEndsAt: graceEndsAt === undefined ? undefined : Number(graceEndsAt),
     expirationReason: intent === undefined ? undefined : (expirationReasons[intent] ?? 'Unknown'),
     priceConsentStatus: consent === undefined ? undefined : String(consent) === '1' ? 'Agreed' : 'Notified',

@@ -1,15 +1,15 @@
 import { ServiceError } from '../../shared/errors.ts';
 
-/** One value of a DER or BER encoding, its content not looked into yet. */
+/** A DER or BER value. `content` is not parsed. */
 export interface DerValue {
-  /** The identifier octet: class, constructed bit and number. */
+  /** Identifier octet: class, constructed bit and tag number. */
   readonly tag: number;
   readonly content: Buffer;
-  /** The whole encoding, with tag and length. */
+  /** The complete encoding, including tag and length. */
   readonly encoded: Buffer;
 }
 
-/** The identifier octets that certificates and receipts are made of. */
+/** Identifier octets used in certificates and receipts. */
 export const derTags = {
   integer: 0x02,
   octetString: 0x04,
@@ -24,14 +24,14 @@ export const derTags = {
 const constructedBit = 0x20;
 const indefinite = 0x80;
 const endOfContentsLength = 2;
-/** A receipt nests 8 levels and holds at most some thousand purchases; more is an attack on stack or memory. */
+/** Real receipts have 8 levels and at most some thousand purchases. The limits protect the stack and the memory. */
 const maxDepth = 32;
 const maxChildren = 10_000;
 
-/** The value that the bytes begin with. Throws `InvalidPayload` for what is no DER or BER. */
+/** Parses the first value. Throws `InvalidPayload` if it is neither DER nor BER. */
 export const parseDer = (bytes: Buffer): DerValue => readAt(bytes, 0, 0).value;
 
-/** The values inside a constructed one. */
+/** Parses the values in a constructed value. */
 export function parseChildren({ tag, content }: DerValue): DerValue[] {
   if ((tag & constructedBit) === 0) throw malformedError();
   const children: DerValue[] = [];
@@ -43,27 +43,27 @@ export function parseChildren({ tag, content }: DerValue): DerValue[] {
   return children;
 }
 
-/** The value, which must have that tag. */
+/** Returns the value. Throws `InvalidPayload` if it is missing or has another tag. */
 export function expectTag(value: DerValue | undefined, tag: number): DerValue {
   if (value?.tag !== tag) throw malformedError();
   return value;
 }
 
-/** The bytes of an OCTET STRING; BER may deliver them in pieces. */
+/** Returns the bytes of an OCTET STRING. In BER they can be split into several values. */
 export function readOctetString(value: DerValue | undefined, depth = 0): Buffer {
   if (value?.tag === derTags.octetString) return value.content;
   if (value?.tag !== derTags.constructedOctetString || depth > maxDepth) throw malformedError();
-  return Buffer.concat(parseChildren(value).map((piece) => readOctetString(piece, depth + 1)));
+  return Buffer.concat(parseChildren(value).map((part) => readOctetString(part, depth + 1)));
 }
 
-/** An INTEGER of up to 6 bytes as a number. */
+/** Reads an INTEGER of at most 6 bytes. */
 export function readInteger(value: DerValue | undefined): number {
   const { content } = expectTag(value, derTags.integer);
   if (content.length === 0 || content.length > 6) throw malformedError();
   return content.readIntBE(0, content.length);
 }
 
-/** An OBJECT IDENTIFIER in its dotted form. */
+/** Reads an OBJECT IDENTIFIER in dotted notation. */
 export function readOid(value: DerValue | undefined): string {
   const { content } = expectTag(value, derTags.oid);
   const arcs: number[] = [];
@@ -81,7 +81,7 @@ export function readOid(value: DerValue | undefined): string {
 
 interface ParsedValue {
   readonly value: DerValue;
-  /** Where the next value begins. */
+  /** Offset of the next value. */
   readonly end: number;
 }
 
@@ -112,4 +112,4 @@ function readLongLength(digits: Buffer): number {
 }
 
 const malformedError = (): ServiceError =>
-  new ServiceError('InvalidPayload', 'The receipt, or a certificate in it, is not well-formed.');
+  new ServiceError('InvalidPayload', 'The receipt or one of its certificates is not valid DER.');

@@ -1,14 +1,17 @@
-import type { EpochMillis } from '../../shared/time.ts';
+import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 
-/** Apple retries a failed payment for so long; after it a subscription has ended or was renewed and bought again. */
-const billingRetryWindowMs = 60 * 86_400_000;
+/**
+ * Maximum time in which Apple retries a failed payment. After that, a subscription has ended or was bought again.
+ * @see https://developer.apple.com/documentation/storekit/reducing-involuntary-subscriber-churn
+ */
+const billingRetryWindowMs = 60 * dayMs;
 
-/** Whether evidence alone tells the present state of all these purchases. */
-export const isEvidenceCurrent = (lines: readonly TransactionGroup[], now: EpochMillis): boolean =>
-  !lines.some((line) => mayHaveRenewed(line, now));
+/** Whether the evidence alone proves the current state of all purchases. */
+export const isEvidenceCurrent = (groups: readonly TransactionGroup[], now: EpochMillis): boolean =>
+  !groups.some((group) => mayHaveRenewed(group, now));
 
-/** A subscription that ended a short time ago by this evidence may have been renewed since. */
+/** Whether a subscription ended so recently that it may have been renewed since. */
 function mayHaveRenewed({ latest }: TransactionGroup, now: EpochMillis): boolean {
   const { expiresDate, revokedAt = expiresDate, replacedAt = expiresDate } = latest;
   if (expiresDate === undefined || revokedAt === undefined || replacedAt === undefined) return false;

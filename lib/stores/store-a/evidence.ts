@@ -12,46 +12,50 @@ import { fromSignedTransaction } from './signed-transaction.ts';
 import { findLatestTransaction, type StoreTransaction } from './store-transaction.ts';
 import { parseAppTransaction, parseTransaction, type VerificationContext } from './verification.ts';
 
-const Text = v.nullish(v.string());
+const OptionalText = v.nullish(v.string());
 
-/** The transaction of a validation, in all forms that clients send. */
-const EvidenceForms = v.looseObject({ jwsRepresentation: Text, appStoreReceipt: Text, transactionReceipt: Text });
+/** The members of `transaction` that can contain evidence. Clients also send a JWS as `appStoreReceipt`. */
+const EvidenceForms = v.looseObject({
+  jwsRepresentation: OptionalText,
+  appStoreReceipt: OptionalText,
+  transactionReceipt: OptionalText,
+});
 
-/** What a client showed, verified by its own signature as far as it has one. */
+/** The content of the submitted evidence. */
 export interface Evidence {
-  /** False for a receipt of iOS 6, which only Apple can verify. */
+  /** Whether the signature was verified. False for iOS 6 receipts, which only verifyReceipt can verify. */
   readonly isVerified: boolean;
   readonly environment?: Environment;
   readonly transactions: readonly StoreTransaction[];
-  /** What Apple finds the customer by: never an id that is not signed, which may be somebody else's. */
+  /** Id for queries of the customer's purchases. Always taken from signed data, because clients could send another customer's id. */
   readonly lookupId?: string;
-  /** The product of a signed transaction. */
+  /** Product of a signed transaction. */
   readonly productId?: string;
-  /** What verifyReceipt takes. */
+  /** The receipt for verifyReceipt. Undefined for signed transactions. */
   readonly receiptData?: string;
   readonly download?: AppDownload;
   readonly nativeTransaction: Readonly<Record<string, unknown>>;
 }
 
-/** Reads and verifies what the client sent. Throws `InvalidPayload`. */
-export function verifyEvidence(transaction: ValidationRequest['transaction'], trust: VerificationContext): Evidence {
+/** Parses the evidence of a validation and verifies its signature. Throws `InvalidPayload`. */
+export function verifyEvidence(
+  transaction: ValidationRequest['transaction'],
+  verification: VerificationContext,
+): Evidence {
   const { jwsRepresentation, appStoreReceipt, transactionReceipt } = parse(EvidenceForms, transaction);
   const text = (jwsRepresentation || appStoreReceipt || transactionReceipt || '').trim();
-  if (!text)
-    throw invalidEvidenceError(
-      'The data you sent includes no jwsRepresentation, appStoreReceipt or transactionReceipt.',
-    );
-  if (isJws(text)) return fromJws(text, trust);
-  if (text.startsWith('MI')) return fromReceipt(text, trust);
-  // "{" in base64: the property list that iOS 6 called a receipt.
+  if (!text) throw invalidEvidenceError('jwsRepresentation, appStoreReceipt or transactionReceipt is missing.');
+  if (isJws(text)) return fromJws(text, verification);
+  if (text.startsWith('MI')) return fromReceipt(text, verification);
+  // "{" in base64: iOS 6 receipts are property lists.
   if (/^e[wy]/.test(text)) return { isVerified: false, transactions: [], receiptData: text, nativeTransaction: {} };
-  throw invalidEvidenceError('The receipt is neither a JWS nor a receipt in base64.');
+  throw invalidEvidenceError('The receipt is neither a JWS nor a base64 receipt.');
 }
 
-function fromJws(jws: string, trust: VerificationContext): Evidence {
-  const payload = verifyJws(jws, trust.signedData, trust.now);
-  if ('receiptType' in payload) return fromAppDownload(parseAppTransaction(payload, trust));
-  const transaction = parseTransaction(payload, trust);
+function fromJws(jws: string, verification: VerificationContext): Evidence {
+  const payload = verifyJws(jws, verification.signedDataRoots, verification.now);
+  if ('receiptType' in payload) return fromAppDownload(parseAppTransaction(payload, verification));
+  const transaction = parseTransaction(payload, verification);
   return {
     isVerified: true,
     environment: transaction.environment,
@@ -68,21 +72,22 @@ function fromAppDownload(payload: AppTransactionPayload): Evidence {
     isVerified: true,
     environment: payload.receiptType,
     transactions: [],
-    ...omitUndefined({ customerId: payload.appTransactionId }),
+    ...omitUndefined({ lookupId: payload.appTransactionId }),
     download: fromAppTransaction(payload),
     nativeTransaction: native,
   };
 }
 
-function fromReceipt(receiptData: string, trust: VerificationContext): Evidence {
-  const { receipt, environment, createdAt } = verifyAppReceipt(receiptData, trust);
+function fromReceipt(receiptData: string, verification: VerificationContext): Evidence {
+  const { receipt, environment, createdAt } = verifyAppReceipt(receiptData, verification);
   const origin = { environment: environment ?? ('Production' as const), signedAt: createdAt };
-  const [first, ...others] = (receipt.in_app ?? []).map((transaction) => fromClassicTransaction(transaction, origin));
+  const transactions = (receipt.in_app ?? []).map((transaction) => fromClassicTransaction(transaction, origin));
+  const [first, ...rest] = transactions;
   return {
     isVerified: true,
     ...omitUndefined({ environment }),
-    transactions: first ? [first, ...others] : [],
-    ...(first && { lookupId: findLatestTransaction([first, ...others]).originalTransactionId }),
+    transactions,
+    ...(first && { lookupId: findLatestTransaction([first, ...rest]).originalTransactionId }),
     receiptData,
     download: fromClassicReceipt(receipt),
     nativeTransaction: receipt,

@@ -6,59 +6,62 @@ import type { AppTransactionPayload, Environment } from './payloads.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
 import type { VerificationContext } from './verification.ts';
 
-/** All that a store account owns in the application, as Apple tells it. */
+/** All purchases of a store account in the app. */
 export interface StoreAccount {
   readonly transactions: readonly StoreTransaction[];
   readonly statuses: readonly SubscriptionStatus[];
-  /** The latest moment on Apple's clock that the answers know; undefined when they show nothing. */
+  /** The latest signing date in the responses. Undefined if they contain no purchase. */
   readonly asOf?: EpochMillis;
-  /** False when the history was too long to be read to its end. */
+  /** False if the transaction history exceeded the page limit. */
   readonly isComplete: boolean;
 }
 
 interface AccountLookup {
-  /** Any transaction of the customer, or the id of their download of the application. */
+  /** Any transaction id of the customer, or their app transaction id. */
   readonly id: string;
-  /** Where it was made, by what Apple signed; production is tried first when that is not known. */
+  /** The environment from the signed evidence. Default: production first. */
   readonly environment?: Environment;
 }
 
 /**
- * Everything of the customer. Undefined when Apple knows the id in neither environment. Throws `ConnectionFailed`, and
- * `InternalError` when Apple refuses our key in both.
+ * Fetches all purchases of the customer. Returns undefined if no environment contains the id. Throws `ConnectionFailed`, and
+ * `InternalError` if the API key is not valid.
  */
 export async function fetchAccount(
   { id, environment = 'Production' }: AccountLookup,
   server: AppStoreServerApi,
-  trust: VerificationContext,
+  verification: VerificationContext,
 ): Promise<StoreAccount | undefined> {
-  return await tryBothEnvironments(environment, (tried) => fetchAccountIn({ environment: tried, server, trust }, id));
+  return await tryBothEnvironments(environment, (candidate) =>
+    fetchAccountIn({ environment: candidate, server, verification }, id),
+  );
 }
 
 /**
- * What is found in the first environment, or else in the other one. A key that is refused in the first may be that of an
- * application not released yet, which the sandbox knows. Throws `InternalError` when the first refuses and the other has not.
+ * Fetches from the first environment and, if it returns nothing, from the second. Production rejects the key of an app that has not
+ * been released. Throws `InternalError` if the first environment rejects the key and the second returns nothing.
  */
 async function tryBothEnvironments<T>(
   first: Environment,
-  read: (environment: Environment) => Promise<ApiResult<T>>,
+  fetchFrom: (environment: Environment) => Promise<ApiResult<T>>,
 ): Promise<T | undefined> {
-  const response = await read(first);
-  if (response.kind === 'found') return response.value;
-  const other = await read(first === 'Production' ? 'Sandbox' : 'Production');
-  if (other.kind === 'found') return other.value;
-  if (response.kind === 'refused') throw invalidSettingsError(`${first} refuses the API key: ${response.reason}`);
+  const firstResult = await fetchFrom(first);
+  if (firstResult.kind === 'found') return firstResult.value;
+  const secondResult = await fetchFrom(first === 'Production' ? 'Sandbox' : 'Production');
+  if (secondResult.kind === 'found') return secondResult.value;
+  if (firstResult.kind === 'unauthorized')
+    throw invalidSettingsError('the API key is not valid', `${first}: ${firstResult.reason}`);
   return undefined;
 }
 
-/** The download of the application: a detail that no answer fails without. */
+/** Fetches the customer's app download. Returns undefined on any error: the download is optional in a validation. */
 export async function tryFetchAppTransaction(
   id: string,
   context: ApiContext,
 ): Promise<AppTransactionPayload | undefined> {
   try {
-    const response = await fetchAppTransaction(id, context);
-    return response.kind === 'found' ? response.value : undefined;
+    const result = await fetchAppTransaction(id, context);
+    return result.kind === 'found' ? result.value : undefined;
   } catch {
     return undefined;
   }
@@ -66,17 +69,18 @@ export async function tryFetchAppTransaction(
 
 async function fetchAccountIn(context: ApiContext, id: string): Promise<ApiResult<StoreAccount>> {
   const [statuses, history] = await Promise.all([fetchStatuses(id, context), fetchHistory(id, context)]);
-  for (const result of [statuses, history]) if (result.kind === 'refused') return result;
-  if (statuses.kind !== 'found' && history.kind !== 'found') return { kind: 'missing' };
+  for (const result of [statuses, history]) if (result.kind === 'unauthorized') return result;
+  if (statuses.kind !== 'found' && history.kind !== 'found') return { kind: 'notFound' };
   const { transactions, isComplete } =
     history.kind === 'found' ? history.value : { transactions: [], isComplete: true };
   const account = { transactions, statuses: statuses.kind === 'found' ? statuses.value : [], isComplete };
   return { kind: 'found', value: { ...account, ...findLatestSignedAt(account) } };
 }
 
-function findLatestSignedAt({ transactions, statuses }: Pick<StoreAccount, 'transactions' | 'statuses'>): {
-  asOf?: EpochMillis;
-} {
+function findLatestSignedAt({
+  transactions,
+  statuses,
+}: Pick<StoreAccount, 'transactions' | 'statuses'>): Pick<StoreAccount, 'asOf'> {
   const signed = [...transactions, ...statuses.flatMap((status) => [status, status.transaction])];
   const dates = signed.flatMap(({ signedAt }) => signedAt ?? []);
   return dates.length === 0 ? {} : { asOf: Math.max(...dates) };

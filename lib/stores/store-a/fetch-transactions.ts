@@ -12,100 +12,107 @@ import { fromSignedStatus, fromSignedTransaction } from './signed-transaction.ts
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
 import { type VerificationContext, verifyAppTransaction, verifyRenewal, verifyTransaction } from './verification.ts';
 
-/** Where to read, and whom to believe: what Apple answers must be signed by Apple, too. */
+/** Dependencies of the API queries. Signatures in the responses are verified, too. */
 export interface ApiContext {
   readonly server: AppStoreServerApi;
   readonly environment: Environment;
-  readonly trust: VerificationContext;
+  readonly verification: VerificationContext;
 }
 
-/** The transactions of a customer; not complete when there were more pages than are read. */
 export interface TransactionHistory {
   readonly transactions: readonly StoreTransaction[];
+  /** False if the history has more than `maxPages` pages. */
   readonly isComplete: boolean;
 }
 
-/** A page holds 20 transactions; only test accounts and very old ones have more than a few. */
+/** A page contains 20 transactions. Only test accounts and very old accounts have more than a few pages. */
 const maxPages = 50;
 
-/** All subscriptions of the customer who made that transaction. */
+/**
+ * Fetches the status of all subscriptions of the customer who owns the transaction.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/get_all_subscription_statuses
+ */
 export async function fetchStatuses(
-  id: string,
+  transactionId: string,
   context: ApiContext,
 ): Promise<ApiResult<readonly SubscriptionStatus[]>> {
-  const { server, environment, trust } = context;
-  const response = await server.get(
-    environment,
-    `/inApps/v1/subscriptions/${encodeURIComponent(id)}`,
-    StatusesResponse,
-  );
-  if (response.kind !== 'found') return response;
-  checkResponseOrigin(response.value, context);
-  const last = response.value.data.flatMap(({ lastTransactions }) => lastTransactions);
-  const value = last.map(({ status, signedTransactionInfo, signedRenewalInfo: renewal }) =>
+  const { server, environment, verification } = context;
+  const path = `/inApps/v1/subscriptions/${encodeURIComponent(transactionId)}`;
+  const result = await server.get(environment, path, StatusesResponse);
+  if (result.kind !== 'found') return result;
+  checkResponseOrigin(result.value, context);
+  const lastTransactions = result.value.data.flatMap((group) => group.lastTransactions);
+  const statuses = lastTransactions.map(({ status, signedTransactionInfo, signedRenewalInfo }) =>
     fromSignedStatus(
       status,
-      verifyResponsePart(context, () => verifyTransaction(signedTransactionInfo, trust)),
-      renewal === undefined ? undefined : verifyResponsePart(context, () => verifyRenewal(renewal, trust)),
+      verifyResponsePart(context, () => verifyTransaction(signedTransactionInfo, verification)),
+      signedRenewalInfo === undefined
+        ? undefined
+        : verifyResponsePart(context, () => verifyRenewal(signedRenewalInfo, verification)),
     ),
   );
-  return { kind: 'found', value };
+  return { kind: 'found', value: statuses };
 }
 
-/** All transactions of that customer, the latest changes first. */
-export async function fetchHistory(id: string, context: ApiContext): Promise<ApiResult<TransactionHistory>> {
-  const path = `/inApps/v2/history/${encodeURIComponent(id)}?sort=DESCENDING`;
+/**
+ * Fetches all transactions of the customer who owns the transaction, the latest changes first.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/get_transaction_history
+ */
+export async function fetchHistory(transactionId: string, context: ApiContext): Promise<ApiResult<TransactionHistory>> {
+  const path = `/inApps/v2/history/${encodeURIComponent(transactionId)}?sort=DESCENDING`;
   const transactions: StoreTransaction[] = [];
-  let from = '';
+  let pageQuery = '';
   for (let page = 0; page < maxPages; page++) {
-    const response = await context.server.get(context.environment, path + from, HistoryResponse);
-    if (response.kind !== 'found') return response;
-    const { signedTransactions, hasMore, revision = '' } = response.value;
-    checkResponseOrigin(response.value, context);
+    const result = await context.server.get(context.environment, path + pageQuery, HistoryResponse);
+    if (result.kind !== 'found') return result;
+    const { signedTransactions, hasMore, revision = '' } = result.value;
+    checkResponseOrigin(result.value, context);
     transactions.push(...signedTransactions.map((jws) => verifyResponseTransaction(jws, context)));
     if (!hasMore) return { kind: 'found', value: { transactions, isComplete: true } };
-    from = `&revision=${encodeURIComponent(revision)}`;
+    pageQuery = `&revision=${encodeURIComponent(revision)}`;
   }
   return { kind: 'found', value: { transactions, isComplete: false } };
 }
 
-/** One transaction. */
-export async function fetchTransaction(id: string, context: ApiContext): Promise<ApiResult<StoreTransaction>> {
+/** @see https://developer.apple.com/documentation/appstoreserverapi/get_transaction_info */
+export async function fetchTransaction(
+  transactionId: string,
+  context: ApiContext,
+): Promise<ApiResult<StoreTransaction>> {
   const { server, environment } = context;
-  const response = await server.get(
-    environment,
-    `/inApps/v1/transactions/${encodeURIComponent(id)}`,
-    TransactionInfoResponse,
-  );
-  if (response.kind !== 'found') return response;
-  return { kind: 'found', value: verifyResponseTransaction(response.value.signedTransactionInfo, context) };
+  const path = `/inApps/v1/transactions/${encodeURIComponent(transactionId)}`;
+  const result = await server.get(environment, path, TransactionInfoResponse);
+  if (result.kind !== 'found') return result;
+  return { kind: 'found', value: verifyResponseTransaction(result.value.signedTransactionInfo, context) };
 }
 
-/** The download of the application by that customer. */
-export async function fetchAppTransaction(id: string, context: ApiContext): Promise<ApiResult<AppTransactionPayload>> {
-  const { server, environment, trust } = context;
-  const path = `/inApps/v1/transactions/appTransactions/${encodeURIComponent(id)}`;
-  const response = await server.get(environment, path, AppTransactionInfoResponse);
-  if (response.kind !== 'found') return response;
-  const payload = verifyAppTransaction(response.value.signedAppTransactionInfo, trust);
-  return { kind: 'found', value: payload };
+/** @see https://developer.apple.com/documentation/appstoreserverapi/get-app-transaction-info */
+export async function fetchAppTransaction(
+  transactionId: string,
+  context: ApiContext,
+): Promise<ApiResult<AppTransactionPayload>> {
+  const { server, environment, verification } = context;
+  const path = `/inApps/v1/transactions/appTransactions/${encodeURIComponent(transactionId)}`;
+  const result = await server.get(environment, path, AppTransactionInfoResponse);
+  if (result.kind !== 'found') return result;
+  return { kind: 'found', value: verifyAppTransaction(result.value.signedAppTransactionInfo, verification) };
 }
 
 const verifyResponseTransaction = (jws: string, context: ApiContext): StoreTransaction =>
-  fromSignedTransaction(verifyResponsePart(context, () => verifyTransaction(jws, context.trust)));
+  fromSignedTransaction(verifyResponsePart(context, () => verifyTransaction(jws, context.verification)));
 
-/** An answer whose parts do not verify is none of Apple's: nothing is known now. */
+/** A response with an invalid part is handled like an outage: throws `ConnectionFailed`. */
 function verifyResponsePart<T extends { readonly environment: Environment }>(
   { environment }: ApiContext,
-  verified: () => T,
+  verifyPart: () => T,
 ): T {
   try {
-    const payload = verified();
+    const payload = verifyPart();
     if (payload.environment === environment) return payload;
   } catch (cause) {
     throw unavailableError(cause);
   }
-  throw unavailableError('a part of the answer is from another environment');
+  throw unavailableError('A part of the response is from another environment.');
 }
 
 interface ResponseOrigin {
@@ -114,13 +121,17 @@ interface ResponseOrigin {
   readonly appAppleId?: number;
 }
 
-/** Apple answers for the application that the token names; another number shows that ours was entered wrong. */
-function checkResponseOrigin(origin: ResponseOrigin, { environment, trust }: ApiContext): void {
-  if (origin.environment !== environment || origin.bundleId !== trust.bundleId) {
-    throw unavailableError(`the answer is of ${origin.bundleId} in ${origin.environment}`);
+/** The token selects the app by its bundle id. A different `appAppleId` shows that the setting is wrong. */
+function checkResponseOrigin(origin: ResponseOrigin, { environment, verification }: ApiContext): void {
+  if (origin.environment !== environment || origin.bundleId !== verification.bundleId) {
+    throw unavailableError(`The response is for ${origin.bundleId} in ${origin.environment}.`);
   }
-  const { appAppleId = trust.appAppleId } = origin;
-  if (environment === 'Production' && appAppleId !== trust.appAppleId && trust.appAppleId !== undefined) {
-    throw invalidSettingsError(`appAppleId is ${appAppleId} and not ${trust.appAppleId}`);
+  const { appAppleId = verification.appAppleId } = origin;
+  const isMismatch = verification.appAppleId !== undefined && appAppleId !== verification.appAppleId;
+  if (environment === 'Production' && isMismatch) {
+    throw invalidSettingsError(
+      'appAppleId does not match bundleId',
+      `appAppleId is ${appAppleId}, not ${verification.appAppleId}.`,
+    );
   }
 }

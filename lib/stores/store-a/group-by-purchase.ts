@@ -8,18 +8,17 @@ import {
   type SubscriptionStatus,
 } from './store-transaction.ts';
 
-/** The transactions of one purchase: everything that began with the same original transaction. */
+/** The transactions of one purchase. They share the original transaction id. */
 export interface TransactionGroup {
   readonly originalTransactionId: string;
   readonly transactions: readonly [StoreTransaction, ...StoreTransaction[]];
   readonly latest: StoreTransaction;
-  /** What Apple says of the subscription, when it speaks of the latest transaction. */
+  /** The subscription status if it refers to `latest`. */
   readonly status?: SubscriptionStatus;
-  /** The moment on Apple's clock up to which the purchase is known. */
   readonly asOf: EpochMillis;
 }
 
-/** The purchases that the evidence and the account show. */
+/** Groups the transactions of the evidence and of the account by purchase. */
 export function groupByPurchase(
   evidence: Pick<Evidence, 'transactions'>,
   account: StoreAccount | undefined,
@@ -35,65 +34,62 @@ export function groupByPurchase(
     const newerTransactions = (fromEvidence.get(originalTransactionId) ?? []).filter((transaction) =>
       isNewerThanAll(transaction, accountTransactions),
     );
-    const [first, ...others] = keepLatestSigned([...accountTransactions, ...newerTransactions]);
+    const [first, ...rest] = keepLatestSigned([...accountTransactions, ...newerTransactions]);
     if (!first) return [];
-    const transactions = [first, ...others] as const;
+    const transactions = [first, ...rest] as const;
     const latest = findLatestTransaction(transactions);
     const status = account?.statuses.find(
       ({ transaction }) => transaction.originalTransactionId === originalTransactionId,
     );
-    const read = accountTransactions.length > 0 ? account?.asOf : undefined;
+    const accountAsOf = accountTransactions.length > 0 ? account?.asOf : undefined;
+    const usesEvidence = newerTransactions.length > 0 || accountAsOf === undefined;
     return [
       {
         originalTransactionId,
         transactions,
         latest,
         ...(status && !isLaterTransaction(latest, status.transaction) && { status }),
-        asOf: Math.max(
-          read ?? 0,
-          newerTransactions.length > 0 || read === undefined ? getEvidenceAsOf(latest, now) : 0,
-        ),
+        asOf: Math.max(accountAsOf ?? 0, usesEvidence ? getEvidenceAsOf(latest, now) : 0),
       },
     ];
   });
 }
 
 /**
- * A transaction that Apple's answer has not caught up with. Older ones that the answer leaves out are not news: receipts
- * list restored transactions under numbers of their own.
+ * Whether a transaction of the evidence is newer than the API response, which can lag behind. Older transactions are ignored:
+ * receipts list restored transactions with ids of their own.
  */
-function isNewerThanAll(transaction: StoreTransaction, accountTransactions: readonly StoreTransaction[]): boolean {
-  return accountTransactions.every(
-    (other) => other.transactionId !== transaction.transactionId && isLaterTransaction(transaction, other),
+const isNewerThanAll = (transaction: StoreTransaction, accountTransactions: readonly StoreTransaction[]): boolean =>
+  accountTransactions.every(
+    (candidate) => candidate.transactionId !== transaction.transactionId && isLaterTransaction(transaction, candidate),
   );
-}
 
-/** What signed evidence tells was so at the purchase or its revocation; signing it again later adds nothing. */
-function getEvidenceAsOf(
+/**
+ * Evidence is complete up to the purchase or the revocation. A later signing date adds nothing. A renewal can be signed before its
+ * purchase date.
+ */
+const getEvidenceAsOf = (
   { purchaseDate, revokedAt = purchaseDate, signedAt }: StoreTransaction,
   now: EpochMillis,
-): EpochMillis {
-  // A renewal may be signed before its period begins.
-  return Math.min(Math.max(purchaseDate, revokedAt), signedAt ?? now);
-}
+): EpochMillis => Math.min(Math.max(purchaseDate, revokedAt), signedAt ?? now);
 
 function groupByOriginalId(transactions: readonly StoreTransaction[]): Map<string, StoreTransaction[]> {
-  const lines = new Map<string, StoreTransaction[]>();
+  const groups = new Map<string, StoreTransaction[]>();
   for (const transaction of transactions) {
-    const line = lines.get(transaction.originalTransactionId) ?? [];
-    line.push(transaction);
-    lines.set(transaction.originalTransactionId, line);
+    const group = groups.get(transaction.originalTransactionId) ?? [];
+    group.push(transaction);
+    groups.set(transaction.originalTransactionId, group);
   }
-  return lines;
+  return groups;
 }
 
-/** One of each transaction id, the one that Apple signed last. */
+/** Keeps the latest signed copy of each transaction. */
 function keepLatestSigned(transactions: readonly StoreTransaction[]): StoreTransaction[] {
-  const newest = new Map<string, StoreTransaction>();
+  const latest = new Map<string, StoreTransaction>();
   for (const transaction of transactions) {
-    const other = newest.get(transaction.transactionId);
-    if (!other || (transaction.signedAt ?? 0) >= (other.signedAt ?? 0))
-      newest.set(transaction.transactionId, transaction);
+    const existing = latest.get(transaction.transactionId);
+    if (!existing || (transaction.signedAt ?? 0) >= (existing.signedAt ?? 0))
+      latest.set(transaction.transactionId, transaction);
   }
-  return [...newest.values()];
+  return [...latest.values()];
 }

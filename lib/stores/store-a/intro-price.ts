@@ -1,16 +1,16 @@
 import type { StoreTransaction } from './store-transaction.ts';
 
 /**
- * The products, by their bare ids, whose introductory price this store account has used up: one such offer counts for all
- * products of its subscription group, of which only those that were ever bought are known here.
+ * Lists the products whose introductory price the store account has used, by their ids without prefix. One introductory offer
+ * counts for all products of the subscription group. Only products that were bought can be listed.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/offertype
  */
 export function listIneligibleForIntroPrice(transactions: readonly StoreTransaction[]): string[] {
-  const used = transactions.filter(({ usedIntroOffer }) => usedIntroOffer);
-  const groups = new Set(used.flatMap(({ subscriptionGroupId }) => subscriptionGroupId ?? []));
-  const products = transactions.filter(
-    (transaction) =>
-      transaction.usedIntroOffer ||
-      (transaction.subscriptionGroupId !== undefined && groups.has(transaction.subscriptionGroupId)),
+  const withIntroOffer = transactions.filter(({ usedIntroOffer }) => usedIntroOffer);
+  const groupIds = new Set(withIntroOffer.flatMap(({ subscriptionGroupId }) => subscriptionGroupId ?? []));
+  const ineligible = transactions.filter(
+    ({ usedIntroOffer, subscriptionGroupId }) =>
+      usedIntroOffer || (subscriptionGroupId !== undefined && groupIds.has(subscriptionGroupId)),
   );
-  return [...new Set(products.map(({ productId }) => productId))];
+  return [...new Set(ineligible.map(({ productId }) => productId))];
 }

@@ -1,9 +1,8 @@
 import { ServiceError } from '../../shared/errors.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { StoreContext } from '../store-context.ts';
-import { createApiToken } from './api-token.ts';
 import { type AppDownload, fromAppTransaction, fromClassicReceipt } from './app-download.ts';
-import { createAppStoreServerApi } from './app-store-server-api.ts';
+import { connectAppStore } from './connect-app-store.ts';
 import type { Evidence } from './evidence.ts';
 import { fetchAccount, type StoreAccount, tryFetchAppTransaction } from './fetch-account.ts';
 import { withRequestBudget } from './request-budget.ts';
@@ -12,39 +11,38 @@ import type { VerificationContext } from './verification.ts';
 import { callVerifyReceipt } from './verify-receipt.ts';
 import { warnings } from './warnings.ts';
 
-/** What Apple said of the evidence, or why it said nothing. */
+export interface LookupRequest {
+  readonly settings: StoreASettings;
+  readonly context: StoreContext;
+  readonly verification: VerificationContext;
+  /** Whether to fetch the versions of the app download, which takes a further call. */
+  readonly includeAppDownload: boolean;
+}
+
+/** The response of the App Store. Empty if it was not queried or is unavailable. */
 export interface LookupResult {
   readonly account?: StoreAccount;
   readonly download?: AppDownload;
-  /** The receipt as verifyReceipt tells it. */
+  /** The receipt in the response of verifyReceipt. */
   readonly receipt?: Readonly<Record<string, unknown>>;
   readonly warning?: string;
-  /** Why Apple could not be asked, although the settings allow it. */
+  /** The error if the App Store is unavailable. */
   readonly outage?: unknown;
-}
-
-/** How to ask, and what for. */
-export interface LookupRequest {
-  readonly settings: StoreASettings;
-  readonly asking: StoreContext;
-  readonly trust: VerificationContext;
-  /** Whether the versions of the download are worth a call of their own. */
-  readonly includeAppDownload: boolean;
 }
 
 type LookupMethod = () => Promise<LookupResult>;
 
 /**
- * Asks Apple by the best way that settings and evidence allow, and by the next one while Apple cannot be reached. Throws
- * `InvalidPayload` for what Apple does not know, and `InternalError` for settings that Apple refuses.
+ * Queries the App Store for the submitted evidence: by the App Store Server API, or by verifyReceipt if the API is unavailable or not
+ * configured. Throws `InvalidPayload` for unknown transactions and `InternalError` if the App Store rejects the settings.
  */
-export async function lookUpEvidence(evidence: Evidence, inquiry: LookupRequest): Promise<LookupResult> {
-  const ways = listLookupMethods(evidence, inquiry);
+export async function lookUpEvidence(evidence: Evidence, request: LookupRequest): Promise<LookupResult> {
   let outage: unknown;
-  for (const [attempt, ask] of ways.entries()) {
+  const methods = await listLookupMethods(evidence, request);
+  for (const [attempt, lookUp] of methods.entries()) {
     try {
-      const lookup = await ask();
-      return attempt === 0 ? lookup : { ...lookup, warning: warnings.fallback };
+      const result = await lookUp();
+      return attempt === 0 ? result : { ...result, warning: warnings.fallback };
     } catch (error) {
       if (!isOutage(error)) throw error;
       outage = error;
@@ -52,33 +50,32 @@ export async function lookUpEvidence(evidence: Evidence, inquiry: LookupRequest)
   }
   if (!evidence.isVerified) throw outage ?? unverifiableError();
   if (outage !== undefined) return { outage, warning: warnings.outage };
-  return getApiKey(inquiry.settings) ? {} : { warning: warnings.signatureOnly };
+  return getApiKey(request.settings) ? {} : { warning: warnings.signatureOnly };
 }
 
-function listLookupMethods(evidence: Evidence, inquiry: LookupRequest): LookupMethod[] {
-  const fetch = withRequestBudget(inquiry.asking.fetch);
-  const context = { ...inquiry, asking: { ...inquiry.asking, fetch } };
-  return [createServerApiLookup(evidence, context), createVerifyReceiptLookup(evidence, context)].filter(
-    (way) => way !== undefined,
-  );
+/** Lists the methods that settings and evidence allow, the preferred one first. They share one request budget. */
+async function listLookupMethods(evidence: Evidence, request: LookupRequest): Promise<LookupMethod[]> {
+  const context = { ...request.context, fetch: withRequestBudget(request.context.fetch) };
+  return [
+    await createServerApiLookup(evidence, { ...request, context }),
+    createVerifyReceiptLookup(evidence, { ...request, context }),
+  ].filter((lookUp) => lookUp !== undefined);
 }
 
-function createServerApiLookup(
-  evidence: Evidence,
-  { settings, asking: context, trust, includeAppDownload }: LookupRequest,
-): LookupMethod | undefined {
-  const { lookupId: id, environment } = evidence;
-  const key = getApiKey(settings);
-  if (!key || id === undefined) return undefined;
+async function createServerApiLookup(
+  { lookupId: id, environment, transactions }: Evidence,
+  { settings, context, verification, includeAppDownload }: LookupRequest,
+): Promise<LookupMethod | undefined> {
+  const server = id === undefined ? undefined : await connectAppStore(settings, context);
+  if (id === undefined || !server) return undefined;
   return async () => {
-    const server = createAppStoreServerApi(context.fetch, createApiToken(key, settings.bundleId, trust.now));
     const [account, download] = await Promise.all([
-      fetchAccount({ id, ...omitUndefined({ environment }) }, server, trust),
+      fetchAccount({ id, ...omitUndefined({ environment }) }, server, verification),
       includeAppDownload
-        ? tryFetchAppTransaction(id, { server, trust, environment: environment ?? 'Production' })
+        ? tryFetchAppTransaction(id, { server, verification, environment: environment ?? 'Production' })
         : undefined,
     ]);
-    if (!account && evidence.transactions.length > 0) throw unknownTransactionError();
+    if (!account && transactions.length > 0) throw unknownTransactionError();
     return omitUndefined({
       account,
       download: download && fromAppTransaction(download),
@@ -88,15 +85,15 @@ function createServerApiLookup(
 }
 
 function createVerifyReceiptLookup(
-  evidence: Evidence,
-  { settings, asking: context, trust }: LookupRequest,
+  { receiptData, isVerified }: Evidence,
+  { settings: { sharedSecret }, context: { fetch }, verification }: LookupRequest,
 ): LookupMethod | undefined {
-  const { receiptData, isVerified } = evidence;
-  const { sharedSecret } = settings;
   if (sharedSecret === undefined || receiptData === undefined) return undefined;
   return async () => {
-    const question = { receiptData, isVerified, sharedSecret, fetch: context.fetch };
-    const { account, receipt } = await callVerifyReceipt(question, trust);
+    const { account, receipt } = await callVerifyReceipt(
+      { receiptData, isVerified, sharedSecret, fetch },
+      verification,
+    );
     return { account, receipt, download: fromClassicReceipt(receipt) };
   };
 }
@@ -104,11 +101,11 @@ function createVerifyReceiptLookup(
 const isOutage = (error: unknown): boolean => error instanceof ServiceError && error.code === 'ConnectionFailed';
 
 const unknownTransactionError = (): ServiceError =>
-  new ServiceError('InvalidPayload', 'Apple does not know the transaction of this receipt.');
+  new ServiceError('InvalidPayload', 'The transaction is not found in the App Store.');
 
 const unverifiableError = (): ServiceError =>
   new ServiceError(
     'InvalidPayload',
-    "A receipt of iOS 6 (transactionReceipt) carries no signature that can be checked without Apple's verifyReceipt, " +
-      'which needs a shared secret in the store_a settings. Send appStoreReceipt or jwsRepresentation instead.',
+    'transactionReceipt contains an iOS 6 receipt, which requires a shared secret in the store_a settings. ' +
+      'Send appStoreReceipt or jwsRepresentation instead.',
   );

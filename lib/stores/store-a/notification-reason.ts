@@ -1,11 +1,15 @@
 import type { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
 
-/** What Apple's notifications say in our words; all others, known and unknown, say nothing of a purchase's life. */
+/**
+ * Notification types with their subtypes. All types that are not listed have the reason `OTHER`.
+ * @see https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
+ * @see https://developer.apple.com/documentation/appstoreservernotifications/subtype
+ */
 const reasonsByType: Readonly<Record<string, NotificationReason>> = {
   'SUBSCRIBED.INITIAL_BUY': 'PURCHASED',
   'SUBSCRIBED.RESUBSCRIBE': 'RENEWED',
   ONE_TIME_CHARGE: 'PURCHASED',
-  // Sent until 2023 in place of the first two.
+  // Apple sent OFFER_REDEEMED instead of SUBSCRIBED for redeemed offers until 2023.
   'OFFER_REDEEMED.INITIAL_BUY': 'PURCHASED',
   'OFFER_REDEEMED.RESUBSCRIBE': 'RENEWED',
   'OFFER_REDEEMED.UPGRADE': 'PLAN_CHANGED',
@@ -34,6 +38,6 @@ const reasonsByType: Readonly<Record<string, NotificationReason>> = {
   TEST: 'TEST',
 };
 
-/** The reason that a type of notification (`DID_RENEW.BILLING_RECOVERY`) gives, `OTHER` for one that gives none. */
+/** Converts a notification type such as `DID_RENEW.BILLING_RECOVERY`. */
 export const toNotificationReason = (type: string): NotificationReason =>
   (Object.hasOwn(reasonsByType, type) ? reasonsByType[type] : undefined) ?? 'OTHER';

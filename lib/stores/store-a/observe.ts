@@ -2,14 +2,13 @@ import type { Observation } from '../../purchases/observation.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
-import { createApiToken } from './api-token.ts';
-import { createAppStoreServerApi } from './app-store-server-api.ts';
+import { connectAppStore } from './connect-app-store.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import { toNotificationReason } from './notification-reason.ts';
 import { verifySignedParts } from './parse-notification.ts';
 import { refetchPurchase } from './refetch-purchase.ts';
 import { withRequestBudget } from './request-budget.ts';
-import { getApiKey, parseStoredSettings } from './settings.ts';
+import { getApiKey, parseStoredSettings, type StoreASettings } from './settings.ts';
 import { toObservation } from './to-observation.ts';
 import { createVerificationContext, type VerificationContext } from './verification.ts';
 import {
@@ -19,75 +18,77 @@ import {
   type VerifiedNotification,
 } from './verified-notification.ts';
 
-/** Not a change but a question to the developer, which comes again and again while a refund is decided. */
+/**
+ * Apple sends it repeatedly during a refund review to request consumption data. The purchase does not change.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information
+ */
 const consumptionRequestType = 'CONSUMPTION_REQUEST';
 
-/** What a notification tells: the present state by Apple's API where that can be asked, else by the signed parts alone. */
-export async function observe(message: StoreNotification, context: StoreContext): Promise<ObservedNotification> {
-  const reason = toNotificationReason(message.type);
-  if (message.type === consumptionRequestType || message.payload.transaction === undefined)
-    return { reason, observations: [] };
+interface ObservationContext {
+  readonly settings: StoreASettings;
+  readonly context: StoreContext;
+  readonly verification: VerificationContext;
+}
+
+/** Determines the current state by the App Store Server API, or by the signed parts of the notification if that is impossible. */
+export async function observe(
+  storeNotification: StoreNotification,
+  context: StoreContext,
+): Promise<ObservedNotification> {
+  const { type, occurredAt, payload } = storeNotification;
+  const reason = toNotificationReason(type);
+  if (type === consumptionRequestType || payload.transaction === undefined) return { reason, observations: [] };
   const settings = parseStoredSettings(context.settings);
-  const trust = createVerificationContext(settings, context);
-  const parts = verifySignedParts(message, trust);
+  const verification = createVerificationContext(settings, context);
+  const parts = verifySignedParts(storeNotification, verification);
   if (!parts) return { reason, observations: [] };
-  const notification = { ...parts, type: message.type, at: message.occurredAt };
-  const line = await determineCurrentGroup(notification, context, trust);
-  const observation = line ? toCurrentObservation(line, context) : toPastObservation(notification, context);
+  const notification = { ...parts, type, occurredAt };
+  const group = await determineCurrentGroup(notification, { settings, context, verification });
+  const observation = group ? toCurrentObservation(group, settings) : toPastObservation(notification, settings);
   return { reason, observations: [withRenewalIntentChange(observation, notification)] };
 }
 
-/** The purchase as it is; undefined when only a past period of it is known. */
+/** Returns the current transactions of the purchase. Returns undefined if the notification concerns a past period only. */
 async function determineCurrentGroup(
   notification: VerifiedNotification,
-  context: StoreContext,
-  trust: VerificationContext,
+  observationContext: ObservationContext,
 ): Promise<TransactionGroup | undefined> {
   const signed = isNotificationCurrent(notification) ? toCurrentGroup(notification) : undefined;
-  const read = await tryRefetch(notification, context, trust);
-  // Apple's answers may be behind its notifications.
-  return read && (!signed || read.asOf >= signed.asOf) ? read : signed;
+  const fetched = await tryRefetch(notification, observationContext);
+  // API responses can lag behind notifications.
+  return fetched && (!signed || fetched.asOf >= signed.asOf) ? fetched : signed;
 }
 
-/** Undefined without an API key and when Apple gives no answer: what it signed is enough to know. */
+/** Returns undefined without an API key and on errors of the API: the signed parts are sufficient. */
 async function tryRefetch(
   notification: VerifiedNotification,
-  context: StoreContext,
-  trust: VerificationContext,
+  { settings, context, verification }: ObservationContext,
 ): Promise<TransactionGroup | undefined> {
-  const settings = parseStoredSettings(context.settings);
-  const key = getApiKey(settings);
-  if (!key) return undefined;
   try {
-    const server = createAppStoreServerApi(
-      withRequestBudget(context.fetch),
-      createApiToken(key, settings.bundleId, trust.now),
-    );
-    return await refetchPurchase(notification, { server, environment: notification.environment, trust });
+    const server = await connectAppStore(settings, { ...context, fetch: withRequestBudget(context.fetch) });
+    if (!server) return undefined;
+    return await refetchPurchase(notification, { server, environment: notification.environment, verification });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return undefined;
   }
 }
 
-/** A transaction that says nothing of the present period: it is added, and the state that is known remains. */
-const toPastObservation = (notification: VerifiedNotification, context: StoreContext): Observation => ({
-  ...toCurrentObservation(toPastGroup(notification), context),
-  transactionsAsOf: notification.at,
+/** Adds the transaction only: `asOf` is in the past, so the stored state of the purchase takes precedence. */
+const toPastObservation = (notification: VerifiedNotification, settings: StoreASettings): Observation => ({
+  ...toCurrentObservation(toPastGroup(notification), settings),
+  transactionsAsOf: notification.occurredAt,
 });
 
-/** Without the length of a non-renewing subscription a refresh token would only take the place of a better one. */
-function toCurrentObservation(line: TransactionGroup, context: StoreContext): Observation {
-  const canRefresh = getApiKey(parseStoredSettings(context.settings)) !== undefined;
-  return toObservation(line, {}, canRefresh && line.latest.productType !== 'non renewing subscription');
+/** Sets no refresh token for a non-renewing subscription: without the period it would replace a better one. */
+function toCurrentObservation(group: TransactionGroup, settings: StoreASettings): Observation {
+  const canRefresh = getApiKey(settings) !== undefined && group.latest.productType !== 'non renewing subscription';
+  return toObservation(group, { requestDetails: {}, canRefresh });
 }
 
-/**
- * Only the notification tells when the customer changed their mind; of several the latest counts, so it does not matter
- * which of them the present state shows.
- */
-function withRenewalIntentChange(observation: Observation, { type, at }: VerifiedNotification): Observation {
+/** Only the notification contains the date at which the customer changed the renewal intent. The latest date takes precedence. */
+function withRenewalIntentChange(observation: Observation, { type, occurredAt }: VerifiedNotification): Observation {
   const { purchase } = observation;
   if (purchase.renewalIntent === undefined || !type.startsWith('DID_CHANGE_RENEWAL_STATUS')) return observation;
-  return { ...observation, purchase: { ...purchase, renewalIntentChangeDate: at } };
+  return { ...observation, purchase: { ...purchase, renewalIntentChangeDate: occurredAt } };
 }

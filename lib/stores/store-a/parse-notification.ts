@@ -7,7 +7,7 @@ import { verifyJws } from './jws.ts';
 import { Environment, type RenewalPayload, type TransactionPayload } from './payloads.ts';
 import { type VerificationContext, verifyRenewal, verifyTransaction } from './verification.ts';
 
-/** What every kind of notification says of the application: in `data`, `summary`, `externalPurchaseToken` or `appData`. */
+/** Identifies the app. Contained in `data`, `summary`, `externalPurchaseToken` or `appData`, depending on the type. */
 const AppReference = v.looseObject({
   bundleId: v.string(),
   appAppleId: v.exactOptional(v.number()),
@@ -17,7 +17,8 @@ type AppReference = v.InferOutput<typeof AppReference>;
 
 const OptionalJws = v.exactOptional(v.string());
 
-const Notification = v.looseObject({
+/** @see https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload */
+const NotificationBody = v.looseObject({
   notificationType: v.pipe(v.string(), v.minLength(1)),
   subtype: v.exactOptional(v.string()),
   notificationUUID: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
@@ -31,7 +32,7 @@ const Notification = v.looseObject({
   ),
 });
 
-/** The parts of a notification that tell of a purchase, each signed by itself. */
+/** `payload` of the `StoreNotification`: the parts that concern a purchase. Each JWS has its own signature. */
 const NotificationPayload = v.object({
   status: v.exactOptional(v.number()),
   transaction: OptionalJws,
@@ -39,7 +40,7 @@ const NotificationPayload = v.object({
 });
 type NotificationPayload = v.InferOutput<typeof NotificationPayload>;
 
-/** What the parts say. */
+/** The verified parts of a notification. */
 export interface SignedParts {
   readonly environment: Environment;
   readonly status?: number;
@@ -48,45 +49,48 @@ export interface SignedParts {
 }
 
 /**
- * The message of a notification that Apple signed for this application. Throws `Forbidden` for what Apple did not sign, or
- * for another application, and `InvalidPayload` for what it did sign and is not understood.
+ * Verifies and parses an App Store Server Notification V2. Throws `Forbidden` if Apple did not sign it or if it is for another app,
+ * and `InvalidPayload` if it is signed but not as documented.
  */
-export function parseNotification(signedPayload: string, trust: VerificationContext): StoreNotification {
-  const payload = verifyOuterPayload(signedPayload, trust);
-  const about = requireOwnApp(payload, trust);
-  const { notificationType, subtype, notificationUUID, signedDate, data = {} } = parse(Notification, payload);
+export function parseNotification(signedPayload: string, verification: VerificationContext): StoreNotification {
+  const body = verifyOuterPayload(signedPayload, verification);
+  const appReference = requireOwnApp(body, verification);
+  const { notificationType, subtype, notificationUUID, signedDate, data = {} } = parse(NotificationBody, body);
   const { status, signedTransactionInfo: transaction, signedRenewalInfo: renewal } = data;
-  const content = omitUndefined({ status, transaction, renewal });
-  const parts = verifyParts(content, trust);
-  if (parts && parts.environment !== (about.environment ?? parts.environment)) throw otherEnvironmentError();
+  const payload = omitUndefined({ status, transaction, renewal });
+  const parts = verifyParts(payload, verification);
+  if (parts && parts.environment !== (appReference.environment ?? parts.environment)) throw otherEnvironmentError();
   return {
     key: notificationUUID,
     type: subtype ? `${notificationType}.${subtype}` : notificationType,
     occurredAt: signedDate,
-    payload: content,
+    payload,
   };
 }
 
-/** The verified parts of a message; undefined when it tells of no purchase. Throws `InvalidPayload`. */
+/** Returns undefined if the notification does not concern a purchase. Throws `InvalidPayload`. */
 export const verifySignedParts = (
   { payload }: StoreNotification,
-  trust: VerificationContext,
-): SignedParts | undefined => verifyParts(parse(NotificationPayload, payload), trust);
+  verification: VerificationContext,
+): SignedParts | undefined => verifyParts(parse(NotificationPayload, payload), verification);
 
 function verifyParts(
-  { status, transaction: jws, renewal }: NotificationPayload,
-  trust: VerificationContext,
+  { status, transaction: transactionJws, renewal: renewalJws }: NotificationPayload,
+  verification: VerificationContext,
 ): SignedParts | undefined {
-  if (jws === undefined) return undefined;
-  const transaction = verifyTransaction(jws, trust);
-  const parts = { status, renewal: renewal === undefined ? undefined : verifyRenewal(renewal, trust) };
-  if (parts.renewal && parts.renewal.environment !== transaction.environment) throw otherEnvironmentError();
-  return { environment: transaction.environment, transaction, ...omitUndefined(parts) };
+  if (transactionJws === undefined) return undefined;
+  const transaction = verifyTransaction(transactionJws, verification);
+  const renewal = renewalJws === undefined ? undefined : verifyRenewal(renewalJws, verification);
+  if (renewal && renewal.environment !== transaction.environment) throw otherEnvironmentError();
+  return { environment: transaction.environment, transaction, ...omitUndefined({ status, renewal }) };
 }
 
-function verifyOuterPayload(signedPayload: string, trust: VerificationContext): Readonly<Record<string, unknown>> {
+function verifyOuterPayload(
+  signedPayload: string,
+  { signedDataRoots, now }: VerificationContext,
+): Readonly<Record<string, unknown>> {
   try {
-    return verifyJws(signedPayload, trust.signedData, trust.now);
+    return verifyJws(signedPayload, signedDataRoots, now);
   } catch (error) {
     const { code, message } = ServiceError.fromUnknown(error);
     if (code !== 'InvalidPayload') throw error;
@@ -94,22 +98,21 @@ function verifyOuterPayload(signedPayload: string, trust: VerificationContext): 
   }
 }
 
-/** Apple adds members for new kinds: whichever names an application is the one. */
+/** Searches all members for the app: Apple adds members for new notification types. */
 function requireOwnApp(
-  payload: Readonly<Record<string, unknown>>,
+  body: Readonly<Record<string, unknown>>,
   { bundleId, appAppleId }: VerificationContext,
 ): AppReference {
-  const about = Object.values(payload).find((member): member is AppReference => v.is(AppReference, member));
-  if (!about) throw new ServiceError('InvalidPayload', 'The notification names no application.');
-  const isOther = appAppleId !== undefined && about.environment === 'Production' && about.appAppleId !== appAppleId;
-  if (about.bundleId !== bundleId || isOther) throw forbiddenError('The notification is for another application.');
-  if (about.environment !== undefined && !v.is(Environment, about.environment)) {
-    throw forbiddenError('The notification is from no environment of the App Store.');
-  }
-  return about;
+  const appReference = Object.values(body).find((member): member is AppReference => v.is(AppReference, member));
+  if (!appReference) throw new ServiceError('InvalidPayload', 'bundleId is missing.');
+  const { environment } = appReference;
+  const isOtherId = appAppleId !== undefined && environment === 'Production' && appReference.appAppleId !== appAppleId;
+  if (appReference.bundleId !== bundleId || isOtherId)
+    throw new ServiceError('Forbidden', 'The notification is for another app.');
+  if (environment !== undefined && !v.is(Environment, environment))
+    throw new ServiceError('Forbidden', 'environment is not valid.');
+  return appReference;
 }
-
-const forbiddenError = (message: string): ServiceError => new ServiceError('Forbidden', message);
 
 const otherEnvironmentError = (): ServiceError =>
   new ServiceError('InvalidPayload', 'A part of the notification is from another environment.');

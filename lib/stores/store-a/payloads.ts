@@ -1,13 +1,19 @@
 import * as v from 'valibot';
 
-const Text = v.exactOptional(v.string());
-const Count = v.exactOptional(v.number());
+const OptionalText = v.exactOptional(v.string());
+const OptionalNumber = v.exactOptional(v.number());
 
-/** Where a purchase was made. What Xcode signs on a developer's machine proves nothing and is no environment here. */
+/**
+ * The environments of the App Store. `Xcode` and `LocalTesting` are not accepted: their data is signed on a developer's machine.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/environment
+ */
 export const Environment = v.picklist(['Production', 'Sandbox']);
 export type Environment = v.InferOutput<typeof Environment>;
 
-/** A signed transaction. Dates are epoch milliseconds, `price` is in milliunits for the whole quantity. */
+/**
+ * A signed transaction. Dates are epoch milliseconds. `price` is in thousandths of `currency` for the whole quantity.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
+ */
 export const TransactionPayload = v.looseObject({
   transactionId: v.string(),
   originalTransactionId: v.string(),
@@ -15,86 +21,92 @@ export const TransactionPayload = v.looseObject({
   productId: v.string(),
   environment: Environment,
   purchaseDate: v.number(),
-  originalPurchaseDate: Count,
-  expiresDate: Count,
+  originalPurchaseDate: OptionalNumber,
+  expiresDate: OptionalNumber,
   signedDate: v.number(),
-  type: Text,
-  quantity: Count,
-  subscriptionGroupIdentifier: Text,
-  appAccountToken: Text,
-  inAppOwnershipType: Text,
+  type: OptionalText,
+  quantity: OptionalNumber,
+  subscriptionGroupIdentifier: OptionalText,
+  appAccountToken: OptionalText,
+  inAppOwnershipType: OptionalText,
   isUpgraded: v.exactOptional(v.boolean()),
-  revocationDate: Count,
-  revocationReason: Count,
-  revocationType: Text,
-  offerType: Count,
-  offerIdentifier: Text,
-  offerDiscountType: Text,
-  price: Count,
-  currency: Text,
+  revocationDate: OptionalNumber,
+  revocationReason: OptionalNumber,
+  revocationType: OptionalText,
+  offerType: OptionalNumber,
+  offerIdentifier: OptionalText,
+  offerDiscountType: OptionalText,
+  price: OptionalNumber,
+  currency: OptionalText,
 });
 export type TransactionPayload = v.InferOutput<typeof TransactionPayload>;
 
-/** The signed outlook of a subscription: whether and how it renews. */
+/**
+ * The signed renewal information of a subscription.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload
+ */
 export const RenewalPayload = v.looseObject({
   originalTransactionId: v.string(),
   environment: Environment,
   signedDate: v.number(),
-  autoRenewProductId: Text,
-  autoRenewStatus: Count,
-  expirationIntent: Count,
-  gracePeriodExpiresDate: Count,
-  priceIncreaseStatus: Count,
-  appAccountToken: Text,
+  autoRenewProductId: OptionalText,
+  autoRenewStatus: OptionalNumber,
+  expirationIntent: OptionalNumber,
+  gracePeriodExpiresDate: OptionalNumber,
+  priceIncreaseStatus: OptionalNumber,
+  appAccountToken: OptionalText,
 });
 export type RenewalPayload = v.InferOutput<typeof RenewalPayload>;
 
-/** The signed download of the application. */
+/**
+ * The signed download of the app.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/jwsapptransactiondecodedpayload
+ */
 export const AppTransactionPayload = v.looseObject({
   receiptType: Environment,
   bundleId: v.string(),
-  appAppleId: Count,
-  applicationVersion: Text,
-  originalApplicationVersion: Text,
-  originalPurchaseDate: Count,
-  receiptCreationDate: Count,
-  appTransactionId: Text,
+  appAppleId: OptionalNumber,
+  applicationVersion: OptionalText,
+  originalApplicationVersion: OptionalText,
+  originalPurchaseDate: OptionalNumber,
+  receiptCreationDate: OptionalNumber,
+  appTransactionId: OptionalText,
 });
 export type AppTransactionPayload = v.InferOutput<typeof AppTransactionPayload>;
 
-const appFields = { environment: Environment, bundleId: v.string(), appAppleId: Count };
+const appFields = { environment: Environment, bundleId: v.string(), appAppleId: OptionalNumber };
 
-/** The answer to "Get All Subscription Statuses". */
+/** @see https://developer.apple.com/documentation/appstoreserverapi/statusresponse */
 export const StatusesResponse = v.object({
   ...appFields,
   data: v.array(
     v.object({
       lastTransactions: v.array(
-        v.object({ status: v.number(), signedTransactionInfo: v.string(), signedRenewalInfo: Text }),
+        v.object({ status: v.number(), signedTransactionInfo: v.string(), signedRenewalInfo: OptionalText }),
       ),
     }),
   ),
 });
 export type StatusesResponse = v.InferOutput<typeof StatusesResponse>;
 
-/** One page of the answer to "Get Transaction History". */
+/** @see https://developer.apple.com/documentation/appstoreserverapi/historyresponse */
 export const HistoryResponse = v.object({
   ...appFields,
   signedTransactions: v.array(v.string()),
-  revision: Text,
+  revision: OptionalText,
   hasMore: v.boolean(),
 });
 export type HistoryResponse = v.InferOutput<typeof HistoryResponse>;
 
-/** One page of the answer to "Get Notification History". */
+/** @see https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryresponse */
 export const NotificationHistoryResponse = v.object({
   notificationHistory: v.optional(v.array(v.object({ signedPayload: v.string() })), []),
-  paginationToken: Text,
+  paginationToken: OptionalText,
   hasMore: v.exactOptional(v.boolean()),
 });
 
-/** The answer to "Get Transaction Info". */
+/** @see https://developer.apple.com/documentation/appstoreserverapi/get_transaction_info */
 export const TransactionInfoResponse = v.object({ signedTransactionInfo: v.string() });
 
-/** The answer to "Get App Transaction Info". */
+/** @see https://developer.apple.com/documentation/appstoreserverapi/apptransactioninforesponse */
 export const AppTransactionInfoResponse = v.object({ signedAppTransactionInfo: v.string() });

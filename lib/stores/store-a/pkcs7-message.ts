@@ -6,33 +6,36 @@ import { type DerValue, derTags, expectTag, parseChildren, parseDer, readOctetSt
 import type { TrustedRoots } from './trusted-roots.ts';
 
 const signedData = '1.2.840.113549.1.7.2';
-const digests: Readonly<Record<string, string>> = {
+const digestAlgorithms: Readonly<Record<string, string>> = {
   '2.16.840.1.101.3.4.2.1': 'sha256',
-  // Receipts of older devices.
+  // Used in older receipts.
   '1.3.14.3.2.26': 'sha1',
 };
 const maxCertificates = 8;
 
-/** A PKCS#7 SignedData message, read and not yet verified. */
+/**
+ * A parsed PKCS#7 SignedData message. It is not verified.
+ * @see https://www.rfc-editor.org/rfc/rfc2315
+ */
 export interface SignedMessage {
   readonly content: Buffer;
   readonly certificates: readonly Buffer[];
   readonly digest: string;
   readonly signature: Buffer;
-  /** Issuer and serial number of the signer's certificate, as they stand in the certificate. */
+  /** Encoded issuer and serial number of the signer's certificate. */
   readonly signer: Buffer;
 }
 
-/** Reads a SignedData message in DER or BER. Throws `InvalidPayload`. */
+/** Parses a SignedData message in DER or BER. Throws `InvalidPayload`. */
 export function parseSignedMessage(bytes: Buffer): SignedMessage {
-  const [type, wrapped] = parseChildren(expectTag(parseDer(bytes), derTags.sequence));
-  if (readOid(type) !== signedData) throw invalidReceiptError('it is no signed message');
-  const [message] = parseChildren(expectTag(wrapped, derTags.context0));
+  const [type, wrapper] = parseChildren(expectTag(parseDer(bytes), derTags.sequence));
+  if (readOid(type) !== signedData) throw invalidReceiptError('it is not a signed message');
+  const [message] = parseChildren(expectTag(wrapper, derTags.context0));
   const [, , contentInfo, ...rest] = parseChildren(expectTag(message, derTags.sequence));
   const [, content] = parseChildren(expectTag(contentInfo, derTags.sequence));
   const certificates = rest.find(({ tag }) => tag === derTags.context0);
-  const [signerInfo, ...otherSigners] = parseChildren(expectTag(rest.at(-1), derTags.set));
-  if (otherSigners.length > 0) throw invalidReceiptError('it has several signers');
+  const [signerInfo, ...moreSigners] = parseChildren(expectTag(rest.at(-1), derTags.set));
+  if (moreSigners.length > 0) throw invalidReceiptError('it has more than one signer');
   return {
     content: readOctetString(parseChildren(expectTag(content, derTags.context0))[0]),
     certificates: parseChildren(expectTag(certificates, derTags.context0))
@@ -43,26 +46,32 @@ export function parseSignedMessage(bytes: Buffer): SignedMessage {
 }
 
 /**
- * Checks that the holder of a certificate under a trusted root signed the content, its chain valid at that moment. Throws
- * `InvalidPayload`.
+ * Verifies the signature of the content. The signer's certificate chain must end at a trusted root and must have been valid at
+ * `signedAt`. Throws `InvalidPayload`.
  */
-export function verifySignedMessage(message: SignedMessage, roots: TrustedRoots, at: EpochMillis): void {
-  const named = message.certificates.map((certificate) => ({ certificate, ...readCertificateNames(certificate) }));
-  const leaf = named.find(({ issuer, serialNumber }) => Buffer.concat([issuer, serialNumber]).equals(message.signer));
-  const intermediate = leaf && named.find(({ subject }) => subject.equals(leaf.issuer));
-  if (!intermediate) throw invalidReceiptError("its signer's certificates are missing");
-  const key = verifyCertificateChain({ leaf: leaf.certificate, intermediate: intermediate.certificate }, roots, at);
+export function verifySignedMessage(message: SignedMessage, roots: TrustedRoots, signedAt: EpochMillis): void {
+  const candidates = message.certificates.map((certificate) => ({ certificate, ...readCertificateNames(certificate) }));
+  const leaf = candidates.find(({ issuer, serialNumber }) =>
+    Buffer.concat([issuer, serialNumber]).equals(message.signer),
+  );
+  const intermediate = leaf && candidates.find(({ subject }) => subject.equals(leaf.issuer));
+  if (!intermediate) throw invalidReceiptError('certificates of the signer are missing');
+  const key = verifyCertificateChain(
+    { leaf: leaf.certificate, intermediate: intermediate.certificate },
+    roots,
+    signedAt,
+  );
   if (!verify(message.digest, message.content, key, message.signature)) {
-    throw invalidReceiptError('the signature is not of this content');
+    throw invalidReceiptError('the signature does not match the content');
   }
 }
 
-/** A signer with attributes would have signed those instead of the content: receipts have none. */
+/** Rejects signed attributes: the signature would cover them instead of the content. Apple's receipts do not contain any. */
 function readSigner(signerInfo: DerValue | undefined): Pick<SignedMessage, 'digest' | 'signature' | 'signer'> {
   const [, signer, algorithm, signatureAlgorithm, signature] = parseChildren(expectTag(signerInfo, derTags.sequence));
   expectTag(signatureAlgorithm, derTags.sequence);
-  const digest = digests[readOid(parseChildren(expectTag(algorithm, derTags.sequence))[0])];
-  if (!digest) throw invalidReceiptError('its digest is neither SHA-256 nor SHA-1');
+  const digest = digestAlgorithms[readOid(parseChildren(expectTag(algorithm, derTags.sequence))[0])];
+  if (!digest) throw invalidReceiptError('the digest is neither SHA-256 nor SHA-1');
   return { digest, signature: readOctetString(signature), signer: expectTag(signer, derTags.sequence).content };
 }
 
@@ -76,5 +85,5 @@ function readCertificateNames(certificate: Buffer): { serialNumber: Buffer; issu
   };
 }
 
-const invalidReceiptError = (reason: string): ServiceError =>
-  new ServiceError('InvalidPayload', `The receipt cannot be accepted: ${reason}.`);
+export const invalidReceiptError = (reason: string): ServiceError =>
+  new ServiceError('InvalidPayload', `The receipt is not valid: ${reason}.`);

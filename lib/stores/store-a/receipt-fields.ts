@@ -1,9 +1,10 @@
+import type { EpochMillis } from '../../shared/time.ts';
 import { derTags, expectTag, parseChildren, parseDer, readInteger, readOctetString } from './der.ts';
 
-/** The values of a receipt, or of one of its purchases, by the numbers of their types. */
+/** The attribute values of a receipt or of one of its purchases, by attribute type. */
 export type ReceiptFields = ReadonlyMap<number, readonly Buffer[]>;
 
-/** Reads a SET of attributes (type, version, value). Throws `InvalidPayload`. */
+/** Parses a SET of attributes (type, version, value). Throws `InvalidPayload`. */
 export function parseReceiptFields(content: Buffer): ReceiptFields {
   const fields = new Map<number, Buffer[]>();
   for (const attribute of parseChildren(expectTag(parseDer(content), derTags.set))) {
@@ -16,43 +17,43 @@ export function parseReceiptFields(content: Buffer): ReceiptFields {
   return fields;
 }
 
-/** Names for the numbers of some fields. */
-type Names = Readonly<Record<string, number>>;
+/** Attribute types by field name. */
+type FieldTypes = Readonly<Record<string, number>>;
 
-/** The text fields that are not empty. */
-export const pickTextFields = (fields: ReceiptFields, names: Names): Record<string, string> =>
-  collect(names, (name, type) => toEntry(name, readText(fields, type)));
+/** Returns the text fields that are not empty. */
+export const pickTextFields = (fields: ReceiptFields, types: FieldTypes): Record<string, string> =>
+  collectFields(types, (name, type) => toEntry(name, readText(fields, type)));
 
-/** The dates that are there, each in words and in milliseconds, as verifyReceipt gives them. */
-export const pickDateFields = (fields: ReceiptFields, names: Names): Record<string, string> =>
-  collect(names, (name, type) => {
-    const at = readDate(fields, type);
-    if (at === undefined) return {};
-    const inWords = new Date(at).toISOString().replace('T', ' ').slice(0, 19);
-    return { [name]: `${inWords} Etc/GMT`, [`${name}_ms`]: String(at) };
+/** Returns each date as formatted text and as `…_ms`, like verifyReceipt. */
+export const pickDateFields = (fields: ReceiptFields, types: FieldTypes): Record<string, string> =>
+  collectFields(types, (name, type) => {
+    const date = readDate(fields, type);
+    if (date === undefined) return {};
+    const formatted = new Date(date).toISOString().replace('T', ' ').slice(0, 19);
+    return { [name]: `${formatted} Etc/GMT`, [`${name}_ms`]: String(date) };
   });
 
-/** The numbers that are there, in digits: some are longer than what a number holds exactly. */
-export const pickIntegerFields = (fields: ReceiptFields, names: Names): Record<string, string> =>
-  collect(names, (name, type) => toEntry(name, readBigInteger(fields, type)?.toString()));
+/** Returns integers as digits: some exceed the safe range of a number. */
+export const pickIntegerFields = (fields: ReceiptFields, types: FieldTypes): Record<string, string> =>
+  collectFields(types, (name, type) => toEntry(name, readBigInteger(fields, type)?.toString()));
 
-/** The flags that are there. */
-export const pickBooleanFields = (fields: ReceiptFields, names: Names): Record<string, string> =>
-  collect(names, (name, type) => {
+/** Returns `'true'` or `'false'` for each flag. */
+export const pickBooleanFields = (fields: ReceiptFields, types: FieldTypes): Record<string, string> =>
+  collectFields(types, (name, type) => {
     const value = readBigInteger(fields, type);
     return toEntry(name, value === undefined ? undefined : String(value !== 0n));
   });
 
-/** A text; undefined when it is missing or empty. */
+/** Returns undefined if the text is missing or empty. */
 export function readText(fields: ReceiptFields, type: number): string | undefined {
   const value = fields.get(type)?.[0];
   return value && (parseDer(value).content.toString('utf8') || undefined);
 }
 
-/** A date, which receipts write as ISO text; undefined when it is missing or empty. */
-export function readDate(fields: ReceiptFields, type: number): number | undefined {
-  const at = Date.parse(readText(fields, type) ?? '');
-  return Number.isNaN(at) ? undefined : at;
+/** Parses an ISO date. Returns undefined if it is missing or empty. */
+export function readDate(fields: ReceiptFields, type: number): EpochMillis | undefined {
+  const date = Date.parse(readText(fields, type) ?? '');
+  return Number.isNaN(date) ? undefined : date;
 }
 
 function readBigInteger(fields: ReceiptFields, type: number): bigint | undefined {
@@ -62,8 +63,10 @@ function readBigInteger(fields: ReceiptFields, type: number): bigint | undefined
   return content.length === 0 ? undefined : BigInt(`0x${content.toString('hex')}`);
 }
 
-const collect = (names: Names, read: (name: string, type: number) => Record<string, string>): Record<string, string> =>
-  Object.assign({}, ...Object.entries(names).map(([name, type]) => read(name, type)));
+const collectFields = (
+  types: FieldTypes,
+  read: (name: string, type: number) => Record<string, string>,
+): Record<string, string> => Object.assign({}, ...Object.entries(types).map(([name, type]) => read(name, type)));
 
 const toEntry = (name: string, value: string | undefined): Record<string, string> =>
   value === undefined ? {} : { [name]: value };

@@ -6,14 +6,12 @@ import { parseNotification } from './parse-notification.ts';
 import { parseStoredSettings } from './settings.ts';
 import { createVerificationContext } from './verification.ts';
 
-const Body = v.object({ signedPayload: v.string() });
+/** @see https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2 */
+const NotificationRequestBody = v.object({ signedPayload: v.string() });
 
-/** Verifies an App Store Server Notification of version 2, by its signature alone. */
+/** Verifies an App Store Server Notification V2 by its signature, without a network call. */
 export async function receive({ body }: RawNotification, context: StoreContext): Promise<ReceivedNotifications> {
-  const { signedPayload } = parseJson(Body, body, 'Forbidden');
-  return {
-    notifications: [
-      parseNotification(signedPayload, createVerificationContext(parseStoredSettings(context.settings), context)),
-    ],
-  };
+  const { signedPayload } = parseJson(NotificationRequestBody, body, 'Forbidden');
+  const verification = createVerificationContext(parseStoredSettings(context.settings), context);
+  return { notifications: [parseNotification(signedPayload, verification)] };
 }

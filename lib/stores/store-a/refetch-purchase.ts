@@ -5,8 +5,8 @@ import type { StoreTransaction } from './store-transaction.ts';
 import { findOwnGroup, type VerifiedNotification } from './verified-notification.ts';
 
 /**
- * The purchase of a notification as Apple tells it now, with the transaction that the notification names; undefined when
- * Apple does not know it, or speaks of an older period than the notification.
+ * Fetches the current state of the purchase that a notification concerns. Returns undefined if the API does not return the purchase
+ * or if its response is older than the notification.
  */
 export async function refetchPurchase(
   notification: VerifiedNotification,
@@ -21,48 +21,42 @@ async function refetchSubscription(
   notification: VerifiedNotification,
   context: ApiContext,
 ): Promise<TransactionGroup | undefined> {
-  const { originalTransactionId } = notification.transaction;
-  const response = await fetchStatuses(originalTransactionId, context);
-  if (response.kind !== 'found') return undefined;
-  const status = response.value.find((one) => one.transaction.originalTransactionId === originalTransactionId);
+  const { originalTransactionId, transactionId } = notification.transaction;
+  const result = await fetchStatuses(originalTransactionId, context);
+  if (result.kind !== 'found') return undefined;
+  const status = result.value.find(({ transaction }) => transaction.originalTransactionId === originalTransactionId);
   if (!status) return undefined;
-  const { signedAt = 0, transaction } = status;
-  const named =
-    transaction.transactionId === notification.transaction.transactionId
-      ? undefined
-      : await refetchNamedTransaction(notification, context);
-  const account = {
-    transactions: named ? [named] : [],
+  const { signedAt = 0, transaction: latest } = status;
+  const group = findOwnGroup(notification, {
+    transactions: latest.transactionId === transactionId ? [] : [await refetchTransaction(notification, context)],
     statuses: [status],
-    asOf: Math.max(signedAt, transaction.signedAt ?? 0),
+    asOf: Math.max(signedAt, latest.signedAt ?? 0),
     isComplete: true,
-  };
-  const line = findOwnGroup(notification, account);
-  return line.status ? line : undefined;
+  });
+  return group.status ? group : undefined;
 }
 
-/** The transaction of a notification that comes late may have been refunded since, which the latest one does not tell. */
-async function refetchNamedTransaction(
+/** The notification can be late: its transaction may have been refunded since, which the latest transaction does not show. */
+async function refetchTransaction(
   { transaction }: VerifiedNotification,
   context: ApiContext,
 ): Promise<StoreTransaction> {
-  const response = await fetchTransaction(transaction.transactionId, context);
-  const isSame = response.kind === 'found' && response.value.transactionId === transaction.transactionId;
-  return isSame ? response.value : fromSignedTransaction(transaction);
+  const result = await fetchTransaction(transaction.transactionId, context);
+  const isSame = result.kind === 'found' && result.value.transactionId === transaction.transactionId;
+  return isSame ? result.value : fromSignedTransaction(transaction);
 }
 
 async function refetchOneTimePurchase(
   notification: VerifiedNotification,
   context: ApiContext,
 ): Promise<TransactionGroup | undefined> {
-  const response = await fetchTransaction(notification.transaction.transactionId, context);
-  if (response.kind !== 'found' || response.value.transactionId !== notification.transaction.transactionId)
-    return undefined;
-  const transactions = [fromSignedTransaction(notification.transaction), response.value];
+  const { transaction, occurredAt } = notification;
+  const result = await fetchTransaction(transaction.transactionId, context);
+  if (result.kind !== 'found' || result.value.transactionId !== transaction.transactionId) return undefined;
   return findOwnGroup(notification, {
-    transactions,
+    transactions: [fromSignedTransaction(transaction), result.value],
     statuses: [],
-    asOf: response.value.signedAt ?? notification.at,
+    asOf: result.value.signedAt ?? occurredAt,
     isComplete: true,
   });
 }

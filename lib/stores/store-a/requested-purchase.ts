@@ -5,7 +5,7 @@ import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { Evidence } from './evidence.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 
-/** A purchase with the transactions that tell of it. */
+/** An observation and the transactions it was derived from. */
 export interface MappedPurchase {
   readonly group: TransactionGroup;
   readonly observation: Observation;
@@ -14,34 +14,34 @@ export interface MappedPurchase {
 interface RequestSubject {
   readonly request: ValidationRequest;
   readonly evidence: Evidence;
-  readonly about: StoreValidation['scope'];
+  readonly scope: StoreValidation['scope'];
   readonly now: EpochMillis;
 }
 
 /**
- * The purchase that a request is about: of the product that it names, else of its signed transaction, else the one that
- * `transaction.id` names, which some clients fill with a product id.
+ * Finds the requested purchase. For scope `product` it must be of that product. The signed transaction takes precedence, then
+ * `transaction.id`, which is a transaction id or, from some clients, a product id.
  */
 export function findRequestedPurchase(
-  shown: readonly MappedPurchase[],
-  { request, evidence, about, now }: RequestSubject,
+  purchases: readonly MappedPurchase[],
+  { request, evidence, scope, now }: RequestSubject,
 ): MappedPurchase | undefined {
   const { id } = request.transaction;
-  const candidates = about === 'product' ? filterByProduct(shown, request.id) : shown;
-  const signed = evidence.productId === undefined ? undefined : evidence.lookupId;
+  const candidates = scope === 'product' ? filterByProduct(purchases, request.id) : purchases;
+  const signedId = evidence.productId === undefined ? undefined : evidence.lookupId;
   return (
-    candidates.find(({ group }) => group.originalTransactionId === signed) ??
+    candidates.find(({ group }) => group.originalTransactionId === signedId) ??
     candidates.find(({ group }) => group.transactions.some(({ transactionId }) => transactionId === id)) ??
-    chooseBest(about === 'product' ? candidates : filterByProduct(shown, id), now)
+    chooseBest(scope === 'product' ? candidates : filterByProduct(purchases, id), now)
   );
 }
 
-const filterByProduct = (shown: readonly MappedPurchase[], productId: unknown): MappedPurchase[] =>
-  shown.filter(({ group }) => group.latest.productId === productId);
+const filterByProduct = (purchases: readonly MappedPurchase[], productId: unknown): MappedPurchase[] =>
+  purchases.filter(({ group }) => group.latest.productId === productId);
 
-/** Of several purchases of one product an active one, then the one that lasts longest, then the newest. */
-function chooseBest(shown: readonly MappedPurchase[], now: EpochMillis): MappedPurchase | undefined {
-  return [...shown].sort((a, b) => comparePurchases(a.observation.purchase, b.observation.purchase, now))[0];
+/** An active purchase takes precedence, then the latest expiration, then the latest purchase date. */
+function chooseBest(purchases: readonly MappedPurchase[], now: EpochMillis): MappedPurchase | undefined {
+  return [...purchases].sort((a, b) => comparePurchases(a.observation.purchase, b.observation.purchase, now))[0];
 }
 
 const noExpiration = Number.MAX_SAFE_INTEGER;

@@ -2,61 +2,66 @@ import { createPrivateKey } from 'node:crypto';
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
+import { missingSettingsError, unusableSettingsError } from '../api-errors.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
-const Key = v.pipe(v.string(), v.check(isPrivateKey, 'a private key in PEM, the content of the .p8 file'));
+const PrivateKeyPem = v.pipe(v.string(), v.check(isPrivateKeyPem, 'a private key in PEM, the content of the .p8 file'));
 
-const hasWholeApiKey = ({ issuerId, keyId, privateKey }: Partial<ApiKey>): boolean =>
+const hasCompleteApiKey = ({ issuerId, keyId, privateKey }: Partial<ApiKey>): boolean =>
   new Set([issuerId, keyId, privateKey].map((part) => part === undefined)).size === 1;
 
 /**
- * What an application sets for store_a. With `issuerId`, `keyId` and `privateKey` (the .p8 file) the App Store Server API
- * is asked, with `sharedSecret` verifyReceipt, with neither a receipt is only verified by its own signature.
+ * The settings of an app for store_a. They determine how purchases are validated:
+ * - `issuerId`, `keyId` and `privateKey`: by the App Store Server API.
+ * - `sharedSecret`: by verifyReceipt, which Apple has deprecated.
+ * - neither: by the signature of the evidence only.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/creating-api-keys-to-authorize-api-requests
  */
 export const StoreASettings = v.pipe(
   v.object({
     bundleId: Text,
+    /** Numeric id of the app in the App Store. If set, production data with a different id is rejected. */
     appAppleId: v.exactOptional(v.pipe(v.number(), v.integer())),
     issuerId: v.exactOptional(Text),
     keyId: v.exactOptional(Text),
-    privateKey: v.exactOptional(Key),
+    /** The .p8 file: PKCS#8, P-256. */
+    privateKey: v.exactOptional(PrivateKeyPem),
     sharedSecret: v.exactOptional(Text),
   }),
-  v.check((settings) => hasWholeApiKey(settings), 'issuerId, keyId and privateKey together, or none of them'),
+  v.check((settings) => hasCompleteApiKey(settings), 'issuerId, keyId and privateKey together, or none of them'),
 );
 export type StoreASettings = v.InferOutput<typeof StoreASettings>;
 
-function isPrivateKey(text: string): boolean {
+function isPrivateKeyPem(text: string): boolean {
   return /^-----BEGIN PRIVATE KEY-----\s[^-]+-----END PRIVATE KEY-----\s*$/.test(text);
 }
 
-/** What the App Store Server API is asked with. */
+/** A key for the App Store Server API. */
 export interface ApiKey {
   readonly issuerId: string;
   readonly keyId: string;
   readonly privateKey: string;
 }
 
-/** The settings of an application. Throws `InvalidPayload` when it has none, `InternalError` when they are unusable. */
+/** Parses the stored settings. Throws `InvalidPayload` if they are missing and `InternalError` if they are not valid. */
 export function parseStoredSettings(settings: unknown): StoreASettings {
-  if (settings === undefined || settings === null) throw missingSettingsError();
+  if (settings === undefined || settings === null) throw missingSettingsError('store_a');
   const result = v.safeParse(StoreASettings, settings);
   if (result.success) return result.output;
-  const cause = result.issues.map(({ message }) => message).join('; ');
-  throw new ServiceError('InternalError', 'The store_a settings of this application are not usable.', { cause });
+  throw unusableSettingsError('store_a', result.issues.map(({ message }) => message).join('; '));
 }
 
-/** The settings as an operator enters them; the message of the `InvalidPayload` names what is wrong. */
+/** Parses settings entered by an operator. Throws `InvalidPayload` with a message that names the invalid setting. */
 export function parseEnteredSettings(settings: unknown): StoreASettings {
-  if (settings === undefined || settings === null) throw missingSettingsError();
+  if (settings === undefined || settings === null) throw missingSettingsError('store_a');
   const entered = parse(StoreASettings, settings);
-  if (entered.privateKey !== undefined && !canSign(entered.privateKey)) {
+  if (entered.privateKey !== undefined && !isP256Key(entered.privateKey)) {
     throw new ServiceError('InvalidPayload', 'privateKey: expected a private key of the curve P-256.');
   }
   return entered;
 }
 
-function canSign(privateKey: string): boolean {
+function isP256Key(privateKey: string): boolean {
   try {
     return createPrivateKey(privateKey).asymmetricKeyDetails?.namedCurve === 'prime256v1';
   } catch {
@@ -64,9 +69,6 @@ function canSign(privateKey: string): boolean {
   }
 }
 
-/** The API key among the settings, if there is one. */
+/** Returns undefined if the settings contain no API key. */
 export const getApiKey = ({ issuerId, keyId, privateKey }: StoreASettings): ApiKey | undefined =>
   issuerId && keyId && privateKey ? { issuerId, keyId, privateKey } : undefined;
-
-const missingSettingsError = (): ServiceError =>
-  new ServiceError('InvalidPayload', 'This application has no store_a settings: it cannot validate store_a purchases.');

@@ -4,6 +4,7 @@ import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { RenewalPayload, TransactionPayload } from './payloads.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
 
+/** @see https://developer.apple.com/documentation/appstoreserverapi/type */
 const productTypes: Readonly<Record<string, NonNullable<Purchase['productType']>>> = {
   'Auto-Renewable Subscription': 'paid subscription',
   'Non-Renewing Subscription': 'non renewing subscription',
@@ -11,20 +12,43 @@ const productTypes: Readonly<Record<string, NonNullable<Purchase['productType']>
   'Non-Consumable': 'non consumable',
 };
 
+/** @see https://developer.apple.com/documentation/appstoreserverapi/offertype */
 const introductoryOffer = 1;
 
-/** A signed transaction in our words. */
+/** Factor from Apple's thousandths of a currency unit to millionths. */
+const microsPerMilliunit = 1000;
+
+/**
+ * Values of `revocationReason`.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/revocationreason
+ */
+export const refundReasons: Readonly<Record<number | string, CancelationReason>> = {
+  0: 'Customer.OtherReason',
+  1: 'Customer.TechnicalIssues',
+};
+
+/**
+ * Values of `expirationIntent`.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/expirationintent
+ */
+export const expirationReasons: Readonly<Record<number | string, CancelationReason>> = {
+  1: 'Customer',
+  2: 'System.BillingError',
+  3: 'Customer.PriceIncrease',
+  4: 'System.ProductUnavailable',
+};
+
 export function fromSignedTransaction(payload: TransactionPayload): StoreTransaction {
-  const { isUpgraded, revocationDate, expiresDate, signedDate, offerType, offerIdentifier } = payload;
+  const { isUpgraded, revocationDate, expiresDate, signedDate, offerType, offerIdentifier, price } = payload;
   const isTrial = isFreeTrial(payload);
   return {
     ...omitUndefined({
       productType: productTypes[payload.type ?? ''],
-      group: payload.subscriptionGroupIdentifier,
+      subscriptionGroupId: payload.subscriptionGroupIdentifier,
       originalPurchaseDate: payload.originalPurchaseDate,
       expiresDate,
       revokedAt: revocationDate,
-      revocation: revocationDate === undefined ? undefined : toRevocationReason(payload),
+      revocationReason: revocationDate === undefined ? undefined : toRevocationReason(payload),
       replacedAt: isUpgraded ? Math.min(expiresDate ?? signedDate, signedDate) : undefined,
       isTrial: isTrial || undefined,
       isIntro: (offerType === introductoryOffer && !isTrial) || undefined,
@@ -32,9 +56,9 @@ export function fromSignedTransaction(payload: TransactionPayload): StoreTransac
       discountId: offerType === introductoryOffer ? undefined : offerIdentifier,
       quantity: payload.quantity,
       currency: payload.currency,
-      amountMicros: payload.price === undefined ? undefined : payload.price * 1000,
+      amountMicros: price === undefined ? undefined : price * microsPerMilliunit,
       isShared: payload.inAppOwnershipType === undefined ? undefined : payload.inAppOwnershipType === 'FAMILY_SHARED',
-      userToken: payload.appAccountToken,
+      userAlias: payload.appAccountToken,
     }),
     transactionId: payload.transactionId,
     originalTransactionId: payload.originalTransactionId,
@@ -47,32 +71,18 @@ export function fromSignedTransaction(payload: TransactionPayload): StoreTransac
   };
 }
 
-/** Older payloads have no discount type: there a trial is an introductory offer that cost nothing. */
+/** Older payloads have no `offerDiscountType`. In these, a trial is an introductory offer without a price. */
 function isFreeTrial({ offerType, offerDiscountType, price }: TransactionPayload): boolean {
   if (offerDiscountType !== undefined) return offerDiscountType === 'FREE_TRIAL';
   return offerType === introductoryOffer && price === 0;
 }
 
+/** @see https://developer.apple.com/documentation/appstoreservernotifications/revocationtype */
 function toRevocationReason({ revocationReason, revocationType }: TransactionPayload): CancelationReason {
   if (revocationType === 'FAMILY_REVOKE') return 'Customer.OtherReason';
   return refundReasons[revocationReason ?? -1] ?? 'Unknown';
 }
 
-/** Why Apple gave the money back, by its number. */
-export const refundReasons: Readonly<Record<number | string, CancelationReason>> = {
-  0: 'Customer.OtherReason',
-  1: 'Customer.TechnicalIssues',
-};
-
-/** Why a subscription expired, by Apple's number. */
-export const expirationReasons: Readonly<Record<number | string, CancelationReason>> = {
-  1: 'Customer',
-  2: 'System.BillingError',
-  3: 'Customer.PriceIncrease',
-  4: 'System.ProductUnavailable',
-};
-
-/** A status with its signed parts in our words. */
 export function fromSignedStatus(
   status: number,
   transaction: TransactionPayload,
@@ -95,6 +105,6 @@ function toRenewalState(renewal: RenewalPayload): Omit<SubscriptionStatus, 'stat
     expirationReason: expirationIntent === undefined ? undefined : (expirationReasons[expirationIntent] ?? 'Unknown'),
     priceConsentStatus:
       priceIncreaseStatus === undefined ? undefined : priceIncreaseStatus === 1 ? 'Agreed' : 'Notified',
-    userToken: renewal.appAccountToken,
+    userAlias: renewal.appAccountToken,
   } as const);
 }

@@ -6,7 +6,7 @@ import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
 import { validate } from './validate.ts';
 
-/** The first mobile app store. */
+/** Apple App Store. */
 export const storeA: Store = {
   platform: 'store_a',
   validate,

@@ -2,10 +2,13 @@ import type { CancelationReason, PriceConsentStatus, RenewalIntent } from '../..
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 
-/** A transaction in whichever form Apple told of it: signed, in a receipt, or in an answer of verifyReceipt. */
+/** A transaction of the App Store, from a JWS, a receipt or a response of verifyReceipt. Ids have no prefix. */
 export interface StoreTransaction {
   readonly transactionId: string;
-  /** The id of the first transaction, which a subscription keeps through every renewal and plan. */
+  /**
+   * Id of the first transaction. All renewals and plan changes of a subscription share it.
+   * @see https://developer.apple.com/documentation/appstoreserverapi/originaltransactionid
+   */
   readonly originalTransactionId: string;
   readonly productId: string;
   readonly productType?: NonNullable<Purchase['productType']>;
@@ -14,56 +17,70 @@ export interface StoreTransaction {
   readonly purchaseDate: EpochMillis;
   readonly originalPurchaseDate?: EpochMillis;
   readonly expiresDate?: EpochMillis;
-  /** When it was refunded, or taken from a family member. */
+  /** Date of the refund, or of the revocation from a family member. */
   readonly revokedAt?: EpochMillis;
-  readonly revocation?: CancelationReason;
-  /** The latest moment at which another product of the group replaced it. */
+  readonly revocationReason?: CancelationReason;
+  /** The transaction was replaced by another product of its group at this date or earlier. */
   readonly replacedAt?: EpochMillis;
   readonly isTrial?: boolean;
   readonly isIntro?: boolean;
-  /** Whether it used the introductory offer that each customer gets once in a subscription group. */
+  /** Whether it used the introductory offer, which each customer gets once per subscription group. */
   readonly usedIntroOffer: boolean;
   readonly offerId?: string;
-  /** The offer again, when it is a discount and not the introductory one. */
+  /** `offerId` unless the offer is introductory. */
   readonly discountId?: string;
   readonly quantity?: number;
+  /** ISO 4217 code. */
   readonly currency?: string;
+  /** Price for the whole quantity, in millionths of `currency`. */
   readonly amountMicros?: number;
+  /** Whether the customer got it by Family Sharing. */
   readonly isShared?: boolean;
-  readonly userToken?: string;
-  /** When Apple signed it; unknown for what verifyReceipt tells. */
+  /** `appAccountToken`, the UUID that the app set for the customer. */
+  readonly userAlias?: string;
+  /** Signing date. Undefined in responses of verifyReceipt. */
   readonly signedAt?: EpochMillis;
+  /** The unchanged data of Apple. */
   readonly native: Readonly<Record<string, unknown>>;
 }
 
-/** What Apple says of a subscription beside its transactions. */
+/**
+ * Values of the subscription status.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/status
+ */
+export const subscriptionStatuses = { active: 1, expired: 2, billingRetry: 3, gracePeriod: 4, revoked: 5 } as const;
+
+/** The state of a subscription that its transactions do not contain. */
 export interface SubscriptionStatus {
-  /** 1 active, 2 expired, 3 billing retry, 4 grace period, 5 revoked; others may come. */
+  /** A value of `subscriptionStatuses`. Apple can add further values. */
   readonly status: number;
-  /** The transaction that the status speaks of. */
+  /** The transaction that the status refers to. */
   readonly transaction: StoreTransaction;
-  /** When Apple signed the outlook; unknown for what verifyReceipt tells. */
+  /** Signing date of the renewal information. Undefined in responses of verifyReceipt. */
   readonly signedAt?: EpochMillis;
   readonly renewalIntent?: RenewalIntent;
-  /** The product of the next renewal. */
+  /** Product of the next renewal. */
   readonly renewalProductId?: string;
+  /**
+   * End of the billing grace period, in which the customer keeps access.
+   * @see https://developer.apple.com/documentation/appstoreserverapi/graceperiodexpiresdate
+   */
   readonly graceEndsAt?: EpochMillis;
   readonly expirationReason?: CancelationReason;
   readonly priceConsentStatus?: PriceConsentStatus;
-  readonly userToken?: string;
+  readonly userAlias?: string;
 }
 
-/** By purchase date; of two equal ones, what is still in force counts as the later, then what lasts longer. */
-export function isLaterTransaction(transaction: StoreTransaction, other: StoreTransaction): boolean {
-  if (transaction.purchaseDate !== other.purchaseDate) return transaction.purchaseDate > other.purchaseDate;
-  if (isActiveTransaction(transaction) !== isActiveTransaction(other)) return isActiveTransaction(transaction);
-  return (transaction.expiresDate ?? 0) > (other.expiresDate ?? 0);
+/** Compares the purchase dates. If they are equal, active transactions are later, then those with a later expiration date. */
+export function isLaterTransaction(a: StoreTransaction, b: StoreTransaction): boolean {
+  if (a.purchaseDate !== b.purchaseDate) return a.purchaseDate > b.purchaseDate;
+  if (isActiveTransaction(a) !== isActiveTransaction(b)) return isActiveTransaction(a);
+  return (a.expiresDate ?? 0) > (b.expiresDate ?? 0);
 }
 
 const isActiveTransaction = ({ revokedAt, replacedAt }: StoreTransaction): boolean =>
   revokedAt === undefined && replacedAt === undefined;
 
-/** The latest transaction. */
 export const findLatestTransaction = (
   transactions: readonly [StoreTransaction, ...StoreTransaction[]],
 ): StoreTransaction =>

@@ -2,9 +2,9 @@ import type { CancelationReason } from '../../api/enumerations.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { type EpochMillis, minuteMs } from '../../shared/time.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
-import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
+import { type StoreTransaction, type SubscriptionStatus, subscriptionStatuses } from './store-transaction.ts';
 
 type SubscriptionFields = Pick<
   Purchase,
@@ -17,14 +17,14 @@ type SubscriptionFields = Pick<
   | 'priceConsentStatus'
 >;
 
-const [active, expired, billingRetry, gracePeriod, revoked] = [1, 2, 3, 4, 5];
+const { active, expired, billingRetry, gracePeriod, revoked } = subscriptionStatuses;
 
-/** Apple may take a few minutes to renew a subscription that it calls active; it is asked again after them. */
-const renewalGraceMs = 10 * 60_000;
+/** Apple can report a subscription as active for some minutes after its expiration date. The next refresh is due after that. */
+const lateRenewalMs = 10 * minuteMs;
 
-/** Until when the latest transaction of a line gives access, why no longer, and what comes next. */
-export function toSubscriptionState(line: TransactionGroup): SubscriptionFields {
-  return { ...toRenewalFields(line), ...(toEndedFields(line) ?? toActiveFields(line)) };
+/** Derives expiration, cancelation and renewal of a purchase from its latest transaction and its status. */
+export function toSubscriptionState(group: TransactionGroup): SubscriptionFields {
+  return { ...toRenewalFields(group), ...(toEndedFields(group) ?? toActiveFields(group)) };
 }
 
 function toRenewalFields({ latest, status }: TransactionGroup): SubscriptionFields {
@@ -37,33 +37,33 @@ function toRenewalFields({ latest, status }: TransactionGroup): SubscriptionFiel
   });
 }
 
-/** The plan that comes next, where it is not the present one; what has ended has none. */
+/** Returns the product of the next period if it differs from the current one. Ended subscriptions have no next period. */
 function toRenewalProductId({ productId }: StoreTransaction, { status, renewalProductId }: SubscriptionStatus) {
   if (renewalProductId === undefined || renewalProductId === productId) return undefined;
   return status === expired || status === revoked ? undefined : withPlatform('store_a', renewalProductId);
 }
 
-/** A refund, a revocation or a replacement; of an active subscription none of them can concern the present period. */
+/** Handles refund, revocation and replacement. In an active subscription, these concern a past period. */
 function toEndedFields({ latest, status, asOf }: TransactionGroup): SubscriptionFields | undefined {
   if (status && (status.status === active || status.status === gracePeriod)) return undefined;
-  const { revokedAt, revocation = 'Unknown', replacedAt } = latest;
-  if (revokedAt !== undefined) return buildEndedFields(revokedAt, revocation, latest.expiresDate);
-  if (status?.status === revoked) return buildEndedFields(asOf, revocation, latest.expiresDate);
-  return replacedAt === undefined ? undefined : buildEndedFields(replacedAt, 'System.Replaced', latest.expiresDate);
+  const { expiresDate, revokedAt, revocationReason = 'Unknown', replacedAt } = latest;
+  if (revokedAt !== undefined) return buildEndedFields(revokedAt, revocationReason, expiresDate);
+  if (status?.status === revoked) return buildEndedFields(asOf, revocationReason, expiresDate);
+  return replacedAt === undefined ? undefined : buildEndedFields(replacedAt, 'System.Replaced', expiresDate);
 }
 
 const buildEndedFields = (
-  at: EpochMillis,
+  endedAt: EpochMillis,
   cancelationReason: CancelationReason,
   expiresDate: EpochMillis | undefined,
 ): SubscriptionFields =>
-  omitUndefined({ endedAt: at, cancelationReason, expirationDate: expiresDate && Math.min(at, expiresDate) });
+  omitUndefined({ endedAt, cancelationReason, expirationDate: expiresDate && Math.min(endedAt, expiresDate) });
 
 function toActiveFields({ latest: { expiresDate }, status, asOf }: TransactionGroup): SubscriptionFields {
   switch (status?.status) {
     case active:
       return omitUndefined({
-        expirationDate: expiresDate && (expiresDate > asOf ? expiresDate : asOf + renewalGraceMs),
+        expirationDate: expiresDate && (expiresDate > asOf ? expiresDate : asOf + lateRenewalMs),
       });
     case gracePeriod:
       return omitUndefined({ expirationDate: status.graceEndsAt ?? expiresDate });

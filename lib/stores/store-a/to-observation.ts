@@ -3,114 +3,105 @@ import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { addBillingPeriods } from '../billing-period.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
+import type { MappingContext, RequestDetails } from './mapping-context.ts';
 import { findLatestTransaction, type StoreTransaction } from './store-transaction.ts';
 import { toSubscriptionState } from './subscription-state.ts';
 
-/** What the request tells of its product, for what Apple does not say. */
-export interface RequestHints {
-  readonly productId?: string;
-  readonly productType?: NonNullable<Purchase['productType']>;
-  readonly priceMicros?: number;
-  readonly currency?: string;
-  /** How long the product lasts when it is a non-renewing subscription, as an ISO 8601 duration. */
-  readonly period?: string;
-}
+const toPrefixedId = (id: string): string => withPlatform('store_a', id);
 
-const toPurchaseId = (native: string): string => withPlatform('store_a', native);
-
-/** The purchase that a line is, with all of its transactions. */
-export function toObservation(line: TransactionGroup, hints: RequestHints, canRefresh: boolean): Observation {
-  const own = line.latest.productId === hints.productId ? omitPeriod(line.latest, hints) : {};
-  const transactions = line.transactions.map((transaction) => toTransaction(transaction, line, own));
+/** Maps the transactions of one purchase. */
+export function toObservation(group: TransactionGroup, { requestDetails, canRefresh }: MappingContext): Observation {
+  const details = group.latest.productId === requestDetails.productId ? omitPeriod(group.latest, requestDetails) : {};
   return {
-    asOf: line.asOf,
-    purchase: toPurchase(line, own),
-    transactions,
-    userAliases: listUserAliases(line),
-    ...(canRefresh && { refreshToken: buildRefreshToken(line, own) }),
+    asOf: group.asOf,
+    purchase: toPurchase(group, details),
+    transactions: group.transactions.map((transaction) => toTransaction(transaction, group, details)),
+    userAliases: listUserAliases(group),
+    ...(canRefresh && { refreshToken: buildRefreshToken(group, details) }),
   };
 }
 
-/** Every product may come with a billing period, but only of non-renewing subscriptions Apple does not know the end. */
-function omitPeriod({ productType }: StoreTransaction, hints: RequestHints): RequestHints {
-  if ((productType ?? hints.productType) === 'non renewing subscription') return hints;
-  const { period: _period, ...others } = hints;
-  return others;
+/** Omits the billing period unless the product is a non-renewing subscription: Apple reports the end of all others. */
+function omitPeriod({ productType }: StoreTransaction, details: RequestDetails): RequestDetails {
+  if ((productType ?? details.productType) === 'non renewing subscription') return details;
+  const { period: _period, ...rest } = details;
+  return rest;
 }
 
-function toPurchase(line: TransactionGroup, hints: RequestHints): Purchase {
-  const { latest, originalTransactionId } = line;
+function toPurchase(group: TransactionGroup, details: RequestDetails): Purchase {
+  const { latest, originalTransactionId } = group;
   const { transactionId, productId, sandbox, quantity, discountId, isShared, isTrial, isIntro } = latest;
-  const isRenewal = latest.transactionId !== originalTransactionId && latest.expiresDate !== undefined;
-  const { isReportedAmount: _isReported, ...amount } = toAmount(latest, line, hints);
+  const isRenewal = transactionId !== originalTransactionId && latest.expiresDate !== undefined;
+  const { isReportedAmount: _isReported, ...amount } = toAmount(latest, group, details);
   return {
-    purchaseId: toPurchaseId(originalTransactionId),
-    transactionId: toPurchaseId(findLatestUnrefunded(line)?.transactionId ?? transactionId),
-    productId: toPurchaseId(productId),
+    purchaseId: toPrefixedId(originalTransactionId),
+    transactionId: toPrefixedId(findLatestUnrefunded(group)?.transactionId ?? transactionId),
+    productId: toPrefixedId(productId),
     platform: 'store_a',
     sandbox,
-    purchaseDate: findFirstDate(line),
+    purchaseDate: findFirstDate(group),
     ...omitUndefined({
-      productType: latest.productType ?? hints.productType,
+      productType: latest.productType ?? details.productType,
       offerId: toOfferId(latest),
       lastRenewalDate: isRenewal ? latest.purchaseDate : undefined,
-      expirationDate: computePeriodEnd(latest, hints.period),
+      expirationDate: computePeriodEnd(latest, details.period),
       isTrialPeriod: isTrial,
       isIntroPeriod: isIntro,
       discountId,
       quantity,
       isSharedPurchase: isShared,
     }),
-    ...toSubscriptionState(line),
+    ...toSubscriptionState(group),
     ...amount,
   };
 }
 
-function toTransaction(transaction: StoreTransaction, line: TransactionGroup, hints: RequestHints): Transaction {
+function toTransaction(transaction: StoreTransaction, group: TransactionGroup, details: RequestDetails): Transaction {
+  const { transactionId, productId, sandbox, purchaseDate, expiresDate } = transaction;
   return {
-    transactionId: toPurchaseId(transaction.transactionId),
-    purchaseId: toPurchaseId(line.originalTransactionId),
-    productId: toPurchaseId(transaction.productId),
+    transactionId: toPrefixedId(transactionId),
+    purchaseId: toPrefixedId(group.originalTransactionId),
+    productId: toPrefixedId(productId),
     platform: 'store_a',
-    sandbox: transaction.sandbox,
-    purchaseDate: transaction.purchaseDate,
+    sandbox,
+    purchaseDate,
     ...omitUndefined({
       offerId: toOfferId(transaction),
       expirationDate:
-        transaction.expiresDate ??
-        (transaction === line.latest ? computePeriodEnd(transaction, hints.period) : undefined),
+        expiresDate ?? (transaction === group.latest ? computePeriodEnd(transaction, details.period) : undefined),
       isTrialPeriod: transaction.isTrial,
       isIntroPeriod: transaction.isIntro,
       quantity: transaction.quantity,
       refundedAt: transaction.revokedAt,
     }),
-    ...toAmount(transaction, line, hints),
+    ...toAmount(transaction, group, details),
   };
 }
 
 type Amount = Pick<Transaction, 'currency' | 'amountMicros' | 'isReportedAmount'>;
 
-/** What was paid: nothing for a trial or by a family member; for a receipt without prices, what the client says. */
-function toAmount(transaction: StoreTransaction, { latest }: TransactionGroup, hints: RequestHints): Amount {
-  const { currency = hints.currency, amountMicros, quantity = 1, isShared, isTrial, isIntro } = transaction;
+/** Trials and shared purchases cost nothing. Receipts contain no prices: the amount of the request counts for `latest`. */
+function toAmount(transaction: StoreTransaction, { latest }: TransactionGroup, details: RequestDetails): Amount {
+  const { currency = details.currency, amountMicros, quantity = 1, isShared, isTrial, isIntro } = transaction;
   if (isShared) return omitUndefined({ currency, amountMicros: 0 });
   if (amountMicros !== undefined) return omitUndefined({ currency, amountMicros });
   if (isTrial) return omitUndefined({ currency, amountMicros: 0 });
-  const { priceMicros } = hints;
+  const { priceMicros } = details;
   if (transaction !== latest || isIntro || priceMicros === undefined || currency === undefined) return {};
   return { currency, amountMicros: priceMicros * quantity, isReportedAmount: true };
 }
 
-/** The latest transaction that was not refunded: the one that a client still holds. */
+/** Returns the latest transaction that was not refunded, which is the latest one on the device. */
 function findLatestUnrefunded({ transactions }: TransactionGroup): StoreTransaction | undefined {
-  const [first, ...others] = transactions.filter(({ revokedAt }) => revokedAt === undefined);
-  return first && findLatestTransaction([first, ...others]);
+  const [first, ...rest] = transactions.filter(({ revokedAt }) => revokedAt === undefined);
+  return first && findLatestTransaction([first, ...rest]);
 }
 
-/** In the sandbox the first transaction may come before what is called the original date. */
-const findFirstDate = ({ transactions }: TransactionGroup): number =>
+/** In the sandbox, `purchaseDate` of the first transaction can be earlier than `originalPurchaseDate`. */
+const findFirstDate = ({ transactions }: TransactionGroup): EpochMillis =>
   Math.min(
     ...transactions.flatMap(({ purchaseDate, originalPurchaseDate = purchaseDate }) => [
       purchaseDate,
@@ -119,20 +110,20 @@ const findFirstDate = ({ transactions }: TransactionGroup): number =>
   );
 
 const toOfferId = ({ productId, offerId }: StoreTransaction): string | undefined =>
-  offerId === undefined ? undefined : `${toPurchaseId(productId)}#${offerId}`;
+  offerId === undefined ? undefined : `${toPrefixedId(productId)}#${offerId}`;
 
-/** Apple knows no end of a non-renewing subscription; its length is the application's own. */
-const computePeriodEnd = ({ purchaseDate }: StoreTransaction, period: string | undefined): number | undefined =>
+/** Computes the end of a non-renewing subscription. */
+const computePeriodEnd = ({ purchaseDate }: StoreTransaction, period: string | undefined): EpochMillis | undefined =>
   period === undefined ? undefined : addBillingPeriods(purchaseDate, period);
 
 function listUserAliases({ transactions, status }: TransactionGroup): string[] {
-  const tokens = [...transactions, ...(status ? [status] : [])].flatMap(({ userToken }) => userToken ?? []);
-  return [...new Set(tokens)];
+  const aliases = [...transactions, ...(status ? [status] : [])].flatMap(({ userAlias }) => userAlias ?? []);
+  return [...new Set(aliases)];
 }
 
 function buildRefreshToken(
   { originalTransactionId, latest }: TransactionGroup,
-  { period }: RequestHints,
+  { period }: RequestDetails,
 ): Record<string, string> {
   const environment = latest.sandbox ? 'Sandbox' : 'Production';
   return { originalTransactionId, environment, ...omitUndefined({ period }) };

@@ -1,30 +1,37 @@
 import { appleIncRoot, appleRootG3 } from './apple-roots.ts';
 import { type Certificate, parseCertificate } from './certificate.ts';
 
-/** The certificates that a chain may end at. */
+/** The certificates at which a chain may end. */
 export interface TrustedRoots {
   readonly certificates: readonly Certificate[];
-  /** Tells one set from another. */
+  /** Identifies the set of certificates in cache keys. */
   readonly id: string;
 }
 
-/** The roots of signed data (JWS): Apple Root CA - G3 and the extra ones. */
+/** Returns the trusted roots for JWS. `extraRoots` are DER certificates. */
 export const getSignedDataRoots = (extraRoots: readonly Uint8Array[]): TrustedRoots =>
   toTrustedRoots([appleRootG3, ...extraRoots]);
 
-/** The roots of PKCS#7 receipts: Apple Inc. Root and the extra ones. */
+/** Returns the trusted roots for PKCS#7 receipts. `extraRoots` are DER certificates. */
 export const getReceiptRoots = (extraRoots: readonly Uint8Array[]): TrustedRoots =>
   toTrustedRoots([appleIncRoot, ...extraRoots]);
 
-// Reading a certificate costs more than checking a signature; a service meets two or three roots in its life.
-const parsedCertificates = new Map<string, Certificate>();
+/**
+ * Parsed roots by their DER: parsing takes longer than the verification of a signature. Not a `createCache`, because a parsed
+ * certificate never expires. A deployment uses two roots; the emulator adds a third.
+ */
+const parsedRoots = new Map<string, Certificate>();
+const maxParsedRoots = 8;
 
 function toTrustedRoots(ders: readonly Uint8Array[]): TrustedRoots {
-  const certificates = ders.map((der) => {
-    const key = Buffer.from(der).toString('base64');
-    const certificate = parsedCertificates.get(key) ?? parseCertificate(Buffer.from(der));
-    parsedCertificates.set(key, certificate);
-    return certificate;
-  });
+  const certificates = ders.map((der) => parseRoot(Buffer.from(der)));
   return { certificates, id: certificates.map(({ fingerprint }) => fingerprint).join() };
+}
+
+function parseRoot(der: Buffer): Certificate {
+  const key = der.toString('base64');
+  const certificate = parsedRoots.get(key) ?? parseCertificate(der);
+  if (parsedRoots.size >= maxParsedRoots && !parsedRoots.has(key)) parsedRoots.clear();
+  parsedRoots.set(key, certificate);
+  return certificate;
 }

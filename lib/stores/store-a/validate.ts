@@ -11,78 +11,83 @@ import { isEvidenceCurrent } from './evidence-freshness.ts';
 import { groupByPurchase } from './group-by-purchase.ts';
 import { listIneligibleForIntroPrice } from './intro-price.ts';
 import { type LookupResult, lookUpEvidence } from './lookup.ts';
+import type { RequestDetails } from './mapping-context.ts';
 import { findRequestedPurchase, type MappedPurchase } from './requested-purchase.ts';
 import { getApiKey, parseStoredSettings } from './settings.ts';
-import { type RequestHints, toObservation } from './to-observation.ts';
+import { toObservation } from './to-observation.ts';
 import { createVerificationContext } from './verification.ts';
 
-type About = StoreValidation['scope'];
+type Scope = StoreValidation['scope'];
 
-/** Validates what a client of store_a sends, and shows everything that the store account owns in the application. */
+/** Returns all purchases of the store account in the app, not only the requested product. */
 export async function validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation> {
   const settings = parseStoredSettings(context.settings);
-  const trust = createVerificationContext(settings, context);
-  const evidence = verifyEvidence(request.transaction, trust);
+  const verification = createVerificationContext(settings, context);
+  const { now } = verification;
+  const evidence = verifyEvidence(request.transaction, verification);
   const scope = request.type === 'application' || request.id === settings.bundleId ? 'application' : 'product';
   const includeAppDownload = scope === 'application' && evidence.download === undefined;
-  const lookup = await lookUpEvidence(evidence, { settings, asking: context, trust, includeAppDownload });
-  const hints = toHints(request, evidence, scope);
-  const shown = groupByPurchase(evidence, lookup.account, trust.now).map((group) => ({
+  const lookup = await lookUpEvidence(evidence, { settings, context, verification, includeAppDownload });
+  const requestDetails = toRequestDetails(request, evidence, scope);
+  const canRefresh = getApiKey(settings) !== undefined;
+  const purchases = groupByPurchase(evidence, lookup.account, now).map((group) => ({
     group,
-    observation: toObservation(group, hints, getApiKey(settings) !== undefined),
+    observation: toObservation(group, { requestDetails, canRefresh }),
   }));
-  const requested = findRequestedPurchase(shown, { request, evidence, about: scope, now: trust.now });
-  const asked = scope === 'product' ? requested : undefined;
-  if (lookup.outage !== undefined && !canValidateOffline(evidence, { shown, asked, now: trust.now }))
-    throw lookup.outage;
+  const requested = findRequestedPurchase(purchases, { request, evidence, scope, now });
+  const offlineContext = { purchases, requested: scope === 'product' ? requested : undefined, now };
+  if (lookup.outage !== undefined && !canValidateOffline(evidence, offlineContext)) throw lookup.outage;
   return {
     id: scope === 'product' ? request.id : settings.bundleId,
     scope,
-    ...buildValidation({ evidence, look: lookup, shown, meant: requested }),
+    ...buildValidation({ evidence, lookup, purchases, requested }),
   };
 }
 
-/** What the request says of its product counts for that product alone. */
-function toHints(request: ValidationRequest, { productId: signed }: Evidence, about: About): RequestHints {
+/** Selects the product to which the details apply. For scope `application`: the signed product or the one in `transaction.id`. */
+function toRequestDetails(
+  request: ValidationRequest,
+  { productId: signedProductId }: Evidence,
+  scope: Scope,
+): RequestDetails {
   const { type, id, transaction, priceMicros, currency } = request;
   if (type === 'application') return {};
-  const named = typeof transaction.id === 'string' ? transaction.id : undefined;
-  const productId = about === 'product' ? id : (signed ?? named);
+  const transactionId = typeof transaction.id === 'string' ? transaction.id : undefined;
+  const productId = scope === 'product' ? id : (signedProductId ?? transactionId);
   return omitUndefined({ productId, productType: type, priceMicros, currency, period: parseBillingPeriod(request) });
 }
 
 interface OfflineContext {
-  readonly shown: readonly MappedPurchase[];
-  readonly asked: MappedPurchase | undefined;
+  readonly purchases: readonly MappedPurchase[];
+  readonly requested: MappedPurchase | undefined;
   readonly now: EpochMillis;
 }
 
-/** Without Apple there is an answer when nothing is open, or when the product that is asked for is owned at all events. */
-function canValidateOffline({ receiptData, transactions }: Evidence, { shown, asked, now }: OfflineContext): boolean {
-  // A signed download tells of no purchase; a receipt that lists none says that there are none.
+/** Whether the evidence suffices: it proves the current state of all purchases, or the requested product is active. */
+function canValidateOffline(
+  { receiptData, transactions }: Evidence,
+  { purchases, requested, now }: OfflineContext,
+): boolean {
+  // A signed app download contains no purchases. A receipt without purchases proves that the customer owns nothing.
   if (receiptData === undefined && transactions.length === 0) return false;
-  const lines = shown.map(({ group }) => group);
-  return isEvidenceCurrent(lines, now) || (asked !== undefined && isActive(asked.observation.purchase, now));
+  const groups = purchases.map(({ group }) => group);
+  return isEvidenceCurrent(groups, now) || (requested !== undefined && isActive(requested.observation.purchase, now));
 }
 
 interface ValidationParts {
   readonly evidence: Evidence;
-  readonly look: LookupResult;
-  readonly shown: readonly MappedPurchase[];
-  readonly meant: MappedPurchase | undefined;
+  readonly lookup: LookupResult;
+  readonly purchases: readonly MappedPurchase[];
+  readonly requested: MappedPurchase | undefined;
 }
 
-function buildValidation({
-  evidence,
-  look: lookup,
-  shown,
-  meant: requested,
-}: ValidationParts): Omit<StoreValidation, 'id' | 'scope'> {
+function buildValidation(parts: ValidationParts): Omit<StoreValidation, 'id' | 'scope'> {
+  const { evidence, lookup, purchases, requested } = parts;
   const download = { ...evidence.download, ...lookup.download };
   return {
-    observations: shown.map(({ observation }) => observation),
-    nativeTransaction: toNativeTransaction({ evidence, look: lookup, meant: requested, download }),
-    ineligibleForIntroPrice: listIneligibleForIntroPrice(shown.flatMap(({ group }) => group.transactions)),
+    observations: purchases.map(({ observation }) => observation),
+    nativeTransaction: toNativeTransaction(parts, download),
+    ineligibleForIntroPrice: listIneligibleForIntroPrice(purchases.flatMap(({ group }) => group.transactions)),
     ...omitUndefined({
       purchaseId: requested?.observation.purchase.purchaseId,
       warning: lookup.warning,
@@ -91,13 +96,8 @@ function buildValidation({
   };
 }
 
-/** A receipt is shown whole, as clients know it; a signed transaction by the latest one of its purchase. */
-function toNativeTransaction({
-  evidence,
-  look: lookup,
-  meant: requested,
-  download,
-}: Omit<ValidationParts, 'shown'> & { readonly download: AppDownload }) {
+/** Returns the complete receipt, or the latest signed transaction of the requested purchase. */
+function toNativeTransaction({ evidence, lookup, requested }: ValidationParts, download: AppDownload) {
   const isReceipt = evidence.receiptData !== undefined;
   const native = isReceipt
     ? (lookup.receipt ?? evidence.nativeTransaction)

@@ -7,61 +7,61 @@ import { AppTransactionPayload, RenewalPayload, TransactionPayload } from './pay
 import type { StoreASettings } from './settings.ts';
 import { getReceiptRoots, getSignedDataRoots, type TrustedRoots } from './trusted-roots.ts';
 
-/** Whom to believe, about which application. */
+/** The trusted roots and the app whose data is accepted. */
 export interface VerificationContext {
-  readonly signedData: TrustedRoots;
-  readonly receipts: TrustedRoots;
+  /** Roots for JWS. */
+  readonly signedDataRoots: TrustedRoots;
+  /** Roots for PKCS#7 receipts. */
+  readonly receiptRoots: TrustedRoots;
   readonly bundleId: string;
-  /** The application's number in the App Store, when it is set. */
+  /** Numeric id of the app in the App Store. Undefined if it is not in the settings. */
   readonly appAppleId?: number;
   readonly now: EpochMillis;
 }
 
-/** The trust of an application with these settings. */
 export const createVerificationContext = (
   { bundleId, appAppleId }: StoreASettings,
-  { extraRoots, now }: StoreContext,
+  { extraRoots, now }: Pick<StoreContext, 'extraRoots' | 'now'>,
 ): VerificationContext => ({
-  signedData: getSignedDataRoots(extraRoots),
-  receipts: getReceiptRoots(extraRoots),
+  signedDataRoots: getSignedDataRoots(extraRoots),
+  receiptRoots: getReceiptRoots(extraRoots),
   bundleId,
   ...(appAppleId !== undefined && { appAppleId }),
   now: now(),
 });
 
-/** A transaction that Apple signed for this application. Throws `InvalidPayload`. */
-export const verifyTransaction = (jws: string, trust: VerificationContext): TransactionPayload =>
-  parseTransaction(verifyJws(jws, trust.signedData, trust.now), trust);
+/** Throws `InvalidPayload` if the signature is not valid or the transaction belongs to another app. */
+export const verifyTransaction = (jws: string, verification: VerificationContext): TransactionPayload =>
+  parseTransaction(verifyJws(jws, verification.signedDataRoots, verification.now), verification);
 
-/** A renewal that Apple signed; it names no application. Throws `InvalidPayload`. */
-export const verifyRenewal = (jws: string, trust: VerificationContext): RenewalPayload =>
-  parse(RenewalPayload, verifyJws(jws, trust.signedData, trust.now));
+/** Throws `InvalidPayload` if the signature is not valid. Renewal information does not contain the app. */
+export const verifyRenewal = (jws: string, verification: VerificationContext): RenewalPayload =>
+  parse(RenewalPayload, verifyJws(jws, verification.signedDataRoots, verification.now));
 
-/** A download of this application that Apple signed. Throws `InvalidPayload`. */
-export const verifyAppTransaction = (jws: string, trust: VerificationContext): AppTransactionPayload =>
-  parseAppTransaction(verifyJws(jws, trust.signedData, trust.now), trust);
+/** Throws `InvalidPayload` if the signature is not valid or the download belongs to another app. */
+export const verifyAppTransaction = (jws: string, verification: VerificationContext): AppTransactionPayload =>
+  parseAppTransaction(verifyJws(jws, verification.signedDataRoots, verification.now), verification);
 
-/** A verified payload as a transaction of this application. Throws `InvalidPayload`. */
-export const parseTransaction = (payload: unknown, trust: VerificationContext): TransactionPayload =>
-  requireOwnBundle(parse(TransactionPayload, payload), trust);
+/** Parses a verified payload. Throws `InvalidPayload`, also if it belongs to another app. */
+export const parseTransaction = (payload: unknown, verification: VerificationContext): TransactionPayload =>
+  requireOwnBundle(parse(TransactionPayload, payload), verification);
 
-/** A verified payload as a download of this application. Throws `InvalidPayload`. */
-export function parseAppTransaction(payload: unknown, trust: VerificationContext): AppTransactionPayload {
-  const download = requireOwnBundle(parse(AppTransactionPayload, payload), trust);
-  // In the sandbox the number is 0 or absent.
-  const isOther = trust.appAppleId !== undefined && download.appAppleId !== trust.appAppleId;
-  if (download.receiptType === 'Production' && isOther) throw otherApplicationError();
-  return download;
+/** Parses a verified payload. Throws `InvalidPayload`, also if it belongs to another app. */
+export function parseAppTransaction(payload: unknown, verification: VerificationContext): AppTransactionPayload {
+  const appTransaction = requireOwnBundle(parse(AppTransactionPayload, payload), verification);
+  // In the sandbox, appAppleId is 0 or absent.
+  const isOtherId = verification.appAppleId !== undefined && appTransaction.appAppleId !== verification.appAppleId;
+  if (appTransaction.receiptType === 'Production' && isOtherId) throw otherAppError();
+  return appTransaction;
 }
 
-/** The evidence, which must be of this application. Throws `InvalidPayload` for another's. */
+/** Returns the evidence. Throws `InvalidPayload` if it belongs to another app. */
 export function requireOwnBundle<T extends { readonly bundleId: string }>(
   evidence: T,
-  { bundleId }: VerificationContext,
+  { bundleId }: Pick<VerificationContext, 'bundleId'>,
 ): T {
-  if (evidence.bundleId !== bundleId) throw otherApplicationError();
+  if (evidence.bundleId !== bundleId) throw otherAppError();
   return evidence;
 }
 
-const otherApplicationError = (): ServiceError =>
-  new ServiceError('InvalidPayload', 'The receipt was issued to another application.');
+const otherAppError = (): ServiceError => new ServiceError('InvalidPayload', 'The receipt belongs to another app.');

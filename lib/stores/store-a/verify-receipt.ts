@@ -13,29 +13,32 @@ const urls: Readonly<Record<Environment, string>> = {
   Sandbox: 'https://sandbox.itunes.apple.com/verifyReceipt',
 };
 
-const Status = v.object({ status: v.number(), 'is-retryable': v.exactOptional(v.union([v.boolean(), v.number()])) });
-type Status = v.InferOutput<typeof Status>;
+const StatusBody = v.object({
+  status: v.number(),
+  'is-retryable': v.exactOptional(v.union([v.boolean(), v.number()])),
+});
+type StatusBody = v.InferOutput<typeof StatusBody>;
 
-/** Of receipts of iOS 6 the list is one object. */
-const List = v.union([
+/** verifyReceipt returns an object instead of an array for iOS 6 receipts. */
+const TransactionList = v.union([
   v.array(ClassicTransaction),
   v.pipe(
     ClassicTransaction,
-    v.transform((only) => [only]),
+    v.transform((transaction) => [transaction]),
   ),
 ]);
 
+/** @see https://developer.apple.com/documentation/appstorereceipts/responsebody */
 const SuccessBody = v.object({
   status: v.number(),
   environment: v.exactOptional(Environment),
   receipt: ClassicReceipt,
-  latest_receipt_info: v.exactOptional(List),
-  latest_expired_receipt_info: v.exactOptional(List),
+  latest_receipt_info: v.exactOptional(TransactionList),
+  latest_expired_receipt_info: v.exactOptional(TransactionList),
   pending_renewal_info: v.exactOptional(v.array(PendingRenewal)),
 });
 type SuccessBody = v.InferOutput<typeof SuccessBody>;
 
-/** What verifyReceipt tells: the account, and the receipt in the words that clients know. */
 export interface VerifyReceiptResult {
   readonly account: StoreAccount;
   readonly environment: Environment;
@@ -43,29 +46,43 @@ export interface VerifyReceiptResult {
 }
 
 interface VerifyReceiptRequest {
+  /** Base64. */
   readonly receiptData: string;
-  /** Whether its signature was verified here; then it cannot be malformed. */
+  /** Whether the signature was verified before. Then the receipt cannot be malformed. */
   readonly isVerified: boolean;
   readonly sharedSecret: string;
   readonly fetch: StoreFetch;
 }
 
-/** 21006 is a receipt of iOS 6 whose subscription has expired; it is verified none the less. */
-const verifiedStatuses = new Set([0, 21006]);
-const sandboxReceiptStatus = 21007;
+/**
+ * Values of `status`.
+ * @see https://developer.apple.com/documentation/appstorereceipts/status
+ */
+const statuses = {
+  valid: 0,
+  invalidRequest: 21000,
+  malformed: 21002,
+  notAuthenticated: 21003,
+  wrongSharedSecret: 21004,
+  /** The receipt is valid. Only returned for iOS 6 receipts. */
+  expired: 21006,
+  sandboxReceipt: 21007,
+  accountNotFound: 21010,
+} as const;
 
 /**
- * Asks the deprecated verifyReceipt, production first as Apple wants it. Throws `InvalidPayload` for a receipt that Apple
- * did not issue to this application, `ConnectionFailed`, and `InternalError` for a wrong shared secret.
+ * Calls verifyReceipt, which is deprecated: production first and, for a sandbox receipt, the sandbox. Throws `InvalidPayload` for
+ * an invalid receipt, `ConnectionFailed`, and `InternalError` for a wrong shared secret.
+ * @see https://developer.apple.com/documentation/appstorereceipts/verify-receipt
  */
 export async function callVerifyReceipt(
-  question: VerifyReceiptRequest,
-  trust: VerificationContext,
+  request: VerifyReceiptRequest,
+  verification: VerificationContext,
 ): Promise<VerifyReceiptResult> {
-  const result = await post('Production', question);
-  if (parseResponse(Status, result).status !== sandboxReceiptStatus)
-    return toResult(result, 'Production', { question, trust });
-  return toResult(await post('Sandbox', question), 'Sandbox', { question, trust });
+  const text = await post('Production', request);
+  if (parseResponse(StatusBody, text).status !== statuses.sandboxReceipt)
+    return toResult(text, 'Production', { request, verification });
+  return toResult(await post('Sandbox', request), 'Sandbox', { request, verification });
 }
 
 async function post(
@@ -78,59 +95,61 @@ async function post(
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  if (status !== 200) throw unavailableError(`verifyReceipt answers HTTP ${status}`);
+  if (status !== 200) throw unavailableError(`verifyReceipt returned HTTP ${status}.`);
   return text;
 }
 
 function toResult(
   text: string,
   environment: Environment,
-  { question, trust }: { question: VerifyReceiptRequest; trust: VerificationContext },
+  { request, verification }: { readonly request: VerifyReceiptRequest; readonly verification: VerificationContext },
 ): VerifyReceiptResult {
-  const status = parseResponse(Status, text);
-  if (!verifiedStatuses.has(status.status)) throw toRefusalError(status, question);
+  const statusBody = parseResponse(StatusBody, text);
+  if (statusBody.status !== statuses.valid && statusBody.status !== statuses.expired)
+    throw toStatusError(statusBody, request);
   const response = parseResponse(SuccessBody, text);
   const { receipt } = response;
-  requireOwnBundle({ bundleId: String(receipt.bundle_id ?? receipt.bid) }, trust);
-  return { environment, receipt, account: toAccount(response, environment, trust) };
+  requireOwnBundle({ bundleId: String(receipt.bundle_id ?? receipt.bid) }, verification);
+  return { environment, receipt, account: toAccount(response, environment, verification) };
 }
 
 function toAccount(response: SuccessBody, environment: Environment, { now }: VerificationContext): StoreAccount {
   const { receipt, latest_receipt_info: latest, latest_expired_receipt_info: expired } = response;
-  // The later lists know more of a transaction than the receipt, which is as old as it is.
+  // The later lists take precedence: the receipt itself can be old.
   const records = [receipt.in_app ?? toSingleTransaction(receipt), expired ?? [], latest ?? []].flat();
-  const told = records.map((record) => fromClassicTransaction(record, { environment }));
-  const transactions = [...new Map(told.map((transaction) => [transaction.transactionId, transaction])).values()];
+  const mapped = records.map((record) => fromClassicTransaction(record, { environment }));
+  const transactions = [...new Map(mapped.map((transaction) => [transaction.transactionId, transaction])).values()];
   const asOf = Number(receipt.request_date_ms ?? now);
-  const statuses = deriveStatuses(transactions, { asOf, pending: response.pending_renewal_info ?? [] });
-  return { transactions, statuses, asOf, isComplete: true };
+  const pending = response.pending_renewal_info ?? [];
+  return { transactions, statuses: deriveStatuses(transactions, { asOf, pending }), asOf, isComplete: true };
 }
 
-/** A receipt of iOS 6 is itself its only transaction. */
+/** An iOS 6 receipt consists of one transaction. */
 const toSingleTransaction = (receipt: ClassicReceipt): ClassicTransaction[] =>
   v.is(ClassicTransaction, receipt) ? [receipt] : [];
 
-function toRefusalError(
-  { status, 'is-retryable': isRetryable }: Status,
+function toStatusError(
+  { status, 'is-retryable': isRetryable }: StatusBody,
   { isVerified }: VerifyReceiptRequest,
 ): ServiceError {
-  const cause = `verifyReceipt answers status ${status}`;
+  const cause = `verifyReceipt returned status ${status}.`;
   switch (status) {
-    case 21002:
-      return isVerified ? unavailableError(cause) : invalidReceiptError('Apple cannot read this receipt.', cause);
-    case 21003:
-      return invalidReceiptError('Apple did not issue this receipt.', cause);
-    case 21010:
-      return invalidReceiptError('The store account of this receipt no longer exists.', cause);
-    case 21000:
-    case 21004:
-      return invalidSettingsError(cause);
+    case statuses.malformed:
+      return isVerified ? unavailableError(cause) : invalidReceiptError('it is malformed', cause);
+    case statuses.notAuthenticated:
+      return invalidReceiptError('the App Store did not issue it', cause);
+    case statuses.accountNotFound:
+      return invalidReceiptError('its store account no longer exists', cause);
+    case statuses.invalidRequest:
+      return invalidSettingsError('verifyReceipt does not accept the request', cause);
+    case statuses.wrongSharedSecret:
+      return invalidSettingsError('the shared secret is not valid', cause);
     default:
       return isRetryable === false || isRetryable === 0
-        ? new ServiceError('InternalError', 'Apple cannot process this receipt.', { cause })
+        ? new ServiceError('InternalError', 'The App Store cannot process the receipt.', { cause })
         : unavailableError(cause);
   }
 }
 
-const invalidReceiptError = (message: string, cause: string): ServiceError =>
-  new ServiceError('InvalidPayload', message, { cause });
+const invalidReceiptError = (reason: string, cause: string): ServiceError =>
+  new ServiceError('InvalidPayload', `The receipt is not valid: ${reason}.`, { cause });

@@ -1,9 +1,9 @@
-/** What a client is told when less than Apple's present state stands behind an answer. */
+/** Values of `data.warning` in validation responses. */
 export const warnings = {
   outage:
-    'Apple could not be reached; the answer relies on the signed receipt alone and may miss later renewals and refunds.',
-  fallback: 'The App Store Server API could not be reached; the older verifyReceipt was asked instead.',
+    'The App Store is unavailable. The result relies on the signed receipt alone and can miss later renewals and refunds.',
+  fallback: 'The App Store Server API is unavailable. The deprecated verifyReceipt was used instead.',
   signatureOnly:
-    'No App Store Server API key is set; the answer relies on the signed receipt alone and may miss later renewals and refunds.',
-  truncatedHistory: 'The purchase history is too long to be read to its end; the oldest transactions are left out.',
+    'No App Store Server API key is set. The result relies on the signed receipt alone and can miss later renewals and refunds.',
+  truncatedHistory: 'The purchase history is too long. The oldest transactions are missing.',
 } as const;
