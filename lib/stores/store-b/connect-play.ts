@@ -3,7 +3,7 @@ import type { StoreContext } from '../store-context.ts';
 import { createPlayApi, type PlayApi } from './play-api.ts';
 import { parseStoredSettings } from './settings.ts';
 
-/** Creates the API client of an app. Throws `InternalError` if its settings have no service account. */
+/** Creates the API client of an app. Throws `InternalError` if its settings lack a service account. */
 export function connectPlay(
   context: Pick<StoreContext, 'settings' | 'fetch' | 'now'>,
   options: { readonly budgetMs?: number } = {},

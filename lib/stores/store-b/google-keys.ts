@@ -29,7 +29,7 @@ interface CachedKeys {
 const keyCache = createCache<CachedKeys>(1);
 
 /**
- * Returns Google's public key with this id; undefined if there is none. Throws `ConnectionFailed` if Google's keys are
+ * Returns Google's public key with this id; undefined for an unknown id. Throws `ConnectionFailed` if Google's keys are
  * unavailable.
  */
 export async function findGoogleKey(

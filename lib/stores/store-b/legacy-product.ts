@@ -23,7 +23,7 @@ const purchaseStates = ['PURCHASED', 'CANCELLED', 'PENDING'];
 /** `purchaseType` of a purchase with a license tester's account. */
 const testPurchaseType = 0;
 
-/** Converts a response of purchases.products to one of purchases.productsv2. */
+/** Converts a response of purchases.products to the format of purchases.productsv2. */
 export function fromLegacyProduct(product: LegacyProduct, productId: string): OneTimePurchase {
   const { purchaseState, consumptionState, acknowledgementState, purchaseType, purchaseTimeMillis, quantity, ...rest } =
     product;

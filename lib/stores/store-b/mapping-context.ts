@@ -5,7 +5,7 @@ import type { Order } from './payloads.ts';
 /** The part of a request that completes what Google Play does not report about a product. */
 export type RequestHints = Pick<ValidationRequest, 'id' | 'type' | 'priceMicros' | 'currency'>;
 
-/** What the mapping from a Google Play purchase to observations needs besides the purchase. */
+/** Input to the mapping from a Google Play purchase to observations, in addition to the purchase. */
 export interface MappingContext {
   readonly token: string;
   readonly now: EpochMillis;

@@ -10,7 +10,7 @@ export const toAmount = ({ currencyCode: currency, units = '0', nanos = 0 }: Mon
   amountMicros: Number(units) * microsPerUnit + Math.round(nanos / nanosPerMicro),
 });
 
-/** Computes the amount that the client reports; empty if the request has no price. */
+/** Computes the amount that the client reports; empty if the request lacks a price. */
 export const toReportedAmount = (
   { priceMicros, currency }: Pick<ValidationRequest, 'priceMicros' | 'currency'>,
   quantity: number,

@@ -6,7 +6,7 @@ export interface ObservedFacts {
   readonly isExpired?: boolean;
   /** Whether the purchase has a payment. */
   readonly isPaid?: boolean;
-  /** Whether it replaced a purchase of another product. */
+  /** Whether it replaced a purchase with a different product. */
   readonly replacesOther?: boolean;
   readonly priceConsentStatus?: PriceConsentStatus;
 }

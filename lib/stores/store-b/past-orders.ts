@@ -44,7 +44,7 @@ export const getRefundDate = (order: Order | undefined): EpochMillis | undefined
 
 /**
  * Finds the line of an order that belongs to the purchase. A single line belongs to the first purchase of the token even
- * if its product differs, because plans change. Returns undefined if the order has no lines.
+ * if its product differs, because plans change. Returns undefined if the order lacks lines.
  */
 export function findOrderItem(
   { lineItems }: Order,

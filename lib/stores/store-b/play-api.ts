@@ -9,7 +9,7 @@ import { isPlayId } from './play-id.ts';
 import { withRequestBudget } from './request-budget.ts';
 import type { ServiceAccount, StoreBSettings } from './settings.ts';
 
-/** A parsed response with Google's own JSON, or the reason there is none: HTTP 400, 404 or 410. */
+/** A parsed response with Google's own JSON, or the reason for its absence: HTTP 400, 404 or 410. */
 type ApiResult<T> =
   | { readonly kind: 'found'; readonly value: T; readonly native: Readonly<Record<string, unknown>> }
   | { readonly kind: 'invalid' | 'notFound' | 'gone' };

@@ -15,7 +15,7 @@ const toPrefixedId = (native: string): string => withPlatform('store_b', native)
 const purchasedState = 0;
 
 /**
- * Converts a signed receipt, which proves only that the purchase was made. It has no price and no expiration, so a
+ * Converts a signed receipt, which proves only that the purchase was made. It lacks price and expiration, so a
  * subscription counts as active for the shortest possible length of its period.
  */
 export function fromSignedReceipt(receipt: Receipt, request: ValidationRequest, now: EpochMillis): Observation {

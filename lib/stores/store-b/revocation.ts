@@ -22,7 +22,7 @@ const reasonsByVoidedReason: Readonly<Record<number, CancelationReason>> = {
   8: 'System',
 };
 
-/** Sets the reason of a voided purchase if its own state has no specific one. */
+/** Sets the reason of a voided purchase if its own state lacks a specific reason. */
 export function withCancelationReason(observation: Observation, voidedReason: number | undefined): Observation {
   const { purchase } = observation;
   const reason = reasonsByVoidedReason[voidedReason ?? -1];

@@ -15,7 +15,7 @@ const ServiceAccountKey = v.object({
 /** An app's settings for store_b. */
 export const StoreBSettings = v.object({
   packageName: Text,
-  /** The JSON key file of a service account with access to the Play Console, as an object or as its text. */
+  /** JSON key file of a service account with access to the Play Console. Accepts the object or its text. */
   serviceAccount: v.exactOptional(v.union([ServiceAccountKey, v.pipe(v.string(), v.parseJson(), ServiceAccountKey)])),
   /** The app's license key in base64. It verifies the signatures of receipts. */
   licenseKey: v.exactOptional(Text),

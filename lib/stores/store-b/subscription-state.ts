@@ -30,7 +30,7 @@ export const hasOutstandingPayment = (subscription: Subscription): boolean =>
 const hasNoAccess = (subscription: Subscription): boolean =>
   isInState(subscription, 'EXPIRED', 'ON_HOLD', 'PAUSED', 'PENDING', 'PENDING_PURCHASE_CANCELED');
 
-/** Converts the state of one line item. Throws `ConnectionFailed` if an active item has no expiration. */
+/** Converts the state of one line item. Throws `ConnectionFailed` if an active item lacks its expiration. */
 export function toSubscriptionState(subscription: Subscription, item: LineItem, now: EpochMillis): Partial<Purchase> {
   const { pausedStateContext, canceledStateContext, acknowledgementState } = subscription;
   const isPending = isInState(subscription, 'PENDING');
@@ -40,7 +40,7 @@ export function toSubscriptionState(subscription: Subscription, item: LineItem, 
   // Otherwise the purchase would never expire.
   if (expiryTime === undefined && !isEnded) throw unavailableError('a line item has no expiryTime');
   return omitUndefined({
-    // Clients compare this date with their clock, so it must be past if the purchase gives no access.
+    // Clients compare this date with their clock, so it must be past if the customer lost access.
     expirationDate: isEnded && !isPending ? Math.min(expiryTime ?? subscription.startTime ?? now, now) : expiryTime,
     renewalIntent: toRenewalIntent(subscription, item),
     renewalIntentChangeDate: canceledStateContext?.userInitiatedCancellation?.cancelTime,
@@ -88,7 +88,7 @@ function toCancelationReason(subscription: Subscription, item: LineItem): Cancel
   return context?.systemInitiatedCancellation ? 'System' : 'Unknown';
 }
 
-/** Returns the product that replaces this one at the next renewal; undefined if there is none. */
+/** Returns the product that replaces this one at the next renewal; undefined if the product stays the same. */
 function toRenewalProductId({ productId, deferredItemReplacement }: LineItem): string | undefined {
   const nextProductId = deferredItemReplacement?.productId;
   return nextProductId === undefined || nextProductId === productId

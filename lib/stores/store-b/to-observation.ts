@@ -22,7 +22,7 @@ const toPurchaseId = ({ token }: MappingContext, productId: string, index: numbe
 export const listOwnedItems = ({ lineItems }: Subscription): readonly LineItem[] =>
   lineItems.length > 1 ? lineItems.filter(({ latestSuccessfulOrderId }) => latestSuccessfulOrderId) : lineItems;
 
-/** Returns the latest paid order of a line item; undefined if there is none. */
+/** Returns the latest paid order of a line item; undefined before the first payment. */
 export const findPaidOrderId = (subscription: Subscription, item: LineItem): string | undefined =>
   item.latestSuccessfulOrderId ?? (hasOutstandingPayment(subscription) ? undefined : subscription.latestOrderId);
 
@@ -195,7 +195,7 @@ function toProductTransaction(
   };
 }
 
-/** Parses the number at the end of a renewal's order id: `GPA.…..0` is the first renewal. A first order has none. */
+/** Parses the number at the end of a renewal's order id: `GPA.…..0` is the first renewal. The first order lacks it. */
 const parseRenewalNumber = (orderId: string | undefined): string | undefined =>
   /\.\.(\d{1,6})$/.exec(orderId ?? '')?.[1];
 

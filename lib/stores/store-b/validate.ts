@@ -13,7 +13,7 @@ import { parseStoredSettings, type StoreBSettings } from './settings.ts';
 const signatureOnlyWarning =
   'serviceAccount is missing in the store_b settings. The result relies on the signed receipt and may lack renewals and refunds.';
 
-/** Validates a purchase token by a query of Google Play, or a signed receipt if the app has no service account. */
+/** Validates a purchase token by a query of Google Play, or a signed receipt if the settings lack a service account. */
 export async function validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation> {
   const fulfillDeadline = startFulfillDeadline();
   const settings = parseStoredSettings(context.settings);

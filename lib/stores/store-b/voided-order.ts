@@ -6,7 +6,7 @@ import { findOrderItem, toPastTransaction } from './past-orders.ts';
 import type { PlayApi } from './play-api.ts';
 import { lacksCancelationReason, withCancelationReason, withEndDate } from './revocation.ts';
 
-/** A notification of a voided order and what is needed to apply it. */
+/** A notification of a voided order, with the purchases and the API client to apply it. */
 export interface VoidedOrderContext {
   readonly payload: NotificationPayload;
   /** The current purchases of the token. */
@@ -46,7 +46,7 @@ async function applyCurrentRefund(context: VoidedOrderContext, transactionId: st
   return refunded.map((observation) => withCancelationReason(observation, voidedReason));
 }
 
-/** Reads the reason from the list of voided purchases, because a push has none. Returns undefined if it is unavailable. */
+/** Reads the reason from the list of voided purchases, because a push lacks it. Returns undefined if it is unavailable. */
 async function findVoidedReason({ payload, voidedAt, play }: VoidedOrderContext): Promise<number | undefined> {
   const { token, voidedOrderId } = payload;
   const page = await play.listVoidedPurchases(voidedAt - voidedListSkewMs).catch(() => undefined);
