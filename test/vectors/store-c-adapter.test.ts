@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { ValidationRequest } from '../../lib/stores/store.ts';
 import { renewKeys } from '../../lib/stores/store-c/key-renewal.ts';
+import { createSession } from '../../lib/stores/store-c/session.ts';
 import { storeC } from '../../lib/stores/store-c/store-c.ts';
 import type { StoreFetch, StoreRequest } from '../../lib/stores/store-context.ts';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
@@ -75,7 +76,7 @@ describeWithVectors("the adapter against Microsoft's published samples", () => {
           expirationDate: Date.parse('2017-06-11T03:07:49.255Z'),
           renewalIntent: 'Renew',
         },
-        userTokens: ['infusQMLaYCrgtC0d/SZWoPB4FqLEwHXgZFuMJ6TuTY=', 'gFVuEBiZHPXonkYvtdOi+tLE2h4g2Ss0ZId0RQOwzDg='],
+        userAliases: ['infusQMLaYCrgtC0d/SZWoPB4FqLEwHXgZFuMJ6TuTY=', 'gFVuEBiZHPXonkYvtdOi+tLE2h4g2Ss0ZId0RQOwzDg='],
       },
     ]);
   });
@@ -117,7 +118,7 @@ describeWithVectors("the adapter against Microsoft's published samples", () => {
     const renewed = keyOf('collections', start + 30 * 86_400_000);
     const store = microsoft({ [request.url]: { body: { ...request.response.body, key: renewed } } });
     const old = keyOf('collections', start + 86_400_000);
-    const token = await renewKeys({ collectionsKey: old, productId: '9NBLGGH5WVP6' }, store.asking);
+    const token = await renewKeys(createSession(store.asking), { collectionsKey: old, productId: '9NBLGGH5WVP6' });
     expect(token.collectionsKey).toBe(renewed);
     const names = Object.keys(bodyOf(store.asked.at(-1) ?? { init: {} })).map((name) => name.toLowerCase());
     expect(names).toEqual(Object.keys(request.body).map((name) => name.toLowerCase()));

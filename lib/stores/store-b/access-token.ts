@@ -1,73 +1,67 @@
-import { createHash } from 'node:crypto';
 import { importPKCS8, SignJWT } from 'jose';
 import * as v from 'valibot';
-import type { EpochMillis } from '../../shared/time.ts';
-import type { StoreFetch } from '../store-context.ts';
+import { type EpochMillis, secondMs } from '../../shared/time.ts';
+import type { StoreContext } from '../store-context.ts';
+import { createTokenCache, type IssuedToken } from '../token-cache.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import type { ServiceAccount } from './settings.ts';
 
-/** The `token_uri` of a key file is ignored: a key that says otherwise must not make us sign for, or call, another host. */
+/**
+ * Google's token endpoint. The `token_uri` of the key file is ignored: a manipulated file must not redirect the
+ * assertion to another host.
+ * @see https://developers.google.com/identity/protocols/oauth2/service-account
+ */
 const endpoint = 'https://oauth2.googleapis.com/token';
 const scope = 'https://www.googleapis.com/auth/androidpublisher';
+const assertionTtlSeconds = 3600;
 
-const Token = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.number() });
+const TokenResponse = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.number() });
 
-/** Tokens of all applications of this container. */
-const tokenCache = new Map<string, { readonly token: string; readonly usableUntil: EpochMillis }>();
-const maxCachedTokens = 300;
-const renewBeforeExpiryMs = 60_000;
+type TokenContext = Pick<StoreContext, 'fetch' | 'now'>;
 
-interface TokenContext {
-  readonly fetch: StoreFetch;
-  readonly now: () => EpochMillis;
+const tokenCache = createTokenCache();
+
+const toCredentials = ({ client_email, private_key }: ServiceAccount): readonly string[] => [client_email, private_key];
+
+/** Removes the service account's cached token after Google rejected it. */
+export const evictAccessToken = (account: ServiceAccount): void => tokenCache.evict(toCredentials(account));
+
+/** Returns a bearer token of the service account, from the cache if possible. */
+export async function getAccessToken(account: ServiceAccount, { fetch, now }: TokenContext): Promise<string> {
+  const requestedAt = now();
+  return await tokenCache.getOrRequest(toCredentials(account), requestedAt, async () => {
+    const assertion = await signAssertion(account, requestedAt);
+    return await requestToken(assertion, fetch);
+  });
 }
 
-const toCacheKey = ({ client_email, private_key }: ServiceAccount): string =>
-  createHash('sha256').update(`${client_email}\n${private_key}`).digest('hex');
-
-/** Drops the token that Google does not accept any more. */
-export const evictAccessToken = (account: ServiceAccount): void => {
-  tokenCache.delete(toCacheKey(account));
-};
-
-/** The service account's bearer token, from the cache until a minute before it expires. */
-export async function getAccessToken(account: ServiceAccount, { fetch, now }: TokenContext): Promise<string> {
-  const key = toCacheKey(account);
-  const cached = tokenCache.get(key);
-  const askedAt = now();
-  // A clock that was set back must not find a token from its future.
-  if (cached && cached.usableUntil > askedAt && cached.usableUntil - askedAt < 3_600_000) return cached.token;
-  const body = new URLSearchParams({
-    grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-    assertion: await signAssertion(account, askedAt),
-  });
+async function requestToken(assertion: string, fetch: StoreContext['fetch']): Promise<IssuedToken> {
+  const form = { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion };
   const response = await fetch(endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: body.toString(),
+    body: new URLSearchParams(form).toString(),
   });
-  if (response.status === 429 || response.status >= 500)
-    throw unavailableError(`the token endpoint answers ${response.status}`);
-  if (response.status !== 200) throw invalidSettingsError(`the token endpoint answers ${response.status}`);
-  const { access_token: token, expires_in: seconds } = parseResponse(Token, response.text);
-  if (tokenCache.size >= maxCachedTokens) tokenCache.clear();
-  tokenCache.set(key, { token, usableUntil: askedAt + seconds * 1000 - renewBeforeExpiryMs });
-  return token;
+  const cause = `token endpoint: HTTP ${response.status}`;
+  if (response.status === 429 || response.status >= 500) throw unavailableError(cause);
+  if (response.status !== 200) throw invalidSettingsError(cause);
+  const { access_token: token, expires_in: expiresInSeconds } = parseResponse(TokenResponse, response.text);
+  return { token, expiresInSeconds };
 }
 
 async function signAssertion(
   { client_email, private_key, private_key_id }: ServiceAccount,
   now: EpochMillis,
 ): Promise<string> {
-  const issuedAt = Math.floor(now / 1000);
+  const issuedAt = Math.floor(now / secondMs);
   const key = await importPKCS8(private_key, 'RS256').catch(() => {
-    throw invalidSettingsError('the private key cannot be read');
+    throw invalidSettingsError('the private key is not valid');
   });
   return await new SignJWT({ scope })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(private_key_id && { kid: private_key_id }) })
     .setIssuer(client_email)
     .setAudience(endpoint)
     .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + 3600)
+    .setExpirationTime(issuedAt + assertionTtlSeconds)
     .sign(key);
 }

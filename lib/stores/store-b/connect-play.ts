@@ -3,14 +3,12 @@ import type { StoreContext } from '../store-context.ts';
 import { createPlayApi, type PlayApi } from './play-api.ts';
 import { parseStoredSettings } from './settings.ts';
 
-/** Google Play as the application's settings can ask it. Throws `InternalError` without a service account. */
-export function connectPlay(context: StoreContext, totalMs?: number): PlayApi {
+/** Creates the API client of an app. Throws `InternalError` if its settings lack a service account. */
+export function connectPlay(
+  context: Pick<StoreContext, 'settings' | 'fetch' | 'now'>,
+  options: { readonly budgetMs?: number } = {},
+): PlayApi {
   const { serviceAccount, ...settings } = parseStoredSettings(context.settings);
-  if (!serviceAccount) {
-    throw new ServiceError(
-      'InternalError',
-      'Purchases of store_b cannot be read from Google without a service account in the settings.',
-    );
-  }
-  return createPlayApi({ ...settings, serviceAccount }, context, totalMs);
+  if (!serviceAccount) throw new ServiceError('InternalError', 'serviceAccount is missing in the store_b settings.');
+  return createPlayApi({ ...settings, serviceAccount }, context, options);
 }

@@ -1,17 +1,18 @@
-import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { verify } from 'node:crypto';
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
 import type { ValidationRequest } from '../store.ts';
-import { isPlayId } from './play-api.ts';
+import { parseLicenseKey } from './license-key.ts';
+import { isPlayId } from './play-id.ts';
 import type { StoreBSettings } from './settings.ts';
 
 const Text = v.nullish(v.string());
-// What is not needed must not fail what is.
-const Optional = v.fallback(Text, undefined);
-const TransactionBody = v.looseObject({ purchaseToken: Text, receipt: Optional, signature: Optional });
+// A malformed receipt must not fail a request whose purchase token is valid.
+const LenientText = v.fallback(Text, undefined);
+const TransactionBody = v.looseObject({ purchaseToken: Text, receipt: LenientText, signature: LenientText });
 
-/** What the device's Play Store signed. */
+/** The purchase data that Google Play signs on the device. */
 const Receipt = v.looseObject({
   packageName: v.exactOptional(v.string()),
   productId: v.exactOptional(v.string()),
@@ -26,29 +27,31 @@ const Receipt = v.looseObject({
 });
 export type Receipt = v.InferOutput<typeof Receipt>;
 
-/** What a client sent: the token, and the receipt where it is one and its signature holds. */
+/** A purchase token, with the receipt if its signature was verified. */
 export interface Evidence {
   readonly purchaseToken: string;
   readonly signedReceipt?: Receipt;
 }
 
 /**
- * Reads the transaction of a request. The token is the authority: some clients send a receipt that is no JSON, or none.
- * Throws `InvalidPayload` without a token, for a signature that does not hold, and for another application's receipt.
+ * Reads the purchase token and verifies the receipt. Clients may send a receipt that is not JSON, or none: the token is
+ * sufficient. Throws `InvalidPayload` for a missing or malformed token, a wrong signature and another app's receipt.
+ * @see https://developer.android.com/google/play/billing/security
  */
 export function verifyEvidence(transaction: ValidationRequest['transaction'], settings: StoreBSettings): Evidence {
-  const { purchaseToken: sent, receipt: text, signature } = parse(TransactionBody, transaction);
-  const receipt = text ? parseReceipt(text) : undefined;
-  const purchaseToken = sent || receipt?.purchaseToken;
-  if (!purchaseToken) throw invalidEvidenceError('The data you sent includes no purchaseToken.');
-  if (!isPlayId(purchaseToken)) throw invalidEvidenceError('The purchaseToken is none of Google Play.');
+  const { purchaseToken: requestToken, receipt: receiptText, signature } = parse(TransactionBody, transaction);
+  const receipt = receiptText ? parseReceipt(receiptText) : undefined;
+  const purchaseToken = requestToken || receipt?.purchaseToken;
+  if (!purchaseToken) throw invalidEvidenceError('purchaseToken is missing.');
+  if (!isPlayId(purchaseToken)) throw invalidEvidenceError('purchaseToken is not a valid Google Play purchase token.');
   if (receipt?.packageName !== undefined && receipt.packageName !== settings.packageName) {
-    throw invalidEvidenceError('The receipt was issued to another application.');
+    throw invalidEvidenceError('The receipt belongs to another app.');
   }
-  if (!receipt || !text || !signature || settings.licenseKey === undefined) return { purchaseToken };
-  if (!isValidSignature(text, signature, settings.licenseKey))
-    throw invalidEvidenceError('The signature is not of this receipt.');
-  if (receipt.purchaseToken !== purchaseToken) throw invalidEvidenceError('The receipt is of another purchase.');
+  if (!receipt || !receiptText || !signature || settings.licenseKey === undefined) return { purchaseToken };
+  if (!isValidSignature(receiptText, signature, settings.licenseKey))
+    throw invalidEvidenceError('The signature does not match the receipt.');
+  if (receipt.purchaseToken !== purchaseToken)
+    throw invalidEvidenceError('The receipt belongs to another purchase than purchaseToken.');
   return { purchaseToken, signedReceipt: receipt };
 }
 
@@ -57,24 +60,12 @@ function parseReceipt(text: string): Receipt | undefined {
   return result.success ? result.output : undefined;
 }
 
-/** The signature is over the exact text: order of keys and white space count. */
+/** Verifies SHA-1 with RSA over the exact text: another key order or white space invalidates the signature. */
 function isValidSignature(text: string, signature: string, licenseKey: string): boolean {
   try {
-    return verify('sha1', Buffer.from(text), toPublicKey(licenseKey), Buffer.from(signature, 'base64'));
+    return verify('sha1', Buffer.from(text), parseLicenseKey(licenseKey), Buffer.from(signature, 'base64'));
   } catch (cause) {
-    throw new ServiceError('InternalError', 'The licence key of the store_b settings cannot be read.', { cause });
-  }
-}
-
-const toPublicKey = (licenseKey: string): KeyObject =>
-  createPublicKey({ key: Buffer.from(licenseKey, 'base64'), format: 'der', type: 'spki' });
-
-/** Whether the text is a key that signatures of receipts can be checked with. */
-export function isLicenseKey(text: string): boolean {
-  try {
-    return toPublicKey(text).asymmetricKeyType === 'rsa';
-  } catch {
-    return false;
+    throw new ServiceError('InternalError', 'licenseKey in the store_b settings is not valid.', { cause });
   }
 }
 

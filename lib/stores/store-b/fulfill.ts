@@ -7,54 +7,52 @@ import type { StoreContext } from '../store-context.ts';
 import { unavailableError } from './api-errors.ts';
 import { lookUpToken } from './lookup.ts';
 import { createPlayApi, type PlayApi } from './play-api.ts';
+import { getFulfillBudgetMs } from './request-budget.ts';
 import { parseStoredSettings } from './settings.ts';
-import { getRemainingMs } from './validation-budget.ts';
 
 /**
- * Acknowledges what was just stored, and consumes consumables: what nobody acknowledges within three days Google refunds.
- * Done only where the settings say so; otherwise the app does it.
+ * Acknowledges the stored purchases and consumes consumables if the settings say so; otherwise the app does it. Google
+ * refunds a purchase that is not acknowledged within three days.
+ * @see https://developer.android.com/google/play/billing/integrate#process
  */
-export async function fulfill(
-  { observations }: StoreValidation,
-  context: StoreContext,
-): Promise<readonly Observation[]> {
+export async function fulfill(validation: StoreValidation, context: StoreContext): Promise<readonly Observation[]> {
   const { acknowledge, serviceAccount, ...settings } = parseStoredSettings(context.settings);
   if (!acknowledge || !serviceAccount) return [];
-  const play = createPlayApi({ ...settings, serviceAccount }, context, getRemainingMs(context));
+  const play = createPlayApi({ ...settings, serviceAccount }, context, { budgetMs: getFulfillBudgetMs(validation) });
   const fulfilled: Observation[] = [];
-  for (const observation of observations.filter(({ purchase }) => needsFulfillment(purchase, context.now()))) {
-    fulfilled.push(await fulfillPurchase(observation, play, context));
+  for (const observation of validation.observations) {
+    if (!needsFulfillment(observation.purchase, context.now())) continue;
+    fulfilled.push(await fulfillPurchase(observation, play, context.now));
   }
   return fulfilled;
 }
 
-async function fulfillPurchase(observation: Observation, play: PlayApi, { now }: StoreContext): Promise<Observation> {
+async function fulfillPurchase(observation: Observation, play: PlayApi, now: () => EpochMillis): Promise<Observation> {
   const { purchase, refreshToken } = observation;
+  const { productType } = purchase;
   const productId = withoutPlatform(purchase.productId);
   const token = refreshToken?.purchaseToken ?? withoutPlatform(purchase.purchaseId);
-  const { productType } = purchase;
   const isConsumable = productType === 'consumable';
   const isSubscription = productType === 'paid subscription';
-  const isDone = isConsumable
+  const isFulfilled = isConsumable
     ? await play.consume(productId, token)
     : await play.acknowledge(isSubscription ? 'subscriptions' : 'products', productId, token);
   const asOf = Math.max(now(), observation.asOf + 1);
-  if (isDone) {
+  if (isFulfilled) {
     return {
       ...observation,
       asOf,
       purchase: { ...purchase, isAcknowledged: true, ...(isConsumable && { isConsumed: true }) },
     };
   }
-  // An app that believes what is not so leaves the purchase to Google's refund: only Google's own word counts.
+  // The purchase may be acknowledged already. Only the queried state proves it: otherwise Google would refund it.
   const hints = { id: productId, type: productType ?? 'non consumable' };
-  const found = await lookUpToken({ token, hints, productId, isSubscription }, { play, now: asOf });
-  const same =
-    typeof found === 'object' &&
-    found.observations.find((observation) => observation.purchase.purchaseId === purchase.purchaseId);
-  if (!same || needsFulfillment(same.purchase, asOf))
-    throw unavailableError('Google refuses to acknowledge or consume the purchase');
-  return same;
+  const result = await lookUpToken({ token, hints, productId, isSubscription }, { play, now: asOf });
+  const current =
+    typeof result === 'object' && result.observations.find((item) => item.purchase.purchaseId === purchase.purchaseId);
+  if (!current || needsFulfillment(current.purchase, asOf))
+    throw unavailableError('Google rejects to acknowledge or consume the purchase');
+  return current;
 }
 
 const needsFulfillment = (purchase: Purchase, now: EpochMillis): boolean =>

@@ -1,43 +1,52 @@
-import type { EpochMillis } from '../../shared/time.ts';
+import { dayMs, type EpochMillis, hourMs } from '../../shared/time.ts';
 import type { StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { connectPlay } from './connect-play.ts';
 import { toVoidedNotification } from './parse-notification.ts';
 import type { VoidedPurchases } from './payloads.ts';
-import { isPlayId } from './play-api.ts';
+import { isPlayId } from './play-id.ts';
 import { parseStoredSettings } from './settings.ts';
 
-/** How far back Google lists them; an hour less, as our clock is not Google's. */
-const voidedRetentionMs = 30 * 86_400_000 - 3_600_000;
+/** Google Play lists voided purchases for 30 days. One hour less allows for a clock difference. */
+const voidedRetentionMs = 30 * dayMs - hourMs;
 
-/** This runs on a schedule, where nobody waits. */
-const totalMs = 50_000;
+/** Runs on a schedule, so the budget is larger than for a validation. */
+const budgetMs = 50_000;
 
 /**
- * What was taken back since then: the only thing that Google lists, and that it does not always push. None without a
- * service account. Throws `ConnectionFailed`, and `InternalError` for settings that Google refuses.
+ * Lists the voided purchases since a time: Google Play does not notify all of them, and offers no other list. Returns
+ * none without a service account. Throws `ConnectionFailed` or `InternalError` like `validate`.
+ * @see https://developers.google.com/android-publisher/voided-purchases
  */
 export async function listUndelivered(
   since: EpochMillis,
   context: StoreContext,
 ): Promise<readonly StoreNotification[]> {
   if (!parseStoredSettings(context.settings).serviceAccount) return [];
-  const play = connectPlay(context, totalMs);
-  const from = Math.max(since, context.now() - voidedRetentionMs);
-  const messages: StoreNotification[] = [];
-  const seenPages = new Set<string>();
-  for (let page = ''; !seenPages.has(page); ) {
-    seenPages.add(page);
-    const { voidedPurchases, tokenPagination } = await play.listVoidedPurchases(from, page || undefined);
-    messages.push(...voidedPurchases.flatMap(toNotification));
-    page = tokenPagination?.nextPageToken ?? '';
+  const play = connectPlay(context, { budgetMs });
+  const startTime = Math.max(since, context.now() - voidedRetentionMs);
+  const notifications: StoreNotification[] = [];
+  const visitedPages = new Set<string>();
+  for (let pageToken = ''; !visitedPages.has(pageToken); ) {
+    visitedPages.add(pageToken);
+    const { voidedPurchases, tokenPagination } = await play.listVoidedPurchases(startTime, pageToken || undefined);
+    notifications.push(...voidedPurchases.flatMap(toNotification));
+    pageToken = tokenPagination?.nextPageToken ?? '';
   }
-  return messages;
+  return notifications;
 }
 
 function toNotification(voided: VoidedPurchases['voidedPurchases'][number]): StoreNotification[] {
-  const { purchaseToken: token, orderId, voidedTimeMillis: at, voidedQuantity, voidedReason } = voided;
+  const { purchaseToken: token, orderId, voidedTimeMillis: occurredAt, voidedQuantity, voidedReason } = voided;
   if (!isPlayId(token) || !isPlayId(orderId)) return [];
   const isPartial = voidedQuantity !== undefined;
-  return [toVoidedNotification({ token, orderId, at, isPartial, ...(voidedReason !== undefined && { voidedReason }) })];
+  return [
+    toVoidedNotification({
+      token,
+      orderId,
+      occurredAt,
+      isPartial,
+      ...(voidedReason !== undefined && { voidedReason }),
+    }),
+  ];
 }

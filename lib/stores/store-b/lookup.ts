@@ -1,5 +1,6 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { EpochMillis } from '../../shared/time.ts';
+import type { RequestHints } from './mapping-context.ts';
 import { listEarlierOrderIds, withPastOrders } from './past-orders.ts';
 import type { OneTimePurchase, Order, Subscription } from './payloads.ts';
 import type { PlayApi } from './play-api.ts';
@@ -7,22 +8,22 @@ import { isFirstPaymentMissing } from './subscription-state.ts';
 import {
   findPaidOrderId,
   listOwnedItems,
-  type MappingContext,
   toProductObservations,
   toSubscriptionObservations,
 } from './to-observation.ts';
 
-/** What Google knows under a token. */
+/** The purchases that Google Play has under a token. */
 export interface LookupResult {
   readonly observations: readonly Observation[];
-  /** The answer of the store with its `kind`, as clients read it. */
+  /** Google's response with the `kind` that clients expect. */
   readonly nativeTransaction: Readonly<Record<string, unknown>>;
 }
 
 interface LookupRequest {
   readonly token: string;
-  readonly hints: MappingContext['hints'];
+  readonly hints: RequestHints | undefined;
   readonly productId: string;
+  /** Whether to query subscriptions first. */
   readonly isSubscription: boolean;
 }
 
@@ -31,20 +32,21 @@ interface LookupContext {
   readonly now: EpochMillis;
 }
 
-/** A chain of replaced tokens is followed for so many links. */
 const maxReplacedTokens = 5;
 
 /**
- * The purchases of a token: of the kind that is expected, else of the other one. Undefined when Google knows the token as
- * neither, `gone` when it knows it no more because it expired long ago.
+ * Queries the purchases of a token: first the expected kind, then the other kind. Returns undefined if Google Play has
+ * neither, `gone` if it deleted the token 60 days after the subscription expired.
  */
 export async function lookUpToken(
-  wanted: LookupRequest,
+  request: LookupRequest,
   context: LookupContext,
 ): Promise<LookupResult | 'gone' | undefined> {
-  const asSubscription = async () => await findSubscription(wanted, context);
-  const asProduct = async () => await findProduct(wanted, context);
-  const [first, second] = wanted.isSubscription ? [asSubscription, asProduct] : [asProduct, asSubscription];
+  const lookUpSubscription = async () => await findSubscription(request, context);
+  const lookUpProduct = async () => await findProduct(request, context);
+  const [first, second] = request.isSubscription
+    ? [lookUpSubscription, lookUpProduct]
+    : [lookUpProduct, lookUpSubscription];
   return (await first()) ?? (await second());
 }
 
@@ -52,18 +54,18 @@ async function findSubscription(
   { token, hints }: LookupRequest,
   context: LookupContext,
 ): Promise<LookupResult | 'gone' | undefined> {
-  const response = await context.play.fetchSubscription(token);
-  if (response.kind === 'gone') return 'gone';
-  if (response.kind !== 'found') return undefined;
-  const own = await toObservations(response.value, { token, hints }, context);
-  const replaced = await findReplacedPurchases(response.value, context, maxReplacedTokens);
+  const result = await context.play.fetchSubscription(token);
+  if (result.kind === 'gone') return 'gone';
+  if (result.kind !== 'found') return undefined;
+  const own = await toObservations(result.value, { token, hints }, context);
+  const replaced = await findReplacedPurchases(result.value, context, maxReplacedTokens);
   return {
     observations: [...own, ...replaced],
-    nativeTransaction: { ...omitPersonalData(response.native), kind: 'androidpublisher#subscriptionPurchaseV2' },
+    nativeTransaction: { ...omitPersonalData(result.native), kind: 'androidpublisher#subscriptionPurchaseV2' },
   };
 }
 
-/** The answer without the names and addresses of a person, and without what they wrote. */
+/** Removes the customer's name and addresses, and the free text of the cancellation survey. */
 function omitPersonalData(native: LookupResult['nativeTransaction']): LookupResult['nativeTransaction'] {
   const { subscribeWithGoogleInfo: _person, ...rest } = native;
   return JSON.parse(JSON.stringify(rest, (key, value) => (key === 'reasonUserInput' ? undefined : value)));
@@ -75,38 +77,41 @@ async function toObservations(
   { play, now }: LookupContext,
 ): Promise<Observation[]> {
   const orders = new Map<string, Order>();
-  const past = new Map<string, Order>();
+  const pastOrders = new Map<string, Order>();
   for (const item of listOwnedItems(subscription)) {
-    const orderId = findPaidOrderId(subscription, item);
-    if (orderId === undefined) continue;
-    for (const [id, order] of await play.fetchOrders([...listEarlierOrderIds(orderId), orderId])) {
-      if (id === orderId) orders.set(item.productId, order);
-      else past.set(id, order);
+    const paidOrderId = findPaidOrderId(subscription, item);
+    if (paidOrderId === undefined) continue;
+    for (const [orderId, order] of await play.fetchOrders([...listEarlierOrderIds(paidOrderId), paidOrderId])) {
+      if (orderId === paidOrderId) orders.set(item.productId, order);
+      else pastOrders.set(orderId, order);
     }
   }
   const observations = toSubscriptionObservations(subscription, { token, now, orders, hints });
-  return observations.map((observation) => withPastOrders(observation, past));
+  return observations.map((observation) => withPastOrders(observation, pastOrders));
 }
 
-/** The purchases that this one replaced, as ended; a token that Google no longer tells of was replaced long ago. */
+/**
+ * Lists the purchases that this one replaced, as ended. A token that Google Play has deleted was replaced long ago.
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2
+ */
 async function findReplacedPurchases(
   successor: Subscription,
   context: LookupContext,
-  left: number,
+  remainingTokens: number,
 ): Promise<Observation[]> {
   const { linkedPurchaseToken: token } = successor;
-  if (!token || left === 0 || isFirstPaymentMissing(successor)) return [];
-  const response = await context.play.fetchSubscription(token);
-  if (response.kind !== 'found') return [];
-  const ended = await toObservations(response.value, { token, hints: undefined }, context);
+  if (!token || remainingTokens === 0 || isFirstPaymentMissing(successor)) return [];
+  const result = await context.play.fetchSubscription(token);
+  if (result.kind !== 'found') return [];
+  const observations = await toObservations(result.value, { token, hints: undefined }, context);
   const replacedAt = Math.min(successor.startTime ?? context.now, context.now);
   return [
-    ...ended.map((observation) => markReplaced(observation, replacedAt)),
-    ...(await findReplacedPurchases(response.value, context, left - 1)),
+    ...observations.map((observation) => markReplaced(observation, replacedAt)),
+    ...(await findReplacedPurchases(result.value, context, remainingTokens - 1)),
   ];
 }
 
-/** A replaced purchase gives nothing any more, even before Google calls it expired. */
+/** Ends a replaced purchase, even if Google Play does not report it as expired yet. */
 function markReplaced(observation: Observation, replacedAt: EpochMillis): Observation {
   const { purchase } = observation;
   const endedAt = Math.min(purchase.expirationDate ?? replacedAt, replacedAt);
@@ -120,14 +125,14 @@ async function findProduct(
   { token, hints, productId }: LookupRequest,
   { play, now }: LookupContext,
 ): Promise<LookupResult | undefined> {
-  const response = await play.fetchProduct(token, productId);
-  if (response.kind !== 'found') return undefined;
-  const orders = await fetchProductOrders(response.value, play);
+  const result = await play.fetchProduct(token, productId);
+  if (result.kind !== 'found') return undefined;
+  const orders = await fetchProductOrders(result.value, play);
   return {
-    observations: toProductObservations(response.value, { token, now, orders, hints }),
+    observations: toProductObservations(result.value, { token, now, orders, hints }),
     nativeTransaction: {
-      ...response.native,
-      ...toLegacyFields(response.value),
+      ...result.native,
+      ...toLegacyFields(result.value),
       kind: 'androidpublisher#productPurchase',
     },
   };
@@ -137,20 +142,20 @@ async function fetchProductOrders(
   { orderId, productLineItem }: OneTimePurchase,
   play: PlayApi,
 ): Promise<Map<string, Order>> {
-  // The order's total is of all its products together, so it is the amount of one only when that is alone.
-  const [only, ...others] = productLineItem;
-  const order = orderId === undefined || others.length > 0 ? undefined : await play.tryFetchOrder(orderId);
-  return new Map(order && only ? [[only.productId, order]] : []);
+  // The total covers all products of the order, so it is the amount of a product only if there is one.
+  const [item, ...otherItems] = productLineItem;
+  const order = orderId === undefined || otherItems.length > 0 ? undefined : await play.tryFetchOrder(orderId);
+  return new Map(order && item ? [[item.productId, order]] : []);
 }
 
-/** Clients read the numbers of the older call. */
-function toLegacyFields(bought: OneTimePurchase): Record<string, unknown> {
-  const [item] = bought.productLineItem;
+/** Adds the numeric states of purchases.products, which existing clients read. */
+function toLegacyFields(oneTimePurchase: OneTimePurchase): Record<string, unknown> {
+  const [item] = oneTimePurchase.productLineItem;
   const states = ['PURCHASED', 'CANCELLED', 'PENDING'];
   return {
     ...(item && { productId: item.productId, quantity: item.productOfferDetails?.quantity ?? 1 }),
-    purchaseState: Math.max(0, states.indexOf(bought.purchaseStateContext?.purchaseState ?? '')),
+    purchaseState: Math.max(0, states.indexOf(oneTimePurchase.purchaseStateContext?.purchaseState ?? '')),
     consumptionState: Number(item?.productOfferDetails?.consumptionState === 'CONSUMPTION_STATE_CONSUMED'),
-    acknowledgementState: Number(bought.acknowledgementState === 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED'),
+    acknowledgementState: Number(oneTimePurchase.acknowledgementState === 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED'),
   };
 }

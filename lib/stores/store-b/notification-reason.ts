@@ -1,22 +1,25 @@
 import type { PriceConsentStatus } from '../../api/enumerations.ts';
 import type { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
 
-/** What was seen of the purchase when it was looked at because of a notification. */
+/** Facts about the purchase that was queried for a notification. */
 export interface ObservedFacts {
   readonly isExpired?: boolean;
-  /** Whether any of it was ever paid. */
+  /** Whether the purchase has a payment. */
   readonly isPaid?: boolean;
-  /** Whether it took the place of a purchase of another product. */
+  /** Whether it replaced a purchase with a different product. */
   readonly replacesOther?: boolean;
   readonly priceConsentStatus?: PriceConsentStatus;
 }
 
-type Reason = NotificationReason | ((seen: ObservedFacts) => NotificationReason);
+type Reason = NotificationReason | ((facts: ObservedFacts) => NotificationReason);
 
 const toPriceConsentReason = ({ priceConsentStatus }: ObservedFacts): NotificationReason =>
   priceConsentStatus === 'Agreed' ? 'PRICE_CHANGE_CONFIRMED' : 'PRICE_CHANGE_UPDATED';
 
-/** What Google's notifications say in our words; all others, known and unknown, say nothing of a purchase's life. */
+/**
+ * Reasons by notification type. Types without a row do not change the lifecycle of a purchase.
+ * @see https://developer.android.com/google/play/billing/rtdn-reference
+ */
 const reasonsByType: Readonly<Record<string, Reason>> = {
   SUBSCRIPTION_RECOVERED: 'RENEWED',
   SUBSCRIPTION_RENEWED: 'RENEWED',
@@ -35,14 +38,14 @@ const reasonsByType: Readonly<Record<string, Reason>> = {
   SUBSCRIPTION_PRICE_CHANGE_UPDATED: toPriceConsentReason,
   SUBSCRIPTION_PRICE_STEP_UP_CONSENT_UPDATED: toPriceConsentReason,
   ONE_TIME_PRODUCT_PURCHASED: 'PURCHASED',
-  // A pending purchase that is given up was never owned.
+  // A canceled pending purchase was never owned.
   ONE_TIME_PRODUCT_CANCELED: ({ isPaid }) => (isPaid ? 'REVOKED' : 'OTHER'),
   VOIDED_PURCHASE: 'REFUNDED',
   TEST: 'TEST',
 };
 
-/** The reason that a type of notification gives, together with what was seen; `OTHER` for one that gives none. */
-export function toNotificationReason(type: string, seen: ObservedFacts = {}): NotificationReason {
+/** Converts a notification type and the queried facts to a reason; `OTHER` for a type without a row. */
+export function toNotificationReason(type: string, facts: ObservedFacts = {}): NotificationReason {
   const reason = Object.hasOwn(reasonsByType, type) ? reasonsByType[type] : undefined;
-  return typeof reason === 'function' ? reason(seen) : (reason ?? 'OTHER');
+  return typeof reason === 'function' ? reason(facts) : (reason ?? 'OTHER');
 }

@@ -10,46 +10,40 @@ import { lookUpToken } from './lookup.ts';
 import { type ObservedFacts, toNotificationReason } from './notification-reason.ts';
 import { NotificationPayload } from './parse-notification.ts';
 import { withEndDate } from './revocation.ts';
-import { applyVoidedOrder } from './voided-order.ts';
+import { applyVoidedOrder, type VoidedOrderContext } from './voided-order.ts';
 
 /**
- * What a notification tells: the state of its purchase as Google has it now. Without a service account it cannot be known
- * at all, which is an `InternalError` for the operator to see: nothing that is told is lost in silence.
+ * Queries the current state of the purchase that a notification is about. Throws `InternalError` without a service
+ * account: the notification then stays in the queue instead of being lost.
  */
-export async function observe(message: StoreNotification, context: StoreContext): Promise<ObservedNotification> {
-  const content = parse(NotificationPayload, message.payload);
-  const { token, productId = '' } = content;
-  if (token === undefined) return { reason: toNotificationReason(message.type), observations: [] };
+export async function observe(notification: StoreNotification, context: StoreContext): Promise<ObservedNotification> {
+  const payload = parse(NotificationPayload, notification.payload);
+  const { token, productId = '' } = payload;
+  if (token === undefined) return { reason: toNotificationReason(notification.type), observations: [] };
   const play = connectPlay(context);
   const now = context.now();
-  const wanted = { token, hints: undefined, productId, isSubscription: content.kind !== 'product' };
-  const found = await lookUpToken(wanted, { play, now });
-  // What Google knows no more ended long ago, by its date.
-  const observations = found === undefined || found === 'gone' ? [] : found.observations;
+  const request = { token, hints: undefined, productId, isSubscription: payload.kind !== 'product' };
+  const result = await lookUpToken(request, { play, now });
+  // A purchase that Google Play has deleted ended by its expiration date long ago.
+  const observations = result === undefined || result === 'gone' ? [] : result.observations;
   const isOwn = ({ purchase: { purchaseId } }: Observation) => isPurchaseOfToken(token, purchaseId);
   const own = observations.filter(isOwn);
-  const others = observations.filter((observation) => !isOwn(observation));
-  const told = await applyNotification(message, { content, own, asking: { play, now } });
+  const replaced = observations.filter((observation) => !isOwn(observation));
+  const updated = await applyNotification(notification, { payload, own, play, now });
   return {
-    reason: toNotificationReason(message.type, summarizeObservations(own, others, now)),
-    observations: [...told, ...others],
+    reason: toNotificationReason(notification.type, summarizeObservations(own, replaced, now)),
+    observations: [...updated, ...replaced],
   };
 }
 
-type NotificationContext = Parameters<typeof applyVoidedOrder>[0];
-
-/** What the re-read state does not say, and the notification does. */
+/** Adds what the queried state lacks and the notification has. */
 async function applyNotification(
   { type, occurredAt }: StoreNotification,
-  noticing: Omit<NotificationContext, 'at'>,
+  context: Omit<VoidedOrderContext, 'voidedAt'>,
 ): Promise<readonly Observation[]> {
-  if (type === 'SUBSCRIPTION_REVOKED') {
-    const { own, asking: context } = noticing;
-    return own.map((observation) => withEndDate(observation, occurredAt, context.now));
-  }
-  return noticing.content.voidedOrderId === undefined
-    ? noticing.own
-    : await applyVoidedOrder({ ...noticing, at: occurredAt });
+  const { payload, own, now } = context;
+  if (type === 'SUBSCRIPTION_REVOKED') return own.map((observation) => withEndDate(observation, occurredAt, now));
+  return payload.voidedOrderId === undefined ? own : await applyVoidedOrder({ ...context, voidedAt: occurredAt });
 }
 
 const isPurchaseOfToken = (token: string, purchaseId: string): boolean =>
@@ -57,16 +51,16 @@ const isPurchaseOfToken = (token: string, purchaseId: string): boolean =>
 
 function summarizeObservations(
   [first, ...rest]: readonly Observation[],
-  others: readonly Observation[],
+  replaced: readonly Observation[],
   now: EpochMillis,
 ): ObservedFacts {
   if (!first) return {};
   const { purchase, replacedPurchaseId } = first;
-  const replaced = others.find((other) => other.purchase.purchaseId === replacedPurchaseId);
+  const predecessor = replaced.find((observation) => observation.purchase.purchaseId === replacedPurchaseId);
   return {
     isExpired: isExpired(purchase, now),
     isPaid: [first, ...rest].some(({ transactions }) => transactions.length > 0),
-    replacesOther: replaced !== undefined && replaced.purchase.productId !== purchase.productId,
+    replacesOther: predecessor !== undefined && predecessor.purchase.productId !== purchase.productId,
     ...(purchase.priceConsentStatus && { priceConsentStatus: purchase.priceConsentStatus }),
   };
 }

@@ -3,39 +3,42 @@ import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse, parseJson } from '../../shared/parse.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreNotification } from '../store.ts';
-import { isPlayId } from './play-api.ts';
+import { isPlayId } from './play-id.ts';
 
 const Text = v.exactOptional(v.string());
-const PlayId = v.pipe(v.string(), v.check(isPlayId, 'a token or id of Google Play'));
-const Count = v.exactOptional(v.number());
-const Moment = v.pipe(v.union([v.number(), v.pipe(v.string(), v.digits())]), v.transform(Number));
+const PlayId = v.pipe(v.string(), v.check(isPlayId, 'a Google Play token or id'));
+const OptionalNumber = v.exactOptional(v.number());
+const Timestamp = v.pipe(v.union([v.number(), v.pipe(v.string(), v.digits())]), v.transform(Number));
 
+/** The body of a Pub/Sub push. */
 const Envelope = v.looseObject({ message: v.looseObject({ data: v.string(), messageId: Text, message_id: Text }) });
 
+/** @see https://developer.android.com/google/play/billing/rtdn-reference */
 const DeveloperNotification = v.looseObject({
-  eventTimeMillis: Moment,
+  eventTimeMillis: Timestamp,
   subscriptionNotification: v.exactOptional(v.looseObject({ notificationType: v.number(), purchaseToken: PlayId })),
   oneTimeProductNotification: v.exactOptional(
     v.looseObject({ notificationType: v.number(), purchaseToken: PlayId, sku: Text }),
   ),
   voidedPurchaseNotification: v.exactOptional(
-    v.looseObject({ purchaseToken: PlayId, orderId: PlayId, productType: Count, refundType: Count }),
+    v.looseObject({ purchaseToken: PlayId, orderId: PlayId, productType: OptionalNumber, refundType: OptionalNumber }),
   ),
   testNotification: v.exactOptional(v.looseObject({})),
 });
 type DeveloperNotification = v.InferOutput<typeof DeveloperNotification>;
 
-/** What a message is about; a test and what is not known yet are about no purchase. */
+/** The payload of a store notification; without a token for a test and for unknown types. */
 export const NotificationPayload = v.object({
   token: v.exactOptional(PlayId),
   kind: v.exactOptional(v.picklist(['subscription', 'product'])),
   productId: Text,
-  /** The order whose money was given back. */
+  /** The refunded order. */
   voidedOrderId: v.exactOptional(PlayId),
-  /** Whether only some of its quantity was. */
+  /** Whether only a part of the quantity was refunded. */
   isPartial: v.exactOptional(v.boolean()),
-  voidedReason: Count,
+  voidedReason: OptionalNumber,
 });
 export type NotificationPayload = v.InferOutput<typeof NotificationPayload>;
 
@@ -59,20 +62,21 @@ const subscriptionTypes: Readonly<Record<number, string>> = {
   20: 'PENDING_PURCHASE_CANCELED',
   22: 'PRICE_STEP_UP_CONSENT_UPDATED',
 };
-const productKinds: Readonly<Record<number, 'subscription' | 'product'>> = { 1: 'subscription', 2: 'product' };
 const oneTimeTypes: Readonly<Record<number, string>> = { 1: 'PURCHASED', 2: 'CANCELED' };
+const productKinds: Readonly<Record<number, 'subscription' | 'product'>> = { 1: 'subscription', 2: 'product' };
+
+/** `refundType` of a voided purchase. */
+const quantityBasedPartialRefund = 2;
 
 /**
- * The message of a push of Pub/Sub whose sender has been verified. Throws `Forbidden` for another application's and
- * `InvalidPayload` for what is not understood.
+ * Parses a Pub/Sub push whose sender has been verified. Throws `Forbidden` for another app's notification and
+ * `InvalidPayload` for a malformed one.
  */
 export function parseNotification(body: string, packageName: string): StoreNotification {
   const { message } = parseJson(Envelope, body);
   const text = Buffer.from(message.data, 'base64').toString('utf8');
   const origin = parseJson(v.looseObject({ packageName: v.string() }), text);
-  if (origin.packageName !== packageName) {
-    throw new ServiceError('Forbidden', 'The notification is for another application.');
-  }
+  if (origin.packageName !== packageName) throw new ServiceError('Forbidden', 'The notification is for another app.');
   const notification = parse(DeveloperNotification, origin);
   const messageId = message.messageId ?? message.message_id;
   const key = messageId === undefined ? hashParts(message.data) : `message ${messageId}`;
@@ -85,55 +89,62 @@ export function parseNotification(body: string, packageName: string): StoreNotif
   );
 }
 
-/** A message about a purchase; undefined for one about none. */
+/** Returns undefined if the notification is not about a purchase. */
 function toPurchaseNotification(notification: DeveloperNotification): StoreNotification | undefined {
   const {
-    eventTimeMillis: at,
+    eventTimeMillis: occurredAt,
     subscriptionNotification: subscription,
     oneTimeProductNotification: oneTime,
     voidedPurchaseNotification: voided,
   } = notification;
   if (subscription) {
-    const { notificationType: number, purchaseToken: token } = subscription;
-    const type = `SUBSCRIPTION_${subscriptionTypes[number] ?? number}`;
-    return { key: hashParts(token, type, at), type, occurredAt: at, payload: { token, kind: 'subscription' } };
+    const { notificationType, purchaseToken: token } = subscription;
+    const type = `SUBSCRIPTION_${subscriptionTypes[notificationType] ?? notificationType}`;
+    return { key: hashParts(token, type, occurredAt), type, occurredAt, payload: { token, kind: 'subscription' } };
   }
   if (oneTime) {
-    const { notificationType: number, purchaseToken: token, sku: productId } = oneTime;
-    const type = `ONE_TIME_PRODUCT_${oneTimeTypes[number] ?? number}`;
+    const { notificationType, purchaseToken: token, sku: productId } = oneTime;
+    const type = `ONE_TIME_PRODUCT_${oneTimeTypes[notificationType] ?? notificationType}`;
     return {
-      key: hashParts(token, type, at),
+      key: hashParts(token, type, occurredAt),
       type,
-      occurredAt: at,
+      occurredAt,
       payload: { token, kind: 'product', ...omitUndefined({ productId }) },
     };
   }
   if (!voided) return undefined;
   const { purchaseToken: token, orderId, productType, refundType } = voided;
   const kind = productType === undefined ? undefined : productKinds[productType];
-  return toVoidedNotification({ token, orderId, at, isPartial: refundType === 2, ...omitUndefined({ kind }) });
+  const isPartial = refundType === quantityBasedPartialRefund;
+  return toVoidedNotification({ token, orderId, occurredAt, isPartial, ...omitUndefined({ kind }) });
 }
 
 interface VoidedOrder {
   readonly token: string;
   readonly orderId: string;
-  readonly at: number;
+  readonly occurredAt: EpochMillis;
   readonly isPartial: boolean;
   readonly kind?: 'subscription' | 'product';
   readonly voidedReason?: number;
 }
 
 /**
- * A message of money given back, whichever way it was learned. An order is given back once, so pushes and the list of
- * voided purchases share its key; of parts of it there may be several.
+ * Builds the notification of a voided order. A push and the list of voided purchases give the same key, because an
+ * order is voided once. Partial refunds of an order can repeat, so their key includes the time.
  */
-export function toVoidedNotification({ token, orderId, at, isPartial, ...known }: VoidedOrder): StoreNotification {
-  const key = isPartial ? hashParts(token, orderId, 'part', at) : hashParts(token, orderId, 'voided');
+export function toVoidedNotification({
+  token,
+  orderId,
+  occurredAt,
+  isPartial,
+  ...details
+}: VoidedOrder): StoreNotification {
+  const key = isPartial ? hashParts(token, orderId, 'part', occurredAt) : hashParts(token, orderId, 'voided');
   return {
     key,
     type: 'VOIDED_PURCHASE',
-    occurredAt: at,
-    payload: { token, voidedOrderId: orderId, isPartial, ...known },
+    occurredAt,
+    payload: { token, voidedOrderId: orderId, isPartial, ...details },
   };
 }
 
@@ -142,6 +153,6 @@ const toOtherNotification = ({ testNotification }: DeveloperNotification) => ({
   payload: {},
 });
 
-/** The same for an event that Google published again under another message id. */
+/** Derives a key from the content: Google may publish an event twice, with different message ids. */
 const hashParts = (...parts: readonly (string | number)[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex');

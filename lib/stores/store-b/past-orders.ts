@@ -3,48 +3,57 @@ import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withoutPlatform, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
+import { pickSharedFields } from '../pick-shared-fields.ts';
+import { toOfferId } from './mapping-context.ts';
 import { toAmount } from './money.ts';
 import type { Order, OrderItem } from './payloads.ts';
 
-/** A subscription is asked for so many of its earlier orders. */
 const maxEarlierOrders = 24;
 
-/**
- * The orders of a subscription before this one, the oldest first: the first order's id has no end, and its renewals' ids
- * end in `..0`, `..1` and so on.
- */
+/** Lists the earlier orders of a subscription, oldest first: `GPA.1`, `GPA.1..0`, `GPA.1..1` for `GPA.1..2`. */
 export function listEarlierOrderIds(orderId: string): string[] {
-  const [, first = '', last] = /^(.+)\.\.(\d{1,6})$/.exec(orderId) ?? [];
-  if (last === undefined) return [];
-  const ids = [first, ...Array.from({ length: Number(last) }, (_, place) => `${first}..${place}`)];
-  return ids.slice(-maxEarlierOrders);
+  const [, firstOrderId = '', renewalNumber] = /^(.+)\.\.(\d{1,6})$/.exec(orderId) ?? [];
+  if (renewalNumber === undefined) return [];
+  const renewalIds = Array.from({ length: Number(renewalNumber) }, (_, number) => `${firstOrderId}..${number}`);
+  return [firstOrderId, ...renewalIds].slice(-maxEarlierOrders);
 }
 
+/** @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders */
 const paidStates = new Set(['PROCESSED', 'PARTIALLY_REFUNDED', 'PENDING_REFUND', 'REFUNDED']);
 
-/** The purchase with the payments of its earlier periods, which nothing but their orders tells of. */
+/** Adds the payments of earlier periods, which the subscription resource does not have. */
 export function withPastOrders(observation: Observation, orders: ReadonlyMap<string, Order>): Observation {
-  const past = [...orders].flatMap(([orderId, order]) => {
-    const isKnown = observation.purchase.transactionId === withPlatform('store_b', orderId);
-    return isKnown || !paidStates.has(order.state ?? '') ? [] : toTransactions(order, orderId, observation);
+  const pastTransactions = [...orders].flatMap(([orderId, order]) => {
+    const isCurrent = observation.purchase.transactionId === withPlatform('store_b', orderId);
+    return isCurrent || !paidStates.has(order.state ?? '') ? [] : toTransactions(order, orderId, observation);
   });
-  return { ...observation, transactions: [...observation.transactions, ...past] };
+  return { ...observation, transactions: [...observation.transactions, ...pastTransactions] };
 }
 
 function toTransactions(order: Order, orderId: string, observation: Observation): Transaction[] {
   const item = findOrderItem(order, observation);
-  const refundedAt = order.state === 'REFUNDED' ? (order.lastEventTime ?? order.createTime) : undefined;
-  return item === 'of another'
+  const refundedAt = getRefundDate(order);
+  return item === 'otherPurchase'
     ? []
     : [toPastTransaction(observation, { orderId, order, item, ...omitUndefined({ refundedAt }) })];
 }
 
-/** The line of the order that is of this purchase; one line alone is of it whatever it names: plans change. */
-export function findOrderItem({ lineItems }: Order, { purchase }: Observation): OrderItem | undefined | 'of another' {
+/** Returns the time of a full refund; undefined if the order was not refunded or Google Play reports no date. */
+export const getRefundDate = (order: Order | undefined): EpochMillis | undefined =>
+  order?.state === 'REFUNDED' ? (order.lastEventTime ?? order.createTime) : undefined;
+
+/**
+ * Finds the line of an order that belongs to the purchase. A single line belongs to the first purchase of the token even
+ * if its product differs, because plans change. Returns undefined if the order lacks lines.
+ */
+export function findOrderItem(
+  { lineItems }: Order,
+  { purchase }: Observation,
+): OrderItem | undefined | 'otherPurchase' {
   const item = lineItems.find(({ productId }) => productId === withoutPlatform(purchase.productId));
   if (item) return item;
-  const isFirst = !withoutPlatform(purchase.purchaseId).includes(':');
-  return isFirst && lineItems.length <= 1 ? lineItems[0] : 'of another';
+  const isFirstOfToken = !withoutPlatform(purchase.purchaseId).includes(':');
+  return isFirstOfToken && lineItems.length <= 1 ? lineItems[0] : 'otherPurchase';
 }
 
 interface PastOrder {
@@ -54,7 +63,7 @@ interface PastOrder {
   readonly refundedAt?: EpochMillis;
 }
 
-/** The payment of a period that is past. */
+/** Converts the order of a past period to a transaction. */
 export function toPastTransaction(
   { purchase, asOf }: Observation,
   { orderId, order, item, refundedAt }: PastOrder,
@@ -63,16 +72,13 @@ export function toPastTransaction(
   const { basePlanId, offerId, offerPhaseDetails, servicePeriodStartTime, servicePeriodEndTime } = details;
   const amount = order.lineItems.length > 1 ? item?.total : order.total;
   const productId = item?.productId === undefined ? purchase.productId : withPlatform('store_b', item.productId);
-  const { purchaseId, platform, sandbox, purchaseDate } = purchase;
   return {
+    ...pickSharedFields(purchase),
     transactionId: withPlatform('store_b', orderId),
-    purchaseId,
     productId,
-    platform,
-    sandbox,
-    purchaseDate: order.createTime ?? servicePeriodStartTime ?? purchaseDate ?? asOf,
+    purchaseDate: order.createTime ?? servicePeriodStartTime ?? purchase.purchaseDate ?? asOf,
     ...omitUndefined({
-      offerId: basePlanId === undefined ? undefined : `${productId}#${basePlanId}${offerId ? `@${offerId}` : ''}`,
+      offerId: toOfferId(productId, { basePlanId, offerId }),
       expirationDate: servicePeriodEndTime,
       isTrialPeriod: offerPhaseDetails?.freeTrialDetails && true,
       isIntroPeriod: offerPhaseDetails?.introductoryPriceDetails && true,

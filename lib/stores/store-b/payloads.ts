@@ -10,7 +10,7 @@ const Time = v.pipe(
 );
 const OptionalObject = v.exactOptional(v.looseObject({}));
 
-/** An amount: whole units as text, the rest in billionths. */
+/** An amount: whole units as text, the fraction in nanos. */
 export const Money = v.object({ currencyCode: v.string(), units: Text, nanos: v.exactOptional(v.number()) });
 export type Money = v.InferOutput<typeof Money>;
 
@@ -43,7 +43,7 @@ const AccountIds = v.exactOptional(
   v.looseObject({ obfuscatedExternalAccountId: Text, obfuscatedExternalProfileId: Text }),
 );
 
-/** purchases.subscriptionsv2 */
+/** @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2 */
 export const Subscription = v.looseObject({
   startTime: v.exactOptional(Time),
   subscriptionState: v.string(),
@@ -71,7 +71,7 @@ export const Subscription = v.looseObject({
 });
 export type Subscription = v.InferOutput<typeof Subscription>;
 
-/** purchases.productsv2 */
+/** @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2 */
 export const OneTimePurchase = v.looseObject({
   productLineItem: v.pipe(
     v.array(
@@ -116,7 +116,7 @@ const OrderItem = v.looseObject({
 });
 export type OrderItem = v.InferOutput<typeof OrderItem>;
 
-/** orders.get */
+/** @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders */
 export const Order = v.looseObject({
   orderId: Text,
   total: v.exactOptional(Money),
@@ -127,19 +127,19 @@ export const Order = v.looseObject({
 });
 export type Order = v.InferOutput<typeof Order>;
 
-/** orders.batchGet */
+/** Response of orders.batchGet. */
 export const Orders = v.looseObject({ orders: v.optional(v.array(Order), []) });
 
-const Number64 = v.pipe(v.string(), v.digits(), v.transform(Number));
+const Int64 = v.pipe(v.string(), v.digits(), v.transform(Number));
 
-/** purchases.voidedpurchases */
+/** @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.voidedpurchases */
 export const VoidedPurchases = v.object({
   voidedPurchases: v.optional(
     v.array(
       v.looseObject({
         purchaseToken: v.string(),
         orderId: v.string(),
-        voidedTimeMillis: Number64,
+        voidedTimeMillis: Int64,
         voidedReason: v.exactOptional(v.number()),
         voidedQuantity: v.exactOptional(v.number()),
       }),

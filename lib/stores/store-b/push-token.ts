@@ -1,4 +1,4 @@
-import { errors, type JWTPayload, jwtVerify } from 'jose';
+import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
 import { ServiceError } from '../../shared/errors.ts';
 import type { RawNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -8,31 +8,33 @@ import type { StoreBSettings } from './settings.ts';
 const issuer = ['https://accounts.google.com', 'accounts.google.com'];
 const clockToleranceSeconds = 60;
 
+type VerificationContext = Pick<StoreContext, 'fetch' | 'now'>;
+
 /**
- * Checks that the push comes from the application's Pub/Sub subscription: Google's token in its header is for our audience
- * and of the service account that the operator chose. Anybody at Google can get a token for our audience, so the account
- * is what counts. Throws `Forbidden`, and `ConnectionFailed` when Google's keys cannot be read now.
+ * Verifies that the app's Pub/Sub subscription sent a push, by its OIDC token. Any Google account can get a token for our
+ * audience, so the email claim is decisive. Throws `Forbidden`, or `ConnectionFailed` if Google's keys are unavailable.
+ * @see https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions
  */
 export async function verifyPushToken(
   { headers }: RawNotification,
   { pushAudience, pushServiceAccount }: StoreBSettings,
-  context: StoreContext,
+  context: VerificationContext,
 ): Promise<void> {
   if (pushAudience === undefined || pushServiceAccount === undefined) {
-    throw forbiddenError('Notifications of store_b need pushAudience and pushServiceAccount in the settings.');
+    throw forbiddenError('pushAudience or pushServiceAccount is missing in the store_b settings.');
   }
   const token = /^Bearer (\S+)$/i.exec(headers.authorization ?? '')?.[1];
   if (token === undefined) {
-    throw forbiddenError('The push carries no token: switch on authentication in the Pub/Sub subscription.');
+    throw forbiddenError('The push token is missing: enable authentication in the Pub/Sub subscription.');
   }
   const { aud, email, email_verified: isVerified } = await verifyToken(token, context);
   const audiences = [aud ?? []].flat().map((audience) => audience.toLowerCase());
-  if (!audiences.includes(pushAudience.toLowerCase())) throw forbiddenError('The token is for another audience.');
+  if (!audiences.includes(pushAudience.toLowerCase())) throw forbiddenError('The push token has another audience.');
   const isAccount = typeof email === 'string' && email.toLowerCase() === pushServiceAccount.toLowerCase();
-  if (!isAccount || isVerified !== true) throw forbiddenError('The token is of another service account.');
+  if (!isAccount || isVerified !== true) throw forbiddenError('The push token belongs to another service account.');
 }
 
-async function verifyToken(token: string, context: StoreContext): Promise<JWTPayload> {
+async function verifyToken(token: string, context: VerificationContext): Promise<JWTPayload> {
   try {
     const { payload } = await jwtVerify(token, async ({ kid }) => await findKey(kid, context), {
       algorithms: ['RS256'],
@@ -44,13 +46,13 @@ async function verifyToken(token: string, context: StoreContext): Promise<JWTPay
     return payload;
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error;
-    throw forbiddenError("The token is not Google's, or it has expired.", error);
+    throw forbiddenError('The push token is invalid or has expired.', error);
   }
 }
 
-async function findKey(kid: string | undefined, context: StoreContext) {
+async function findKey(kid: string | undefined, context: VerificationContext): Promise<CryptoKey> {
   const key = kid === undefined ? undefined : await findGoogleKey(kid, context);
-  if (!key) throw forbiddenError('The token is signed with none of the keys of Google.');
+  if (!key) throw forbiddenError('The push token is not signed by Google.');
   return key;
 }
 

@@ -4,23 +4,28 @@ import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { dayMs } from '../../shared/time.ts';
+import { pickSharedFields } from '../pick-shared-fields.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { Receipt } from './evidence.ts';
+import { toReportedAmount } from './money.ts';
 
-const toPurchaseId = (native: string): string => withPlatform('store_b', native);
+const toPrefixedId = (native: string): string => withPlatform('store_b', native);
+
+/** `purchaseState` of a signed receipt. */
+const purchasedState = 0;
 
 /**
- * What a signed receipt proves by itself: that the purchase was made. It tells neither price nor end, so a subscription is
- * believed only as long as the shortest that its period could be.
+ * Converts a signed receipt, which proves only that the purchase was made. It lacks price and expiration, so a
+ * subscription counts as active for the shortest possible length of its period.
  */
 export function fromSignedReceipt(receipt: Receipt, request: ValidationRequest, now: EpochMillis): Observation {
-  const { purchaseToken, purchaseTime = now, orderId, purchaseState, quantity = 1 } = receipt;
-  const isPending = purchaseState !== undefined && purchaseState !== 0;
+  const { purchaseToken, purchaseTime = now, orderId, purchaseState = purchasedState, quantity = 1 } = receipt;
+  const isPending = purchaseState !== purchasedState;
   const isSubscription = request.type === 'paid subscription' || receipt.autoRenewing !== undefined;
   const purchase: Purchase = {
-    purchaseId: toPurchaseId(purchaseToken),
-    transactionId: toPurchaseId(orderId ?? purchaseToken),
-    productId: toPurchaseId(receipt.productId ?? request.id),
+    purchaseId: toPrefixedId(purchaseToken),
+    transactionId: toPrefixedId(orderId ?? purchaseToken),
+    productId: toPrefixedId(receipt.productId ?? request.id),
     platform: 'store_b',
     sandbox: orderId === undefined,
     purchaseDate: purchaseTime,
@@ -28,27 +33,16 @@ export function fromSignedReceipt(receipt: Receipt, request: ValidationRequest, 
     ...omitUndefined({
       productType: request.type === 'application' ? undefined : request.type,
       expirationDate: isSubscription ? purchaseTime + computeShortestPeriodMs(request) : undefined,
-      renewalIntent:
-        receipt.autoRenewing === undefined ? undefined : receipt.autoRenewing ? ('Renew' as const) : ('Lapse' as const),
+      renewalIntent: toRenewalIntent(receipt),
       isAcknowledged: receipt.acknowledged,
       isPending: isPending || undefined,
     }),
   };
-  const { purchaseId, transactionId, productId, platform, sandbox } = purchase;
-  const { priceMicros, currency } = request;
-  const amount =
-    priceMicros === undefined || currency === undefined
-      ? {}
-      : { currency, amountMicros: priceMicros * quantity, isReportedAmount: true };
   const transaction = {
-    purchaseId,
-    transactionId,
-    productId,
-    platform,
-    sandbox,
+    ...pickSharedFields(purchase),
     purchaseDate: purchaseTime,
     quantity,
-    ...amount,
+    ...toReportedAmount(request, quantity),
   };
   return {
     asOf: purchaseTime,
@@ -58,7 +52,12 @@ export function fromSignedReceipt(receipt: Receipt, request: ValidationRequest, 
   };
 }
 
-const daysPerUnit = { Day: 1, Week: 7, Month: 28, Year: 365 } as const;
+function toRenewalIntent({ autoRenewing }: Receipt): Purchase['renewalIntent'] {
+  if (autoRenewing === undefined) return undefined;
+  return autoRenewing ? 'Renew' : 'Lapse';
+}
+
+const minDaysPerUnit = { Day: 1, Week: 7, Month: 28, Year: 365 } as const;
 
 const computeShortestPeriodMs = ({ billingPeriod = 1, billingPeriodUnit = 'Month' }: ValidationRequest): number =>
-  billingPeriod * daysPerUnit[billingPeriodUnit] * dayMs;
+  billingPeriod * minDaysPerUnit[billingPeriodUnit] * dayMs;

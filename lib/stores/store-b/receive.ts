@@ -5,7 +5,7 @@ import { parseNotification } from './parse-notification.ts';
 import { verifyPushToken } from './push-token.ts';
 import { StoreBSettings } from './settings.ts';
 
-/** Verifies a real-time developer notification that Pub/Sub pushes, by Google's token in its header. */
+/** Verifies and parses a real-time developer notification that Pub/Sub pushes. */
 export async function receive(raw: RawNotification, context: StoreContext): Promise<ReceivedNotifications> {
   const settings = parse(StoreBSettings, context.settings, 'InternalError');
   await verifyPushToken(raw, settings, context);

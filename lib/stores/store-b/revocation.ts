@@ -3,14 +3,15 @@ import type { Observation } from '../../purchases/observation.ts';
 import { isExpired } from '../../purchases/purchase.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 
-/** A purchase that Google took away, dated by Google; one that goes on is left as it is. */
-export function withEndDate(observation: Observation, at: EpochMillis, now: EpochMillis): Observation {
+/** Sets the time at which Google Play revoked the purchase. Does not change a purchase that is still active. */
+export function withEndDate(observation: Observation, revokedAt: EpochMillis, now: EpochMillis): Observation {
   const { purchase } = observation;
   if (purchase.endedAt !== undefined || purchase.isPaused || !isExpired(purchase, now)) return observation;
-  return { ...observation, purchase: { ...purchase, endedAt: Math.min(purchase.expirationDate ?? at, at) } };
+  const endedAt = Math.min(purchase.expirationDate ?? revokedAt, revokedAt);
+  return { ...observation, purchase: { ...purchase, endedAt } };
 }
 
-/** Why Google gave money back, by its number. */
+/** @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.voidedpurchases */
 const reasonsByVoidedReason: Readonly<Record<number, CancelationReason>> = {
   1: 'Customer.OtherReason',
   3: 'Customer.TechnicalIssues',
@@ -21,7 +22,7 @@ const reasonsByVoidedReason: Readonly<Record<number, CancelationReason>> = {
   8: 'System',
 };
 
-/** The purchase with the reason of its end, where its own state says no more than that it ended. */
+/** Sets the reason of a voided purchase if its own state lacks a specific reason. */
 export function withCancelationReason(observation: Observation, voidedReason: number | undefined): Observation {
   const { purchase } = observation;
   const reason = reasonsByVoidedReason[voidedReason ?? -1];
@@ -30,6 +31,6 @@ export function withCancelationReason(observation: Observation, voidedReason: nu
     : observation;
 }
 
-/** Whether the purchase has ended and its own state does not say why. */
+/** Whether the purchase has ended without a specific reason. */
 export const lacksCancelationReason = ({ purchase: { endedAt, cancelationReason } }: Observation): boolean =>
   endedAt !== undefined && (cancelationReason === 'Unknown' || cancelationReason === 'System');

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
+import { missingSettingsError } from '../api-errors.ts';
+import { isLicenseKey } from './license-key.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
 
@@ -10,29 +12,33 @@ const ServiceAccountKey = v.object({
   private_key_id: v.exactOptional(Text),
 });
 
-/** What an application sets for store_b. */
+/** An app's settings for store_b. */
 export const StoreBSettings = v.object({
   packageName: Text,
-  /** The JSON key file of a service account with access to the Play Console, as an object or as its text. */
+  /** JSON key file of a service account with access to the Play Console. Accepts the object or its text. */
   serviceAccount: v.exactOptional(v.union([ServiceAccountKey, v.pipe(v.string(), v.parseJson(), ServiceAccountKey)])),
-  /** The application's licence key, base64; it checks the signature of receipts. */
+  /** The app's license key in base64. It verifies the signatures of receipts. */
   licenseKey: v.exactOptional(Text),
-  /** Whether purchases are acknowledged, and consumables consumed, once they are stored. */
+  /** Whether the service acknowledges stored purchases and consumes consumables. Otherwise the app does. */
   acknowledge: v.exactOptional(v.boolean()),
-  /** What push messages of the application's Pub/Sub subscription are signed for, and by whom. */
+  /** Audience and service account of the OIDC tokens in the Pub/Sub push subscription. */
   pushAudience: v.exactOptional(Text),
   pushServiceAccount: v.exactOptional(v.pipe(v.string(), v.email())),
 });
 export type StoreBSettings = v.InferOutput<typeof StoreBSettings>;
 export type ServiceAccount = v.InferOutput<typeof ServiceAccountKey>;
 
-/** The settings of an application. Throws `InvalidPayload` when it has none or they are of another form. */
+/** Parses the stored settings. Throws `InvalidPayload` if they are missing or malformed. */
 export function parseStoredSettings(settings: unknown): StoreBSettings {
-  if (settings === undefined || settings === null) {
-    throw new ServiceError(
-      'InvalidPayload',
-      'This application has no store_b settings: it cannot validate store_b purchases.',
-    );
-  }
+  if (settings === undefined || settings === null) throw missingSettingsError('store_b');
   return parse(StoreBSettings, settings);
+}
+
+/** Parses settings that an operator enters. Throws `InvalidPayload` with the name of the invalid field. */
+export function parseEnteredSettings(settings: unknown): StoreBSettings {
+  const parsed = parseStoredSettings(settings);
+  if (parsed.licenseKey !== undefined && !isLicenseKey(parsed.licenseKey)) {
+    throw new ServiceError('InvalidPayload', 'licenseKey must be the base64 text from the Play Console.');
+  }
+  return parsed;
 }

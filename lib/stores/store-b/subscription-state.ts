@@ -6,39 +6,49 @@ import type { EpochMillis } from '../../shared/time.ts';
 import { unavailableError } from './api-errors.ts';
 import type { LineItem, Subscription } from './payloads.ts';
 
-const toStateName = (name: string): string => `SUBSCRIPTION_STATE_${name}`;
-const withoutAccess = ['EXPIRED', 'ON_HOLD', 'PAUSED', 'PENDING', 'PENDING_PURCHASE_CANCELED'].map(toStateName);
+/** @see https://developer.android.com/google/play/billing/lifecycle/subscriptions */
+type StateName =
+  | 'PENDING'
+  | 'PAUSED'
+  | 'IN_GRACE_PERIOD'
+  | 'ON_HOLD'
+  | 'CANCELED'
+  | 'EXPIRED'
+  | 'PENDING_PURCHASE_CANCELED';
 
-/** Whether the first payment is outstanding, or was given up: what it was to replace goes on. */
-export const isFirstPaymentMissing = ({ subscriptionState }: Subscription): boolean =>
-  ['PENDING', 'PENDING_PURCHASE_CANCELED'].map(toStateName).includes(subscriptionState);
+const isInState = ({ subscriptionState }: Subscription, ...names: readonly StateName[]): boolean =>
+  names.some((name) => subscriptionState === `SUBSCRIPTION_STATE_${name}`);
 
-/** Whether the state says that a payment is outstanding: its order number is new, and nothing was paid for it. */
-export const hasOutstandingPayment = ({ subscriptionState }: Subscription): boolean =>
-  ['IN_GRACE_PERIOD', 'ON_HOLD', 'PENDING', 'PENDING_PURCHASE_CANCELED'].map(toStateName).includes(subscriptionState);
+/** Whether the first payment is pending or was canceled. The subscription that it was to replace then continues. */
+export const isFirstPaymentMissing = (subscription: Subscription): boolean =>
+  isInState(subscription, 'PENDING', 'PENDING_PURCHASE_CANCELED');
 
-type State = Partial<Purchase>;
+/** Whether a payment is outstanding. `latestOrderId` then names an order that is not paid. */
+export const hasOutstandingPayment = (subscription: Subscription): boolean =>
+  isInState(subscription, 'IN_GRACE_PERIOD', 'ON_HOLD', 'PENDING', 'PENDING_PURCHASE_CANCELED');
 
-/** The state of one line of a subscription. */
-export function toSubscriptionState(subscription: Subscription, item: LineItem, now: EpochMillis): State {
-  const { subscriptionState: current, pausedStateContext, canceledStateContext, acknowledgementState } = subscription;
-  const isPaused = current === toStateName('PAUSED');
-  const isEnded = withoutAccess.includes(current);
-  const expiry = item.expiryTime;
-  // Without it the purchase would never end.
-  if (expiry === undefined && !isEnded) throw unavailableError('a line of the subscription has no expiryTime');
+const hasNoAccess = (subscription: Subscription): boolean =>
+  isInState(subscription, 'EXPIRED', 'ON_HOLD', 'PAUSED', 'PENDING', 'PENDING_PURCHASE_CANCELED');
+
+/** Converts the state of one line item. Throws `ConnectionFailed` if an active item lacks its expiration. */
+export function toSubscriptionState(subscription: Subscription, item: LineItem, now: EpochMillis): Partial<Purchase> {
+  const { pausedStateContext, canceledStateContext, acknowledgementState } = subscription;
+  const isPending = isInState(subscription, 'PENDING');
+  const isPaused = isInState(subscription, 'PAUSED');
+  const isEnded = hasNoAccess(subscription);
+  const { expiryTime } = item;
+  // Otherwise the purchase would never expire.
+  if (expiryTime === undefined && !isEnded) throw unavailableError('a line item has no expiryTime');
   return omitUndefined({
-    // What gives no access any more must be past, by every date that a client may compare.
-    expirationDate:
-      isEnded && current !== toStateName('PENDING') ? Math.min(expiry ?? subscription.startTime ?? now, now) : expiry,
-    renewalIntent: toRenewalIntent(current, item),
+    // Clients compare this date with their clock, so it must be past if the customer lost access.
+    expirationDate: isEnded && !isPending ? Math.min(expiryTime ?? subscription.startTime ?? now, now) : expiryTime,
+    renewalIntent: toRenewalIntent(subscription, item),
     renewalIntentChangeDate: canceledStateContext?.userInitiatedCancellation?.cancelTime,
-    cancelationReason:
-      isEnded && current !== toStateName('PENDING') ? toCancelationReason(subscription, item) : undefined,
-    isPending: current === toStateName('PENDING') || undefined,
-    isAbandoned: current === toStateName('PENDING_PURCHASE_CANCELED') || undefined,
+    cancelationReason: isEnded && !isPending ? toCancelationReason(subscription, item) : undefined,
+    isPending: isPending || undefined,
+    isAbandoned: isInState(subscription, 'PENDING_PURCHASE_CANCELED') || undefined,
     isAcknowledged: acknowledgementState === 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED',
-    isBillingRetryPeriod: current === toStateName('IN_GRACE_PERIOD') || current === toStateName('ON_HOLD'),
+    isBillingRetryPeriod: isInState(subscription, 'IN_GRACE_PERIOD', 'ON_HOLD'),
     isTrialPeriod: item.offerPhase?.freeTrial !== undefined || undefined,
     isIntroPeriod: item.offerPhase?.introductoryPrice !== undefined || undefined,
     renewalProductId: isEnded ? undefined : toRenewalProductId(item),
@@ -49,8 +59,8 @@ export function toSubscriptionState(subscription: Subscription, item: LineItem, 
   });
 }
 
-function toRenewalIntent(current: string, { autoRenewingPlan }: LineItem): Purchase['renewalIntent'] {
-  if (current === toStateName('EXPIRED') || current === toStateName('CANCELED')) return 'Lapse';
+function toRenewalIntent(subscription: Subscription, { autoRenewingPlan }: LineItem): Purchase['renewalIntent'] {
+  if (isInState(subscription, 'EXPIRED', 'CANCELED')) return 'Lapse';
   const renews = autoRenewingPlan?.autoRenewEnabled && !autoRenewingPlan.installmentDetails?.pendingCancellation;
   return renews ? 'Renew' : 'Lapse';
 }
@@ -63,16 +73,14 @@ const surveyReasons: Readonly<Record<string, CancelationReason>> = {
   CANCEL_SURVEY_REASON_OTHERS: 'Customer.OtherReason',
 };
 
-function toCancelationReason(
-  { subscriptionState, canceledStateContext: context }: Subscription,
-  item: LineItem,
-): CancelationReason {
-  if (subscriptionState === toStateName('PAUSED')) return 'PAUSED';
-  if (subscriptionState === toStateName('ON_HOLD')) return 'System.BillingError';
+function toCancelationReason(subscription: Subscription, item: LineItem): CancelationReason {
+  const { canceledStateContext: context } = subscription;
+  if (isInState(subscription, 'PAUSED')) return 'PAUSED';
+  if (isInState(subscription, 'ON_HOLD')) return 'System.BillingError';
   if (context?.replacementCancellation) return 'System.Replaced';
   if (context?.developerInitiatedCancellation) return 'Developer';
   const { priceChangeMode, priceChangeState } = item.autoRenewingPlan?.priceChangeDetails ?? {};
-  // Only this kind needs the consent that is outstanding.
+  // Only an opt-in price increase requires the customer's consent.
   if (priceChangeMode === 'PRICE_INCREASE' && priceChangeState === 'OUTSTANDING') return 'Customer.PriceIncrease';
   if (context?.userInitiatedCancellation) {
     return surveyReasons[context.userInitiatedCancellation.cancelSurveyResult?.reason ?? ''] ?? 'Customer';
@@ -80,18 +88,20 @@ function toCancelationReason(
   return context?.systemInitiatedCancellation ? 'System' : 'Unknown';
 }
 
-/** The product that takes the place of this one when it renews. */
-function toRenewalProductId({ productId, deferredItemReplacement: next }: LineItem): string | undefined {
-  return next?.productId === undefined || next.productId === productId
+/** Returns the product that replaces this one at the next renewal; undefined if the product stays the same. */
+function toRenewalProductId({ productId, deferredItemReplacement }: LineItem): string | undefined {
+  const nextProductId = deferredItemReplacement?.productId;
+  return nextProductId === undefined || nextProductId === productId
     ? undefined
-    : withPlatform('store_b', next.productId);
+    : withPlatform('store_b', nextProductId);
 }
 
 function toPriceConsentStatus({ autoRenewingPlan }: LineItem): PriceConsentStatus | undefined {
-  const { priceChangeDetails, priceStepUpConsentDetails: stepUp } = autoRenewingPlan ?? {};
+  const { priceChangeDetails, priceStepUpConsentDetails } = autoRenewingPlan ?? {};
   const { priceChangeMode, priceChangeState } = priceChangeDetails ?? {};
-  if (stepUp?.state === 'PENDING') return 'Notified';
-  if (stepUp?.state === 'CONFIRMED' || stepUp?.state === 'COMPLETED') return 'Agreed';
+  const consentState = priceStepUpConsentDetails?.state;
+  if (consentState === 'PENDING') return 'Notified';
+  if (consentState === 'CONFIRMED' || consentState === 'COMPLETED') return 'Agreed';
   if (priceChangeMode === 'PRICE_DECREASE') return undefined;
   if (priceChangeState === 'OUTSTANDING') return 'Notified';
   if (priceChangeState === 'APPLIED') return 'Agreed';

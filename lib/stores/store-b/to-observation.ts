@@ -4,37 +4,33 @@ import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
-import type { ValidationRequest } from '../store.ts';
-import { toAmount } from './money.ts';
+import { type EpochMillis, secondMs } from '../../shared/time.ts';
+import { pickSharedFields } from '../pick-shared-fields.ts';
+import { type MappingContext, toOfferId } from './mapping-context.ts';
+import { toAmount, toReportedAmount } from './money.ts';
+import { getRefundDate } from './past-orders.ts';
 import type { LineItem, OneTimePurchase, Order, Subscription } from './payloads.ts';
 import { hasOutstandingPayment, toSubscriptionState } from './subscription-state.ts';
 
-/** A token that was looked at. */
-export interface MappingContext {
-  readonly token: string;
-  readonly now: EpochMillis;
-  /** The latest order of each product, where Google told it. */
-  readonly orders: ReadonlyMap<string, Order>;
-  /** What the request says of its product, for what Google does not tell. */
-  readonly hints: Pick<ValidationRequest, 'id' | 'type' | 'priceMicros' | 'currency'> | undefined;
-}
+const toPrefixedId = (native: string): string => withPlatform('store_b', native);
 
-const id = (native: string): string => withPlatform('store_b', native);
+/** Builds the id of a purchase: the first product of a token has the token's id, the others add their product. */
+const toPurchaseId = ({ token }: MappingContext, productId: string, index: number): string =>
+  toPrefixedId(index === 0 ? token : `${token}:${productId}`);
 
-/** The lines of a subscription that are owned; a line without an order among others waits for its turn. */
+/** Lists the owned line items. If there are several, one without an order is a deferred replacement. */
 export const listOwnedItems = ({ lineItems }: Subscription): readonly LineItem[] =>
   lineItems.length > 1 ? lineItems.filter(({ latestSuccessfulOrderId }) => latestSuccessfulOrderId) : lineItems;
 
-/** The order that was paid last; the number of an unpaid one is no transaction yet. */
+/** Returns the latest paid order of a line item; undefined before the first payment. */
 export const findPaidOrderId = (subscription: Subscription, item: LineItem): string | undefined =>
   item.latestSuccessfulOrderId ?? (hasOutstandingPayment(subscription) ? undefined : subscription.latestOrderId);
 
-/** One purchase for each owned line. The first has the token for its id, the others the token and their product. */
+/** Converts a subscription to one observation for each owned line item. */
 export function toSubscriptionObservations(subscription: Subscription, context: MappingContext): Observation[] {
-  const { linkedPurchaseToken: replaced } = subscription;
-  return listOwnedItems(subscription).map((item, place) => {
-    const purchaseId = id(place === 0 ? context.token : `${context.token}:${item.productId}`);
+  const { linkedPurchaseToken } = subscription;
+  return listOwnedItems(subscription).map((item, index) => {
+    const purchaseId = toPurchaseId(context, item.productId, index);
     const purchase = toSubscriptionPurchase(subscription, item, { ...context, purchaseId });
     return {
       asOf: context.now,
@@ -42,8 +38,8 @@ export function toSubscriptionObservations(subscription: Subscription, context: 
       purchase,
       transactions: toSubscriptionTransactions(subscription, item, { ...context, purchase }),
       userAliases: listUserAliases(subscription),
-      // Its users come along while a payment is outstanding, too: later it is not new any more.
-      ...(replaced && place === 0 && { replaces: id(replaced) }),
+      // Also set while the payment is outstanding: claims are copied only when the purchase is created.
+      ...(linkedPurchaseToken && index === 0 && { replacedPurchaseId: toPrefixedId(linkedPurchaseToken) }),
       refreshToken: { purchaseToken: context.token, kind: 'subscription' },
     };
   });
@@ -55,15 +51,20 @@ function toSubscriptionPurchase(
   { token, now, purchaseId, orders }: MappingContext & { readonly purchaseId: string },
 ): Purchase {
   const orderId = findPaidOrderId(subscription, item);
-  const renewed = parseRenewalNumber(orderId) === undefined ? undefined : orders.get(item.productId)?.createTime;
+  const isRenewal = parseRenewalNumber(orderId) !== undefined;
+  const productId = toPrefixedId(item.productId);
   return {
     purchaseId,
-    transactionId: id(orderId ?? token),
-    productId: id(item.productId),
+    transactionId: toPrefixedId(orderId ?? token),
+    productId,
     platform: 'store_b',
     productType: 'paid subscription',
     sandbox: subscription.testPurchase !== undefined,
-    ...omitUndefined({ offerId: toOfferId(item), purchaseDate: subscription.startTime, lastRenewalDate: renewed }),
+    ...omitUndefined({
+      offerId: toOfferId(productId, item.offerDetails ?? {}),
+      purchaseDate: subscription.startTime,
+      lastRenewalDate: isRenewal ? orders.get(item.productId)?.createTime : undefined,
+    }),
     ...toSubscriptionState(subscription, item, now),
   };
 }
@@ -76,73 +77,99 @@ function toSubscriptionTransactions(
   const orderId = findPaidOrderId(subscription, item);
   if (orderId === undefined && hasOutstandingPayment(subscription)) return [];
   const order = orders.get(item.productId);
-  const purchasedAt = order?.createTime ?? estimatePeriodStart(subscription, item, { orderId, now });
-  const { freeTrial, introductoryPrice, prorationPeriod } = item.offerPhase ?? {};
-  const isFullPrice = !freeTrial && !introductoryPrice && !prorationPeriod;
-  const amount = order?.total ?? (isFullPrice ? item.autoRenewingPlan?.recurringPrice : undefined);
-  const free = item.autoRenewingPlan?.recurringPrice?.currencyCode;
   return [
     {
       ...pickSharedFields(purchase),
-      purchaseDate: purchasedAt ?? now,
+      purchaseDate: order?.createTime ?? estimatePeriodStart(subscription, item, { orderId, now }) ?? now,
       ...omitUndefined({
         offerId: purchase.offerId,
-        // In grace the line's date is later than what was paid for.
+        // During a grace period, the expiration of the line item is later than the end of the paid period.
         expirationDate: getPeriodEnd(order, item) ?? item.expiryTime,
         isTrialPeriod: purchase.isTrialPeriod,
         isIntroPeriod: purchase.isIntroPeriod,
         refundedAt: getRefundDate(order),
       }),
-      ...(amount ? toAmount(amount) : freeTrial && free ? { currency: free, amountMicros: 0 } : {}),
+      ...toSubscriptionAmount(item, order),
     },
   ];
 }
 
-const getPeriodEnd = (order: Order | undefined, { productId }: LineItem): EpochMillis | undefined =>
-  order?.lineItems.find((line) => line.productId === productId)?.subscriptionDetails?.servicePeriodEndTime;
+/** Uses the order's total, otherwise the plan's price at full price and zero in a trial. */
+function toSubscriptionAmount(
+  { offerPhase = {}, autoRenewingPlan }: LineItem,
+  order: Order | undefined,
+): Pick<Transaction, 'currency' | 'amountMicros'> {
+  const { freeTrial, introductoryPrice, prorationPeriod } = offerPhase;
+  const price = autoRenewingPlan?.recurringPrice;
+  const isFullPrice = !freeTrial && !introductoryPrice && !prorationPeriod;
+  const amount = order?.total ?? (isFullPrice ? price : undefined);
+  if (amount) return toAmount(amount);
+  return freeTrial && price?.currencyCode ? { currency: price.currencyCode, amountMicros: 0 } : {};
+}
 
-/** One purchase for each product of the token. */
-export function toProductObservations(purchasedAt: OneTimePurchase, context: MappingContext): Observation[] {
-  return purchasedAt.productLineItem.map(({ productId, productOfferDetails: details = {} }, place) => {
-    const state = purchasedAt.purchaseStateContext?.purchaseState;
-    const isPending = state === 'PENDING';
+const getPeriodEnd = (order: Order | undefined, { productId }: LineItem): EpochMillis | undefined =>
+  order?.lineItems.find((item) => item.productId === productId)?.subscriptionDetails?.servicePeriodEndTime;
+
+/** Converts a one-time purchase to one observation for each of its products. */
+export function toProductObservations(oneTimePurchase: OneTimePurchase, context: MappingContext): Observation[] {
+  return oneTimePurchase.productLineItem.map((item, index) => {
+    const { productId } = item;
     const order = context.orders.get(productId);
-    const ended = state === 'CANCELLED' ? estimateEnd(purchasedAt, order, context.now) : undefined;
-    const isPaid = !isPending && (ended === undefined || purchasedAt.orderId !== undefined);
-    const offer = details.offerId ?? details.purchaseOptionId;
-    const purchase: Purchase = {
-      purchaseId: id(place === 0 ? context.token : `${context.token}:${productId}`),
-      transactionId: id(purchasedAt.orderId ?? context.token),
-      productId: id(productId),
-      platform: 'store_b',
-      sandbox: purchasedAt.testPurchaseContext !== undefined,
-      isAcknowledged: purchasedAt.acknowledgementState === 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED',
-      isConsumed: details.consumptionState === 'CONSUMPTION_STATE_CONSUMED',
-      quantity: details.quantity ?? 1,
-      ...omitUndefined({
-        productType: toProductType(details.consumptionState, context.hints),
-        offerId: offer === undefined ? undefined : `${id(productId)}#${offer}`,
-        purchaseDate: purchasedAt.purchaseCompletionTime,
-        isPending: isPending || undefined,
-        endedAt: ended,
-        cancelationReason: ended === undefined ? undefined : ('Unknown' as const),
-        discountId: details.offerId,
-      }),
-    };
+    const state = oneTimePurchase.purchaseStateContext?.purchaseState;
+    const endedAt = state === 'CANCELLED' ? estimateEnd(oneTimePurchase, order, context.now) : undefined;
+    const purchaseId = toPurchaseId(context, productId, index);
+    const purchase = toProductPurchase(oneTimePurchase, item, { ...context, purchaseId, endedAt });
+    const isPaid = state !== 'PENDING' && (endedAt === undefined || oneTimePurchase.orderId !== undefined);
     return {
       asOf: context.now,
-      ...(!order && ended === undefined && { transactionsAsOf: toInferredAsOf(context.now) }),
+      ...(!order && endedAt === undefined && { transactionsAsOf: toInferredAsOf(context.now) }),
       purchase,
-      transactions: isPaid ? [toProductTransaction(purchase, context, { order, ended })] : [],
-      userAliases: [purchasedAt.obfuscatedExternalAccountId, purchasedAt.obfuscatedExternalProfileId].filter(
-        (token) => token !== undefined,
-      ),
+      transactions: isPaid ? [toProductTransaction(purchase, context, { order, endedAt })] : [],
+      userAliases: listDefined([
+        oneTimePurchase.obfuscatedExternalAccountId,
+        oneTimePurchase.obfuscatedExternalProfileId,
+      ]),
       refreshToken: { purchaseToken: context.token, kind: purchase.productType ?? 'product', productId },
     };
   });
 }
 
-/** Google tells of no one-time product whether it can be consumed, before it is. */
+type ProductItem = OneTimePurchase['productLineItem'][number];
+
+function toProductPurchase(
+  oneTimePurchase: OneTimePurchase,
+  { productId: nativeProductId, productOfferDetails: details = {} }: ProductItem,
+  {
+    token,
+    hints,
+    purchaseId,
+    endedAt,
+  }: MappingContext & { readonly purchaseId: string; readonly endedAt: EpochMillis | undefined },
+): Purchase {
+  const productId = toPrefixedId(nativeProductId);
+  const offer = details.offerId ?? details.purchaseOptionId;
+  return {
+    purchaseId,
+    transactionId: toPrefixedId(oneTimePurchase.orderId ?? token),
+    productId,
+    platform: 'store_b',
+    sandbox: oneTimePurchase.testPurchaseContext !== undefined,
+    isAcknowledged: oneTimePurchase.acknowledgementState === 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED',
+    isConsumed: details.consumptionState === 'CONSUMPTION_STATE_CONSUMED',
+    quantity: details.quantity ?? 1,
+    ...omitUndefined({
+      productType: toProductType(details.consumptionState, hints),
+      offerId: offer === undefined ? undefined : `${productId}#${offer}`,
+      purchaseDate: oneTimePurchase.purchaseCompletionTime,
+      isPending: oneTimePurchase.purchaseStateContext?.purchaseState === 'PENDING' || undefined,
+      endedAt,
+      cancelationReason: endedAt === undefined ? undefined : ('Unknown' as const),
+      discountId: details.offerId,
+    }),
+  };
+}
+
+/** Relies on the request: Google Play does not report whether a product is consumable before it is consumed. */
 function toProductType(consumptionState: string | undefined, hints: MappingContext['hints']): Purchase['productType'] {
   if (hints?.type === 'consumable' || consumptionState === 'CONSUMPTION_STATE_CONSUMED') return 'consumable';
   return hints && 'non consumable';
@@ -151,67 +178,60 @@ function toProductType(consumptionState: string | undefined, hints: MappingConte
 function toProductTransaction(
   purchase: Purchase,
   { now, hints }: MappingContext,
-  { order, ended }: { order: Order | undefined; ended: EpochMillis | undefined },
+  { order, endedAt }: { readonly order: Order | undefined; readonly endedAt: EpochMillis | undefined },
 ): Transaction {
-  const { priceMicros, currency } = hints && id(hints.id) === purchase.productId ? hints : {};
-  const told =
-    priceMicros === undefined || currency === undefined
-      ? {}
-      : { currency, amountMicros: priceMicros * (purchase.quantity ?? 1), isReportedAmount: true };
+  const isRequestedProduct = hints !== undefined && toPrefixedId(hints.id) === purchase.productId;
   return {
     ...pickSharedFields(purchase),
     purchaseDate: purchase.purchaseDate ?? now,
     ...omitUndefined({
       offerId: purchase.offerId,
       quantity: purchase.quantity,
-      refundedAt: getRefundDate(order) ?? ended,
+      refundedAt: getRefundDate(order) ?? endedAt,
     }),
-    ...(order?.total ? toAmount(order.total) : told),
+    ...(order?.total
+      ? toAmount(order.total)
+      : toReportedAmount(isRequestedProduct ? hints : {}, purchase.quantity ?? 1)),
   };
 }
 
-const pickSharedFields = ({ transactionId, purchaseId, productId, platform, sandbox }: Purchase) => ({
-  transactionId,
-  purchaseId,
-  productId,
-  platform,
-  sandbox,
-});
-
-/** `GPA.…..0` is the first renewal; the first order has no such end. */
+/** Parses the number at the end of a renewal's order id: `GPA.…..0` is the first renewal. The first order lacks it. */
 const parseRenewalNumber = (orderId: string | undefined): string | undefined =>
   /\.\.(\d{1,6})$/.exec(orderId ?? '')?.[1];
 
-/** Without the order, the periods so far are taken as equally long: the same answer at every look. */
+/**
+ * Estimates the start of the current period if its order is unavailable. Assumes that all periods had the same length, so
+ * the result does not depend on the time of the query.
+ */
 function estimatePeriodStart(
   { startTime }: Subscription,
   { expiryTime }: LineItem,
   { orderId, now }: { readonly orderId: string | undefined; readonly now: EpochMillis },
 ): EpochMillis | undefined {
-  const renewal = parseRenewalNumber(orderId);
-  if (renewal === undefined || startTime === undefined || expiryTime === undefined) return startTime;
-  const start = expiryTime - Math.max(0, Math.round((expiryTime - startTime) / (Number(renewal) + 2)));
+  const renewalNumber = parseRenewalNumber(orderId);
+  if (renewalNumber === undefined || startTime === undefined || expiryTime === undefined) return startTime;
+  const periodCount = Number(renewalNumber) + 2;
+  const start = expiryTime - Math.max(0, Math.round((expiryTime - startTime) / periodCount));
   return start <= now ? start : startTime;
 }
 
-/** Google does not date what it took back but by its order; the purchase is the moment that is the same at every look. */
+/**
+ * Estimates the time of a cancellation, which only the order has. Falls back to the purchase date, because it is the same
+ * in every query.
+ */
 const estimateEnd = (
   { purchaseCompletionTime }: OneTimePurchase,
   order: Order | undefined,
   now: EpochMillis,
-): EpochMillis => Math.min(order?.lastEventTime ?? purchaseCompletionTime ?? now, now - 1000);
+): EpochMillis => Math.min(order?.lastEventTime ?? purchaseCompletionTime ?? now, now - secondMs);
 
-const getRefundDate = (order: Order | undefined): EpochMillis | undefined =>
-  order?.state === 'REFUNDED' ? (order.lastEventTime ?? order.createTime) : undefined;
+const listUserAliases = ({ externalAccountIdentifiers, outOfAppPurchaseContext }: Subscription): string[] =>
+  listDefined(
+    [externalAccountIdentifiers, outOfAppPurchaseContext?.expiredExternalAccountIdentifiers].flatMap((identifiers) => [
+      identifiers?.obfuscatedExternalAccountId,
+      identifiers?.obfuscatedExternalProfileId,
+    ]),
+  );
 
-function toOfferId({ productId, offerDetails }: LineItem): string | undefined {
-  if (!offerDetails?.basePlanId) return undefined;
-  const { basePlanId, offerId } = offerDetails;
-  return `${id(productId)}#${basePlanId}${offerId ? `@${offerId}` : ''}`;
-}
-
-function listUserAliases({ externalAccountIdentifiers, outOfAppPurchaseContext }: Subscription): string[] {
-  return [externalAccountIdentifiers, outOfAppPurchaseContext?.expiredExternalAccountIdentifiers]
-    .flatMap((ids) => [ids?.obfuscatedExternalAccountId, ids?.obfuscatedExternalProfileId])
-    .filter((token) => token !== undefined);
-}
+const listDefined = (values: readonly (string | undefined)[]): string[] =>
+  values.filter((value) => value !== undefined);

@@ -1,45 +1,45 @@
 import { ServiceError } from '../../shared/errors.ts';
-import { withPlatform } from '../../shared/platform.ts';
+import { withoutPlatform, withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { type Evidence, verifyEvidence } from './evidence.ts';
 import { type LookupResult, lookUpToken } from './lookup.ts';
 import { createPlayApi } from './play-api.ts';
 import { fromSignedReceipt } from './receipt-observation.ts';
+import { startFulfillDeadline } from './request-budget.ts';
 import { parseStoredSettings, type StoreBSettings } from './settings.ts';
-import { startValidationBudget } from './validation-budget.ts';
 
-/** Validates what a client of store_b sends: its purchase token, asked of Google. */
+const signatureOnlyWarning =
+  'serviceAccount is missing in the store_b settings. The result relies on the signed receipt and may lack renewals and refunds.';
+
+/** Validates a purchase token by a query of Google Play, or a signed receipt if the settings lack a service account. */
 export async function validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation> {
-  startValidationBudget(context);
+  const fulfillDeadline = startFulfillDeadline();
   const settings = parseStoredSettings(context.settings);
   const evidence = verifyEvidence(request.transaction, settings);
   const { serviceAccount } = settings;
-  if (!serviceAccount)
-    return toValidation(
-      request,
-      validateReceiptOnly(evidence, request, { settings, now: context.now() }),
-      signatureOnlyWarning,
-    );
+  if (!serviceAccount) {
+    const result = validateReceiptOnly(evidence, request, { settings, now: context.now() });
+    return { ...toValidation(request, result), fulfillDeadline, warning: signatureOnlyWarning };
+  }
+  const play = createPlayApi({ ...settings, serviceAccount }, context);
   const isSubscription = request.type === 'paid subscription' || request.type === 'application';
-  const found = await lookUpToken(
+  const result = await lookUpToken(
     { token: evidence.purchaseToken, hints: request, productId: request.id, isSubscription },
-    { play: createPlayApi({ ...settings, serviceAccount }, context), now: context.now() },
+    { play, now: context.now() },
   );
-  if (found === 'gone')
-    throw new ServiceError('PurchaseExpired', 'Google Play keeps this purchase no more: it expired.');
-  if (!found || found.observations.length === 0) throw unknownTokenError();
-  return toValidation(request, found);
+  if (result === 'gone')
+    throw new ServiceError('PurchaseExpired', 'The purchase expired. Google Play has deleted its details.');
+  if (!result || result.observations.length === 0)
+    throw new ServiceError('InvalidPayload', 'purchaseToken is not found in Google Play for this app.');
+  return { ...toValidation(request, result), fulfillDeadline };
 }
-
-const signatureOnlyWarning =
-  'No service account is set; the answer relies on the signed receipt alone and may miss renewals and refunds.';
 
 function toValidation(
   request: ValidationRequest,
   { observations, nativeTransaction }: LookupResult,
-  warning?: string,
-): StoreValidation {
+): Omit<StoreValidation, 'fulfillDeadline' | 'warning'> {
   const productId = withPlatform('store_b', request.id);
   const requested = observations.find(({ purchase }) => purchase.productId === productId);
   return {
@@ -51,27 +51,23 @@ function toValidation(
       .filter(({ transactions }) =>
         transactions.some(({ isTrialPeriod, isIntroPeriod }) => isTrialPeriod || isIntroPeriod),
       )
-      .map(({ purchase }) => purchase.productId.slice('store_b:'.length)),
+      .map(({ purchase }) => withoutPlatform(purchase.productId)),
     ...(requested && { purchaseId: requested.purchase.purchaseId }),
-    ...(warning && { warning }),
   };
 }
 
 function validateReceiptOnly(
   { signedReceipt }: Evidence,
   request: ValidationRequest,
-  { settings, now }: { settings: StoreBSettings; now: number },
+  { settings, now }: { readonly settings: StoreBSettings; readonly now: EpochMillis },
 ): LookupResult {
   if (!signedReceipt) {
     throw new ServiceError(
       'InvalidPayload',
       settings.licenseKey === undefined
-        ? 'This application has neither a service account nor a licence key for store_b.'
-        : 'Without a service account a purchase needs its receipt and signature.',
+        ? 'serviceAccount and licenseKey are missing in the store_b settings.'
+        : 'receipt or signature is missing: they are required without a service account.',
     );
   }
   return { observations: [fromSignedReceipt(signedReceipt, request, now)], nativeTransaction: { ...signedReceipt } };
 }
-
-const unknownTokenError = (): ServiceError =>
-  new ServiceError('InvalidPayload', 'Google Play does not know this purchase token for this application.');

@@ -1,78 +1,67 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import type { NotificationPayload } from './parse-notification.ts';
 import { findOrderItem, toPastTransaction } from './past-orders.ts';
 import type { PlayApi } from './play-api.ts';
 import { lacksCancelationReason, withCancelationReason, withEndDate } from './revocation.ts';
 
-interface VoidedOrderContext {
-  readonly content: NotificationPayload;
-  /** The purchases of the token, as Google has them now. */
+/** A notification of a voided order, with the purchases and the API client to apply it. */
+export interface VoidedOrderContext {
+  readonly payload: NotificationPayload;
+  /** The current purchases of the token. */
   readonly own: readonly Observation[];
-  /** When the money was given back. */
-  readonly at: EpochMillis;
-  readonly asking: { readonly play: PlayApi; readonly now: EpochMillis };
+  readonly voidedAt: EpochMillis;
+  readonly play: PlayApi;
+  readonly now: EpochMillis;
 }
 
-/** The list of voided purchases may date one somewhat before Google tells of it. */
-const voidedListSkewMs = 86_400_000;
+/** The list may give a voided purchase an earlier time than its notification. */
+const voidedListSkewMs = dayMs;
 
 /**
- * The purchases with the order that was given back, of whichever period it is. A part of an order leaves the rest as it
- * is. Throws `ConnectionFailed` when an order that is needed cannot be read now.
+ * Marks the transaction of a voided order as refunded, in the current or a past period. A partial refund changes nothing.
+ * Throws `ConnectionFailed` if the order of a past period is unavailable.
  */
-export async function applyVoidedOrder(refunding: VoidedOrderContext): Promise<readonly Observation[]> {
-  const { content, own } = refunding;
-  const { voidedOrderId: orderId, isPartial } = content;
+export async function applyVoidedOrder(context: VoidedOrderContext): Promise<readonly Observation[]> {
+  const { payload, own } = context;
+  const { voidedOrderId: orderId, isPartial } = payload;
   if (orderId === undefined || isPartial || own.length === 0) return own;
   const id = withPlatform('store_b', orderId);
-  const isShown = own.some(({ transactions }) => transactions.some(({ transactionId }) => transactionId === id));
-  return isShown ? await applyCurrentRefund(refunding, id) : await applyPastRefund(refunding, orderId);
+  const isIncluded = own.some(({ transactions }) => transactions.some(({ transactionId }) => transactionId === id));
+  return isIncluded ? await applyCurrentRefund(context, id) : await applyPastRefund(context, orderId);
 }
 
-/** The order that the purchase runs on. */
-async function applyCurrentRefund(
-  { content, own, at, asking: context }: VoidedOrderContext,
-  id: string,
-): Promise<Observation[]> {
+async function applyCurrentRefund(context: VoidedOrderContext, transactionId: string): Promise<Observation[]> {
+  const { own, voidedAt, now } = context;
   const refunded = own.map((observation) => {
     const transactions = observation.transactions.map((transaction) =>
-      transaction.transactionId === id ? { refundedAt: at, ...transaction } : transaction,
+      transaction.transactionId === transactionId ? { refundedAt: voidedAt, ...transaction } : transaction,
     );
-    const isItsOrder = observation.purchase.transactionId === id;
-    return isItsOrder
-      ? withEndDate({ ...observation, transactions }, at, context.now)
-      : { ...observation, transactions };
+    const isLatest = observation.purchase.transactionId === transactionId;
+    return isLatest ? withEndDate({ ...observation, transactions }, voidedAt, now) : { ...observation, transactions };
   });
   if (!refunded.some(lacksCancelationReason)) return refunded;
-  const voidedReason = content.voidedReason ?? (await findVoidedReason(content, at, context.play));
+  const voidedReason = context.payload.voidedReason ?? (await findVoidedReason(context));
   return refunded.map((observation) => withCancelationReason(observation, voidedReason));
 }
 
-/** A push does not say why; the list does. A detail that nothing fails without. */
-async function findVoidedReason(
-  { token, voidedOrderId }: NotificationPayload,
-  at: EpochMillis,
-  play: PlayApi,
-): Promise<number | undefined> {
-  const listed = await play.listVoidedPurchases(at - voidedListSkewMs).catch(() => undefined);
-  return listed?.voidedPurchases.find(
+/** Reads the reason from the list of voided purchases, because a push lacks it. Returns undefined if it is unavailable. */
+async function findVoidedReason({ payload, voidedAt, play }: VoidedOrderContext): Promise<number | undefined> {
+  const { token, voidedOrderId } = payload;
+  const page = await play.listVoidedPurchases(voidedAt - voidedListSkewMs).catch(() => undefined);
+  return page?.voidedPurchases.find(
     ({ purchaseToken, orderId }) => purchaseToken === token && orderId === voidedOrderId,
   )?.voidedReason;
 }
 
-/** The order of a period that is past: the purchase does not run on it. */
-async function applyPastRefund(
-  { own, at, asking: context }: VoidedOrderContext,
-  orderId: string,
-): Promise<Observation[]> {
-  const order = await context.play.fetchOrder(orderId);
+async function applyPastRefund({ own, voidedAt, play }: VoidedOrderContext, orderId: string): Promise<Observation[]> {
+  const order = await play.fetchOrder(orderId);
   if (!order) return [...own];
-  const refundedAt = order.state === 'REFUNDED' ? (order.lastEventTime ?? at) : at;
+  const refundedAt = order.state === 'REFUNDED' ? (order.lastEventTime ?? voidedAt) : voidedAt;
   return own.map((observation) => {
     const item = findOrderItem(order, observation);
-    if (item === 'of another') return observation;
+    if (item === 'otherPurchase') return observation;
     const transaction = toPastTransaction(observation, { orderId, order, item, refundedAt });
     return { ...observation, transactions: [...observation.transactions, transaction] };
   });

@@ -1,13 +1,16 @@
-import { ServiceError } from '../../shared/errors.ts';
+import type { ServiceError } from '../../shared/errors.ts';
+import * as storeErrors from '../api-errors.ts';
 import { createResponseParser } from '../parse-response.ts';
 
-/** The error of a Microsoft that cannot be asked now; what is wrong stays in the cause. */
-export const unavailableError = (cause: unknown): ServiceError =>
-  new ServiceError('ConnectionFailed', 'Microsoft cannot be asked now.', { cause });
+/** Name of the store in public error messages. */
+export const storeName = 'Microsoft Store';
 
-/** The JSON text of an answer as the schema's type. Throws `ConnectionFailed` for a page, garbage or other words. */
+/** Creates the error for an unavailable Microsoft Store service. `cause` has the details. */
+export const unavailableError = (cause: unknown): ServiceError => storeErrors.unavailableError(storeName, cause);
+
+/** Parses a response body. Throws `ConnectionFailed` if it is not JSON or does not match the schema. */
 export const parseResponse = createResponseParser(unavailableError);
 
-/** The error of settings that Microsoft does not accept, with what the operator should look at. */
-export const invalidSettingsError = (advice: string, cause: string): ServiceError =>
-  new ServiceError('InternalError', `Microsoft refuses the store_c settings of this application: ${advice}`, { cause });
+/** Creates the error for settings that Microsoft rejects. `reason` names the setting that the operator should check. */
+export const invalidSettingsError = (reason: string, cause: string): ServiceError =>
+  storeErrors.invalidSettingsError(storeName, reason, cause);

@@ -1,94 +1,102 @@
 import * as v from 'valibot';
-import type { EpochMillis } from '../../shared/time.ts';
+import type { ServiceError } from '../../shared/errors.ts';
+import { type EpochMillis, secondMs } from '../../shared/time.ts';
 import type { StoreContext, StoreResponse } from '../store-context.ts';
-import { withTimeBudget } from '../time-budget.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import { evictAccessToken, getAccessToken } from './entra.ts';
-import type { MicrosoftSession } from './session.ts';
-import { parseStoredSettings } from './settings.ts';
+import { createSession, type MicrosoftSession } from './session.ts';
 
-/** A message of the queue, invisible to others for a while. */
+/** A received message of the queue, which hides it until `visibleAt`. */
 export interface QueueMessage {
   readonly messageId: string;
+  /** Credential to delete the message, valid until it is received again. */
   readonly popReceipt: string;
   readonly text: string;
-  /** When the queue shows it again, unless it is deleted before. */
   readonly visibleAt: EpochMillis;
 }
 
-/** Nobody waits for this conversation; it may take as long as many messages need. */
-export const createQueueSession = ({ settings, fetch, now }: StoreContext): MicrosoftSession => ({
-  settings: parseStoredSettings(settings),
-  fetch: withTimeBudget(fetch, { totalMs: 60_000, maxCallMs: 5_000, storeName: 'Microsoft Store' }),
-  now,
-});
+/** Runs on a schedule, so the budget is larger than for a validation. */
+const queueBudgetMs = 60_000;
 
-const Access = v.object({ uri: v.pipe(v.string(), v.url(), v.startsWith('https://')) });
+export const createQueueSession = (context: Pick<StoreContext, 'settings' | 'fetch' | 'now'>): MicrosoftSession =>
+  createSession(context, { budgetMs: queueBudgetMs });
 
-/** The address of the application's queue with the right to use it; undefined for one that has none. */
+const SasResponse = v.object({ uri: v.pipe(v.string(), v.url(), v.startsWith('https://')) });
+
+/**
+ * Fetches the SAS URL of the app's clawback queue. Returns undefined for an app without a queue: Microsoft creates queues
+ * on request only.
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/_content/gc/commerce/service-to-service/microsoft-store-apis/xstore-v8-clawbackv2-sastoken
+ */
 export async function fetchQueueUrl(session: MicrosoftSession): Promise<URL | undefined> {
   const token = await getAccessToken(session, 'services');
   const response = await session.fetch('https://purchase.mp.microsoft.com/v8.0/b2b/clawback/sastoken', {
     headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
   });
-  if (response.status === 200) return new URL(parseResponse(Access, response.text).uri);
-  // Microsoft sets the queue up on request only.
-  if (response.status === 404) return undefined;
-  if (response.status === 401 || response.status === 403) {
+  const { status } = response;
+  if (status === 200) return new URL(parseResponse(SasResponse, response.text).uri);
+  if (status === 404) return undefined;
+  if (status === 401 || status === 403) {
     evictAccessToken(session, 'services');
-    throw invalidSettingsError('its Entra application may not read the clawback queue.', `HTTP ${response.status}`);
+    throw invalidSettingsError('the Entra application lacks access to the clawback queue', `HTTP ${status}`);
   }
-  throw unavailableError(`HTTP ${response.status} for the clawback queue`);
+  throw unavailableError(`clawback queue URL: HTTP ${status}`);
 }
 
-/** As many as the queue gives at a time. */
+/** Maximum of the Queue service. */
 const batchSize = 32;
-/** Longer than it takes until `taken`: what is not deleted by then shows up again. */
+
+/** Longer than the time until `confirmEnqueued` deletes the messages. Remaining ones become visible again. */
 const visibilityTimeoutSeconds = 600;
 
-/** The next messages that are visible; none when the queue is empty. */
-export async function receiveMessages(session: MicrosoftSession, queue: URL): Promise<QueueMessage[]> {
-  const url = toQueueUrl(queue, '/messages', {
+/**
+ * Receives the next visible messages; an empty list if the queue is empty.
+ * @see https://learn.microsoft.com/en-us/rest/api/storageservices/get-messages
+ */
+export async function receiveMessages(session: MicrosoftSession, queueUrl: URL): Promise<QueueMessage[]> {
+  const url = toQueueUrl(queueUrl, '/messages', {
     numofmessages: String(batchSize),
     visibilitytimeout: String(visibilityTimeoutSeconds),
   });
   const response = await session.fetch(url, { headers: { accept: 'application/xml' } });
   if (response.status !== 200) throw toQueueError(response);
-  return parseMessages(response.text, session.now() + visibilityTimeoutSeconds * 1000);
+  return parseMessages(response.text, session.now() + visibilityTimeoutSeconds * secondMs);
 }
 
-/** Deletes a message for good. One that is gone, or that somebody else took since, is left as it is. */
+/**
+ * Deletes a message. Does nothing if it is deleted already or was received again since.
+ * @see https://learn.microsoft.com/en-us/rest/api/storageservices/delete-message2
+ */
 export async function deleteMessage(
   session: MicrosoftSession,
-  queue: URL,
+  queueUrl: URL,
   { messageId, popReceipt }: Pick<QueueMessage, 'messageId' | 'popReceipt'>,
 ): Promise<void> {
-  const url = toQueueUrl(queue, `/messages/${encodeURIComponent(messageId)}`, { popreceipt: popReceipt });
+  const url = toQueueUrl(queueUrl, `/messages/${encodeURIComponent(messageId)}`, { popreceipt: popReceipt });
   const response = await session.fetch(url, { method: 'DELETE' });
-  if (response.status !== 204 && response.status !== 404 && response.status !== 400) throw toQueueError(response);
+  if (![204, 400, 404].includes(response.status)) throw toQueueError(response);
 }
 
-function toQueueUrl(queue: URL, path: string, parameters: Readonly<Record<string, string>>): string {
-  const url = new URL(queue);
+function toQueueUrl(queueUrl: URL, path: string, parameters: Readonly<Record<string, string>>): string {
+  const url = new URL(queueUrl);
   url.pathname = url.pathname.replace(/\/$/, '') + path;
-  // Added to the text, as the signature in the query must stay as it is written.
+  // Appended as text: encoding the query again would invalidate its signature.
   url.search = `${url.search}&${new URLSearchParams(parameters)}`;
   return url.href;
 }
 
-const toQueueError = ({ status }: StoreResponse) => unavailableError(`the clawback queue answers HTTP ${status}`);
+const toQueueError = ({ status }: StoreResponse): ServiceError => unavailableError(`clawback queue: HTTP ${status}`);
 
 function parseMessages(xml: string, visibleAt: EpochMillis): QueueMessage[] {
-  if (!/<QueueMessagesList\b/.test(xml))
-    throw unavailableError('the clawback queue answers something else than messages');
+  if (!/<QueueMessagesList\b/.test(xml)) throw unavailableError('clawback queue: unexpected response body');
   return [...xml.matchAll(/<QueueMessage>([\s\S]*?)<\/QueueMessage>/g)].flatMap(([, message = '']) => {
-    const [messageId, popReceipt] = [readXmlElement(message, 'MessageId'), readXmlElement(message, 'PopReceipt')];
-    return messageId && popReceipt
-      ? [{ messageId, popReceipt, text: readXmlElement(message, 'MessageText'), visibleAt }]
-      : [];
+    const messageId = readXmlElement(message, 'MessageId');
+    const popReceipt = readXmlElement(message, 'PopReceipt');
+    const text = readXmlElement(message, 'MessageText');
+    return messageId && popReceipt ? [{ messageId, popReceipt, text, visibleAt }] : [];
   });
 }
 
-/** Ids, receipts and base64 hold nothing that XML writes in another way. */
+/** Reads the text of an element without decoding: ids, receipts and base64 contain no escaped characters. */
 const readXmlElement = (message: string, name: string): string =>
   new RegExp(`<${name}>([^<]*)</${name}>`).exec(message)?.[1]?.trim() ?? '';

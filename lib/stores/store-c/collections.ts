@@ -1,60 +1,44 @@
 import * as v from 'valibot';
 import { fetchAllPages } from './fetch-all-pages.ts';
+import { CollectionsItem } from './payloads.ts';
 import type { MicrosoftSession } from './session.ts';
 import type { StoreIdKey } from './store-id-key.ts';
 import { type ApiResult, callService } from './store-service-api.ts';
 import { NullishText } from './timestamps.ts';
 
-/** An entry of a customer's collection, in the words of versions 6, 8 and 9. */
-export const CollectionsItem = v.looseObject({
-  id: NullishText,
-  itemId: NullishText,
-  productId: v.string(),
-  skuId: NullishText,
-  productKind: NullishText,
-  productType: NullishText,
-  status: NullishText,
-  acquiredDate: NullishText,
-  endDate: NullishText,
-  modifiedDate: NullishText,
-  transactionId: NullishText,
-  quantity: v.nullish(v.number()),
-  trialData: v.nullish(v.looseObject({ isInTrialPeriod: v.nullish(v.boolean()) })),
-  recurrenceId: NullishText,
-  inAppOfferToken: NullishText,
-  devOfferId: NullishText,
-});
-export type CollectionsItem = v.InferOutput<typeof CollectionsItem>;
-
 const Page = v.object({ items: v.array(CollectionsItem), continuationToken: NullishText });
 
-/** A product, by its Store ID or else by the name that the developer gave it. */
+/** A product, by its Store ID or by the developer's id. */
 export interface RequestedProduct {
   readonly id: string;
   readonly isStoreId: boolean;
 }
 
-/** Where to look: a sandbox, or retail without one. */
+/** The customer and the sandbox of a query; retail without a sandbox. */
 export interface QueryScope {
   readonly key: StoreIdKey;
   readonly sandboxId?: string;
 }
 
+const maxPageSize = 100;
+
 /**
- * What the customer owns, or once owned, of a product. Version 9 wants Store IDs; version 6 lists everything and tells the
- * developer's names, so it serves a client that knows no Store ID.
+ * Fetches the customer's items of a product, including expired and revoked ones. Version 9 requires Store IDs. Version 6
+ * lists all products with the developer's ids, for clients that do not send a Store ID.
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/microsoft-store-apis/xstore-v9-query-for-products
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/query-for-products
  */
 export async function fetchCollection(
   session: MicrosoftSession,
   product: RequestedProduct,
-  place: QueryScope,
+  scope: QueryScope,
 ): Promise<ApiResult<CollectionsItem[]>> {
   const path = product.isStoreId ? '/v9.0/collections/PublisherQuery' : '/v6.0/collections/query';
-  const response = await fetchAllPages(async (continuationToken) =>
-    callService(session, { service: 'collections', path, body: buildQuery(product, place, continuationToken) }, Page),
+  const result = await fetchAllPages(async (continuationToken) =>
+    callService(session, { service: 'collections', path, body: buildQuery(product, scope, continuationToken) }, Page),
   );
-  if (response.kind !== 'found') return response;
-  return { kind: 'found', value: response.value.filter((item) => isItemOf(item, product)) };
+  if (result.kind !== 'found') return result;
+  return { kind: 'found', value: result.value.filter((item) => isItemOf(item, product)) };
 }
 
 const buildQuery = (
@@ -63,15 +47,14 @@ const buildQuery = (
   continuationToken?: string,
 ): object => ({
   beneficiaries: [toBeneficiary(key)],
-  maxPageSize: 100,
-  // Also what was refunded or has expired: it is told of, not hidden.
+  maxPageSize,
   validityType: 'All',
   ...(isStoreId && { excludeDuplicates: false, productSkuIds: [{ productId: id }] }),
   ...(sandboxId !== undefined && { sbx: sandboxId }),
   ...(continuationToken !== undefined && { continuationToken }),
 });
 
-/** The customer as a request names them. */
+/** Converts a StoreID key to the `UserIdentity` of a request. */
 export const toBeneficiary = ({ key, userId = '' }: StoreIdKey): object => ({
   identitytype: 'b2b',
   identityValue: key,

@@ -5,21 +5,21 @@ interface Page<T> {
   readonly continuationToken?: string | null | undefined;
 }
 
-/** A page holds 100 entries; more of them than these are some other thing than a customer's purchases of one app. */
+/** A page has up to 100 items. More than ten pages are not the purchases of one customer in one app. */
 const maxPages = 10;
 
-/** The entries of all pages. */
+/** Fetches the items of all pages. */
 export async function fetchAllPages<T>(
   fetchPage: (continuationToken?: string) => Promise<ApiResult<Page<T>>>,
 ): Promise<ApiResult<T[]>> {
   const items: T[] = [];
-  let token: string | undefined;
-  for (let page = 0; page < maxPages; page++) {
-    const response = await fetchPage(token);
-    if (response.kind !== 'found') return response;
-    items.push(...response.value.items);
-    token = response.value.continuationToken || undefined;
-    if (token === undefined) break;
+  let continuationToken: string | undefined;
+  for (let pageCount = 0; pageCount < maxPages; pageCount++) {
+    const result = await fetchPage(continuationToken);
+    if (result.kind !== 'found') return result;
+    items.push(...result.value.items);
+    continuationToken = result.value.continuationToken || undefined;
+    if (continuationToken === undefined) break;
   }
   return { kind: 'found', value: items };
 }

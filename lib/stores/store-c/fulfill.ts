@@ -13,19 +13,23 @@ import { callService } from './store-service-api.ts';
 
 const ConsumeResponse = v.object({ newQuantity: v.number() });
 
-/** Consumes what was validated, where the settings say so, and tells what is left of it. */
+/**
+ * Consumes the validated consumable if the settings say so. Returns it with the remaining quantity.
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/report-consumable-products-as-fulfilled
+ */
 export async function fulfill(
   { observations, purchaseId, nativeTransaction }: StoreValidation,
   context: StoreContext,
 ): Promise<readonly Observation[]> {
   const session = createSession(context);
-  const observed = observations.find(({ purchase }) => purchase.purchaseId === purchaseId);
-  if (!session.settings.consume || !observed || !isConsumable(observed)) return [];
+  const observation = observations.find(({ purchase }) => purchase.purchaseId === purchaseId);
+  if (!session.settings.consume || !observation || !isConsumable(observation)) return [];
   const kind = nativeTransaction.productKind ?? nativeTransaction.productType;
-  const newQuantity = await consume(session, observed, { isManaged: kind === 'Consumable', appName: context.appName });
-  const purchase = { ...observed.purchase, quantity: newQuantity, isConsumed: newQuantity === 0 };
-  // Later than the look that it follows, even within the same millisecond.
-  return [{ ...observed, asOf: Math.max(session.now(), observed.asOf + 1), purchase }];
+  const isManaged = kind === 'Consumable';
+  const newQuantity = await consume(session, observation, { isManaged, appName: context.appName });
+  const purchase = { ...observation.purchase, quantity: newQuantity, isConsumed: newQuantity === 0 };
+  // Newer than the validated observation, even within the same millisecond.
+  return [{ ...observation, asOf: Math.max(session.now(), observation.asOf + 1), purchase }];
 }
 
 const isConsumable = ({ purchase }: Observation): boolean =>
@@ -34,7 +38,7 @@ const isConsumable = ({ purchase }: Observation): boolean =>
 async function consume(
   session: MicrosoftSession,
   { purchase, refreshToken }: Observation,
-  { isManaged, appName }: { isManaged: boolean; appName: string },
+  { isManaged, appName }: { readonly isManaged: boolean; readonly appName: string },
 ): Promise<number> {
   const { collectionsKey = '', productId, sandboxId } = v.parse(RefreshToken, refreshToken);
   const body = {
@@ -45,20 +49,20 @@ async function consume(
       withoutPlatform(purchase.purchaseId),
       withoutPlatform(purchase.transactionId),
     ),
-    // The whole balance; what the developer manages has none, and the store refuses a number for it.
+    // The whole balance of a store-managed consumable. The store rejects a quantity for a developer-managed one.
     ...(isManaged && { removeQuantity: purchase.quantity ?? 1 }),
     ...(sandboxId !== undefined && { sbx: sandboxId }),
   };
-  const response = await callService(
+  const result = await callService(
     session,
     { service: 'collections', path: '/v8.0/collections/consume', body },
     ConsumeResponse,
   );
-  if (response.kind !== 'found') throw missingKeyError('collections');
-  return response.value.newQuantity;
+  if (result.kind !== 'found') throw missingKeyError('collections');
+  return result.value.newQuantity;
 }
 
-/** The same for every try to consume the same purchase, so that the store consumes it once. */
+/** Derives the idempotency key of a consumption: a version 8 UUID that is equal in every attempt. */
 function deriveTrackingId(...parts: readonly string[]): string {
   const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
   const version = `8${hex.slice(13, 16)}`;

@@ -5,22 +5,26 @@ import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import type { CollectionsItem } from './collections.ts';
+import { pickSharedFields } from '../pick-shared-fields.ts';
 import { type MappingContext, toReportedAmount } from './mapping-context.ts';
+import type { CollectionsItem } from './payloads.ts';
 import { parseTimestamp } from './timestamps.ts';
 
-const active = 'Active';
+const activeStatus = 'Active';
 
-/** Why an item is not active any more; an item that came to its end needs no reason. */
+/**
+ * Reasons by the status of an ended item. An expired item needs no reason.
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/query-for-products
+ */
 const reasonsByStatus: ReadonlyMap<string, CancelationReason | undefined> = new Map([
-  // Most commonly because the customer asked for a refund.
+  // Most often a refund that the customer requested.
   ['Revoked', 'Customer'],
   ['Banned', 'System'],
   ['Suspended', 'System'],
   ['Expired', undefined],
 ]);
 
-/** What an entry of the customer's collection says; undefined for one that cannot be told from others. */
+/** Converts an item of the collection. Returns undefined for an item without an id. */
 export function toItemObservation(item: CollectionsItem, context: MappingContext): Observation | undefined {
   const id = getItemId(item);
   if (id === undefined) return undefined;
@@ -35,7 +39,7 @@ export function toItemObservation(item: CollectionsItem, context: MappingContext
   };
 }
 
-/** The services write the id with hyphens or without. */
+/** Returns the id without hyphens: some versions of the API write them. */
 const getItemId = ({ id, itemId }: CollectionsItem): string | undefined =>
   (id || itemId || undefined)?.replace(
     /^([\da-f]{8})-([\da-f]{4})-([\da-f]{4})-([\da-f]{4})-([\da-f]{12})$/i,
@@ -46,7 +50,7 @@ function toPurchase(item: CollectionsItem, purchaseId: string, { sandbox, asOf }
   const { status, skuId, quantity, trialData } = item;
   const productId = withPlatform('store_c', item.productId);
   const expirationDate = parseTimestamp(item.endDate);
-  const isEnded = status !== undefined && status !== null && status !== active;
+  const isEnded = status !== undefined && status !== null && status !== activeStatus;
   return {
     purchaseId,
     transactionId: toTransactionId(item) ?? purchaseId,
@@ -62,13 +66,13 @@ function toPurchase(item: CollectionsItem, purchaseId: string, { sandbox, asOf }
       cancelationReason: isEnded ? toCancelationReason(status) : undefined,
       isTrialPeriod: trialData?.isInTrialPeriod ?? undefined,
       isConsumed: isConsumed(item),
-      // What is left of a consumable, not what was once bought of it.
+      // The balance of a consumable, not the purchased quantity.
       quantity: quantity ?? undefined,
     }),
   };
 }
 
-/** Some services write a transaction that there is not as a GUID of zeros. */
+/** Returns undefined for a GUID of zeros, which some versions write for a missing transaction. */
 function toTransactionId({ transactionId }: CollectionsItem): string | undefined {
   return transactionId && /[^0-]/.test(transactionId) ? withPlatform('store_c', transactionId) : undefined;
 }
@@ -81,7 +85,7 @@ function toProductType(item: CollectionsItem, expirationDate: EpochMillis | unde
   return expirationDate === undefined ? 'non consumable' : 'non renewing subscription';
 }
 
-/** One that the developer manages is in the collection until it is reported as fulfilled. */
+/** A developer-managed consumable leaves the collection when it is reported as fulfilled. */
 function isConsumed(item: CollectionsItem): boolean | undefined {
   const kind = getProductKind(item);
   if (kind === 'UnmanagedConsumable') return false;
@@ -102,17 +106,12 @@ function findEndDate(
 }
 
 function toTransactions(item: CollectionsItem, purchase: Purchase, context: MappingContext): Transaction[] {
-  const { transactionId, purchaseId, productId, platform, sandbox, purchaseDate } = purchase;
+  const { purchaseDate, offerId, expirationDate, isTrialPeriod, endedAt } = purchase;
   if (purchaseDate === undefined) return [];
-  const { offerId, expirationDate, isTrialPeriod, endedAt } = purchase;
   const refundedAt = item.status === 'Revoked' ? endedAt : undefined;
   return [
     {
-      transactionId,
-      purchaseId,
-      productId,
-      platform,
-      sandbox,
+      ...pickSharedFields(purchase),
       purchaseDate,
       ...omitUndefined({ offerId, expirationDate, isTrialPeriod, refundedAt }),
       ...toReportedAmount(context, isTrialPeriod),

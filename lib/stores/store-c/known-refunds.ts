@@ -1,48 +1,56 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import type { StoreContext } from '../store-context.ts';
 
-/** The state of a subscription follows what happened by hours. */
-const stateLagMs = 24 * 60 * 60 * 1000;
+/** `recurrenceState` is updated with a delay of hours. */
+const stateLagMs = dayMs;
 
-/**
- * The looks with the refunds that the table knows: only the clawback queue tells of them, so that a look which shows none
- * does not mean that the money came back.
- */
+type StoredData = Pick<StoreContext, 'findPurchase' | 'listTransactions'>;
+
+/** Adds stored refunds to the observations. Only the clawback queue reports refunds, so a query never shows them. */
 export const withKnownRefunds = async (
   observations: readonly Observation[],
-  context: Pick<StoreContext, 'findPurchase' | 'listTransactions'>,
+  storedData: StoredData,
 ): Promise<Observation[]> =>
-  await Promise.all(observations.map((observation) => withKnownRefund(observation, context)));
+  await Promise.all(observations.map((observation) => withKnownRefund(observation, storedData)));
 
 async function withKnownRefund(
   observation: Observation,
-  { findPurchase, listTransactions }: Pick<StoreContext, 'findPurchase' | 'listTransactions'>,
+  { findPurchase, listTransactions }: StoredData,
 ): Promise<Observation> {
-  const known = (await listTransactions?.(observation.purchase.purchaseId)) ?? [];
-  const refunds = new Map(
-    known.flatMap(({ transactionId, refundedAt }) => (refundedAt === undefined ? [] : [[transactionId, refundedAt]])),
+  const { purchaseId, transactionId } = observation.purchase;
+  const storedTransactions = (await listTransactions?.(purchaseId)) ?? [];
+  const refundDates = new Map(
+    storedTransactions.flatMap((transaction) =>
+      transaction.refundedAt === undefined ? [] : [[transaction.transactionId, transaction.refundedAt]],
+    ),
   );
-  if (refunds.size === 0) return observation;
-  const stored = await findPurchase?.(observation.purchase.purchaseId);
-  const isRefunded = refunds.has(observation.purchase.transactionId);
+  if (refundDates.size === 0) return observation;
+  const storedPurchase = await findPurchase?.(purchaseId);
   return {
     ...observation,
-    purchase: stored && isRefunded ? withEnd(observation, stored) : observation.purchase,
-    transactions: observation.transactions.map((transaction) => withRefundDate(transaction, refunds)),
+    purchase:
+      storedPurchase && refundDates.has(transactionId)
+        ? withStoredEnd(observation, storedPurchase)
+        : observation.purchase,
+    transactions: observation.transactions.map((transaction) => withRefundDate(transaction, refundDates)),
   };
 }
 
-function withRefundDate(transaction: Transaction, refunds: ReadonlyMap<string, number>): Transaction {
-  const refundedAt = transaction.refundedAt ?? refunds.get(transaction.transactionId);
+function withRefundDate(transaction: Transaction, refundDates: ReadonlyMap<string, EpochMillis>): Transaction {
+  const refundedAt = transaction.refundedAt ?? refundDates.get(transaction.transactionId);
   return refundedAt === undefined ? transaction : { ...transaction, refundedAt };
 }
 
-/** What was used up shows no end, and other things do not show it at once. */
-function withEnd({ purchase, asOf }: Observation, { transactionId, endedAt, cancelationReason }: Purchase): Purchase {
-  const isSame = purchase.transactionId === transactionId && purchase.endedAt === undefined;
-  if (!isSame || endedAt === undefined || (purchase.isConsumed !== true && asOf - endedAt > stateLagMs))
+/** Keeps the stored end of a refunded purchase: for a consumed item permanently, otherwise until the state is updated. */
+function withStoredEnd(
+  { purchase, asOf }: Observation,
+  { transactionId, endedAt, cancelationReason }: Purchase,
+): Purchase {
+  const isSamePayment = purchase.transactionId === transactionId && purchase.endedAt === undefined;
+  if (!isSamePayment || endedAt === undefined || (purchase.isConsumed !== true && asOf - endedAt > stateLagMs))
     return purchase;
   return {
     ...purchase,

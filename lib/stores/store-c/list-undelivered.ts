@@ -2,7 +2,7 @@ import { parse } from '../../shared/parse.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
-import { Clawback, type ClawbackEvent, parseClawbackEvent, toNotification } from './clawback-event.ts';
+import { Clawback, parseClawbackEvent, toNotification } from './clawback-event.ts';
 import {
   createQueueSession,
   deleteMessage,
@@ -10,45 +10,48 @@ import {
   type QueueMessage,
   receiveMessages,
 } from './clawback-queue.ts';
-import { findClawbackSubject } from './find-clawback-purchase.ts';
+import { findClawbackSubject } from './find-clawback-subject.ts';
+import type { ClawbackEvent } from './payloads.ts';
 import type { MicrosoftSession } from './session.ts';
 import type { StoreCSettings } from './settings.ts';
 import { listSharedMessages, shareMessages } from './shared-messages.ts';
 
-/** Of the queue at most these are read at once; what is left waits for the next time. */
+/** Batches of 32 messages in one poll. The next poll receives the rest. */
 const maxBatches = 20;
 
 /**
- * What the clawback queue holds of the application's purchases. All applications of a publisher may share one queue, so
- * that what is not ours, or not yet, stays in it.
+ * Polls the clawback queue for events about the app's purchases. The apps of a publisher can share a queue, so events of
+ * another app or of a purchase that is not stored yet stay in it.
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/xstore-managing-refunds-and-chargebacks
  */
 export async function listUndelivered(
   _since: EpochMillis,
   context: StoreContext,
 ): Promise<readonly StoreNotification[]> {
   const session = createQueueSession(context);
-  const queue = await fetchQueueUrl(session);
-  if (!queue) return [];
-  const messages = [...listSharedMessages(queue, session.now()), ...(await receiveAllMessages(session, queue))];
+  const queueUrl = await fetchQueueUrl(session);
+  if (!queueUrl) return [];
+  const sharedMessages = listSharedMessages(queueUrl, session.now());
+  const receivedMessages = await receiveAllMessages(session, queueUrl);
   const own = new Map<string, StoreNotification>();
-  const others: QueueMessage[] = [];
-  for (const message of messages) {
-    const found = await toOwnNotification(message, session.settings, context);
-    if (found) own.set(found.key, found);
-    else others.push(message);
+  const remainingMessages: QueueMessage[] = [];
+  for (const message of [...sharedMessages, ...receivedMessages]) {
+    const notification = await toOwnNotification(message, session.settings, context);
+    if (notification) own.set(notification.key, notification);
+    else remainingMessages.push(message);
   }
-  shareMessages(queue, others);
+  shareMessages(queueUrl, remainingMessages, session.now());
   return [...own.values()];
 }
 
-async function receiveAllMessages(session: MicrosoftSession, queue: URL): Promise<QueueMessage[]> {
-  const all: QueueMessage[] = [];
-  for (let batch = 0; batch < maxBatches; batch++) {
-    const next = await receiveMessages(session, queue);
-    if (next.length === 0) break;
-    all.push(...next);
+async function receiveAllMessages(session: MicrosoftSession, queueUrl: URL): Promise<QueueMessage[]> {
+  const messages: QueueMessage[] = [];
+  for (let batchCount = 0; batchCount < maxBatches; batchCount++) {
+    const batch = await receiveMessages(session, queueUrl);
+    if (batch.length === 0) break;
+    messages.push(...batch);
   }
-  return all;
+  return messages;
 }
 
 async function toOwnNotification(
@@ -58,18 +61,22 @@ async function toOwnNotification(
 ): Promise<StoreNotification | undefined> {
   const event = parseClawbackEvent(text);
   if (!event || !isInSandbox(event, settings)) return undefined;
-  const about = await findClawbackSubject(event, context);
-  return about && toNotification(event, { ...about, messageId, popReceipt });
+  const subject = await findClawbackSubject(event, context);
+  return subject && toNotification(event, { ...subject, messageId, popReceipt });
 }
 
-/** Retail is everybody's; of the sandboxes only the application's own. */
+/** Whether the event is from retail or from the sandbox of the app's settings. */
 const isInSandbox = ({ data: { sandboxId } }: ClawbackEvent, settings: StoreCSettings): boolean =>
   ['RETAIL', settings.sandboxId?.toUpperCase()].includes(sandboxId?.toUpperCase() || 'RETAIL');
 
-/** Deletes from the queue what is on its way. */
-export async function confirmEnqueued(messages: readonly StoreNotification[], context: StoreContext): Promise<void> {
+/** Deletes the messages of enqueued notifications from the clawback queue. */
+export async function confirmEnqueued(
+  notifications: readonly StoreNotification[],
+  context: StoreContext,
+): Promise<void> {
   const session = createQueueSession(context);
-  const queue = await fetchQueueUrl(session);
-  if (!queue) return;
-  for (const { payload } of messages) await deleteMessage(session, queue, parse(Clawback, payload, 'InternalError'));
+  const queueUrl = await fetchQueueUrl(session);
+  if (!queueUrl) return;
+  for (const { payload } of notifications)
+    await deleteMessage(session, queueUrl, parse(Clawback, payload, 'InternalError'));
 }

@@ -1,14 +1,15 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import { type CollectionsItem, fetchCollection, type RequestedProduct } from './collections.ts';
+import { fetchCollection, type QueryScope, type RequestedProduct } from './collections.ts';
 import { toItemObservation } from './item-observation.ts';
 import type { MappingContext, ReportedAmount } from './mapping-context.ts';
+import type { CollectionsItem, RecurrenceItem } from './payloads.ts';
 import { toRecurrenceObservation } from './recurrence-observation.ts';
-import { fetchRecurrences, type RecurrenceItem } from './recurrences.ts';
+import { fetchRecurrences } from './recurrences.ts';
 import type { MicrosoftSession } from './session.ts';
 import type { StoreIdKey, StoreService } from './store-id-key.ts';
 
-/** What is asked about a customer. */
+/** A query for a customer's purchases of a product. */
 export interface LookupRequest {
   readonly product: RequestedProduct;
   readonly isSubscription: boolean;
@@ -19,63 +20,66 @@ export interface LookupRequest {
   readonly previousExpiration?: EpochMillis;
 }
 
-/** The sandbox of what customers really buy; no sandbox means it, too. */
+/** Microsoft's name of the production environment. A query without a sandbox means the same. */
 const retail = 'RETAIL';
 
-/** What was seen, with the store's own words for it. */
+/** An observation with Microsoft's own item. */
 export interface ObservedItem {
   readonly observation: Observation;
   readonly nativeTransaction: Readonly<Record<string, unknown>>;
 }
 
-/** What a look came to: what there is of the product, or a key that it needs and that is missing or of no use any more. */
+/** The purchases of the product, or the service whose StoreID key is missing, expired or rejected. */
 export type LookupResult =
-  | { readonly kind: 'seen'; readonly observed: readonly ObservedItem[] }
-  | { readonly kind: 'needs'; readonly service: StoreService };
+  | { readonly kind: 'observed'; readonly observed: readonly ObservedItem[] }
+  | { readonly kind: 'keyNeeded'; readonly service: StoreService };
 
-/** Asks the service that knows such products, and the other one when the first says that, or when it knows nothing. */
-export async function lookUpProduct(session: MicrosoftSession, question: LookupRequest): Promise<LookupResult> {
-  if (!question.isSubscription) return await lookUpCollection(session, question);
-  const subscriptions = await lookUpRecurrences(session, question);
-  const isKnown = subscriptions.kind === 'needs' || subscriptions.observed.length > 0;
-  if (isKnown || !findUsableKey(session, question, 'collections')) return subscriptions;
-  return await lookUpCollection(session, question, subscriptions);
+/**
+ * Queries the service that manages the type of product. Queries the other service if the item turns out to be a
+ * subscription, or if a subscription is not found and there is a key for collections.
+ */
+export async function lookUpProduct(session: MicrosoftSession, request: LookupRequest): Promise<LookupResult> {
+  if (!request.isSubscription) return await lookUpCollection(session, request);
+  const recurrences = await lookUpRecurrences(session, request);
+  const isComplete = recurrences.kind === 'keyNeeded' || recurrences.observed.length > 0;
+  if (isComplete || !findUsableKey(session, request, 'collections')) return recurrences;
+  return await lookUpCollection(session, request, recurrences);
 }
 
-/** The entries of the collection; of a subscription among them the recurrence tells more. */
+/** Queries the collection. A recurrence has more details than the collection's item of the same subscription. */
 async function lookUpCollection(
   session: MicrosoftSession,
-  question: LookupRequest,
+  request: LookupRequest,
   recurrences?: LookupResult,
 ): Promise<LookupResult> {
-  const key = findUsableKey(session, question, 'collections');
-  if (!key) return { kind: 'needs', service: 'collections' };
+  const key = findUsableKey(session, request, 'collections');
+  if (!key) return { kind: 'keyNeeded', service: 'collections' };
   const asOf = session.now();
-  const response = await fetchCollection(session, question.product, { ...toQueryScope(question), key });
-  if (response.kind !== 'found') return { kind: 'needs', service: 'collections' };
-  const subscription = response.value.find(({ recurrenceId }) => recurrenceId);
+  const result = await fetchCollection(session, request.product, toQueryScope(request, key));
+  if (result.kind !== 'found') return { kind: 'keyNeeded', service: 'collections' };
+  const subscription = result.value.find(({ recurrenceId }) => recurrenceId);
   if (subscription && !recurrences) {
     const product = { id: subscription.productId, isStoreId: true };
-    const lookup = await lookUpRecurrences(session, { ...question, product });
-    if (lookup.kind === 'needs' || lookup.observed.length > 0) return lookup;
+    const lookup = await lookUpRecurrences(session, { ...request, product });
+    if (lookup.kind === 'keyNeeded' || lookup.observed.length > 0) return lookup;
   }
-  const context = createMappingContext(question, { asOf, key });
-  return { kind: 'seen', observed: response.value.flatMap((item) => toObservedItem(item, context)) };
+  const context = createMappingContext(request, { asOf, key });
+  return { kind: 'observed', observed: result.value.flatMap((item) => toObservedItem(item, context)) };
 }
 
-async function lookUpRecurrences(session: MicrosoftSession, question: LookupRequest): Promise<LookupResult> {
-  const key = findUsableKey(session, question, 'purchase');
-  if (!key) return { kind: 'needs', service: 'purchase' };
+async function lookUpRecurrences(session: MicrosoftSession, request: LookupRequest): Promise<LookupResult> {
+  const key = findUsableKey(session, request, 'purchase');
+  if (!key) return { kind: 'keyNeeded', service: 'purchase' };
   const asOf = session.now();
-  const response = await fetchRecurrences(session, { ...toQueryScope(question), key });
-  if (response.kind !== 'found') return { kind: 'needs', service: 'purchase' };
-  const context = createMappingContext(question, { asOf, key });
-  const wanted = question.product.id.toUpperCase();
-  const items = response.value.filter(({ productId }) => productId.toUpperCase() === wanted);
-  return { kind: 'seen', observed: items.map((item) => toObservedRecurrence(item, context)) };
+  const result = await fetchRecurrences(session, toQueryScope(request, key));
+  if (result.kind !== 'found') return { kind: 'keyNeeded', service: 'purchase' };
+  const context = createMappingContext(request, { asOf, key });
+  const requestedId = request.product.id.toUpperCase();
+  const items = result.value.filter(({ productId }) => productId.toUpperCase() === requestedId);
+  return { kind: 'observed', observed: items.map((item) => toObservedRecurrence(item, context)) };
 }
 
-/** An expired key is as good as none: the store does not even renew it. */
+/** Returns the key unless it has expired: the store then neither accepts nor renews it. */
 function findUsableKey(
   session: MicrosoftSession,
   { keys }: LookupRequest,
@@ -85,13 +89,16 @@ function findUsableKey(
   return key && key.expiresAt > session.now() ? key : undefined;
 }
 
-const toQueryScope = ({ sandboxId }: LookupRequest) => (sandboxId === undefined ? {} : { sandboxId });
+const toQueryScope = ({ sandboxId }: LookupRequest, key: StoreIdKey): QueryScope => ({
+  key,
+  ...(sandboxId !== undefined && { sandboxId }),
+});
 
 function createMappingContext(
-  question: LookupRequest,
-  { asOf, key }: { asOf: EpochMillis; key: StoreIdKey },
+  request: LookupRequest,
+  { asOf, key }: { readonly asOf: EpochMillis; readonly key: StoreIdKey },
 ): MappingContext {
-  const { keys, product, sandboxId, period, reportedAmount, previousExpiration } = question;
+  const { keys, product, sandboxId, period, reportedAmount, previousExpiration } = request;
   return {
     asOf,
     sandbox: sandboxId !== undefined && sandboxId.toUpperCase() !== retail,
@@ -108,10 +115,11 @@ function createMappingContext(
   };
 }
 
+/** Removes the members that identify the customer from the native item. */
 function toObservedItem(item: CollectionsItem, context: MappingContext): ObservedItem[] {
   const observation = toItemObservation(item, context);
-  const { purchaser: _who, localTicketReference: _whose, ...native } = item;
-  return observation ? [{ observation, nativeTransaction: native }] : [];
+  const { purchaser: _purchaser, localTicketReference: _userId, ...nativeTransaction } = item;
+  return observation ? [{ observation, nativeTransaction }] : [];
 }
 
 const toObservedRecurrence = (item: RecurrenceItem, context: MappingContext): ObservedItem => ({

@@ -1,30 +1,25 @@
 import type { EpochMillis } from '../../shared/time.ts';
 import type { RefreshToken } from './refresh-token.ts';
 
-/** What is known about a look at the store beside the store's answer. */
+/** Input to the mapping from Microsoft's items to observations, in addition to the item. */
 export interface MappingContext {
-  /** The moment of the look. */
   readonly asOf: EpochMillis;
   readonly sandbox: boolean;
-  /** The user's name in the StoreID key, which the store has accepted. */
+  /** The publisher user id in the StoreID key, which the store has accepted. */
   readonly userId?: string;
-  /** What the next look needs; its expiration and its product are filled in from the answer. */
+  /** Base of the observation's refresh token. The item adds its product and expiration. */
   readonly refreshToken: RefreshToken;
-  /** The price that the client told: the store tells none. */
   readonly reportedAmount?: ReportedAmount;
-  /** When a subscription was to expire at an earlier look. */
+  /** Expiration of the subscription at an earlier refresh. */
   readonly previousExpiration?: EpochMillis;
 }
 
-/** An amount that is the client's word. */
+/** The price in the client's request. Microsoft's services do not report amounts. */
 export interface ReportedAmount {
   readonly amountMicros: number;
   readonly currency: string;
 }
 
-/** The members of a transaction that tell what the client said it paid; a trial is free whatever it said. */
+/** Converts the reported price to members of a transaction. A trial is always free. */
 export const toReportedAmount = ({ reportedAmount }: MappingContext, isTrial = false) =>
   reportedAmount && { ...reportedAmount, ...(isTrial && { amountMicros: 0 }), isReportedAmount: true };
-
-/** The date by which the id of a renewal is told from the others. */
-export const toUtcDay = (at: EpochMillis): string => new Date(at).toISOString().slice(0, 10);

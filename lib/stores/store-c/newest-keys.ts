@@ -2,47 +2,48 @@ import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext } from '../store-context.ts';
-import { RefreshToken } from './refresh-token.ts';
+import { keyFields, RefreshToken } from './refresh-token.ts';
 import type { MicrosoftSession } from './session.ts';
-import { parseStoreIdKey, type StoreService } from './store-id-key.ts';
-
-const keyFields = { collections: 'collectionsKey', purchase: 'purchaseKey' } as const;
+import { parseStoreIdKey, type StoreService, storeServices } from './store-id-key.ts';
 
 /**
- * The looks with those StoreID keys that live longest: clients keep a key for weeks, and the one that the table has may
- * have been renewed since.
+ * Replaces StoreID keys by stored ones that expire later. Clients keep a key for weeks, and the service may have renewed it
+ * since.
  */
 export const withNewestKeys = async (
   observations: readonly Observation[],
-  { session, asking: context }: { readonly session: MicrosoftSession; readonly asking: StoreContext },
+  session: MicrosoftSession,
+  { findRefreshToken }: Pick<StoreContext, 'findRefreshToken'>,
 ): Promise<Observation[]> =>
   await Promise.all(
     observations.map(async (observation) => {
-      const kept = v.safeParse(RefreshToken, await context.findRefreshToken?.(observation.purchase.purchaseId));
-      if (!kept.success || !observation.refreshToken) return observation;
+      const stored = v.safeParse(RefreshToken, await findRefreshToken?.(observation.purchase.purchaseId));
+      if (!stored.success || !observation.refreshToken) return observation;
       return {
         ...observation,
-        refreshToken: { ...observation.refreshToken, ...pickLongerLivedKeys(kept.output, observation, session) },
+        refreshToken: { ...observation.refreshToken, ...pickLongerLivedKeys(stored.output, observation, session) },
       };
     }),
   );
 
 function pickLongerLivedKeys(
-  kept: RefreshToken,
+  stored: RefreshToken,
   { refreshToken = {} }: Observation,
   session: MicrosoftSession,
 ): Partial<RefreshToken> {
-  const newer = (['collections', 'purchase'] as const).flatMap((service) => {
-    const [key, sent] = [kept[keyFields[service]], refreshToken[keyFields[service]]];
-    if (key === undefined) return [];
-    return getKeyExpiration(key, service, session) > (sent === undefined ? 0 : getKeyExpiration(sent, service, session))
-      ? [[keyFields[service], key]]
-      : [];
+  const newerKeys = storeServices.flatMap((service) => {
+    const field = keyFields[service];
+    const [storedKey, clientKey] = [stored[field], refreshToken[field]];
+    if (storedKey === undefined) return [];
+    const isNewer =
+      getKeyExpiration(storedKey, service, session) >
+      (clientKey === undefined ? 0 : getKeyExpiration(clientKey, service, session));
+    return isNewer ? [[field, storedKey]] : [];
   });
-  return Object.fromEntries(newer);
+  return Object.fromEntries(newerKeys);
 }
 
-/** 0 for a key that is of no use any more, such as one of another registration than the settings name now. */
+/** Returns 0 for an unusable key, for example after the app changed its Entra application. */
 function getKeyExpiration(key: string, service: StoreService, session: MicrosoftSession): EpochMillis {
   try {
     return parseStoreIdKey(key, service, session).expiresAt;

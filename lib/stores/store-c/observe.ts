@@ -6,13 +6,14 @@ import { parse } from '../../shared/parse.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
-import { Clawback, isRevokedState, toNotificationReason } from './clawback-event.ts';
-import { findPayment } from './find-clawback-purchase.ts';
+import { Clawback } from './clawback-event.ts';
+import { findPayment } from './find-clawback-subject.ts';
+import { isRevokedState, toNotificationReason } from './notification-reason.ts';
 import { refresh, refreshFromStore } from './refresh.ts';
 
 /**
- * What a clawback did to a purchase: the store is asked for its state where a StoreID key still allows that, and the event
- * tells of the money, which no other service of the store does.
+ * Applies a clawback event to the current state of its purchase. Queries the store if a StoreID key is still valid,
+ * otherwise uses the stored state. Only the event reports the refund.
  */
 export async function observe({ payload }: StoreNotification, context: StoreContext): Promise<ObservedNotification> {
   const clawback = parse(Clawback, payload, 'InternalError');
@@ -20,66 +21,63 @@ export async function observe({ payload }: StoreNotification, context: StoreCont
   const purchase = await context.findPurchase?.(clawback.purchaseId);
   if (!purchase) return { reason, observations: [] };
   const observation =
-    (await tryRefetch(purchase, { clawback, asking: context })) ??
-    toStoredObservation(purchase, { clawback, asOf: context.now() });
-  const kept = (await context.listTransactions?.(clawback.purchaseId)) ?? [];
-  const newTransactions = observation.transactions.filter(
-    (one) => !kept.some((other) => other.transactionId === one.transactionId),
-  );
-  const payment = findPayment([...kept, ...newTransactions], clawback);
+    (await tryRefetch(purchase, clawback, context)) ?? toStoredObservation(purchase, clawback, context.now());
+  const storedTransactions = (await context.listTransactions?.(clawback.purchaseId)) ?? [];
+  const storedIds = new Set(storedTransactions.map(({ transactionId }) => transactionId));
+  const newTransactions = observation.transactions.filter(({ transactionId }) => !storedIds.has(transactionId));
+  const payment = findPayment([...storedTransactions, ...newTransactions], clawback);
   return { reason, observations: [payment ? applyClawback(observation, clawback, payment) : observation] };
 }
 
-/** Undefined when the store shows the purchase no more, or not without a new key from the customer. */
+/** Returns undefined if the store no longer lists the purchase, or if a new StoreID key is needed. */
 async function tryRefetch(
   { purchaseId }: Purchase,
-  { clawback, asking: context }: { readonly clawback: Clawback; readonly asking: StoreContext },
+  clawback: Clawback,
+  context: StoreContext,
 ): Promise<Observation | undefined> {
   const token = await context.findRefreshToken?.(purchaseId);
   if (!token) return undefined;
   try {
-    // What is known of a refund ends with its reversal.
-    const ask = isChargebackReversal(clawback) ? refreshFromStore : refresh;
-    const newTransactions = await ask(token, context);
-    return newTransactions.find(({ purchase }) => purchase.purchaseId === purchaseId);
+    // A reversed chargeback cancels the stored refund, so it must not be added.
+    const observations = await (isChargebackReversal(clawback) ? refreshFromStore : refresh)(token, context);
+    return observations.find(({ purchase }) => purchase.purchaseId === purchaseId);
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'NeedMoreData') return undefined;
     throw error;
   }
 }
 
-/** The purchase as the table has it; when a chargeback was reversed, without the end that it had. */
-function toStoredObservation(
-  purchase: Purchase,
-  { clawback, asOf }: { readonly clawback: Clawback; readonly asOf: EpochMillis },
-): Observation {
-  const { endedAt: _ended, cancelationReason: _why, ...running } = purchase;
+/** Builds an observation from the stored purchase. A reversed chargeback removes its end. */
+function toStoredObservation(purchase: Purchase, clawback: Clawback, asOf: EpochMillis): Observation {
+  const { endedAt: _endedAt, cancelationReason: _reason, ...restored } = purchase;
   return {
     asOf,
-    purchase: isChargebackReversal(clawback) ? running : purchase,
+    purchase: isChargebackReversal(clawback) ? restored : purchase,
     transactions: [],
     userAliases: [],
   };
 }
 
-/** The look with what the event tells of the money. */
 function applyClawback(observation: Observation, clawback: Clawback, payment: Transaction): Observation {
-  const others = observation.transactions.filter(({ transactionId }) => transactionId !== payment.transactionId);
-  const isCurrent = observation.purchase.transactionId === payment.transactionId;
+  const otherTransactions = observation.transactions.filter(
+    ({ transactionId }) => transactionId !== payment.transactionId,
+  );
+  const isCurrentPayment = observation.purchase.transactionId === payment.transactionId;
   return {
     ...observation,
-    purchase: isCurrent && isRevokedState(clawback.state) ? markEnded(observation, clawback) : observation.purchase,
-    transactions: [...others, applyRefund(payment, clawback)],
+    purchase:
+      isCurrentPayment && isRevokedState(clawback.state) ? markEnded(observation, clawback) : observation.purchase,
+    transactions: [...otherTransactions, applyRefund(payment, clawback)],
   };
 }
 
 function applyRefund(payment: Transaction, clawback: Clawback): Transaction {
-  const { refundedAt: _before, ...paid } = payment;
+  const { refundedAt: _refundedAt, ...paid } = payment;
   if (toNotificationReason(clawback.state) === 'REFUNDED') return { ...paid, refundedAt: clawback.eventDate };
   return isChargebackReversal(clawback) ? paid : payment;
 }
 
-/** The store's state follows by hours, and what was used up shows no end at all. */
+/** Ends the purchase before the store does: its state is updated hours later, and never for a consumed item. */
 function markEnded({ purchase, asOf }: Observation, { eventDate }: Clawback): Purchase {
   return {
     ...purchase,
@@ -89,5 +87,5 @@ function markEnded({ purchase, asOf }: Observation, { eventDate }: Clawback): Pu
   };
 }
 
-/** The bank took its chargeback back: the money, and what was bought, are as before. */
+/** Whether the customer's bank reversed its chargeback: payment and access are as before. */
 const isChargebackReversal = ({ state }: Clawback): boolean => state === 'ChargebackReversal';

@@ -1,40 +1,47 @@
-import type { EpochMillis } from '../../shared/time.ts';
-import { dayMs } from '../../shared/time.ts';
+import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import { addBillingPeriods } from '../billing-period.ts';
 
-interface Dates {
+interface PeriodDates {
   readonly startTime: EpochMillis;
   readonly expirationTime: EpochMillis;
   readonly period?: string | undefined;
-  /** The expiration at an earlier look. */
+  /** Expiration at an earlier refresh. */
   readonly previousExpiration?: EpochMillis | undefined;
 }
 
-/** No subscription of the store has a shorter period than a month. */
-const minPeriodMs = 32 * dayMs;
+/** A month and a day. The store offers no shorter billing period than a month. */
+const maxFirstPeriodMs = 32 * dayMs;
+
+/** Tolerance between the computed and the actual end of a period. */
+const maxToleranceMs = 4 * dayMs;
 
 /**
- * When the current period of a subscription began. The store tells only the start of the first one and the end of the
- * current one; what lies between follows from the length of a period or from an earlier look, else it stays undefined.
+ * Estimates the start of a subscription's current period. The store reports only the start of the first period and the end
+ * of the current one. Returns undefined without a billing period and an earlier expiration.
  */
 export function estimatePeriodStart({
   startTime,
   expirationTime,
   period,
   previousExpiration,
-}: Dates): EpochMillis | undefined {
+}: PeriodDates): EpochMillis | undefined {
   if (period !== undefined) return estimateStartByPeriod(startTime, expirationTime, period);
-  if (expirationTime - startTime <= minPeriodMs) return startTime;
-  const isMoved = previousExpiration !== undefined && previousExpiration < expirationTime;
-  return isMoved && previousExpiration > startTime ? previousExpiration : undefined;
+  if (expirationTime - startTime <= maxFirstPeriodMs) return startTime;
+  const isRenewed = previousExpiration !== undefined && previousExpiration < expirationTime;
+  return isRenewed && previousExpiration > startTime ? previousExpiration : undefined;
 }
 
-/** Counted from the first start, so that a month of 31 days keeps its day; backwards where trial or gift moved the row. */
+/**
+ * Counts periods from the first start, which keeps the day of the month. Counts back from the end if a trial or a free
+ * extension moved the periods.
+ */
 function estimateStartByPeriod(startTime: EpochMillis, expirationTime: EpochMillis, period: string): EpochMillis {
-  const lengthMs = Math.max(dayMs, addBillingPeriods(0, period, 1));
-  const toleranceMs = Math.min(4 * dayMs, lengthMs / 4);
-  const count = Math.max(1, Math.round((expirationTime - startTime) / lengthMs));
-  const isRow = Math.abs(addBillingPeriods(startTime, period, count) - expirationTime) <= toleranceMs;
-  const start = isRow ? addBillingPeriods(startTime, period, count - 1) : addBillingPeriods(expirationTime, period, -1);
+  const periodMs = Math.max(dayMs, addBillingPeriods(0, period, 1));
+  const toleranceMs = Math.min(maxToleranceMs, periodMs / 4);
+  const count = Math.max(1, Math.round((expirationTime - startTime) / periodMs));
+  const isRegular = Math.abs(addBillingPeriods(startTime, period, count) - expirationTime) <= toleranceMs;
+  const start = isRegular
+    ? addBillingPeriods(startTime, period, count - 1)
+    : addBillingPeriods(expirationTime, period, -1);
   return start <= startTime + toleranceMs ? startTime : start;
 }

@@ -5,31 +5,35 @@ import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import { type MappingContext, toReportedAmount, toUtcDay } from './mapping-context.ts';
+import { pickSharedFields } from '../pick-shared-fields.ts';
+import { type MappingContext, toReportedAmount } from './mapping-context.ts';
+import type { RecurrenceItem } from './payloads.ts';
 import { estimatePeriodStart } from './period-start.ts';
-import type { RecurrenceItem } from './recurrences.ts';
 import { parseTimestamp } from './timestamps.ts';
 
-/** The states in which a subscription has ended, and why. An ended one whose auto-renewal was off is the customer's wish. */
+/**
+ * Reasons by the state of an ended subscription.
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/get-subscriptions-for-a-user
+ */
 const reasonsByState: ReadonlyMap<string, CancelationReason> = new Map([
+  // The customer had disabled auto-renewal.
   ['Inactive', 'Customer'],
-  // Terminated by the store or the developer, with the money paid back or not: the store does not tell.
+  // Terminated by the store or the developer, with or without a refund: the store does not report which.
   ['Canceled', 'Unknown'],
   ['Revoked', 'Customer'],
   ['Failed', 'System.BillingError'],
 ]);
 
-/** What a subscription's item says. Its state follows its dates by hours, so that the dates decide. */
+/** Converts a subscription. `recurrenceState` is updated hours late, so the dates take precedence over it. */
 export function toRecurrenceObservation(item: RecurrenceItem, context: MappingContext): Observation {
   const dates = parseDates(item, context);
   const purchase = toPurchase(item, dates, context);
-  const transaction = toTransaction(item, purchase, { dates, looking: context });
   const { expirationTime } = dates;
   return {
     asOf: context.asOf,
     purchase,
-    transactions: transaction ? [transaction] : [],
-    userAliases: [...new Set([context.userId, item.beneficiary?.replace(/^pub:/, '')].flatMap((token) => token || []))],
+    transactions: toTransactions(item, dates, { ...context, purchase }),
+    userAliases: listUserAliases(item, context),
     refreshToken: {
       ...context.refreshToken,
       productId: item.productId,
@@ -38,22 +42,26 @@ export function toRecurrenceObservation(item: RecurrenceItem, context: MappingCo
   };
 }
 
+const listUserAliases = ({ beneficiary }: RecurrenceItem, { userId }: MappingContext): string[] => [
+  ...new Set([userId, beneficiary?.replace(/^pub:/, '')].flatMap((alias) => alias || [])),
+];
+
 interface RecurrenceDates {
   readonly startTime?: EpochMillis;
   readonly expirationTime?: EpochMillis;
   readonly graceUntil?: EpochMillis;
   readonly cancellationDate?: EpochMillis;
   readonly lastModified?: EpochMillis;
-  /** The start of the current period, as far as that can be known. */
+  /** Start of the current period, if it can be determined. */
   readonly currentStart?: EpochMillis;
 }
 
 function parseDates(item: RecurrenceItem, { previousExpiration, refreshToken }: MappingContext): RecurrenceDates {
   const startTime = parseTimestamp(item.startTime);
-  // A subscription in no state lasts for ever, whatever date is written beside it.
+  // A subscription in state `None` is perpetual. Its expirationTime is meaningless.
   const isPerpetual = item.recurrenceState === 'None';
   const expirationTime = isPerpetual ? undefined : parseTimestamp(item.expirationTime);
-  const isDated = startTime !== undefined && expirationTime !== undefined;
+  const hasDates = startTime !== undefined && expirationTime !== undefined;
   const { period } = refreshToken;
   return omitUndefined({
     startTime,
@@ -61,16 +69,16 @@ function parseDates(item: RecurrenceItem, { previousExpiration, refreshToken }: 
     graceUntil: isPerpetual ? undefined : parseTimestamp(item.expirationTimeWithGrace),
     cancellationDate: parseTimestamp(item.cancellationDate),
     lastModified: parseTimestamp(item.lastModified),
-    // A trial is the first period, however long the paid ones are.
+    // A trial is the first period, independent of the billing period.
     currentStart:
-      isDated && !item.isTrial
+      hasDates && !item.isTrial
         ? estimatePeriodStart({ startTime, expirationTime, period, previousExpiration })
         : startTime,
   });
 }
 
 function toPurchase(item: RecurrenceItem, dates: RecurrenceDates, { asOf, sandbox }: MappingContext): Purchase {
-  const ending = reasonsByState.get(item.recurrenceState ?? '');
+  const endReason = reasonsByState.get(item.recurrenceState ?? '');
   const { startTime, currentStart, cancellationDate } = dates;
   const productId = withPlatform('store_c', item.productId);
   const isRenewed = currentStart !== undefined && startTime !== undefined && currentStart > startTime;
@@ -81,29 +89,29 @@ function toPurchase(item: RecurrenceItem, dates: RecurrenceDates, { asOf, sandbo
     platform: 'store_c',
     productType: 'paid subscription',
     sandbox,
-    renewalIntent: item.autoRenew === true && !ending ? 'Renew' : 'Lapse',
+    renewalIntent: item.autoRenew === true && !endReason ? 'Renew' : 'Lapse',
     isBillingRetryPeriod: isInGracePeriod(item, dates, asOf),
     ...omitUndefined({
       offerId: item.skuId ? `${productId}#${item.skuId}` : undefined,
       purchaseDate: startTime,
       lastRenewalDate: isRenewed ? currentStart : undefined,
       expirationDate: computeExpiration(item, dates, asOf),
-      endedAt: ending && findEndDate(item, dates, asOf),
+      endedAt: endReason && findEndDate(item, dates, asOf),
       renewalIntentChangeDate: cancellationDate,
-      cancelationReason: ending,
+      cancelationReason: endReason,
       isTrialPeriod: item.isTrial ?? undefined,
     }),
   };
 }
 
-/** The end of access, with the grace period while that lasts. */
+/** Computes the end of access, which during a grace period is the end of that. */
 function computeExpiration(item: RecurrenceItem, dates: RecurrenceDates, asOf: EpochMillis): EpochMillis | undefined {
   const { expirationTime, graceUntil } = dates;
   if (expirationTime === undefined || graceUntil === undefined) return expirationTime;
   return isInGracePeriod(item, dates, asOf) ? Math.max(expirationTime, graceUntil) : expirationTime;
 }
 
-/** Whether the payment of a period that is over is retried, or has to be although the state does not say so yet. */
+/** Whether the store retries the payment. Includes a renewing subscription past its expiration with a stale state. */
 function isInGracePeriod(
   { recurrenceState, autoRenew }: RecurrenceItem,
   { expirationTime, graceUntil }: RecurrenceDates,
@@ -114,7 +122,7 @@ function isInGracePeriod(
   return expirationTime !== undefined && graceUntil !== undefined && expirationTime <= asOf && asOf < graceUntil;
 }
 
-/** When a state of the end took effect before the date of expiration; undefined when that date tells it already. */
+/** Finds the time at which an ended subscription ended early; undefined if it ended at its expiration. */
 function findEndDate(
   { recurrenceState }: RecurrenceItem,
   dates: RecurrenceDates,
@@ -124,35 +132,33 @@ function findEndDate(
   const isRevoked = recurrenceState === 'Canceled' || recurrenceState === 'Revoked';
   if (!isRevoked && expirationTime !== undefined && expirationTime <= asOf) return undefined;
   const candidates = isRevoked ? [cancellationDate, lastModified] : [lastModified];
-  return candidates.find((at) => at !== undefined && at <= asOf) ?? asOf;
+  return candidates.find((date) => date !== undefined && date <= asOf) ?? asOf;
 }
 
 /**
- * The store names no payments, so that the first has the id of the subscription and each later one the date as well to
- * which it paid.
+ * Derives a transaction id, because the store does not identify payments of a subscription. The first payment has the
+ * subscription's id. Later ones append the end of the paid period: `<id>:2027-03-31`.
  */
 function toTransactionId({ id }: RecurrenceItem, { startTime, currentStart, expirationTime }: RecurrenceDates): string {
   const isFirst = startTime !== undefined && currentStart === startTime;
-  return expirationTime === undefined || isFirst ? id : `${id}:${toUtcDay(expirationTime)}`;
+  return expirationTime === undefined || isFirst ? id : `${id}:${new Date(expirationTime).toISOString().slice(0, 10)}`;
 }
 
-function toTransaction(
+function toTransactions(
   item: RecurrenceItem,
-  purchase: Purchase,
-  { dates, looking: context }: { dates: RecurrenceDates; looking: MappingContext },
-): Transaction | undefined {
-  const { startTime, currentStart = startTime, expirationTime } = dates;
-  if (currentStart === undefined) return undefined;
-  const { purchaseId, transactionId: id, productId, offerId, sandbox, platform, isTrialPeriod } = purchase;
+  { startTime, currentStart = startTime, expirationTime }: RecurrenceDates,
+  context: MappingContext & { readonly purchase: Purchase },
+): Transaction[] {
+  if (currentStart === undefined) return [];
+  const { purchase } = context;
+  const { offerId, isTrialPeriod } = purchase;
   const refundedAt = item.recurrenceState === 'Revoked' ? purchase.endedAt : undefined;
-  return {
-    transactionId: id,
-    purchaseId,
-    productId,
-    platform,
-    sandbox,
-    purchaseDate: currentStart,
-    ...omitUndefined({ offerId, expirationDate: expirationTime, isTrialPeriod, refundedAt }),
-    ...toReportedAmount(context, isTrialPeriod),
-  };
+  return [
+    {
+      ...pickSharedFields(purchase),
+      purchaseDate: currentStart,
+      ...omitUndefined({ offerId, expirationDate: expirationTime, isTrialPeriod, refundedAt }),
+      ...toReportedAmount(context, isTrialPeriod),
+    },
+  ];
 }

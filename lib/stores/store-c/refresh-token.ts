@@ -1,17 +1,24 @@
 import * as v from 'valibot';
+import type { StoreService } from './store-id-key.ts';
 
 const Key = v.exactOptional(v.pipe(v.string(), v.minLength(1)));
 
-/** What asking again needs: the StoreID keys, which are credentials, and what they are to be asked about. */
+/** Data to query Microsoft for a purchase again. The StoreID keys are credentials. */
 export const RefreshToken = v.object({
   collectionsKey: Key,
   purchaseKey: Key,
   /** The product's Store ID. */
   productId: v.pipe(v.string(), v.minLength(1)),
   sandboxId: v.exactOptional(v.string()),
-  /** The length of a subscription's periods, which the store does not tell, such as `P1M`. */
+  /** Billing period such as `P1M`, from the client's request. Microsoft does not report it. */
   period: v.exactOptional(v.string()),
-  /** When the subscription was to expire at this look; a later one that finds it moved knows the date of the renewal. */
+  /** Expiration of a subscription at this refresh. It is the renewal date if a later refresh finds another expiration. */
   expirationTime: v.exactOptional(v.string()),
 });
 export type RefreshToken = Readonly<v.InferOutput<typeof RefreshToken>>;
+
+/** The member of a refresh token with the StoreID key of each service. */
+export const keyFields = {
+  collections: 'collectionsKey',
+  purchase: 'purchaseKey',
+} as const satisfies Record<StoreService, keyof RefreshToken>;

@@ -1,7 +1,7 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store-context.ts';
-import { renewKeysInSession } from './key-renewal.ts';
+import { renewKeys } from './key-renewal.ts';
 import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, lookUpProduct } from './lookup.ts';
 import { RefreshToken } from './refresh-token.ts';
@@ -10,24 +10,21 @@ import { createSession, type MicrosoftSession } from './session.ts';
 import { parseStoreIdKey } from './store-id-key.ts';
 import { parseTimestamp } from './timestamps.ts';
 
-/**
- * The state now of a product that a customer owned, with the refunds that are known of it; keys older than 14 days are
- * renewed on the way.
- */
+/** Queries the current state of a product and adds stored refunds. Renews StoreID keys that are older than 14 days. */
 export const refresh = async (
   refreshToken: Readonly<Record<string, string>>,
   context: StoreContext,
 ): Promise<readonly Observation[]> => await withKnownRefunds(await refreshFromStore(refreshToken, context), context);
 
-/** The same as the store alone shows it. */
+/** Like `refresh`, without stored refunds. */
 export async function refreshFromStore(
   refreshToken: Readonly<Record<string, string>>,
   context: StoreContext,
 ): Promise<readonly Observation[]> {
   const session = createSession(context);
-  const token = await renewKeysInSession(session, parse(RefreshToken, refreshToken));
+  const token = await renewKeys(session, parse(RefreshToken, refreshToken));
   const lookup = await lookUpProduct(session, toLookupRequest(token, session));
-  if (lookup.kind === 'needs') throw missingKeyError(lookup.service);
+  if (lookup.kind === 'keyNeeded') throw missingKeyError(lookup.service);
   return lookup.observed.map(({ observation }) => observation);
 }
 
@@ -36,7 +33,7 @@ function toLookupRequest(token: RefreshToken, session: MicrosoftSession): Lookup
   const previousExpiration = parseTimestamp(expirationTime);
   return {
     product: { id: productId, isStoreId: true },
-    // Only subscriptions have a key for purchases; with both keys, the collection is asked for what is none.
+    // Only subscriptions have a key for purchases. With both keys, the collection is queried if no subscription is found.
     isSubscription: purchaseKey !== undefined,
     keys: {
       ...(collectionsKey !== undefined && { collections: parseStoreIdKey(collectionsKey, 'collections', session) }),

@@ -1,6 +1,12 @@
 import type { StoreFetch } from '../store-context.ts';
 import { withTimeBudget } from '../time-budget.ts';
+import { storeName } from './api-errors.ts';
 
-/** A fetch that leaves time to answer the client when Microsoft is slow. */
-export const withRequestBudget = (fetch: StoreFetch): StoreFetch =>
-  withTimeBudget(fetch, { totalMs: 11_000, maxCallMs: 5_000, storeName: 'Microsoft Store' });
+/** Time for all calls of one operation that a client waits for. */
+const defaultBudgetMs = 11_000;
+
+const maxCallMs = 5_000;
+
+/** Creates a fetch whose calls to Microsoft share a time budget. */
+export const withRequestBudget = (fetch: StoreFetch, budgetMs = defaultBudgetMs): StoreFetch =>
+  withTimeBudget(fetch, { totalMs: budgetMs, maxCallMs, storeName });

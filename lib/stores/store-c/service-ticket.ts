@@ -4,18 +4,19 @@ import { getAccessToken } from './entra.ts';
 import type { MicrosoftSession } from './session.ts';
 import type { StoreService } from './store-id-key.ts';
 
-const messages: Readonly<Record<StoreService, string>> = {
-  collections: 'A StoreID key for collections is needed.',
-  purchase: 'A StoreID key for purchases is needed.',
+const missingKeyMessages: Readonly<Record<StoreService, string>> = {
+  collections: 'A StoreID key for collections is required.',
+  purchase: 'A StoreID key for purchases is required.',
 };
 
-/** The error for someone who cannot make a key: a refresh, which no client waits for. */
+/** Creates the error of a refresh that needs a new StoreID key. It lacks a ticket, because only a client can use one. */
 export const missingKeyError = (service: StoreService): ServiceError =>
-  new ServiceError('NeedMoreData', messages[service]);
+  new ServiceError('NeedMoreData', missingKeyMessages[service]);
 
 /**
- * The error that gives a client the ticket with which its device makes the StoreID key. The specification puts the ticket
- * into `data`, clients that exist today read it in `data.transaction`.
+ * Creates the error with the service ticket that a client's device exchanges for a StoreID key. The specification has the
+ * ticket in `data`, existing clients read it from `data.transaction`.
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/view-and-grant-products-from-a-service
  */
 export async function createTicketError(
   session: MicrosoftSession,
@@ -24,7 +25,7 @@ export async function createTicketError(
 ): Promise<ServiceError> {
   const ticket = { serviceTicketType: service, serviceTicket: await getAccessToken(session, service) };
   const { type } = request.transaction;
-  return new ServiceError('NeedMoreData', messages[service], {
+  return new ServiceError('NeedMoreData', missingKeyMessages[service], {
     data: { ...ticket, transaction: { ...(type !== undefined && { type }), ...ticket } },
   });
 }

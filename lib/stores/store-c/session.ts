@@ -1,18 +1,20 @@
-import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext, StoreFetch } from '../store-context.ts';
 import { withRequestBudget } from './request-budget.ts';
 import { parseStoredSettings, type StoreCSettings } from './settings.ts';
 
-/** One conversation with Microsoft: as whom, and within how much time. */
+/** Parsed settings and time budget of one operation. */
 export interface MicrosoftSession {
   readonly settings: StoreCSettings;
   readonly fetch: StoreFetch;
-  readonly now: () => EpochMillis;
+  readonly now: StoreContext['now'];
 }
 
-/** Opens the conversation. Throws `InvalidPayload` for an application without settings, `InternalError` for wrong ones. */
-export const createSession = ({ settings, fetch, now }: StoreContext): MicrosoftSession => ({
+/** Creates a session. Throws `InvalidPayload` for missing settings, `InternalError` for invalid ones. */
+export const createSession = (
+  { settings, fetch, now }: Pick<StoreContext, 'settings' | 'fetch' | 'now'>,
+  { budgetMs }: { readonly budgetMs?: number } = {},
+): MicrosoftSession => ({
   settings: parseStoredSettings(settings),
-  fetch: withRequestBudget(fetch),
+  fetch: withRequestBudget(fetch, budgetMs),
   now,
 });

@@ -1,38 +1,40 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
+import { missingSettingsError, unusableSettingsError } from '../api-errors.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
 
-/** A directory's id or one of its domains: it becomes a part of an address. */
+/** Id or domain of a directory. It becomes a segment of a URL path. */
 const TenantId = v.pipe(v.string(), v.regex(/^[\w.-]{1,255}$/, 'a tenant id or domain'));
 
-/** What an application sets for store_c: its registration with Microsoft Entra, associated with it in Partner Center. */
+/**
+ * An app's settings for store_c: its Entra application, which must be associated with the product in Partner Center.
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/view-and-grant-products-from-a-service
+ */
 export const StoreCSettings = v.object({
   tenantId: TenantId,
   clientId: Text,
   clientSecret: Text,
-  /** A development sandbox to look in for what customers do not own in retail. */
+  /** Development sandbox to query for products that the customer does not own in retail. */
   sandboxId: v.exactOptional(Text),
-  /** Whether a validated consumable is consumed at the store; when not, the application does that. */
+  /** Whether the service consumes validated consumables. Otherwise the app does. */
   consume: v.exactOptional(v.boolean()),
 });
 export type StoreCSettings = v.InferOutput<typeof StoreCSettings>;
 
-/** The settings of an application. Throws `InvalidPayload` when it has none, `InternalError` when they are unusable. */
+/** Parses the stored settings. Throws `InvalidPayload` if they are missing, `InternalError` if they are not valid. */
 export function parseStoredSettings(settings: unknown): StoreCSettings {
-  if (settings === undefined || settings === null) throw missingSettingsError();
+  if (settings === undefined || settings === null) throw missingSettingsError('store_c');
   const result = v.safeParse(StoreCSettings, settings);
   if (result.success) return result.output;
-  const cause = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.expected}`).join('; ');
-  throw new ServiceError('InternalError', 'The store_c settings of this application are not usable.', { cause });
+  throw unusableSettingsError(
+    'store_c',
+    result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.expected}`).join('; '),
+  );
 }
 
-/** The settings as an operator enters them; the message of the `InvalidPayload` names what is wrong. */
+/** Parses settings that an operator enters. Throws `InvalidPayload` with the name of the invalid field. */
 export function parseEnteredSettings(settings: unknown): StoreCSettings {
-  if (settings === undefined || settings === null) throw missingSettingsError();
+  if (settings === undefined || settings === null) throw missingSettingsError('store_c');
   return parse(StoreCSettings, settings);
 }
-
-const missingSettingsError = (): ServiceError =>
-  new ServiceError('InvalidPayload', 'This application has no store_c settings: it cannot validate store_c purchases.');

@@ -1,19 +1,23 @@
+import { createCache } from '../../shared/cache.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { QueueMessage } from './clawback-queue.ts';
 
+const maxQueues = 300;
+
 /**
- * Messages that were read and left in a queue, by queue. For a while nobody can read them there; the publisher's other
- * applications, which share the queue and are asked right after, find them here.
+ * Received messages that remain in a queue, by queue. The queue hides them for a while, so the publisher's other apps, which
+ * poll the same queue next, read them here.
  */
-const sharedMessages = new Map<string, readonly QueueMessage[]>();
+const messagesByQueue = createCache<readonly QueueMessage[]>(maxQueues);
 
 const toQueueName = ({ host, pathname }: URL): string => host + pathname;
 
-/** Leaves messages to whoever asks for the same queue next. */
-export const shareMessages = (queue: URL, messages: readonly QueueMessage[]): void => {
-  sharedMessages.set(toQueueName(queue), messages);
-};
+/** Provides messages to the next app that polls the queue. */
+export function shareMessages(queueUrl: URL, messages: readonly QueueMessage[], now: EpochMillis): void {
+  const usableUntil = Math.max(now, ...messages.map(({ visibleAt }) => visibleAt));
+  messagesByQueue.set(toQueueName(queueUrl), messages, { now, usableUntil });
+}
 
-/** The messages that were left and that the queue does not show again yet. */
-export const listSharedMessages = (queue: URL, now: EpochMillis): readonly QueueMessage[] =>
-  (sharedMessages.get(toQueueName(queue)) ?? []).filter(({ visibleAt }) => visibleAt > now);
+/** Lists the shared messages that the queue still hides. */
+export const listSharedMessages = (queueUrl: URL, now: EpochMillis): readonly QueueMessage[] =>
+  (messagesByQueue.get(toQueueName(queueUrl), now) ?? []).filter(({ visibleAt }) => visibleAt > now);

@@ -1,19 +1,21 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { type EpochMillis, secondMs } from '../../shared/time.ts';
 import type { MicrosoftSession } from './session.ts';
 
-/** The two services, each of which takes keys of its own. */
-export type StoreService = 'collections' | 'purchase';
+/** The services of the Microsoft Store. Each requires its own StoreID keys. */
+export const storeServices = ['collections', 'purchase'] as const;
+export type StoreService = (typeof storeServices)[number];
 
-/** A StoreID key, with what its claims say; only the store can tell whether they are true. */
+/** A StoreID key and its claims. Only the store can verify the signature. */
 export interface StoreIdKey {
   readonly key: string;
   readonly expiresAt: EpochMillis;
-  /** The user's name for the publisher, given when the key was made. */
+  /** The `publisherUserId` that the client passed when it created the key. */
   readonly userId?: string;
 }
 
+/** @see https://learn.microsoft.com/en-us/windows/uwp/monetize/view-and-grant-products-from-a-service */
 const claimNamespace = 'http://schemas.microsoft.com/marketplace/2015/08/claims/key/';
 
 const Claims = v.looseObject({
@@ -24,18 +26,18 @@ const Claims = v.looseObject({
 });
 
 /**
- * Reads a key that a client sent. Throws `InvalidPayload` for what is no key of this service, or is one that was made for
- * another publisher. The claim `refreshUri` is never followed: a client could have written any address into it.
+ * Parses a client's StoreID key. Throws `InvalidPayload` if it is malformed, for the other service or from a different publisher.
+ * Ignores the claim `refreshUri`: a client could redirect the renewal to another host with it.
  */
 export function parseStoreIdKey(key: string, service: StoreService, { settings }: MicrosoftSession): StoreIdKey {
   const claims = v.safeParse(Claims, decodeClaims(key));
-  if (!claims.success) throw invalidKeyError(service, 'it is no StoreID key');
+  if (!claims.success) throw invalidKeyError(service, 'it is malformed');
   const { aud, exp, [`${claimNamespace}clientId`]: clientId, [`${claimNamespace}userId`]: userId } = claims.output;
   if (aud !== `https://${service}.mp.microsoft.com/v6.0/keys`)
     throw invalidKeyError(service, 'it is for another service');
   if (normalizeClientId(String(clientId)) !== normalizeClientId(settings.clientId))
-    throw invalidKeyError(service, 'it was made for another publisher');
-  return { key, expiresAt: exp * 1000, ...(typeof userId === 'string' && userId !== '' && { userId }) };
+    throw invalidKeyError(service, 'it belongs to another publisher');
+  return { key, expiresAt: exp * secondMs, ...(typeof userId === 'string' && userId !== '' && { userId }) };
 }
 
 function decodeClaims(key: string): unknown {
@@ -45,8 +47,8 @@ function decodeClaims(key: string): unknown {
   return result.success ? result.output : undefined;
 }
 
-/** Claims write the id without the hyphens that Partner Center shows. */
+/** Removes the hyphens, which Partner Center displays and the claims lack. */
 const normalizeClientId = (clientId: string): string => clientId.replaceAll('-', '').toLowerCase();
 
-const invalidKeyError = (service: StoreService, why: string): ServiceError =>
-  new ServiceError('InvalidPayload', `The StoreID key for ${service} is not usable: ${why}.`);
+const invalidKeyError = (service: StoreService, problem: string): ServiceError =>
+  new ServiceError('InvalidPayload', `The StoreID key for ${service} is not valid: ${problem}.`);

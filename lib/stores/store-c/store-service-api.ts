@@ -6,8 +6,8 @@ import { evictAccessToken, getAccessToken } from './entra.ts';
 import type { MicrosoftSession } from './session.ts';
 import type { StoreService } from './store-id-key.ts';
 
-/** What a call came to: an answer, or a StoreID key that the store no longer takes. */
-export type ApiResult<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'key refused' };
+/** A parsed response, or the rejection of the StoreID key. */
+export type ApiResult<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'keyRejected' };
 
 interface ServiceCall {
   readonly service: StoreService;
@@ -16,8 +16,8 @@ interface ServiceCall {
 }
 
 /**
- * Posts to a service of the store. Throws `ConnectionFailed` for whatever is no answer, `InternalError` for credentials
- * that it refuses, `InvalidPayload` for a request that it cannot read, of which only the client's words can be the cause.
+ * Posts to a service of the store. Throws `ConnectionFailed` if it is unavailable, `InternalError` if it rejects the app's
+ * credentials and `InvalidPayload` if it rejects the request, which only the client's ids can cause.
  */
 export async function callService<S extends v.GenericSchema>(
   session: MicrosoftSession,
@@ -40,24 +40,25 @@ const ServiceErrorBody = v.object({
   innererror: v.nullish(v.object({ code: v.nullish(v.string()) })),
 });
 
-/** What to look at when the store refuses the application itself. */
-const settingsAdvice: ReadonlyMap<string, string> = new Map([
-  ['PartnerAadTicketRequired', 'associate the Entra application with the app in Partner Center.'],
-  ['InconsistentClientId', 'clientId is not the one that the StoreID key was made for.'],
+/** Public reasons for rejected credentials, by error code. */
+const settingsProblems: ReadonlyMap<string, string> = new Map([
+  ['PartnerAadTicketRequired', 'associate the Entra application with the app in Partner Center'],
+  ['InconsistentClientId', 'clientId differs from the one in the StoreID key'],
 ]);
+const unknownSettingsProblem = 'check the Entra application in Partner Center';
 
 function toApiFailure({ status, text }: StoreResponse): ApiResult<never> {
   if (status === 429 || status >= 500 || status < 400) throw unavailableError(`HTTP ${status}`);
   const { code, innererror } = parseResponse(ServiceErrorBody, text);
   const reason = innererror?.code ?? code ?? 'no code';
+  const cause = `HTTP ${status}, ${reason}`;
   if (status === 400 || status === 404) {
-    const cause = `HTTP ${status}, ${reason}`;
-    throw new ServiceError('InvalidPayload', 'Microsoft cannot read this request.', { cause });
+    throw new ServiceError('InvalidPayload', 'Microsoft Store rejected the product or the StoreID key.', { cause });
   }
-  // The access token has not expired, so that this means the key: an old one, or one of an older signing certificate.
-  if (reason === 'AuthenticationTokenInvalid') return { kind: 'key refused' };
+  // The access token is valid, so the code refers to the StoreID key: it expired or its signing certificate did.
+  if (reason === 'AuthenticationTokenInvalid') return { kind: 'keyRejected' };
   if (status === 401 || status === 403) {
-    throw invalidSettingsError(settingsAdvice.get(reason) ?? 'see Partner Center.', `HTTP ${status}, ${reason}`);
+    throw invalidSettingsError(settingsProblems.get(reason) ?? unknownSettingsProblem, cause);
   }
-  throw unavailableError(`HTTP ${status}, ${reason}`);
+  throw unavailableError(cause);
 }

@@ -1,20 +1,20 @@
 import * as v from 'valibot';
 import type { EpochMillis } from '../../shared/time.ts';
 
-/** A text, null or nothing. */
+/** Microsoft's services write a missing text as null or omit it. */
 export const NullishText = v.nullish(v.string());
 
 const earliest = Date.parse('1990-01-01T00:00:00Z');
 const noDate = Date.parse('9999-01-01T00:00:00Z');
 
 /**
- * A moment as Microsoft writes it, to the ten millionth of a second. Undefined for none: .NET writes an unset date as the
- * year 1, and the end of what does not end as the year 9999.
+ * Parses a timestamp. Returns undefined for an invalid one and for .NET's substitutes of a missing date: the year 1 is an
+ * unset date, the year 9999 an open end.
  */
 export function parseTimestamp(text: string | null | undefined): EpochMillis | undefined {
-  const at = Date.parse(withUtcZone(text ?? ''));
-  return at >= earliest && at < noDate ? at : undefined;
+  const time = Date.parse(withUtcZone(text ?? ''));
+  return time >= earliest && time < noDate ? time : undefined;
 }
 
-/** All dates are in UTC, also those that do not say so. */
+/** Appends the UTC zone to a timestamp without a zone. */
 const withUtcZone = (text: string): string => (/T[\d:.]+$/.test(text) ? `${text}Z` : text);

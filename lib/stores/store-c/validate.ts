@@ -9,42 +9,46 @@ import { withNewestKeys } from './newest-keys.ts';
 import { createTicketError } from './service-ticket.ts';
 import { createSession, type MicrosoftSession } from './session.ts';
 
-/** Asks Microsoft what the customer owns of the product; without the key for that, throws `NeedMoreData` with a ticket. */
+/**
+ * Queries the customer's purchases of the product. Throws `NeedMoreData` with a service ticket if the request lacks a
+ * valid StoreID key.
+ */
 export async function validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation> {
   const session = createSession(context);
   const lookup = await lookUpRetailThenSandbox(session, parseLookupRequest(request, session));
-  if (lookup.kind === 'needs') throw await createTicketError(session, lookup.service, request);
-  const requested = chooseBest(lookup.observed);
+  if (lookup.kind === 'keyNeeded') throw await createTicketError(session, lookup.service, request);
+  const requested = chooseItem(lookup.observed);
   return {
     id: request.id,
     scope: 'product',
-    observations: await withStoredKnowledge(lookup.observed, { session, asking: context }),
+    observations: await withStoredData(lookup.observed, session, context),
     ...(requested && { purchaseId: requested.observation.purchase.purchaseId }),
     nativeTransaction: requested?.nativeTransaction ?? {},
     ineligibleForIntroPrice: [],
   };
 }
 
-async function withStoredKnowledge(
-  seen: readonly ObservedItem[],
-  { session, asking: context }: { readonly session: MicrosoftSession; readonly asking: StoreContext },
+async function withStoredData(
+  items: readonly ObservedItem[],
+  session: MicrosoftSession,
+  context: StoreContext,
 ): Promise<Observation[]> {
-  const observations = seen.map(({ observation }) => observation);
-  return await withNewestKeys(await withKnownRefunds(observations, context), { session, asking: context });
+  const observations = items.map(({ observation }) => observation);
+  return await withNewestKeys(await withKnownRefunds(observations, context), session, context);
 }
 
-/** In retail first; testers own what they own in the application's sandbox, if it has one. */
-async function lookUpRetailThenSandbox(session: MicrosoftSession, question: LookupRequest): Promise<LookupResult> {
-  const lookup = await lookUpProduct(session, question);
+/** Queries retail, then the sandbox of the settings: purchases of testers exist only there. */
+async function lookUpRetailThenSandbox(session: MicrosoftSession, request: LookupRequest): Promise<LookupResult> {
+  const lookup = await lookUpProduct(session, request);
   const { sandboxId } = session.settings;
-  if (lookup.kind === 'needs' || lookup.observed.length > 0 || sandboxId === undefined) return lookup;
-  return await lookUpProduct(session, { ...question, sandboxId });
+  if (lookup.kind === 'keyNeeded' || lookup.observed.length > 0 || sandboxId === undefined) return lookup;
+  return await lookUpProduct(session, { ...request, sandboxId });
 }
 
-/** The one to speak of, when the customer bought the product more than once: what still counts, then the latest. */
-const chooseBest = (seen: readonly ObservedItem[]): ObservedItem | undefined =>
-  [...seen].sort((a, b) => rank(b.observation) - rank(a.observation) || getStart(b) - getStart(a))[0];
+/** Chooses an active purchase over an expired one, then the latest. */
+const chooseItem = (items: readonly ObservedItem[]): ObservedItem | undefined =>
+  [...items].sort((a, b) => rank(b) - rank(a) || getStart(b) - getStart(a))[0];
 
-const rank = ({ purchase, asOf }: Observation): number => (isExpired(purchase, asOf) ? 0 : 1);
+const rank = ({ observation: { purchase, asOf } }: ObservedItem): number => (isExpired(purchase, asOf) ? 0 : 1);
 
 const getStart = ({ observation }: ObservedItem): number => observation.purchase.purchaseDate ?? 0;

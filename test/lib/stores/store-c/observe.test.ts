@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import type { Transaction } from '../../../../lib/purchases/transaction.ts';
-import { toNotificationReason } from '../../../../lib/stores/store-c/clawback-event.ts';
+import { toNotificationReason } from '../../../../lib/stores/store-c/notification-reason.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import * as v from 'valibot';
 import { merge } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { renewKeys } from '../../../../lib/stores/store-c/key-renewal.ts';
+import { RefreshToken } from '../../../../lib/stores/store-c/refresh-token.ts';
+import { createSession } from '../../../../lib/stores/store-c/session.ts';
 import { decodePayload } from '../../../emulator/emulator-client.ts';
 import { type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';
 
@@ -90,11 +93,11 @@ describe('a StoreID key', () => {
   it('is renewed after 14 days, both where there are two, and not before', async () => {
     const { id } = await microsoft.bought({ productId: 'two keys', autoRenew: true });
     const [validated] = (await microsoft.validate(await microsoft.bodyOf(id, 'both'))).observations;
-    const token = validated?.refreshToken ?? {};
+    const token = v.parse(RefreshToken, validated?.refreshToken);
     await microsoft.advance('P13D');
-    expect(await renewKeys(token, microsoft.asking())).toEqual(token);
+    expect(await renewKeys(createSession(microsoft.asking()), token)).toEqual(token);
     await microsoft.advance('P2D');
-    const renewed = await renewKeys(token, microsoft.asking());
+    const renewed = await renewKeys(createSession(microsoft.asking()), token);
     expect(renewed).toMatchObject({ productId: 'two keys', period: 'P1M' });
     for (const key of [renewed.collectionsKey, renewed.purchaseKey]) expect(expiryOf(key)).toBe(start + 45 * day);
   });

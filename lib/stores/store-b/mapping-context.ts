@@ -1,0 +1,24 @@
+import type { EpochMillis } from '../../shared/time.ts';
+import type { ValidationRequest } from '../store.ts';
+import type { Order } from './payloads.ts';
+
+/** The part of a request that completes what Google Play does not report about a product. */
+export type RequestHints = Pick<ValidationRequest, 'id' | 'type' | 'priceMicros' | 'currency'>;
+
+/** Input to the mapping from a Google Play purchase to observations, in addition to the purchase. */
+export interface MappingContext {
+  readonly token: string;
+  readonly now: EpochMillis;
+  /** The latest order of each product id, if Google Play returned it. */
+  readonly orders: ReadonlyMap<string, Order>;
+  readonly hints: RequestHints | undefined;
+}
+
+interface OfferDetails {
+  readonly basePlanId?: string | undefined;
+  readonly offerId?: string | undefined;
+}
+
+/** Builds `<product>#<base plan>[@<offer>]` from a prefixed product id; undefined without a base plan. */
+export const toOfferId = (productId: string, { basePlanId, offerId }: OfferDetails): string | undefined =>
+  basePlanId ? `${productId}#${basePlanId}${offerId ? `@${offerId}` : ''}` : undefined;

@@ -1,0 +1,20 @@
+import * as v from 'valibot';
+import type { Observation } from '../../purchases/observation.ts';
+import type { StoreContext } from '../store-context.ts';
+import { connectPlay } from './connect-play.ts';
+import { lookUpToken } from './lookup.ts';
+import { RefreshToken } from './refresh-token.ts';
+
+/** Queries Google Play for the current state of a purchase. Returns no observations if Google no longer has the token. */
+export async function refresh(
+  refreshToken: Readonly<Record<string, string>>,
+  context: StoreContext,
+): Promise<readonly Observation[]> {
+  const { purchaseToken: token, kind, productId } = v.parse(RefreshToken, refreshToken);
+  const isSubscription = kind === 'subscription';
+  const hints =
+    kind === 'consumable' || kind === 'non consumable' ? ({ id: productId, type: kind } as const) : undefined;
+  const request = { token, hints, productId, isSubscription };
+  const result = await lookUpToken(request, { play: connectPlay(context), now: context.now() });
+  return !result || result === 'gone' ? [] : result.observations;
+}

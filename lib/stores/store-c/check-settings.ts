@@ -1,0 +1,19 @@
+import type { Store } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
+import { getAccessToken } from './entra.ts';
+import { createSession } from './session.ts';
+import { parseEnteredSettings } from './settings.ts';
+
+/** Checks the settings of an app. `callStore` adds requests for tokens of all audiences. */
+export async function checkSettings(
+  context: StoreContext,
+  { callStore }: Parameters<Store['checkSettings']>[1],
+): Promise<string> {
+  parseEnteredSettings(context.settings);
+  if (!callStore) return 'The settings are complete. Microsoft Store was not queried.';
+  const session = createSession(context);
+  await Promise.all(
+    (['services', 'collections', 'purchase'] as const).map((audience) => getAccessToken(session, audience)),
+  );
+  return 'Microsoft Entra ID issues access tokens and service tickets to this app.';
+}

@@ -1,0 +1,78 @@
+import * as v from 'valibot';
+import { NullishText, parseTimestamp } from './timestamps.ts';
+
+const NonEmptyText = v.pipe(v.string(), v.minLength(1));
+
+/**
+ * An item of a customer's collection, in the formats of versions 6, 8 and 9.
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/query-for-products
+ */
+export const CollectionsItem = v.looseObject({
+  id: NullishText,
+  itemId: NullishText,
+  productId: v.string(),
+  skuId: NullishText,
+  productKind: NullishText,
+  productType: NullishText,
+  status: NullishText,
+  acquiredDate: NullishText,
+  endDate: NullishText,
+  modifiedDate: NullishText,
+  transactionId: NullishText,
+  quantity: v.nullish(v.number()),
+  trialData: v.nullish(v.looseObject({ isInTrialPeriod: v.nullish(v.boolean()) })),
+  recurrenceId: NullishText,
+  inAppOfferToken: NullishText,
+  devOfferId: NullishText,
+});
+export type CollectionsItem = v.InferOutput<typeof CollectionsItem>;
+
+/**
+ * A subscription, called recurrence by Microsoft.
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/get-subscriptions-for-a-user
+ */
+export const RecurrenceItem = v.looseObject({
+  id: NonEmptyText,
+  productId: v.string(),
+  skuId: NullishText,
+  autoRenew: v.nullish(v.boolean()),
+  beneficiary: NullishText,
+  expirationTime: NullishText,
+  expirationTimeWithGrace: NullishText,
+  isTrial: v.nullish(v.boolean()),
+  lastModified: NullishText,
+  startTime: NullishText,
+  cancellationDate: NullishText,
+  recurrenceState: NullishText,
+});
+export type RecurrenceItem = v.InferOutput<typeof RecurrenceItem>;
+
+const Timestamp = v.pipe(
+  v.string(),
+  v.transform((text) => parseTimestamp(text)),
+  v.number(),
+);
+
+/**
+ * A payment reversal, or the end of one. It does not identify the customer.
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/xstore-managing-refunds-and-chargebacks
+ */
+export const ClawbackEvent = v.object({
+  id: NonEmptyText,
+  time: Timestamp,
+  data: v.object({
+    orderId: v.string(),
+    productId: NonEmptyText,
+    eventDate: Timestamp,
+    eventState: NonEmptyText,
+    sandboxId: NullishText,
+    recurrenceData: v.nullish(
+      v.object({
+        recurrenceId: NonEmptyText,
+        durationIntervalStart: v.nullish(Timestamp),
+        durationInDays: v.nullish(v.number()),
+      }),
+    ),
+  }),
+});
+export type ClawbackEvent = v.InferOutput<typeof ClawbackEvent>;
