@@ -1,5 +1,6 @@
 import { type AppCache, createAppCache } from './apps/app-cache.ts';
 import { type AccessTokenRepository, createAccessTokenRepository } from './db/access-token-repository.ts';
+import { type AppItemRepository, createAppItemRepository } from './db/app-item-repository.ts';
 import { type AppRepository, createAppRepository } from './db/app-repository.ts';
 import { type CounterRepository, createCounterRepository } from './db/counter-repository.ts';
 import { type CustomerRepository, createCustomerRepository } from './db/customer-repository.ts';
@@ -13,11 +14,15 @@ import {
 } from './db/handled-notification-repository.ts';
 import { createPagedListRepository, type PagedListRepository } from './db/paged-list-repository.ts';
 import { createPriceListRepository, type PriceListRepository } from './db/price-list-repository.ts';
-import { createPurchaseRepository, type PurchaseRepository } from './db/purchase-repository.ts';
+import { createPurchaseRepository } from './db/purchase-repository.ts';
+import { createStreamMarkerRepository, type StreamMarkerRepository } from './db/stream-marker-repository.ts';
 import { createTableClient, type Table } from './db/table.ts';
 import { createTransactionRepository, type TransactionRepository } from './db/transaction-repository.ts';
 import { createUserAliasRepository, type UserAliasRepository } from './db/user-alias-repository.ts';
-import { createRateCache, type ExchangeRates } from './money/exchange-rates/rate-cache.ts';
+import type { ExchangeRates } from './money/attach-usd-rates.ts';
+import { createRateCache } from './money/exchange-rates/rate-cache.ts';
+import type { PurchaseRepository } from './purchases/purchase-repository.ts';
+import { createRecordPurchase, type RecordPurchase } from './purchases/record-purchase.ts';
 import { createMessageQueue, type MessageQueue } from './queue/message-queue.ts';
 import type { RefreshMessage } from './refresh/refresh-message.ts';
 import { createCipher } from './shared/cipher.ts';
@@ -38,12 +43,15 @@ export interface Deps {
   readonly apps: AppRepository;
   readonly appCache: AppCache;
   readonly purchases: PurchaseRepository;
+  readonly recordPurchase: RecordPurchase;
   readonly transactions: TransactionRepository;
   readonly userAliases: UserAliasRepository;
   readonly events: EventRepository;
   readonly accessTokens: AccessTokenRepository;
   readonly priceLists: PriceListRepository;
   readonly counters: CounterRepository;
+  readonly appItems: AppItemRepository;
+  readonly streamMarkers: StreamMarkerRepository;
   readonly pagedLists: PagedListRepository;
   readonly customers: CustomerRepository;
   readonly handledNotifications: HandledNotificationRepository;
@@ -81,13 +89,16 @@ function createDeps(environment: NodeJS.ProcessEnv): Deps {
     table: () => createTableClient(requireVariable(environment, 'TABLE_NAME')),
     apps: () => createAppRepository(members.table, cipher),
     appCache: () => createAppCache(members.apps, now),
-    purchases: () => createPurchaseRepository(members.table, cipher, members.exchangeRates),
+    purchases: () => createPurchaseRepository(members.table, cipher),
+    recordPurchase: () => createRecordPurchase(members.purchases, members.exchangeRates),
     transactions: () => createTransactionRepository(members.table),
     userAliases: () => createUserAliasRepository(members.table),
     events: () => createEventRepository(members.table, retentionDays, now),
     accessTokens: () => createAccessTokenRepository(members.table),
     priceLists: () => createPriceListRepository(members.table),
     counters: () => createCounterRepository(members.table),
+    appItems: () => createAppItemRepository(members.table),
+    streamMarkers: () => createStreamMarkerRepository(members.table),
     pagedLists: () => createPagedListRepository(members.table, members.counters),
     customers: () => createCustomerRepository(members.table),
     handledNotifications: () => createHandledNotificationRepository(members.table),

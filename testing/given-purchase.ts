@@ -8,9 +8,9 @@ import { buildStreamRecord } from './stream-records.ts';
 /** Records a purchase that a user validated, and counts it. */
 export async function givenPurchase(appName: string, username: string, observation: Observation): Promise<void> {
   const { purchaseId } = observation.purchase;
-  const claim = { username, how: 'validation' } as const;
-  await deps().purchases.recordPurchase(appName, purchaseId, {
-    ...{ trigger: 'validation', observed: observation, claim, strategy: 'all', now: Date.now() },
+  const claim = { username, source: 'validation' } as const;
+  await deps().recordPurchase(appName, purchaseId, {
+    ...{ trigger: 'validation', observation, claim, strategy: 'all', now: Date.now() },
   });
   await aggregatePartitions([purchasePartition(appName, purchaseId), customerPartition(appName, username)]);
 }

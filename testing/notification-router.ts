@@ -39,18 +39,15 @@ export async function startNotificationRouter(
   const written: WrittenChange[] = [];
   let queued: QueuedNotification[] = [];
   let apps: readonly string[] = [];
-  const { purchases } = deps();
+  const { recordPurchase } = deps();
   const tools: Partial<Deps> = {
     notificationQueue: {
       send: async (messages) => void queued.push(...messages.map((message) => structuredClone(message))),
     },
-    purchases: {
-      ...purchases,
-      async recordPurchase(appName, purchaseId, happened) {
-        const recorded = await purchases.recordPurchase(appName, purchaseId, happened);
-        if (recorded?.change) written.push({ appName, change: recorded.change });
-        return recorded;
-      },
+    async recordPurchase(appName, purchaseId, input) {
+      const result = await recordPurchase(appName, purchaseId, input);
+      if (result?.change) written.push({ appName, change: result.change });
+      return result;
     },
   };
   Object.assign(deps(), tools);

@@ -1,30 +1,36 @@
 import { createExchangeRateRepository } from '../lib/db/exchange-rate-repository.ts';
-import {
-  createPurchaseRepository,
-  type PurchaseRepository,
-  type RecordPurchaseInput,
-} from '../lib/db/purchase-repository.ts';
+import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
 import type { Table } from '../lib/db/table.ts';
 import { createRateCache } from '../lib/money/exchange-rates/rate-cache.ts';
 import type { Observation } from '../lib/purchases/observation.ts';
+import type { PurchaseRepository } from '../lib/purchases/purchase-repository.ts';
+import {
+  createRecordPurchase,
+  type RecordPurchase,
+  type RecordPurchaseInput,
+} from '../lib/purchases/record-purchase.ts';
 import { createObservation, startDate, testCipher } from './given.ts';
 
-/** Purchases of a table, which are priced as of `start`. */
-export const createTestRepository = (table: Table): PurchaseRepository =>
-  createPurchaseRepository(
-    table,
-    testCipher,
-    createRateCache(createExchangeRateRepository(table), () => startDate),
-  );
+/** The purchases of one table, with the use case that records them. */
+export interface TestPurchases extends PurchaseRepository {
+  readonly recordPurchase: RecordPurchase;
+}
 
-/** A validation at `start`, by a user if one is named. */
+/** Creates the purchases of a table. Exchange rates are those of `startDate`. */
+export function createTestPurchases(table: Table): TestPurchases {
+  const purchases = createPurchaseRepository(table, testCipher);
+  const rates = createRateCache(createExchangeRateRepository(table), () => startDate);
+  return { ...purchases, recordPurchase: createRecordPurchase(purchases, rates) };
+}
+
+/** A validation at `startDate`, by a customer if a username is passed. */
 export const buildValidationInput = (
   username?: string,
   observation: Observation = createObservation(),
 ): RecordPurchaseInput => ({
   trigger: 'validation',
-  observed: observation,
-  ...(username && { claim: { username, how: 'validation' } }),
+  observation,
+  ...(username && { claim: { username, source: 'validation' } }),
   strategy: 'all',
   now: startDate,
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { PurchaseRepository, RecordPurchaseInput } from '../lib/db/purchase-repository.ts';
 import { strategies } from '../lib/purchases/claims.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
+import type { RecordPurchase, RecordPurchaseInput } from '../lib/purchases/record-purchase.ts';
 import { createTransaction, dayMs } from './given.ts';
 
 /** Users of the lives; they share their purchases, and take them from each other. */
@@ -48,7 +48,7 @@ const kinds: readonly Partial<Purchase>[] = [
 
 /** Lives purchases from `from` on, one deed at a time. */
 export function createHistoryRunner(
-  purchases: PurchaseRepository,
+  recordPurchase: RecordPurchase,
   appName: string,
   { strategy, from }: Pick<RecordPurchaseInput, 'strategy'> & { from: number },
 ) {
@@ -67,10 +67,10 @@ export function createHistoryRunner(
     ];
     const manual = deed === 'link' && before;
     const claims = deed === 'buy' || deed === 'claim' || !before;
-    await purchases.recordPurchase(appName, purchaseId, {
+    await recordPurchase(appName, purchaseId, {
       trigger: manual ? 'link' : claims ? 'validation' : 'notification',
-      ...(!manual && { observed: { asOf: now, purchase: state, transactions, userAliases: [] } }),
-      ...((claims || manual) && { claim: { username: user, how: manual ? 'manual' : 'validation' } }),
+      ...(!manual && { observation: { asOf: now, purchase: state, transactions, userAliases: [] } }),
+      ...((claims || manual) && { claim: { username: user, source: manual ? 'manual' : 'validation' } }),
       strategy,
       now,
     });

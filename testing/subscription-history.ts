@@ -1,4 +1,4 @@
-import type { SealedObservation } from '../lib/purchases/merge.ts';
+import type { EncryptedObservation } from '../lib/purchases/merge.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { Transaction } from '../lib/purchases/transaction.ts';
 import { createObservation, createTransaction, dayMs, startDate } from './given.ts';
@@ -19,7 +19,7 @@ export const historyActions = [
 export type HistoryAction = (typeof historyActions)[number];
 
 /** What a store would let us observe of one subscription that lives through the actions, a look after each of them. */
-export function buildObservations(actions: readonly HistoryAction[]): SealedObservation[] {
+export function buildObservations(actions: readonly HistoryAction[]): EncryptedObservation[] {
   const first = createObservation();
   const observations = [first];
   let purchase = first.purchase;

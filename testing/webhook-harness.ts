@@ -6,9 +6,10 @@ import { createAppRepository } from '../lib/db/app-repository.ts';
 import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
 import { createEventRepository } from '../lib/db/event-repository.ts';
 import { duePartitions, dueSortKeyLimit, parseDueItemKey, purchaseKey } from '../lib/db/keys.ts';
-import { createPurchaseRepository, type RecordPurchaseInput } from '../lib/db/purchase-repository.ts';
+import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
 import type { Table } from '../lib/db/table.ts';
 import { type Deps, deps } from '../lib/deps.ts';
+import { createRecordPurchase, type RecordPurchaseInput } from '../lib/purchases/record-purchase.ts';
 import type { WebhookMessage } from '../lib/webhooks/webhook-message.ts';
 import { fanOutDeliveries } from '../lib/webhooks/fan-out.ts';
 import { createGuardedPost } from '../lib/webhooks/guarded-post.ts';
@@ -56,13 +57,15 @@ export async function createWebhookHarness({
   const now = () => world.now;
   const apps = createAppRepository(table, testCipher);
   const post = createGuardedPost({ allowsLoopback: wanted.allowsLoopback ?? true, timeoutMs: 300 });
+  const purchases = createPurchaseRepository(table, testCipher);
   const tools: Deps = {
     ...deps(),
     now,
     table,
     apps,
     appCache: createAppCache(apps, now),
-    purchases: createPurchaseRepository(table, testCipher, deps().exchangeRates),
+    purchases,
+    recordPurchase: createRecordPurchase(purchases, deps().exchangeRates),
     events: createEventRepository(table, 90, now),
     deliveries: createDeliveryRepository(table),
     emulator: { url: 'http://127.0.0.1:1', roots: [] },
@@ -112,7 +115,8 @@ async function toStreamRecord(
   { id, happened }: { id: string; happened: RecordPurchaseInput },
 ): Promise<DynamoDBRecord> {
   const before = await readImage(table, appName, id);
-  await createPurchaseRepository(table, testCipher, deps().exchangeRates).recordPurchase(appName, id, happened);
+  const recordPurchase = createRecordPurchase(createPurchaseRepository(table, testCipher), deps().exchangeRates);
+  await recordPurchase(appName, id, happened);
   const after = await readImage(table, appName, id);
   return {
     eventName: before ? 'MODIFY' : 'INSERT',

@@ -5,12 +5,12 @@ import { ServiceError } from '../../lib/shared/errors.ts';
 import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
 export const handler = createHandler(addCustomerPurchase)(
-  async ({ app, params, body, recorder }, { now, purchases, userAliases }) => {
+  async ({ app, params, body, recorder }, { now, purchases, recordPurchase, userAliases }) => {
     const { applicationUsername: username } = params;
     const purchaseId = toNeutralId(body.purchaseId);
-    const claim = { username, how: 'manual' } as const;
+    const claim = { username, source: 'manual' } as const;
     const update = { trigger: 'link', claim, strategy: app.strategy, now: now() } as const;
-    const recorded = await purchases.recordPurchase(app.name, purchaseId, update);
+    const recorded = await recordPurchase(app.name, purchaseId, update);
     if (!recorded) throw new ServiceError('ResourceNotFound', 'There is no such purchase.');
     if (recorded.change)
       await userAliases.saveAliases(app.name, { username, storeAliases: recorded.stored.state.userAliases });

@@ -1,8 +1,9 @@
 import { listCustomers } from '../../lib/api/customers.ts';
 import { toPage } from '../../lib/api/paging.ts';
 import { toCustomerInfo } from '../../lib/customers/customer-info.ts';
+import type { CustomerRow } from '../../lib/customers/customer-summary.ts';
 import { parseUsernames } from '../../lib/customers/parse-usernames.ts';
-import { type CustomerRow, parseCustomerItem } from '../../lib/db/customer-repository.ts';
+import { parseCustomerItem } from '../../lib/db/customer-repository.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(listCustomers)(async ({ app, query }, { now, pagedLists, customers }) => {

@@ -1,7 +1,7 @@
 import type { PurchaseWithOffer } from '../api/processor-a.ts';
-import type { EntitledPurchase } from '../db/purchase-repository.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';
+import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import { toPurchaseRecord } from '../purchases/to-records.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { recordObservations } from '../validation/record-observations.ts';

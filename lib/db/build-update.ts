@@ -1,29 +1,32 @@
 import type { Key } from './keys.ts';
 import type { Item, Update } from './table.ts';
 
-/** A condition as DynamoDB writes it, with the values that it compares with. */
+/** A condition expression with its attribute names and values. */
 interface UpdateCondition {
   readonly expression: string;
   readonly values?: Item;
   readonly names?: Readonly<Record<string, string>>;
 }
 
-/** The update that sets the defined fields of an item and removes the others. */
+/** Builds the update that sets the defined fields of an item and removes the undefined ones. */
 export function buildUpdate(key: Key, fields: Item, condition?: UpdateCondition): Update {
-  const entries = Object.entries(fields).map(([name, value], index) => ({ name, value, place: `f${index}` }));
-  const set = entries.filter(({ value }) => value !== undefined);
-  const removed = entries.filter(({ value }) => value === undefined);
-  const list = (batch: typeof entries, write: (place: string) => string) =>
-    batch.map(({ place }) => write(place)).join(', ');
-  const values = { ...Object.fromEntries(set.map(({ place, value }) => [`:${place}`, value])), ...condition?.values };
+  const attributes = Object.entries(fields).map(([name, value], index) => ({ name, value, placeholder: `f${index}` }));
+  const setAttributes = attributes.filter(({ value }) => value !== undefined);
+  const removedAttributes = attributes.filter(({ value }) => value === undefined);
+  const setClauses = setAttributes.map(({ placeholder }) => `#${placeholder} = :${placeholder}`);
+  const removeClauses = removedAttributes.map(({ placeholder }) => `#${placeholder}`);
+  const values = {
+    ...Object.fromEntries(setAttributes.map(({ placeholder, value }) => [`:${placeholder}`, value])),
+    ...condition?.values,
+  };
   return {
     Key: { ...key },
     UpdateExpression: [
-      set.length > 0 ? `SET ${list(set, (place) => `#${place} = :${place}`)}` : '',
-      removed.length > 0 ? `REMOVE ${list(removed, (place) => `#${place}`)}` : '',
+      setClauses.length > 0 ? `SET ${setClauses.join(', ')}` : '',
+      removeClauses.length > 0 ? `REMOVE ${removeClauses.join(', ')}` : '',
     ].join(' '),
     ExpressionAttributeNames: {
-      ...Object.fromEntries(entries.map(({ name, place }) => [`#${place}`, name])),
+      ...Object.fromEntries(attributes.map(({ name, placeholder }) => [`#${placeholder}`, name])),
       ...condition?.names,
     },
     ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),

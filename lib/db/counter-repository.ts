@@ -1,77 +1,69 @@
-import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
 import { retryOnConflict } from '../shared/retry.ts';
 import { applyIncrements, Counter, emptyCounter, type TallyIncrement } from '../statistics/counter.ts';
 import type { Tally } from '../statistics/tally.ts';
 import * as keys from './keys.ts';
-import type { Item, Table } from './table.ts';
+import type { Item, Table, Update } from './table.ts';
 
-/** A tally with its day (`YYYY-MM-DD`) or month (`YYYY-MM`). */
+/** The tally of a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). */
 interface CounterPeriod {
   readonly period: string;
   readonly tally: Tally;
-  /** Grows whenever the counter changes; 0 is that of one which does not exist. */
+  /** Incremented with every change of the counter. 0: the counter does not exist. */
   readonly version: number;
 }
 
-/** What a counter is to say instead. */
+/** A replacement of one tally. */
 interface CounterCorrection {
-  readonly key: keys.Key;
-  /** The version that the correction is of; of any where there is none. */
+  readonly period: string;
+  /** The version to correct. Undefined: any version. */
   readonly version?: number;
   readonly change: (tally: Tally) => Tally;
 }
 
-/** The sums of an application's days and months. */
+/** The counters of the days and months of all apps. */
 export interface CounterRepository {
-  /** Adds what a counter does not have yet of a shard's records. Throws `Conflict` after ten others were faster. */
-  increment(key: keys.Key, shard: string, portions: readonly TallyIncrement[]): Promise<void>;
-  /** The days from the first to the last, both included, that have anything; earliest first. */
+  /** Applies the increments that lie behind the shard's checkpoint. Throws `Conflict` after ten concurrent writes. */
+  increment(appName: string, period: string, shard: string, increments: readonly TallyIncrement[]): Promise<void>;
+  /** Lists the existing days from the first to the last, both included, earliest first. */
   listDays(appName: string, first: string, last: string): Promise<CounterPeriod[]>;
+  /** Lists the existing months from the first to the last, both included, earliest first. */
   listMonths(appName: string, first?: string, last?: string): Promise<CounterPeriod[]>;
-  /** Replaces tallies, all or none; the marks stay. False, and nothing is done, when one no longer has its version. */
-  replaceTallies(corrections: readonly CounterCorrection[]): Promise<boolean>;
+  /** Replaces tallies atomically and keeps the checkpoints. Returns false, without a write, if a version has changed. */
+  replaceTallies(appName: string, corrections: readonly CounterCorrection[]): Promise<boolean>;
 }
 
 export function createCounterRepository(table: Table): CounterRepository {
-  const read = async (key: keys.Key): Promise<Counter> => {
+  const find = async (key: keys.Key): Promise<Counter> => {
     const item = await table.get(key);
     return item ? parse(Counter, item, 'DatabaseError') : emptyCounter;
   };
-  const buildCounterUpdate = (Key: keys.Key, counter: Counter, before: Counter) => ({
-    Key,
-    UpdateExpression: 'SET tally = :tally, checkpoints = :checkpoints, version = :version',
-    ConditionExpression: 'attribute_not_exists(pk) OR version = :before',
-    ExpressionAttributeValues: {
-      ':tally': counter.tally,
-      ':checkpoints': counter.checkpoints,
-      ':version': counter.version,
-      ':before': before.version,
-    },
-  });
-  const between = async (appName: string, from: string, to: string): Promise<CounterPeriod[]> => {
-    const items = await table.query({ partition: keys.countersPartition(appName), between: [from, to] });
+  const listBetween = async (appName: string, first: string, last: string): Promise<CounterPeriod[]> => {
+    const items = await table.query({ partition: keys.countersPartition(appName), between: [first, last] });
     return items.map(toCounterPeriod);
   };
   return {
-    async increment(key, shard, portions) {
+    async increment(appName, period, shard, increments) {
+      const key = keys.counterKey(appName, period);
       await retryOnConflict(async () => {
-        const before = await read(key);
-        const after = applyIncrements(before, shard, portions);
+        const before = await find(key);
+        const after = applyIncrements(before, shard, increments);
         if (after) await table.update(buildCounterUpdate(key, after, before));
       });
     },
-    listDays: async (appName, first, last) => await between(appName, keys.dayPrefix + first, keys.dayPrefix + last),
+    listDays: async (appName, first, last) => await listBetween(appName, keys.dayPrefix + first, keys.dayPrefix + last),
     listMonths: async (appName, first = '', last = '9999') =>
-      await between(appName, keys.monthPrefix + first, keys.monthPrefix + last),
-    async replaceTallies(corrections) {
+      await listBetween(appName, keys.monthPrefix + first, keys.monthPrefix + last),
+    async replaceTallies(appName, corrections) {
       return await retryOnConflict(async () => {
-        const present = await Promise.all(corrections.map(async ({ key }) => await read(key)));
-        if (corrections.some(({ version }, index) => version !== undefined && version !== present[index]?.version)) {
-          return false;
-        }
-        const writes = corrections.map(({ key, change }, index) => {
-          const before = present[index] ?? emptyCounter;
+        const counters = await Promise.all(
+          corrections.map(async (correction) => {
+            const key = keys.counterKey(appName, correction.period);
+            return { key, before: await find(key), ...correction };
+          }),
+        );
+        if (counters.some(({ version, before }) => version !== undefined && version !== before.version)) return false;
+        const writes = counters.map(({ key, before, change }) => {
           const after = { ...before, tally: change(before.tally), version: before.version + 1 };
           return { Update: { TableName: table.name, ...buildCounterUpdate(key, after, before) } };
         });
@@ -82,7 +74,19 @@ export function createCounterRepository(table: Table): CounterRepository {
   };
 }
 
+const buildCounterUpdate = (Key: keys.Key, counter: Counter, before: Counter): Update => ({
+  Key,
+  UpdateExpression: 'SET tally = :tally, checkpoints = :checkpoints, version = :version',
+  ConditionExpression: 'attribute_not_exists(pk) OR version = :before',
+  ExpressionAttributeValues: {
+    ':tally': counter.tally,
+    ':checkpoints': counter.checkpoints,
+    ':version': counter.version,
+    ':before': before.version,
+  },
+});
+
 function toCounterPeriod(item: Item): CounterPeriod {
   const { tally, version } = parse(Counter, item, 'DatabaseError');
-  return { period: String(item.sk).slice(2), tally, version };
+  return { period: keys.parseCounterPeriod(String(item.sk)), tally, version };
 }

@@ -1,8 +1,14 @@
 import * as v from 'valibot';
-import { buildCustomerSummary, CustomerSummary } from '../customers/customer-summary.ts';
+import {
+  buildCustomerSummary,
+  type CustomerRow,
+  CustomerSummary,
+  type SummaryChange,
+} from '../customers/customer-summary.ts';
 import type { Purchase } from '../purchases/purchase.ts';
-import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
+import { retryOnConflict } from '../shared/retry.ts';
+import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
 
@@ -12,27 +18,18 @@ const CustomerItem = v.object({
   summaryVersion: v.optional(v.number(), 0),
 });
 
-/** A customer as lists show them. */
-export interface CustomerRow {
-  readonly username: string;
-  readonly summary: CustomerSummary;
-}
-
-/** What a summary said before it was worked out anew, and what it says now. */
-export interface SummaryChange {
-  readonly before: CustomerSummary;
-  readonly after: CustomerSummary;
-}
-
-/** Customers of one table. */
+/** The customers of all apps. */
 export interface CustomerRepository {
-  /** Those of the names that are known, in the order of the names. */
+  /** Returns the customers that exist, in the order of the usernames. */
   findMany(appName: string, usernames: readonly string[]): Promise<CustomerRow[]>;
-  /** Works the summary out from what `read` gives, again while others do the same. A name that is unknown stays so. */
+  /**
+   * Rebuilds the customer's summary from the purchases that `listPurchases` returns. Calls it again if another worker
+   * interferes. Returns undefined if the customer does not exist. Throws `Conflict` after ten concurrent writes.
+   */
   updateSummary(
     appName: string,
     username: string,
-    read: () => Promise<readonly Purchase[]>,
+    listPurchases: () => Promise<readonly Purchase[]>,
   ): Promise<SummaryChange | undefined>;
 }
 
@@ -44,33 +41,28 @@ export function createCustomerRepository(table: Table): CustomerRepository {
       );
       return items.map(parseCustomerItem);
     },
-    async updateSummary(appName, username, read) {
-      const Key = keys.customerKey(appName, username);
-      for (let attempt = 1; ; attempt++) {
-        const item = await table.get(Key);
+    async updateSummary(appName, username, listPurchases) {
+      const key = keys.customerKey(appName, username);
+      return await retryOnConflict(async () => {
+        const item = await table.get(key);
         if (!item) return undefined;
         const { summary: before, summaryVersion } = parse(CustomerItem, item, 'DatabaseError');
-        const summary = buildCustomerSummary(await read());
-        // Also one that says the same is written: another worker with older purchases must find the version moved.
-        try {
-          await table.update({
-            Key,
-            UpdateExpression: 'SET summary = :summary, summaryVersion = :next',
-            ConditionExpression:
-              'attribute_exists(pk) AND (attribute_not_exists(summaryVersion) OR summaryVersion = :version)',
-            ExpressionAttributeValues: { ':summary': summary, ':version': summaryVersion, ':next': summaryVersion + 1 },
-          });
-          return { before, after: summary };
-        } catch (error) {
-          const isConflict = error instanceof ServiceError && error.code === ('Conflict' satisfies ErrorCode);
-          if (!isConflict || attempt === 10) throw error;
-        }
-      }
+        const after = buildCustomerSummary(await listPurchases());
+        // An unchanged summary is written, too: the new version makes a worker with older purchases fail its condition.
+        const fields = { summary: after, summaryVersion: summaryVersion + 1 };
+        await table.update(
+          buildUpdate(key, fields, {
+            expression: 'attribute_exists(pk) AND (attribute_not_exists(summaryVersion) OR summaryVersion = :version)',
+            values: { ':version': summaryVersion },
+          }),
+        );
+        return { before, after };
+      });
     },
   };
 }
 
-/** The item of a customer as lists show it. */
+/** Parses a customer item. Throws `DatabaseError` if it does not match the schema. */
 export function parseCustomerItem(item: Item): CustomerRow {
   const { username, summary } = parse(CustomerItem, item, 'DatabaseError');
   return { username, summary };

@@ -1,18 +1,19 @@
-import { type ErrorCode, ServiceError } from '../shared/errors.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { type EpochMillis, minuteMs } from '../shared/time.ts';
+import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
+import { tryUpdate } from './try-update.ts';
 
-/** What is due, of all applications. */
+/** The due items of all apps. */
 export interface DueItemRepository {
   /**
-   * Takes up to `limit` things that are due at `now`, oldest first. What is not done with ten minutes later, because
-   * somebody crashed, is taken again.
+   * Leases up to `limit` items that are due at `now`, oldest first. An item that is still due after the lease of ten minutes,
+   * for example because the worker crashed, is leased again.
    */
   lease(now: EpochMillis, limit: number): Promise<keys.DueItem[]>;
 }
 
-const leaseMs = 10 * 60_000;
+const leaseMs = 10 * minuteMs;
 
 export function createDueItemRepository(table: Table): DueItemRepository {
   return {
@@ -22,26 +23,17 @@ export function createDueItemRepository(table: Table): DueItemRepository {
         keys.duePartitions.map((partition) => table.query({ partition, index: 'due', before, limit })),
       );
       const oldest = lists.flat().sort((a, b) => (String(a.dueSk) < String(b.dueSk) ? -1 : 1));
-      const taken = await Promise.all(oldest.slice(0, limit).map((item) => tryLease(table, item, now)));
-      return taken.filter((due) => due !== undefined);
+      const leased = await Promise.all(oldest.slice(0, limit).map((item) => tryLease(table, item, now)));
+      return leased.filter((dueItem) => dueItem !== undefined);
     },
   };
 }
 
-/** Moves the item's time on, unless somebody else did or it is no longer due. */
+/** Moves the item's due time. Returns undefined if another worker has leased the item, or if it is no longer due. */
 async function tryLease(table: Table, item: Item, now: EpochMillis): Promise<keys.DueItem | undefined> {
-  const key = { pk: String(item.pk), sk: String(item.sk) };
-  const next = keys.dueIndexKeys(key, now + leaseMs);
-  try {
-    await table.update({
-      Key: key,
-      UpdateExpression: 'SET dueSk = :next',
-      ConditionExpression: 'dueSk = :seen',
-      ExpressionAttributeValues: { ':next': next.dueSk, ':seen': item.dueSk },
-    });
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === ('Conflict' satisfies ErrorCode)) return undefined;
-    throw error;
-  }
-  return keys.parseDueItemKey(key);
+  const key = keys.toKey(item);
+  const { dueSk } = keys.dueIndexKeys(key, now + leaseMs);
+  const condition = { expression: 'dueSk = :current', values: { ':current': item.dueSk } };
+  const isLeased = await tryUpdate(table, buildUpdate(key, { dueSk }, condition));
+  return isLeased ? keys.parseDueItemKey(key) : undefined;
 }

@@ -1,40 +1,69 @@
+import type { ItemKind } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 
 /*
- * Every key of the one table. `a` is the application's name, taken from the verified credential and never from a path, so
- * no application can reach another's rows; names hold no `#`.
+ * THE TABLE
  *
- * Item                        pk                   sk                    indexes
- * Application                 APP#a                APP                   byCreated APPS by name
- * Store settings, encrypted   APP#a                STORE#<platform>
- * Purchase                    a#P#<purchaseId>     P                     byCreated a#P, byKey a#PU by updatedAt, due
- * Its claims                  a#P#<purchaseId>     C#<username>
- * Its notifications           a#P#<purchaseId>     N#<date>#<id>
- * Its transactions            a#P#<purchaseId>     T#<transactionId>     byCreated a#T by date, byKey a#T#<transactionId>
- *                                                                        where that is not the purchase's id
- * Customer                    a#C#<username>       C                     byCreated a#C
- * Customer's purchase (link)  a#C#<username>       P#<purchaseId>
- * User alias                  a#U#<alias>          U
- * Purchase nobody owns yet    a#U#<alias>          W#<purchaseId>
- * Done once (a charge)        a#O#<platform>#<sha> O
- * Handled store message       a#K#<platform>#<key> K, with several purchases also K#<purchaseId>
- * The same, on the queue      a#K#<platform>#<key> Q, put there by a look at the store
- * Access token (SHA-256)      a#A#<hash>           A
- * Webhook delivery            a#D#<deliveryId>     D                     byCreated a#D and due, once it has failed
- * URL that takes no webhooks  a#H#<sha of URL>     H
- * Price list of a processor   a#L#<platform>       L
- * Its last change there       a#L#<platform>       X
- * Reference rates of a day    FX                   <YYYY-MM-DD>
- * Statistics and counts       a#S                  D#<day>, M#<month>
- * Fence in the stream         a#F#<id>             F
- * Event: context and content  a#E#<eventId>        E                     byCreated a#E#<shard>
- * Event: raw, compressed      a#E#<eventId>        R                     in `E` where both are small
- * Event tag                   a#G#<tag>            <date>#<eventId>
+ * All data is in one table with the keys `pk` and `sk`. `a` is the name of an app. It comes from the verified credentials,
+ * never from the path, so an app cannot access the items of another app. App names do not contain `#`.
+ * Times in keys are epoch milliseconds with 13 digits, so that they sort by time.
+ *
+ * ITEMS
+ *
+ * Item                             pk                    sk                      In indexes
+ * App                              APP#a                 APP                     byCreated
+ * Store settings (encrypted)       APP#a                 STORE#<platform>
+ * Purchase                         a#P#<purchaseId>      P                       byCreated, byKey, due (if scheduled)
+ *   Claim                          a#P#<purchaseId>      C#<username>
+ *   Lifecycle notification         a#P#<purchaseId>      N#<date>#<id>
+ *   Transaction                    a#P#<purchaseId>      T#<transactionId>       byCreated, byKey (if its id differs from
+ *                                                                                the id of the purchase)
+ * Customer                         a#C#<username>        C                       byCreated
+ *   Link to an owned purchase      a#C#<username>        P#<purchaseId>
+ * User alias                       a#U#<alias>           U
+ *   Link to an unclaimed purchase  a#U#<alias>           W#<purchaseId>                                            TTL
+ * Webhook delivery                 a#D#<deliveryId>      D                       byCreated, due (if failed)        TTL
+ * Health of a webhook URL          a#H#<SHA-256 of URL>  H                                                         TTL
+ * Handled store notification       a#K#<platform>#<key>  K                                                         TTL
+ *   One of its purchases           a#K#<platform>#<key>  K#<purchaseId>                                            TTL
+ *   Recovered and enqueued         a#K#<platform>#<key>  Q                                                         TTL
+ * Event                            a#E#<eventId>         E                       byCreated                         TTL
+ *   Raw view (compressed)          a#E#<eventId>         R (large views only)                                      TTL
+ * Event tag                        a#G#<tag>             <date>#<eventId>                                          TTL
+ * Statistics of a day or month     a#S                   D#<day>, M#<month>
+ * Stream marker                    a#F#<id>              F                                                         TTL
+ * Idempotent run                   a#O#<platform>#<sha>  O                                                         TTL
+ * Access token (SHA-256)           a#A#<hash>            A                                                         TTL
+ * Price list of a processor        a#L#<platform>        L                                                         TTL
+ *   Time of its last change        a#L#<platform>        X                                                         TTL
+ * Exchange rates of a day          FX                    <YYYY-MM-DD>
+ *
+ * INDEXES (all KEYS_ONLY: a page is one query of the index and one BatchGetItem)
+ *
+ * Index      Partition key                  Sort key                      Items
+ * byCreated  APPS                           <app name>                    apps
+ *            a#P, a#C, a#T, a#D             <date>#<id>                   purchases, customers, transactions, failed deliveries
+ *            a#E#<shard>                    <date>#<eventId>              events
+ * byKey      a#PU                           <updatedAt>#<purchaseId>      purchases
+ *            a#T#<transactionId>            <date>                        transactions
+ * due        DUE#<shard>                    <dueAt>                       purchases and deliveries of all apps
+ *
+ * ACCESS PATTERNS
+ *
+ * Purchase with claims, transactions, notifications   query  pk = a#P#<purchaseId>
+ * Purchases of a customer                             query  pk = a#C#<username>, sk begins with P#, then BatchGetItem
+ * Page of purchases, customers or transactions        query  byCreated, from the hour that the statistics name
+ * Purchases changed since a date                      query  byKey = a#PU
+ * Transaction by id                                   get    a#P#<id>, T#<id>; query byKey = a#T#<transactionId>
+ * Unclaimed purchases of a user alias                 query  pk = a#U#<alias>, sk begins with W#
+ * Newest events; events of a tag                      query  byCreated = a#E#<each shard>; query pk = a#G#<tag>
+ * Due refreshes and webhook retries                   query  due = DUE#<each shard>, sk < now
+ * Statistics of a range                               query  pk = a#S, sk between two days or two months
  */
 
 export const tableKey = { pk: 'pk', sk: 'sk' } as const;
 
-/** The three overloaded indexes, all KEYS_ONLY: a page is one index query and one BatchGet. */
+/** The three overloaded indexes. */
 export const indexes = {
   byCreated: { pk: 'createdPk', sk: 'createdSk' },
   byKey: { pk: 'keyPk', sk: 'keySk' },
@@ -46,25 +75,20 @@ export interface Key {
   readonly sk: string;
 }
 
-/** Something whose time has come: a purchase to look at, or a webhook to send again. */
-export type DueItem =
-  | { readonly kind: 'purchase'; readonly appName: string; readonly purchaseId: string }
-  | { readonly kind: 'delivery'; readonly appName: string; readonly deliveryId: string };
+/** Returns the key of an item or index entry. */
+export const toKey = ({ pk, sk }: Readonly<Record<string, unknown>>): Key => ({ pk: String(pk), sk: String(sk) });
 
 /**
- * Every request of an application writes one event, so that list is spread: one index partition takes 1,000 writes a
- * second, 8 take 8,000 requests a second of one application. All other lists grow by purchases, not by requests.
+ * Converts a time into a value of the attribute `ttl`, in epoch seconds. DynamoDB deletes the item within a few days after it.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html
  */
-const eventShards = 8;
+export const toTtl = (expiresAt: EpochMillis): number => Math.ceil(expiresAt / 1000);
 
 const maxTimestamp = 9_999_999_999_999;
 
-/** Epoch milliseconds as text that sorts like the number: what is before 1970 as its beginning, what is after 2286 as its end. */
-const toSortableTimestamp = (date: EpochMillis): string =>
+/** Formats a time as 13 digits that sort by time. Clamps times before 1970 and after 2286. */
+export const toSortableTimestamp = (date: EpochMillis): string =>
   String(Math.trunc(Math.min(Math.max(date, 0), maxTimestamp))).padStart(13, '0');
-
-/** What is due, of all applications: every refresh moves an item within it. */
-const dueShards = 4;
 
 const pickShard = (id: string, shards: number): number => {
   let hash = 0;
@@ -72,22 +96,46 @@ const pickShard = (id: string, shards: number): number => {
   return hash % shards;
 };
 
+/** Returns the app and the kind of the item with this key. */
+export function parseItemKey({ pk, sk }: Key): { readonly appName: string; readonly kind: ItemKind } {
+  const [appName = '', section = ''] = pk.split('#', 2);
+  return { appName, kind: toItemKind(section, sk) };
+}
+
+function toItemKind(section: string, sk: string): ItemKind {
+  if (section === 'P' && sk === 'P') return 'purchase';
+  if (section === 'P' && sk.startsWith(claimPrefix)) return 'claim';
+  if (section === 'P' && sk.startsWith(notificationPrefix)) return 'notification';
+  if (section === 'P' && sk.startsWith(transactionPrefix)) return 'transaction';
+  if (section === 'C' && sk === 'C') return 'customer';
+  if (section === 'E' && sk === 'E') return 'event';
+  return section === 'F' && sk === 'F' ? 'streamMarker' : 'other';
+}
+
+/** A purchase to refresh or a webhook to retry. */
+export type DueItem =
+  | { readonly kind: 'purchase'; readonly appName: string; readonly purchaseId: string }
+  | { readonly kind: 'delivery'; readonly appName: string; readonly deliveryId: string };
+
+/** Shards of the index `due`. It contains the items of all apps, and every refresh moves an item within it. */
+const dueShards = 4;
+
 /** The partitions of the index `due`. */
 export const duePartitions: readonly string[] = Array.from({ length: dueShards }, (_, shard) => `DUE#${shard}`);
-/** Where the sweep finds an item from `dueAt` on. */
+/** Builds the index keys of an item that is due from `dueAt` on. */
 export const dueIndexKeys = ({ pk }: Key, dueAt: EpochMillis) => ({
   duePk: duePartitions[pickShard(pk, dueShards)],
   dueSk: toSortableTimestamp(dueAt),
 });
-/** What the key of an item in the index `due` names; undefined for an item that is of neither kind. */
-export function parseDueItemKey({ pk, sk }: Key): DueItem | undefined {
-  const [appName = '', kind] = pk.split('#', 2);
-  const id = pk.slice(`${appName}#${kind}#`.length);
-  if (kind === 'P' && sk === 'P') return { kind: 'purchase', appName, purchaseId: id };
-  return kind === 'D' ? { kind: 'delivery', appName, deliveryId: id } : undefined;
-}
-/** Sorts after every item that is due by then. */
+/** Builds a sort key that is greater than those of all items due at `now`. */
 export const dueSortKeyLimit = (now: EpochMillis): string => toSortableTimestamp(now + 1);
+/** Returns the due item with this key. Undefined if the key is neither of a purchase nor of a delivery. */
+export function parseDueItemKey({ pk, sk }: Key): DueItem | undefined {
+  const [appName = '', section] = pk.split('#', 2);
+  const id = pk.slice(`${appName}#${section}#`.length);
+  if (section === 'P' && sk === 'P') return { kind: 'purchase', appName, purchaseId: id };
+  return section === 'D' ? { kind: 'delivery', appName, deliveryId: id } : undefined;
+}
 
 export const appsPartition = 'APPS';
 export const appIndexKeys = (appName: string) => ({ createdPk: appsPartition, createdSk: appName });
@@ -128,7 +176,7 @@ export const purchaseIndexKeys = (
   keyPk: `${appName}#PU`,
   keySk: `${toSortableTimestamp(dates.updatedAt)}#${purchaseId}`,
 });
-/** A transaction with its purchase's id, as a first payment often is, is found by its own key and needs no other. */
+/** Leaves out `byKey` if the ids of transaction and purchase are equal: the primary key finds such a transaction. */
 export const transactionIndexKeys = (
   appName: string,
   purchaseId: string,
@@ -145,7 +193,7 @@ export const transactionIdPartition = (appName: string, transactionId: string): 
   `${appName}#T#${transactionId}`;
 
 export const customerPartition = (appName: string, username: string): string => `${appName}#C#${username}`;
-/** The user of a customer's partition; only an application's name holds no `#`. */
+/** Returns the username of a customer's partition. A username can contain `#`, an app name cannot. */
 export const parseCustomerPartition = (partition: string): string =>
   partition.slice(partition.indexOf('#') + '#C#'.length);
 export const customerKey = (appName: string, username: string): Key => ({
@@ -174,10 +222,10 @@ export const handledNotificationKey = (appName: string, platform: string, key: s
 });
 export const handledNotificationPartKey = (
   appName: string,
-  message: { platform: string; key: string },
+  notification: { platform: string; key: string },
   purchaseId: string,
 ): Key => ({
-  pk: handledNotificationKey(appName, message.platform, message.key).pk,
+  pk: handledNotificationKey(appName, notification.platform, notification.key).pk,
   sk: `K#${purchaseId}`,
 });
 export const enqueuedNotificationKey = (appName: string, platform: string, key: string): Key => ({
@@ -205,13 +253,19 @@ export const deliveryIndexKeys = (appName: string, deliveryId: string, createdAt
 });
 export const webhookUrlKey = (appName: string, digest: string): Key => ({ pk: `${appName}#H#${digest}`, sk: 'H' });
 
+/**
+ * Shards of an app's event list. Every request writes an event, and an index partition accepts 1,000 writes a second: 8
+ * shards allow 8,000 requests a second for one app. All other lists grow with purchases, not with requests.
+ */
+const eventShards = 8;
+
 export const eventKey = (appName: string, eventId: string): Key => ({ pk: `${appName}#E#${eventId}`, sk: 'E' });
 export const rawEventKey = (appName: string, eventId: string): Key => ({ pk: `${appName}#E#${eventId}`, sk: 'R' });
 export const eventIndexKeys = (appName: string, eventId: string, date: EpochMillis) => ({
   createdPk: `${appName}#E#${pickShard(eventId, eventShards)}`,
   createdSk: `${toSortableTimestamp(date)}#${eventId}`,
 });
-/** The partitions of the index `byCreated` that together list an application's events. */
+/** The partitions of the index `byCreated` that list an app's events. */
 export const eventPartitions = (appName: string): string[] =>
   Array.from({ length: eventShards }, (_, shard) => `${appName}#E#${shard}`);
 export const tagPartition = (appName: string, tag: string): string => `${appName}#G#${tag}`;
@@ -227,31 +281,25 @@ export const ratesKey = (day: string): Key => ({ pk: ratesPartition, sk: day });
 export const countersPartition = (appName: string): string => `${appName}#S`;
 export const dayPrefix = 'D#';
 export const monthPrefix = 'M#';
-/** A day as `YYYY-MM-DD`. */
-export const dayKey = (appName: string, day: string): Key => ({
+/** Builds the key of the counter of a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). */
+export const counterKey = (appName: string, period: string): Key => ({
   pk: countersPartition(appName),
-  sk: `${dayPrefix}${day}`,
+  sk: `${period.length === 'YYYY-MM'.length ? monthPrefix : dayPrefix}${period}`,
 });
-/** A month as `YYYY-MM`. */
-export const monthKey = (appName: string, month: string): Key => ({
-  pk: countersPartition(appName),
-  sk: `${monthPrefix}${month}`,
-});
+/** Returns the day or month of a counter's sort key. */
+export const parseCounterPeriod = (sk: string): string => sk.slice(dayPrefix.length);
 
-export const streamMarkerSk = 'F';
-export const streamMarkerKey = (appName: string, id: string): Key => ({ pk: `${appName}#F#${id}`, sk: streamMarkerSk });
+export const streamMarkerKey = (appName: string, id: string): Key => ({ pk: `${appName}#F#${id}`, sk: 'F' });
 
-/** The list of an application's purchases (`P`), transactions (`T`) or customers (`C`) in the index `byCreated`. */
+/** The partition of `byCreated` that lists an app's purchases (`P`), transactions (`T`) or customers (`C`). */
 export const listPartition = (appName: string, collection: 'P' | 'T' | 'C'): string => `${appName}#${collection}`;
-/** The purchases by their latest change in the index `byKey`. */
+/** The partition of `byKey` that lists an app's purchases by their last change. */
 export const updatedPartition = (appName: string): string => `${appName}#PU`;
-/** Sorts before every row that began at that moment. */
-export const timestampKey = (date: EpochMillis): string => toSortableTimestamp(date);
-/** The moment in which the row of a list's sort key began. */
+/** Returns the time in a sort key of a list. */
 export const parseKeyTimestamp = (createdSk: string): EpochMillis => Number(createdSk.slice(0, 13));
-/** Every sort key that begins with a moment is between them: a colon comes after the digits. */
+/** Bounds that enclose every sort key that starts with a time: a colon sorts after the digits. */
 export const allTimestamps = ['0', ':'] as const;
-/** The sort keys from the one moment (included) to the other (excluded). */
+/** Returns bounds of the sort keys from `startdate` (included) to `enddate` (excluded). Each defaults to no bound. */
 export const timestampRange = ({
   startdate,
   enddate,

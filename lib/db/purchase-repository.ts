@@ -1,24 +1,14 @@
+import pMap from 'p-map';
 import * as v from 'valibot';
-import { attachUsdRates } from '../money/exchange-rates/attach-usd-rates.ts';
-import type { ExchangeRates } from '../money/exchange-rates/rate-cache.ts';
 import { Claim } from '../purchases/claims.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
-import type { SealedObservation } from '../purchases/merge.ts';
-import type { Observation } from '../purchases/observation.ts';
 import { Purchase } from '../purchases/purchase.ts';
-import {
-  computePurchaseChange,
-  type PurchaseChange,
-  type PurchaseUpdate,
-  type StoredPurchase,
-} from '../purchases/purchase-change.ts';
+import type { StoredPurchase } from '../purchases/purchase-change.ts';
+import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import type { Cipher } from '../shared/cipher.ts';
-import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import { parse, parseJson } from '../shared/parse.ts';
-import { retryOnConflict } from '../shared/retry.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { buildHandledMarker, handledPartKey, type NotificationPart } from './handled-notification-repository.ts';
+import { buildHandledMarker, handledPartKey } from './handled-notification-repository.ts';
 import {
   claimPrefix,
   customerKey,
@@ -28,6 +18,7 @@ import {
   ownedPurchasePrefix,
   purchaseKey,
   purchasePartition,
+  toKey,
   transactionPrefix,
 } from './keys.ts';
 import { buildChangeTransactions } from './purchase-writes.ts';
@@ -50,61 +41,14 @@ const PurchaseItem = v.object({
 });
 const TransactionItem = v.object({ transaction: Transaction, asOf: v.number(), amountAsOf: v.number() });
 const NotificationItem = v.object({ id: v.string(), date: v.number(), reason: NotificationReason });
-type NotificationItem = v.InferOutput<typeof NotificationItem>;
 
-/** A purchase with its owners, without its transactions and claims. */
-export interface EntitledPurchase {
-  readonly purchase: Purchase;
-  readonly entitledUsers: readonly string[];
-}
+const RefreshToken = v.record(v.string(), v.string());
 
-/** Purchases of one table. An application's name is part of every key. */
-export interface PurchaseRepository {
-  find(appName: string, purchaseId: string): Promise<EntitledPurchase | undefined>;
-  /** The same for several ids at once: those that there are. */
-  findMany(appName: string, purchaseIds: readonly string[]): Promise<EntitledPurchase[]>;
-  /** What the user owns, latest purchase first. */
-  listByUser(appName: string, username: string): Promise<Purchase[]>;
-  findRefreshState(appName: string, purchaseId: string): Promise<PurchaseRefreshState | undefined>;
-  listTransactions(appName: string, purchaseIds: readonly string[]): Promise<Transaction[]>;
-  /** Lifecycle notifications, oldest first. */
-  listNotifications(appName: string, purchaseId: string): Promise<NotificationItem[]>;
-  listClaims(appName: string, purchaseId: string): Promise<Claim[]>;
-  /**
-   * Takes in what happened to a purchase and writes what it changes in one transaction, again from the start when another
-   * writer came first. Returns the purchase as it is then; undefined when there is none. Throws `Conflict` after ten tries.
-   */
-  recordPurchase(
-    appName: string,
-    purchaseId: string,
-    happening: RecordPurchaseInput,
-  ): Promise<RecordPurchaseResult | undefined>;
-  /** Seals what refreshes need under the first master key; of how many purchases it was under another. */
-  reencryptRefreshTokens(appName: string): Promise<number>;
-}
+const reencryptConcurrency = 25;
 
-/** What happened to a purchase, as adapters observe it. */
-export type RecordPurchaseInput = Omit<PurchaseUpdate, 'observed' | 'replaced'> & {
-  readonly observed?: Observation;
-  /** The store's message that told of it: what it tells is taken in once, and marked so in the same transaction. */
-  readonly notificationPart?: NotificationPart;
-};
-
-export interface RecordPurchaseResult {
-  readonly stored: StoredPurchase;
-  /** Undefined when the table already said it all. */
-  readonly change?: PurchaseChange;
-}
-
-/** What the store must be shown to tell of a purchase again. */
-export interface PurchaseRefreshState {
-  readonly purchase: Purchase;
-  /** Decrypted; undefined when the store cannot be asked. */
-  readonly refreshToken?: Readonly<Record<string, string>>;
-  readonly lastRefreshAt?: EpochMillis;
-}
-
-export function createPurchaseRepository(table: Table, cipher: Cipher, rates: ExchangeRates): PurchaseRepository {
+export function createPurchaseRepository(table: Table, cipher: Cipher): PurchaseRepository {
+  const listItems = async (appName: string, purchaseId: string, prefix: string): Promise<Item[]> =>
+    await table.query({ partition: purchasePartition(appName, purchaseId), prefix });
   return {
     async find(appName, purchaseId) {
       const item = await table.get(purchaseKey(appName, purchaseId));
@@ -127,118 +71,89 @@ export function createPurchaseRepository(table: Table, cipher: Cipher, rates: Ex
     async findRefreshState(appName, purchaseId) {
       const item = await table.get(purchaseKey(appName, purchaseId));
       if (!item) return undefined;
-      const { purchase, refreshToken: sealedToken, lastRefreshAt } = parsePurchaseItem(item);
-      const text = sealedToken && (await cipher.decrypt(sealedToken, refreshTokenContext(appName, purchaseId)));
+      const { purchase, refreshToken: ciphertext, lastRefreshAt } = parsePurchaseItem(item);
+      const json = ciphertext && (await cipher.decrypt(ciphertext, refreshTokenContext(appName, purchaseId)));
       return {
         purchase,
-        ...(text && { refreshToken: parseJson(v.record(v.string(), v.string()), text, 'DatabaseError') }),
+        ...(json && { refreshToken: parseJson(RefreshToken, json, 'DatabaseError') }),
         ...(lastRefreshAt !== undefined && { lastRefreshAt }),
       };
     },
     async listTransactions(appName, purchaseIds) {
-      const lists = await Promise.all(
-        purchaseIds.map((id) => table.query({ partition: purchasePartition(appName, id), prefix: transactionPrefix })),
-      );
+      const lists = await Promise.all(purchaseIds.map((id) => listItems(appName, id, transactionPrefix)));
       return lists
         .flat()
         .map((item) => parse(TransactionItem, item, 'DatabaseError').transaction)
         .sort((a, b) => b.purchaseDate - a.purchaseDate);
     },
     async listNotifications(appName, purchaseId) {
-      const items = await table.query({
-        partition: purchasePartition(appName, purchaseId),
-        prefix: notificationPrefix,
-      });
+      const items = await listItems(appName, purchaseId, notificationPrefix);
       return items.map((item) => parse(NotificationItem, item, 'DatabaseError'));
     },
     async listClaims(appName, purchaseId) {
-      const items = await table.query({ partition: purchasePartition(appName, purchaseId), prefix: claimPrefix });
+      const items = await listItems(appName, purchaseId, claimPrefix);
       return items.map((item) => parse(Claim, item, 'DatabaseError'));
     },
-    async recordPurchase(appName, purchaseId, { observed, notificationPart, ...happened }) {
-      const sealedObservation = observed && (await encryptRefreshToken(cipher, appName, observed));
-      const marker = notificationPart && handledPartKey(appName, notificationPart, purchaseId);
-      return await retryOnConflict(async () => {
-        const [before, handled] = await Promise.all([
-          loadStoredPurchase(table, appName, purchaseId),
-          marker && table.get(marker),
-        ]);
-        if (handled) return before && { stored: before };
-        const replacedPurchase =
-          before || !observed?.replacedPurchaseId
-            ? undefined
-            : await loadStoredPurchase(table, appName, observed.replacedPurchaseId);
-        const observation =
-          sealedObservation && (await attachUsdRates(sealedObservation, before?.state.transactions ?? [], rates));
-        const change = computePurchaseChange(before, {
-          ...happened,
-          ...(observation && { observation }),
-          ...(replacedPurchase && { replacedPurchase }),
-        });
-        const mark = marker ? [buildHandledMarker(table.name, marker, happened.now)] : [];
-        if (!change && mark.length > 0) await table.transact(mark);
-        if (!change) return before && { stored: before };
-        const newcomers = await findNewCustomers(table, appName, change.gainedUsers);
-        const transactions = buildChangeTransactions(table.name, appName, { change, together: mark, newcomers });
-        for (const writes of transactions) await table.transact(writes);
-        return { stored: change.after, change };
-      });
+    load: async (appName, purchaseId) => await loadStoredPurchase(table, appName, purchaseId),
+    isPartHandled: async (appName, purchaseId, part) =>
+      (await table.get(handledPartKey(appName, part, purchaseId))) !== undefined,
+    async encryptRefreshToken(appName, { refreshToken, ...observation }) {
+      if (!refreshToken) return observation;
+      const context = refreshTokenContext(appName, observation.purchase.purchaseId);
+      return { ...observation, refreshToken: await cipher.encrypt(JSON.stringify(refreshToken), context) };
+    },
+    async saveChange(appName, change, part) {
+      const { state, updatedAt } = change.after;
+      const { purchaseId } = state.purchase;
+      const newCustomers = await findNewCustomers(table, appName, change.gainedUsers);
+      const markers = part
+        ? [buildHandledMarker(table.name, handledPartKey(appName, part, purchaseId), updatedAt)]
+        : [];
+      const transactions = buildChangeTransactions(table.name, appName, { change, markers, newCustomers });
+      for (const writes of transactions) await table.transact(writes);
+    },
+    async markPartHandled(appName, purchaseId, part, now) {
+      await table.transact([buildHandledMarker(table.name, handledPartKey(appName, part, purchaseId), now)]);
     },
     async reencryptRefreshTokens(appName) {
-      let found = 0;
+      let count = 0;
       for await (const entries of scanIndex(table, { partition: listPartition(appName, 'P'), index: 'byCreated' })) {
-        const items = await table.batchGet(entries.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
-        for (let start = 0; start < items.length; start += reencryptBatchSize) {
-          const portion = items.slice(start, start + reencryptBatchSize);
-          found += (await Promise.all(portion.map((item) => reencryptItem(table, cipher, { appName, item })))).filter(
-            Boolean,
-          ).length;
-        }
+        const items = await table.batchGet(entries.map(toKey));
+        const wasStale = await pMap(
+          items,
+          async (item) => {
+            const context = refreshTokenContext(appName, parsePurchaseItem(item).purchase.purchaseId);
+            // Does not increment `version`, so the stream workers ignore the update.
+            return await reencryptField(table, cipher, { item, field: 'refreshToken', context });
+          },
+          { concurrency: reencryptConcurrency },
+        );
+        count += wasStale.filter(Boolean).length;
       }
-      return found;
+      return count;
     },
   };
 }
 
-const reencryptBatchSize = 25;
-
-/** The update leaves the version as it is: no worker of the stream takes it for a change of the purchase. */
-const reencryptItem = async (
-  table: Table,
-  cipher: Cipher,
-  { appName, item }: { appName: string; item: Item },
-): Promise<boolean> => {
-  const context = refreshTokenContext(appName, parsePurchaseItem(item).purchase.purchaseId);
-  return await reencryptField(table, cipher, { item, field: 'refreshToken', context });
-};
-
-/** Those who have owned nothing yet. The item of one who has is not touched: purchases of one receipt would wait for each other. */
+/**
+ * Returns the users without a customer item. Existing customer items are left out of the transaction, because purchases of
+ * one receipt are written concurrently and would conflict on them.
+ */
 async function findNewCustomers(table: Table, appName: string, usernames: readonly string[]): Promise<string[]> {
-  const known = await table.batchGet(usernames.map((username) => customerKey(appName, username)));
-  const keys = new Set(known.map(({ pk }) => pk));
-  return usernames.filter((username) => !keys.has(customerKey(appName, username).pk));
+  const existing = await table.batchGet(usernames.map((username) => customerKey(appName, username)));
+  const existingPks = new Set(existing.map(({ pk }) => pk));
+  return usernames.filter((username) => !existingPks.has(customerKey(appName, username).pk));
 }
 
 const refreshTokenContext = (appName: string, purchaseId: string): string => `${appName}/refresh/${purchaseId}`;
 
-/** The observation with its refresh token encrypted for this purchase alone. */
-async function encryptRefreshToken(
-  cipher: Cipher,
-  appName: string,
-  { refreshToken, ...observation }: Observation,
-): Promise<SealedObservation> {
-  if (!refreshToken) return observation;
-  const context = refreshTokenContext(appName, observation.purchase.purchaseId);
-  return { ...observation, refreshToken: await cipher.encrypt(JSON.stringify(refreshToken), context) };
-}
-
-/** The item of a purchase as reads see it. */
+/** Parses a purchase item. Throws `DatabaseError` if it does not match the schema. */
 export const parsePurchaseItem = (item: Item): v.InferOutput<typeof PurchaseItem> =>
   parse(PurchaseItem, item, 'DatabaseError');
 
 /**
- * The whole purchase: state, claims and transactions. A query is no snapshot, as its rows are read one after the other: the
- * version is that of before, so that whoever writes between its rows is noticed when the change is written.
+ * Loads the purchase item with its claims and transactions. A query is not a snapshot: the version is read before it, so
+ * that the conditional write fails if another writer changes the purchase during the query.
  */
 async function loadStoredPurchase(
   table: Table,
@@ -248,9 +163,9 @@ async function loadStoredPurchase(
   const first = await table.get(purchaseKey(appName, purchaseId));
   if (!first) return undefined;
   const items = await table.query({ partition: purchasePartition(appName, purchaseId) });
-  const state = items.find(({ sk }) => sk === 'P');
-  if (!state) return undefined;
-  const { purchase, asOf, userAliases, refreshToken, ...stored } = parse(PurchaseItem, state, 'DatabaseError');
+  const purchaseItem = items.find(({ sk }) => sk === purchaseKey(appName, purchaseId).sk);
+  if (!purchaseItem) return undefined;
+  const { purchase, asOf, userAliases, refreshToken, ...stored } = parsePurchaseItem(purchaseItem);
   const transactions = items
     .filter(({ sk }) => String(sk).startsWith(transactionPrefix))
     .map((item) => parse(TransactionItem, item, 'DatabaseError'));
@@ -259,7 +174,7 @@ async function loadStoredPurchase(
     .map((item) => parse(Claim, item, 'DatabaseError'));
   return {
     ...stored,
-    version: parse(PurchaseItem, first, 'DatabaseError').version,
+    version: parsePurchaseItem(first).version,
     state: { purchase, asOf, userAliases, transactions, ...(refreshToken && { refreshToken }) },
     claims,
   };

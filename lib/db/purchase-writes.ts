@@ -2,60 +2,58 @@ import { buildAnnouncement } from '../purchases/announcement.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { ObservedTransaction } from '../purchases/merge-transactions.ts';
 import type { PurchaseChange } from '../purchases/purchase-change.ts';
+import { splitIntoChunks } from '../shared/batches.ts';
+import { dayMs, type EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
-import type { Write } from './table.ts';
+import { maxTransactionWrites, type Write } from './table.ts';
 import { normalizeAlias } from './user-alias-repository.ts';
-
-/** DynamoDB takes 100 writes in a transaction. */
-const maxTransactionWrites = 100;
 
 interface ChangeWriteInput {
   readonly change: PurchaseChange;
-  /** Writes that must succeed with the new state. */
-  readonly together: readonly Write[];
-  /** Of the users who gain the purchase those who are no customers yet. */
-  readonly newcomers: readonly string[];
+  /** Handled markers, written in the transaction of the purchase item. */
+  readonly markers: readonly Write[];
+  /** The gained users that have no customer item yet. */
+  readonly newCustomers: readonly string[];
 }
 
 /**
- * The transactions that write a change, in order. Nearly always one. What is too much for one, as a long history or many
- * owners are, is written in several: first what shows nothing by itself (payments, links, the claims of a purchase that is
- * not there yet), then the purchase under the condition on its version, and last the links of those who lost it, which show
- * nothing any more. A crash between them is mended by writing the change again.
+ * Builds the transactions that write a change, in order; usually one. A change with more than 100 writes is split: first
+ * items without effect of their own (transactions, links, claims of a new purchase), then the purchase under the condition
+ * on its version, last the removed links. After a crash in between, recording the update again completes the change.
  */
 export function buildChangeTransactions(
   table: string,
   appName: string,
-  { change, together: atomicWrites, newcomers: newCustomers }: ChangeWriteInput,
+  { change, markers, newCustomers }: ChangeWriteInput,
 ): Write[][] {
   const claims = buildClaimWrites(table, appName, change);
-  const buildTransactionWrites = (batch: readonly ObservedTransaction[]) =>
-    batch.map((known) => buildTransactionWrite(table, appName, { known, change }));
+  const buildTransactionWrites = (transactions: readonly ObservedTransaction[]) =>
+    transactions.map((observed) => buildTransactionWrite(table, appName, { observed, change }));
   const writesBefore = [
-    ...buildTransactionWrites(change.changedTransactions.filter((known) => !isNewRefund(known, change))),
-    ...buildOwnershipWrites(table, appName, { change, newcomers: newCustomers }),
+    ...buildTransactionWrites(change.changedTransactions.filter((observed) => !isNewRefund(observed, change))),
+    ...buildOwnershipWrites(table, appName, { change, newCustomers }),
     ...(change.before ? [] : claims),
   ];
-  const state = [
-    ...atomicWrites,
+  const purchaseWrites = [
+    ...markers,
     buildPurchaseWrite(table, appName, change),
     ...change.lifecycleReasons.map((reason) => buildNotificationWrite(table, appName, { change, reason })),
-    ...buildTransactionWrites(change.changedTransactions.filter((known) => isNewRefund(known, change))),
+    ...buildTransactionWrites(change.changedTransactions.filter((observed) => isNewRefund(observed, change))),
     ...(change.before ? claims : []),
     ...buildUnclaimedWrites(table, appName, change),
   ];
   const writesAfter = buildOwnershipDeletes(table, appName, change);
-  const all = [...writesBefore, ...state, ...writesAfter];
-  return all.length <= maxTransactionWrites
-    ? [all]
-    : [...splitIntoChunks(writesBefore), ...splitIntoChunks(state), ...splitIntoChunks(writesAfter)];
+  const writes = [...writesBefore, ...purchaseWrites, ...writesAfter];
+  return writes.length <= maxTransactionWrites
+    ? [writes]
+    : [writesBefore, purchaseWrites, writesAfter].flatMap((part) => splitIntoChunks(part, maxTransactionWrites));
 }
 
 function buildPurchaseWrite(table: string, appName: string, change: PurchaseChange): Write {
-  const { before, after } = change;
-  const { state: known, claims: _claims, nextRefreshAt, ...stored } = after;
-  const { transactions: _transactions, ...state } = known;
-  const { purchaseId } = known.purchase;
+  const { before, after, announcedReasons } = change;
+  const { state, claims: _claims, nextRefreshAt, ...bookkeeping } = after;
+  const { transactions: _transactions, ...purchaseState } = state;
+  const { purchaseId } = state.purchase;
   const key = keys.purchaseKey(appName, purchaseId);
   return {
     Put: {
@@ -64,10 +62,10 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
         ...key,
         ...keys.purchaseIndexKeys(appName, purchaseId, after),
         ...(nextRefreshAt !== undefined && keys.dueIndexKeys(key, nextRefreshAt)),
-        ...stored,
-        ...state,
-        // Its announcements follow from this: see lib/notifications/announcement.ts.
-        announcedReasons: change.announcedReasons,
+        ...bookkeeping,
+        ...purchaseState,
+        // The fan-out derives the announcements of this version from the reasons: see lib/purchases/announcement.ts.
+        announcedReasons,
       },
       ...(before
         ? { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': before.version } }
@@ -79,8 +77,9 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
 function buildTransactionWrite(
   table: string,
   appName: string,
-  { known: { transaction, ...told }, change }: { known: ObservedTransaction; change: PurchaseChange },
+  { observed, change }: { observed: ObservedTransaction; change: PurchaseChange },
 ): Write {
+  const { transaction, asOf, amountAsOf } = observed;
   const { purchaseId, transactionId } = transaction;
   return {
     Put: {
@@ -88,10 +87,9 @@ function buildTransactionWrite(
       Item: {
         ...keys.transactionKey(appName, purchaseId, transactionId),
         ...keys.transactionIndexKeys(appName, purchaseId, transaction),
-        transaction,
-        ...told,
+        ...{ transaction, asOf, amountAsOf },
       },
-      // Where it is written before the purchase, another writer may have written it meanwhile.
+      // In a split change the transaction is written before the purchase, whose condition does not protect it.
       ...(change.before && buildUnchangedCondition(findPreviousTransaction(change, transactionId))),
     },
   };
@@ -100,15 +98,18 @@ function buildTransactionWrite(
 const findPreviousTransaction = ({ before }: PurchaseChange, id: string): ObservedTransaction | undefined =>
   before?.state.transactions.find(({ transaction }) => transaction.transactionId === id);
 
-const buildUnchangedCondition = (seen: ObservedTransaction | undefined) =>
-  seen === undefined
+const buildUnchangedCondition = (previous: ObservedTransaction | undefined) =>
+  previous === undefined
     ? { ConditionExpression: 'attribute_not_exists(pk)' }
     : {
         ConditionExpression: 'asOf = :asOf AND amountAsOf = :amountAsOf',
-        ExpressionAttributeValues: { ':asOf': seen.asOf, ':amountAsOf': seen.amountAsOf },
+        ExpressionAttributeValues: { ':asOf': previous.asOf, ':amountAsOf': previous.amountAsOf },
       };
 
-/** Whether the money was given back since: what tells of that is written with the purchase, or it would never be told. */
+/**
+ * Whether the transaction was refunded since. A refund is written with the purchase item: if it were written before a
+ * crash, the repeated update would find no change and the refund would never be announced.
+ */
 const isNewRefund = (
   { transaction: { transactionId, refundedAt } }: ObservedTransaction,
   change: PurchaseChange,
@@ -128,19 +129,25 @@ function buildNotificationWrite(
   };
 }
 
-/** Longer than a purchase that nobody claims is worth anything. */
-const unclaimedRetentionMs = 400 * 24 * 60 * 60 * 1000;
+/** Retention of the alias links of an unclaimed purchase. Longer than a paid period of one year. */
+const unclaimedRetentionMs = 400 * dayMs;
 
-/** A purchase that nobody has claimed waits under the forms in which the store names its user, until somebody does. */
+/** Files an unclaimed purchase under the user aliases of its store, and removes it from there once it is claimed. */
 function buildUnclaimedWrites(table: string, appName: string, { before, after }: PurchaseChange): Write[] {
-  const aliases = (tokens: readonly string[]) => [...new Set(tokens.map(normalizeAlias))];
-  const waitingKey = (alias: string) => keys.unclaimedKey(appName, alias, after.state.purchase.purchaseId);
-  const waited = aliases(before?.claims.length === 0 ? before.state.userAliases : []);
-  if (after.claims.length > 0) return waited.map((alias) => ({ Delete: { TableName: table, Key: waitingKey(alias) } }));
-  const ttl = Math.floor((after.updatedAt + unclaimedRetentionMs) / 1000);
-  return aliases(after.state.userAliases)
-    .filter((alias) => !waited.includes(alias))
-    .map((alias) => ({ Put: { TableName: table, Item: { ...waitingKey(alias), ttl } } }));
+  const { purchaseId } = after.state.purchase;
+  const normalizeAll = (aliases: readonly string[]) => [...new Set(aliases.map(normalizeAlias))];
+  const filedAliases = normalizeAll(before?.claims.length === 0 ? before.state.userAliases : []);
+  if (after.claims.length > 0) {
+    return filedAliases.map((alias) => ({
+      Delete: { TableName: table, Key: keys.unclaimedKey(appName, alias, purchaseId) },
+    }));
+  }
+  const ttl = keys.toTtl(after.updatedAt + unclaimedRetentionMs);
+  return normalizeAll(after.state.userAliases)
+    .filter((alias) => !filedAliases.includes(alias))
+    .map((alias) => ({
+      Put: { TableName: table, Item: { ...keys.unclaimedKey(appName, alias, purchaseId), ttl } },
+    }));
 }
 
 function buildClaimWrites(
@@ -148,18 +155,18 @@ function buildClaimWrites(
   appName: string,
   { after, newClaims, evictedClaims }: PurchaseChange,
 ): Write[] {
-  const key = ({ username }: { readonly username: string }) =>
+  const toKey = ({ username }: { readonly username: string }) =>
     keys.claimKey(appName, after.state.purchase.purchaseId, username);
   return [
-    ...newClaims.map((claim) => ({ Put: { TableName: table, Item: { ...key(claim), ...claim } } })),
-    ...evictedClaims.map((claim) => ({ Delete: { TableName: table, Key: key(claim) } })),
+    ...newClaims.map((claim) => ({ Put: { TableName: table, Item: { ...toKey(claim), ...claim } } })),
+    ...evictedClaims.map((claim) => ({ Delete: { TableName: table, Key: toKey(claim) } })),
   ];
 }
 
 function buildOwnershipWrites(
   table: string,
   appName: string,
-  { change: { after, gainedUsers }, newcomers: newCustomers }: Pick<ChangeWriteInput, 'change' | 'newcomers'>,
+  { change: { after, gainedUsers }, newCustomers }: Pick<ChangeWriteInput, 'change' | 'newCustomers'>,
 ): Write[] {
   const { purchaseId } = after.state.purchase;
   return [
@@ -175,11 +182,11 @@ const buildOwnershipDeletes = (table: string, appName: string, { after, lostUser
     Delete: { TableName: table, Key: keys.ownedPurchaseKey(appName, username, after.state.purchase.purchaseId) },
   }));
 
-/** Creates the customer, and leaves one that exists by now as it is. */
+/** Creates the customer. Does not change one that another purchase has created since. */
 function buildCustomerWrite(
   table: string,
   appName: string,
-  { username, now }: { username: string; now: number },
+  { username, now }: { username: string; now: EpochMillis },
 ): Write {
   const { createdPk, createdSk } = keys.customerIndexKeys(appName, username, now);
   return {
@@ -192,8 +199,3 @@ function buildCustomerWrite(
     },
   };
 }
-
-const splitIntoChunks = (writes: readonly Write[]): Write[][] =>
-  Array.from({ length: Math.ceil(writes.length / maxTransactionWrites) }, (_, index) =>
-    writes.slice(index * maxTransactionWrites, (index + 1) * maxTransactionWrites),
-  );

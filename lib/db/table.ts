@@ -15,6 +15,7 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { splitIntoChunks } from '../shared/batches.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { indexes, type Key, tableKey } from './keys.ts';
 
@@ -22,7 +23,7 @@ export type Item = Record<string, unknown>;
 export type Update = Omit<NonNullable<Write['Update']>, 'TableName'>;
 export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
-/** Capacity units that the calls of one table object have used. */
+/** Capacity units that the calls of one table object have consumed. */
 interface CapacityUsage {
   read: number;
   write: number;
@@ -30,42 +31,55 @@ interface CapacityUsage {
 
 interface QueryRange {
   readonly partition: string;
-  /** Only sort keys that start with it. */
+  /** Selects sort keys that start with it. */
   readonly prefix?: string;
-  /** Only sort keys from the first to the second, both included. */
+  /** Selects sort keys from the first to the second, both included. */
   readonly between?: readonly [string, string];
-  /** Only sort keys before it, excluded. */
+  /** Selects sort keys less than it. */
   readonly before?: string;
   readonly index?: keyof typeof indexes;
   readonly limit?: number;
   readonly newestFirst?: boolean;
-  /** Half the read units, where an answer may be a moment behind. */
+  /** Half the read units; the result can be stale. */
   readonly isEventuallyConsistent?: boolean;
 }
 
-/** The one table. Reads of items are strongly consistent unless told otherwise; failures are `DatabaseError`. */
+/** The one table. Reads of items are strongly consistent by default. Every method throws `DatabaseError` if DynamoDB fails. */
 export interface Table {
   readonly name: string;
   readonly consumed: CapacityUsage;
   get(key: Key): Promise<Item | undefined>;
-  /** All items of the range, or the first `limit`. */
+  /** Returns all items of the range, or the first `limit`. */
   query(range: QueryRange): Promise<Item[]>;
-  /** The items that exist, in the order of the keys. */
-  batchGet(keys: readonly Key[], reading?: Pick<QueryRange, 'isEventuallyConsistent'>): Promise<Item[]>;
-  /** Puts items whose order and conditions do not matter, 25 in a call. */
+  /** Returns the items that exist, in the order of the keys. */
+  batchGet(keys: readonly Key[], options?: Pick<QueryRange, 'isEventuallyConsistent'>): Promise<Item[]>;
+  /** Puts items without condition and in any order, 25 in a request. */
   batchPut(items: readonly Item[]): Promise<void>;
-  /** One write without a transaction's price. Throws `Conflict` when its condition fails. */
+  /** Makes one conditional write, at half the price of a transaction. Throws `Conflict` if the condition fails. */
   update(update: Update): Promise<void>;
-  /** All or nothing, at most 100 writes. Throws `Conflict` when a condition fails or another transaction is in the way. */
+  /** Makes at most 100 writes atomically. Throws `Conflict` if a condition fails or another transaction interferes. */
   transact(writes: readonly Write[]): Promise<void>;
 }
 
-/** The table behind a document client of its own. */
+/**
+ * Maximum number of writes in a transaction.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
+ */
+export const maxTransactionWrites = 100;
+
+// `BatchGetItem` and `BatchWriteItem` accept at most so many items in a request.
+const maxBatchGetItems = 100;
+const maxBatchPutItems = 25;
+
+/** Sums of micros exceed 53 bits. Amounts are whole cents, so a double represents them exactly far beyond that. */
+export const unmarshallOptions = { wrapNumbers: Number };
+
+/** Creates the table client. */
 export function createTableClient(name: string): Table {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}), {
-    // Sums of micros outgrow 53 bits; as amounts are whole cents, a double still holds them without loss far beyond.
+    // The counterpart of `unmarshallOptions`.
     marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
-    unmarshallOptions: { wrapNumbers: Number },
+    unmarshallOptions,
   });
   const consumed: CapacityUsage = { read: 0, write: 0 };
   const capacityOption = { ReturnConsumedCapacity: 'TOTAL' } as const;
@@ -88,13 +102,17 @@ export function createTableClient(name: string): Table {
     },
     async batchGet(keys, { isEventuallyConsistent = false } = {}) {
       const chunks = await Promise.all(
-        splitIntoChunks(keys, 100).map((chunk) => getChunk(client, name, { chunk, consumed, isEventuallyConsistent })),
+        splitIntoChunks(keys, maxBatchGetItems).map((chunk) =>
+          getChunk(client, name, { chunk, consumed, isEventuallyConsistent }),
+        ),
       );
-      const found = new Map(chunks.flat().map((item): [string, Item] => [`${item.pk}\n${item.sk}`, item]));
-      return keys.map(({ pk, sk }) => found.get(`${pk}\n${sk}`)).filter((item) => item !== undefined);
+      const itemsByKey = new Map(chunks.flat().map((item): [string, Item] => [`${item.pk}\n${item.sk}`, item]));
+      return keys.map(({ pk, sk }) => itemsByKey.get(`${pk}\n${sk}`)).filter((item) => item !== undefined);
     },
     async batchPut(items) {
-      await Promise.all(splitIntoChunks(items, 25).map((chunk) => putChunk(client, name, { chunk, consumed })));
+      await Promise.all(
+        splitIntoChunks(items, maxBatchPutItems).map((chunk) => putChunk(client, name, { chunk, consumed })),
+      );
     },
     async update(update) {
       const response = await client
@@ -125,7 +143,7 @@ function buildQueryInput(range: QueryRange): Omit<QueryCommandInput, 'TableName'
   };
 }
 
-/** A query takes one condition on the sort key, so of several only the first holds. */
+/** A query accepts one condition on the sort key: the first that is set takes precedence. */
 function buildSortKeyCondition({ prefix, between, before }: QueryRange): [condition: string, values: Item] {
   if (between) return [' AND #sk BETWEEN :from AND :until', { ':from': between[0], ':until': between[1] }];
   if (prefix !== undefined) return [' AND begins_with(#sk, :prefix)', { ':prefix': prefix }];
@@ -139,15 +157,15 @@ async function queryPages(
   { consumed, limit }: { consumed: CapacityUsage; limit: number | undefined },
 ): Promise<Item[]> {
   const items: Item[] = [];
-  let from: Item | undefined;
+  let startKey: Item | undefined;
   do {
     const response = await client
-      .send(new QueryCommand({ ...input, ...(from && { ExclusiveStartKey: from }) }))
+      .send(new QueryCommand({ ...input, ...(startKey && { ExclusiveStartKey: startKey }) }))
       .catch(databaseError);
     countReads(consumed, response.ConsumedCapacity);
     items.push(...(response.Items ?? []));
-    from = response.LastEvaluatedKey;
-  } while (from && (limit === undefined || items.length < limit));
+    startKey = response.LastEvaluatedKey;
+  } while (startKey && (limit === undefined || items.length < limit));
   return limit === undefined ? items : items.slice(0, limit);
 }
 
@@ -192,27 +210,32 @@ async function putChunk(
   }
 }
 
-/** DynamoDB leaves items of a batch unprocessed when it is throttled: wait, then ask for the rest, six times at most. */
+const maxBatchRetries = 6;
+
+/**
+ * Waits with exponential backoff and jitter: DynamoDB returns the items of a batch unprocessed if it is throttled. Throws
+ * `DatabaseError` after six retries.
+ */
 async function waitBeforeRetry(attempt: number): Promise<void> {
   if (attempt === 0) return;
-  if (attempt > 6) throw new ServiceError('DatabaseError', 'The database is busy.');
+  if (attempt > maxBatchRetries) throw new ServiceError('DatabaseError', 'The database is throttled. Try again later.');
   await new Promise((resolve) => setTimeout(resolve, Math.random() * 50 * 2 ** attempt));
 }
 
 function databaseError(cause: unknown): never {
-  throw new ServiceError('DatabaseError', 'The database could not be reached.', { cause });
+  throw new ServiceError('DatabaseError', 'The database is unavailable. Try again later.', { cause });
 }
 
 function updateError(cause: unknown): never {
   if (!(cause instanceof ConditionalCheckFailedException)) databaseError(cause);
-  throw new ServiceError('Conflict', 'Another operation changed the same data.', { cause });
+  throw new ServiceError('Conflict', 'The data was changed by a concurrent request. Try again.', { cause });
 }
 
 function transactionError(cause: unknown): never {
   const reasons = cause instanceof TransactionCanceledException ? (cause.CancellationReasons ?? []) : [];
-  const isConflict = reasons.some(({ Code }) => Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict');
-  if (!isConflict) databaseError(cause);
-  throw new ServiceError('Conflict', 'Another operation changed the same data.', { cause });
+  const hasConflict = reasons.some(({ Code }) => Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict');
+  if (!hasConflict) databaseError(cause);
+  throw new ServiceError('Conflict', 'The data was changed by a concurrent request. Try again.', { cause });
 }
 
 const countReads = (consumed: CapacityUsage, capacity: ConsumedCapacity | undefined): void => {
@@ -221,6 +244,3 @@ const countReads = (consumed: CapacityUsage, capacity: ConsumedCapacity | undefi
 const countWrites = (consumed: CapacityUsage, capacity: ConsumedCapacity | undefined): void => {
   consumed.write += capacity?.CapacityUnits ?? 0;
 };
-
-const splitIntoChunks = <T>(values: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(values.length / size) }, (_, index) => values.slice(index * size, (index + 1) * size));

@@ -1,7 +1,7 @@
 import { isConflict } from '../shared/errors.ts';
 import type { Table, Update } from './table.ts';
 
-/** Makes the update; false when its condition did not hold. */
+/** Makes a conditional write. Returns false if the condition failed. */
 export async function tryUpdate(table: Table, update: Update): Promise<boolean> {
   try {
     await table.update(update);

@@ -8,7 +8,7 @@ export interface UsdConversion {
   readonly usdRateDate?: string;
 }
 
-interface PaidAmount extends UsdConversion {
+export interface PaidAmount extends UsdConversion {
   readonly purchaseDate: number;
   readonly currency?: string;
   readonly amountMicros?: number;

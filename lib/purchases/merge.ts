@@ -17,13 +17,13 @@ export interface PurchaseState {
 }
 
 /** An observation whose refresh token has been sealed. */
-export type SealedObservation = Omit<Observation, 'refreshToken'> & { readonly refreshToken?: string };
+export type EncryptedObservation = Omit<Observation, 'refreshToken'> & { readonly refreshToken?: string };
 
 /**
  * Adds an observation to what is known. The state that speaks of the latest moment wins; transactions are collected one by
  * one. Twice is once, and any order of the same observations ends in the same result.
  */
-export function merge(known: PurchaseState | undefined, observed: SealedObservation): PurchaseState {
+export function merge(known: PurchaseState | undefined, observed: EncryptedObservation): PurchaseState {
   const { replacedPurchaseId: _replaces, transactionsAsOf = observed.asOf, ...observation } = observed;
   const incoming: PurchaseState = {
     ...observation,

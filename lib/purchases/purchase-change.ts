@@ -10,7 +10,7 @@ import {
   type Strategy,
 } from './claims.ts';
 import { findLifecycleReasons, type NotificationReason } from './lifecycle-reasons.ts';
-import { merge, type PurchaseState, type SealedObservation } from './merge.ts';
+import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts';
 import { isActive } from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
 
@@ -35,10 +35,10 @@ export interface StoredPurchase {
 /** What happens to a purchase: the store's state was seen, a user claims it, its date has passed. */
 export interface PurchaseUpdate {
   readonly trigger: UpdateTrigger;
-  readonly observation?: SealedObservation;
+  readonly observation?: EncryptedObservation;
   /** The purchase that this one replaces: a new purchase starts with its claims. */
   readonly replacedPurchase?: StoredPurchase;
-  readonly claim?: { readonly username: string; readonly how: Claim['source'] };
+  readonly claim?: { readonly username: string; readonly source: Claim['source'] };
   /** The user whom the store names; claims a purchase that nobody has claimed. */
   readonly storeUser?: string;
   /** What the store's message says in our words: tells a revocation from an expiry or a refund, which look alike. */
@@ -172,8 +172,8 @@ function applyClaim(claims: readonly Claim[], happening: PurchaseUpdate): readon
   const claim = happening.claim ?? claimForStoreUser(claims, happening);
   if (!claim) return claims;
   const present = claims.find(({ username }) => username === claim.username);
-  if (!present && exceedsClaimLimit(claims, claim.how, strategy)) return claims;
-  const next = renewClaim(present, claim.username, claim.how, claimTime(claims, claim.how, happening));
+  if (!present && exceedsClaimLimit(claims, claim.source, strategy)) return claims;
+  const next = renewClaim(present, claim.username, claim.source, claimTime(claims, claim.source, happening));
   const others = evictOldestClaim(claims.filter((candidate) => candidate !== present));
   if (!present || present.source !== next.source) return [...others, next];
   const after = [...others, next];
@@ -189,7 +189,7 @@ const claimTime = (claims: readonly Claim[], how: Claim['source'], { strategy, n
     : now;
 
 const claimForStoreUser = (claims: readonly Claim[], { storeUser }: PurchaseUpdate): PurchaseUpdate['claim'] =>
-  storeUser !== undefined && claims.length === 0 ? { username: storeUser, how: 'validation' } : undefined;
+  storeUser !== undefined && claims.length === 0 ? { username: storeUser, source: 'validation' } : undefined;
 
 const findChangedTransactions = (
   before: PurchaseState['transactions'],

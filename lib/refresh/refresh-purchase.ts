@@ -1,10 +1,11 @@
 import type { App } from '../apps/app.ts';
-import type { PurchaseRefreshState, RecordPurchaseResult } from '../db/purchase-repository.ts';
 import type { Deps } from '../deps.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import type { Observation } from '../purchases/observation.ts';
+import type { PurchaseRefreshState } from '../purchases/purchase-repository.ts';
+import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import { resolveStoreUser } from '../store-notifications/resolve-store-user.ts';
@@ -67,12 +68,12 @@ async function recordRefreshed(
   const update = { trigger: 'refresh', strategy: app.strategy } as const;
   const recorded: (RecordPurchaseResult | undefined)[] = [];
   for (const observation of observations) {
-    const named = await resolveStoreUser(app.name, observation, deps.userAliases);
-    const seen = { ...update, ...named, observed: observation, now: deps.now() };
-    recorded.push(await deps.purchases.recordPurchase(app.name, observation.purchase.purchaseId, seen));
+    const storeUser = await resolveStoreUser(app.name, observation, deps.userAliases);
+    const seen = { ...update, ...storeUser, observation, now: deps.now() };
+    recorded.push(await deps.recordPurchase(app.name, observation.purchase.purchaseId, seen));
   }
   if (!observations.some(({ purchase }) => purchase.purchaseId === purchaseId)) {
-    recorded.push(await deps.purchases.recordPurchase(app.name, purchaseId, { ...update, now: deps.now() }));
+    recorded.push(await deps.recordPurchase(app.name, purchaseId, { ...update, now: deps.now() }));
   }
   return recorded.filter((result) => result !== undefined);
 }

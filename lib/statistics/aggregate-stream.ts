@@ -1,5 +1,4 @@
 import type { DynamoDBRecord } from 'aws-lambda';
-import { dayKey, monthKey } from '../db/keys.ts';
 import type { Deps } from '../deps.ts';
 import type { TallyIncrement } from './counter.ts';
 import { findAffectedCustomers, rebuildCustomerSummary } from './rebuild-customer-summary.ts';
@@ -21,8 +20,8 @@ export async function aggregateStreamRecords(
 ): Promise<void> {
   const facts = records.map(toTallyChange).filter((fact) => fact !== undefined);
   const shard = toShardKey(shardId);
-  await forEachInBatches([...groupByCounter(facts).values()], async ({ key, portions }) => {
-    await deps.counters.increment(key, shard, portions);
+  await forEachInBatches([...groupByCounter(facts).values()], async ({ appName, period, portions }) => {
+    await deps.counters.increment(appName, period, shard, portions);
   });
   await forEachInBatches(findAffectedCustomers(records), async (customer) => {
     await rebuildCustomerSummary(customer, deps);
@@ -31,23 +30,24 @@ export async function aggregateStreamRecords(
 }
 
 interface CounterIncrements {
-  readonly key: ReturnType<typeof dayKey>;
+  readonly appName: string;
+  readonly period: string;
   readonly portions: TallyIncrement[];
 }
 
 /** What each counter gets, so that each is written once for all records together. */
 function groupByCounter(facts: readonly TallyChange[]): ReadonlyMap<string, CounterIncrements> {
   const shares = new Map<string, CounterIncrements>();
-  const addIncrement = (key: CounterIncrements['key'], portion: TallyIncrement): void => {
-    const name = `${key.pk}\n${key.sk}`;
-    const share = shares.get(name) ?? { key, portions: [] };
+  const addIncrement = (appName: string, period: string, portion: TallyIncrement): void => {
+    const name = `${appName}\n${period}`;
+    const share = shares.get(name) ?? { appName, period, portions: [] };
     share.portions.push(portion);
     shares.set(name, share);
   };
   for (const { appName, dailyTallies, ...when } of facts) {
     for (const [day, tally] of dailyTallies) {
-      addIncrement(dayKey(appName, day), { ...when, tally });
-      addIncrement(monthKey(appName, day.slice(0, 7)), { ...when, tally: collapseHours(tally) });
+      addIncrement(appName, day, { ...when, tally });
+      addIncrement(appName, day.slice(0, 7), { ...when, tally: collapseHours(tally) });
     }
   }
   return shares;

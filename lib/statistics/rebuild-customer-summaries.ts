@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { scanUsernames } from '../db/scan-app-items.ts';
 import type { Deps } from '../deps.ts';
 import { rebuildCustomerSummary } from './rebuild-customer-summary.ts';
 
@@ -26,7 +25,7 @@ export async function rebuildCustomerSummaries(
   let checked = 0;
   let corrected = 0;
   const unknownUsernames: string[] = [];
-  for await (const names of usernames.length > 0 ? [usernames] : scanUsernames(deps.table, appName)) {
+  for await (const names of usernames.length > 0 ? [usernames] : deps.appItems.scanUsernames(appName)) {
     for (let start = 0; start < names.length; start += concurrency) {
       const batch = names.slice(start, start + concurrency);
       const outcomes = await Promise.all(batch.map((username) => rebuildCustomerSummary({ appName, username }, deps)));

@@ -1,6 +1,6 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import * as v from 'valibot';
-import type { SummaryChange } from '../db/customer-repository.ts';
+import type { SummaryChange } from '../customers/customer-summary.ts';
 import { unmarshallImage } from '../db/stream-image.ts';
 import type { Deps } from '../deps.ts';
 import { parse } from '../shared/parse.ts';

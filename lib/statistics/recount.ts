@@ -1,5 +1,3 @@
-import { dayKey, monthKey, timestampKey } from '../db/keys.ts';
-import { findOldestEventDate, scanCountableItems } from '../db/scan-app-items.ts';
 import type { Deps } from '../deps.ts';
 import { addDays, listDays, listMonths } from '../shared/calendar.ts';
 import { ServiceError } from '../shared/errors.ts';
@@ -8,7 +6,7 @@ import { type CountableItem, sumDailyTallies, tallyItem, toUtcDay } from './tall
 
 type DayRange = readonly [first: string, last: string];
 type TalliesByPeriod = ReadonlyMap<string, Tally>;
-type RecountContext = Pick<Deps, 'table' | 'counters'> & {
+type RecountContext = Pick<Deps, 'appItems' | 'counters'> & {
   /** Waits after the counters were read, so that the index knows what they have counted when it is read. */
   readonly waitForIndex?: () => Promise<void>;
 };
@@ -30,14 +28,14 @@ const ttlDeletionLagDays = 4;
 export async function recount(
   appName: string,
   days: DayRange,
-  { table, counters, waitForIndex }: RecountContext,
+  { appItems, counters, waitForIndex }: RecountContext,
 ): Promise<CounterDifference[]> {
   const [first, last] = days;
   const months = listWholeMonths(days);
   const before = await counters.listDays(appName, first, last);
   const monthsBefore = months.length > 0 ? await counters.listMonths(appName, months[0], months.at(-1)) : [];
   await waitForIndex?.();
-  const recounted = await recountDays({ table, appName, days, counted: indexByPeriod(before) });
+  const recounted = await recountDays({ appItems, appName, days, counted: indexByPeriod(before) });
   const byDay = findDifferences(listDays(first, last), before, recounted);
   return [...byDay, ...findDifferences(months, monthsBefore, sumByMonth(recounted))];
 }
@@ -57,13 +55,12 @@ export async function correctCounters(
   for (const { period, version, recounted, change } of differences) {
     const isDay = period.length === 10;
     const month = period.slice(0, 7);
-    const key = (isDay ? dayKey : monthKey)(appName, period);
     const monthCorrection = {
-      key: monthKey(appName, month),
+      period: month,
       change: (tally: Tally) => addTally(tally, collapseHours(change)),
     };
-    const isDone = await counters.replaceTallies([
-      { key, version, change: () => recounted },
+    const isDone = await counters.replaceTallies(appName, [
+      { period, version, change: () => recounted },
       ...(isDay && !whole.includes(month) ? [monthCorrection] : []),
     ]);
     if (!isDone) changedMeanwhile.push(period);
@@ -90,22 +87,22 @@ function findDifferences(
 }
 
 async function recountDays({
-  table,
+  appItems,
   appName,
   days: [first, last],
   counted,
-}: Pick<RecountContext, 'table'> & {
+}: Pick<RecountContext, 'appItems'> & {
   appName: string;
   days: DayRange;
   counted: TalliesByPeriod;
 }): Promise<TalliesByPeriod> {
-  const whole = await findFirstCompleteDay(table, appName);
+  const whole = await findFirstCompleteDay(appItems, appName);
   const found = new Map<string, Tally>();
-  for await (const items of scanCountableItems(table, appName, [
-    toMidnightKey(first),
-    toMidnightKey(addDays(last, 1)),
-  ])) {
-    const portion = sumDailyTallies(...items.map((item) => tallyItem(item as CountableItem)));
+  for await (const items of appItems.scanCountableItems(appName, {
+    startdate: toMidnight(first),
+    enddate: toMidnight(addDays(last, 1)),
+  })) {
+    const portion = sumDailyTallies(...items.map(({ item }) => tallyItem(item as CountableItem)));
     for (const [day, tally] of portion)
       if (day >= first && day <= last) found.set(day, addTally(found.get(day) ?? {}, tally));
   }
@@ -117,11 +114,11 @@ async function recountDays({
   );
 }
 
-const toMidnightKey = (day: string): string => timestampKey(Date.parse(`${day}T00:00:00Z`));
+const toMidnight = (day: string): number => Date.parse(`${day}T00:00:00Z`);
 
 /** The first day whose events are all there; of those before it only the counters know the requests. */
-async function findFirstCompleteDay(table: RecountContext['table'], appName: string): Promise<string> {
-  const oldest = await findOldestEventDate(table, appName);
+async function findFirstCompleteDay(appItems: RecountContext['appItems'], appName: string): Promise<string> {
+  const oldest = await appItems.findOldestEventDate(appName);
   return oldest === undefined ? '9' : addDays(toUtcDay(oldest), ttlDeletionLagDays);
 }
 

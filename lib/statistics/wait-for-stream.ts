@@ -1,10 +1,8 @@
 import type { DynamoDBRecord } from 'aws-lambda';
-import { type Key, streamMarkerSk } from '../db/keys.ts';
-import { deleteStreamMarkers, findRemainingMarkers, writeStreamMarkers } from '../db/stream-markers.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../shared/errors.ts';
 
-type WaitContext = Pick<Deps, 'table' | 'now'> & { readonly wait: (ms: number) => Promise<void> };
+type WaitContext = Pick<Deps, 'streamMarkers' | 'now'> & { readonly wait: (ms: number) => Promise<void> };
 
 const pollIntervalMs = 2_000;
 const timeoutMs = 5 * 60_000;
@@ -15,11 +13,11 @@ const markersPerPoll = 100;
  * Waits until the aggregator has counted all that was written before. Throws `Conflict` when it has not after five
  * minutes: then it is far behind, or does not run.
  */
-export async function waitForStream(appName: string, { table, now, wait }: WaitContext): Promise<void> {
+export async function waitForStream(appName: string, { streamMarkers, now, wait }: WaitContext): Promise<void> {
   const deadline = now() + timeoutMs;
-  let remaining = await writeStreamMarkers(table, appName, now());
+  let remaining = await streamMarkers.create(appName, now());
   while (remaining.length > 0) {
-    const stillThere = await findRemainingMarkers(table, remaining.slice(0, markersPerPoll));
+    const stillThere = await streamMarkers.findRemaining(remaining.slice(0, markersPerPoll));
     remaining = [...stillThere, ...remaining.slice(markersPerPoll)];
     if (stillThere.length === 0) continue;
     if (now() >= deadline) {
@@ -32,14 +30,13 @@ export async function waitForStream(appName: string, { table, now, wait }: WaitC
 /** Tells those who wait that the records have been counted. */
 export async function deletePassedMarkers(
   records: readonly DynamoDBRecord[],
-  { table }: Pick<Deps, 'table'>,
+  { streamMarkers }: Pick<Deps, 'streamMarkers'>,
 ): Promise<void> {
-  await deleteStreamMarkers(table, records.flatMap(findInsertedMarkers));
+  const markers = records.flatMap(findInsertedMarkers);
+  if (markers.length > 0) await streamMarkers.delete(markers);
 }
 
-function findInsertedMarkers({ eventName, dynamodb }: DynamoDBRecord): Key[] {
+function findInsertedMarkers({ eventName, dynamodb }: DynamoDBRecord): { readonly pk: string; readonly sk: string }[] {
   const { pk, sk } = dynamodb?.Keys ?? {};
-  return eventName === 'INSERT' && pk?.S !== undefined && sk?.S === streamMarkerSk
-    ? [{ pk: pk.S, sk: streamMarkerSk }]
-    : [];
+  return eventName === 'INSERT' && pk?.S !== undefined && sk?.S === 'F' ? [{ pk: pk.S, sk: sk.S }] : [];
 }

@@ -1,10 +1,10 @@
 import type { App } from '../apps/app.ts';
-import type { RecordPurchaseResult } from '../db/purchase-repository.ts';
 import type { Deps } from '../deps.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import type { Observation } from '../purchases/observation.ts';
+import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
@@ -64,9 +64,9 @@ async function recordNotification(
   const handledKey = { platform, key: notification.key };
   const recorded: RecordPurchaseResult[] = [];
   for (const observation of observedNotification.observations) {
-    const result = await deps.purchases.recordPurchase(app.name, observation.purchase.purchaseId, {
+    const result = await deps.recordPurchase(app.name, observation.purchase.purchaseId, {
       trigger: 'notification',
-      observed: observation,
+      observation,
       storeReason: observedNotification.reason,
       ...(await resolveStoreUser(app.name, observation, deps.userAliases)),
       notificationPart: { ...handledKey, isOneOfSeveral: hasSeveralPurchases },
@@ -90,11 +90,11 @@ async function claimForLateUser(
   observation: Observation,
   { app, deps }: ProcessingContext,
 ): Promise<RecordPurchaseResult | undefined> {
-  const { named } = stored.claims.length > 0 ? {} : await resolveStoreUser(app.name, observation, deps.userAliases);
-  if (named === undefined) return undefined;
+  const { storeUser } = stored.claims.length > 0 ? {} : await resolveStoreUser(app.name, observation, deps.userAliases);
+  if (storeUser === undefined) return undefined;
   const { purchaseId } = observation.purchase;
-  const claimed = { trigger: 'notification', named, strategy: app.strategy, now: deps.now() } as const;
-  return await deps.purchases.recordPurchase(app.name, purchaseId, claimed);
+  const claimed = { trigger: 'notification', storeUser, strategy: app.strategy, now: deps.now() } as const;
+  return await deps.recordPurchase(app.name, purchaseId, claimed);
 }
 
 async function observeNotification(

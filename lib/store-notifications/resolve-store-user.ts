@@ -6,10 +6,10 @@ export async function resolveStoreUser(
   appName: string,
   { userAliases }: Observation,
   aliases: Pick<UserAliasRepository, 'findUser'>,
-): Promise<{ readonly named?: string }> {
+): Promise<{ readonly storeUser?: string }> {
   for (const token of userAliases) {
     const storeUser = await aliases.findUser(appName, token);
-    if (storeUser !== undefined) return { named: storeUser };
+    if (storeUser !== undefined) return { storeUser };
   }
   return {};
 }

@@ -1,6 +1,6 @@
 import type { App } from '../apps/app.ts';
-import type { PurchaseRepository } from '../db/purchase-repository.ts';
 import { isActive } from '../purchases/purchase.ts';
+import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { withoutPlatform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';

@@ -1,7 +1,7 @@
 import type { App } from '../apps/app.ts';
-import type { EntitledPurchase } from '../db/purchase-repository.ts';
 import type { Deps } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
+import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { Platform } from '../shared/platform.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';

@@ -1,10 +1,11 @@
 import type { App } from '../apps/app.ts';
-import type { EntitledPurchase, RecordPurchaseResult } from '../db/purchase-repository.ts';
 import type { UserAliasRepository } from '../db/user-alias-repository.ts';
 import type { Deps } from '../deps.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { Observation } from '../purchases/observation.ts';
+import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
+import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import type { StoreValidation, ValidationRequest } from '../stores/store.ts';
 
 interface RecordingContext {
@@ -67,8 +68,13 @@ async function claimUnclaimedPurchases(
   deps: Deps,
 ): Promise<void> {
   for (const purchaseId of await deps.userAliases.listUnclaimedPurchases(app.name, user)) {
-    const claimed = { trigger: 'validation', named: user.username, strategy: app.strategy, now: deps.now() } as const;
-    await deps.purchases.recordPurchase(app.name, purchaseId, claimed);
+    const claimed = {
+      trigger: 'validation',
+      storeUser: user.username,
+      strategy: app.strategy,
+      now: deps.now(),
+    } as const;
+    await deps.recordPurchase(app.name, purchaseId, claimed);
   }
 }
 
@@ -77,10 +83,10 @@ async function recordObservation(
   { app, deps, request }: RecordingContext,
 ): Promise<RecordPurchaseResult | undefined> {
   const { applicationUsername: username } = request;
-  return await deps.purchases.recordPurchase(app.name, observation.purchase.purchaseId, {
+  return await deps.recordPurchase(app.name, observation.purchase.purchaseId, {
     trigger: 'validation',
-    observed: observation,
-    ...(username !== undefined && { claim: { username, how: 'validation' } }),
+    observation,
+    ...(username !== undefined && { claim: { username, source: 'validation' } }),
     strategy: app.strategy,
     now: deps.now(),
   });

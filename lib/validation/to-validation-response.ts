@@ -1,6 +1,6 @@
 import type { ValidatorPurchase } from '../api/validation.ts';
-import type { EntitledPurchase } from '../db/purchase-repository.ts';
 import { isExpired, type Purchase } from '../purchases/purchase.ts';
+import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import { toValidatorPurchase } from '../purchases/to-records.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { withoutPlatform } from '../shared/platform.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { App } from '../apps/app.ts';
-import type { EntitledPurchase } from '../db/purchase-repository.ts';
 import type { Deps } from '../deps.ts';
 import type { EventRecord } from '../events/event.ts';
+import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { platforms } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';

@@ -26,8 +26,8 @@ const asUuid = md5.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-3$3-8$4
 async function toldOf(purchaseId: string, ...userAliases: string[]): Promise<readonly string[]> {
   const now = Date.now();
   const look = createObservation({ purchaseId, expirationDate: now + dayMs }, { userAliases, asOf: now });
-  await deps().purchases.recordPurchase(keys.appName, purchaseId, {
-    ...{ trigger: 'notification', observed: look, strategy: 'first', now },
+  await deps().recordPurchase(keys.appName, purchaseId, {
+    ...{ trigger: 'notification', observation: look, strategy: 'first', now },
     ...(await resolveStoreUser(keys.appName, look, deps().userAliases)),
   });
   return await ownersOf(purchaseId);

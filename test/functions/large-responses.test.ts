@@ -23,8 +23,8 @@ async function givenLargePurchases() {
   const entitledUsers = Array.from({ length: 3_000 }, (_, index) => `${'user'.repeat(20)}-${index}`);
   for (let index = 0; index < quantity; index++) {
     const look = createObservation({ purchaseId: `store_a:${index}` });
-    await deps().purchases.recordPurchase(appName, look.purchase.purchaseId, {
-      ...{ trigger: 'validation', observed: look, strategy: 'all', now: startDate + index },
+    await deps().recordPurchase(appName, look.purchase.purchaseId, {
+      ...{ trigger: 'validation', observation: look, strategy: 'all', now: startDate + index },
     });
     const key = purchaseKey(appName, look.purchase.purchaseId);
     const stored = await table.get(key);
@@ -39,8 +39,8 @@ async function givenManyPurchases(many: number) {
   const { appName, secretKey } = await givenApp(table);
   const entitledUsers = Array.from({ length: 200 }, (_, index) => `${'user'.repeat(24)}-${index}`);
   const [other, { purchase }] = [createUniqueName(), createObservation()];
-  await deps().purchases.recordPurchase(other, purchase.purchaseId, {
-    ...{ trigger: 'validation', observed: createObservation(), strategy: 'all', now: startDate },
+  await deps().recordPurchase(other, purchase.purchaseId, {
+    ...{ trigger: 'validation', observation: createObservation(), strategy: 'all', now: startDate },
   });
   const stored = await table.get(purchaseKey(other, purchase.purchaseId));
   const items = Array.from({ length: many }, (_, index) => {

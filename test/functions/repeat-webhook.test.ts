@@ -155,8 +155,8 @@ describe('what happened at a store', () => {
 
 /** Another user claims the purchase. */
 async function claims(purchaseId: string, username: string): Promise<void> {
-  const claim = { username, how: 'validation' } as const;
-  await deps().purchases.recordPurchase(keys.appName, purchaseId, {
+  const claim = { username, source: 'validation' } as const;
+  await deps().recordPurchase(keys.appName, purchaseId, {
     trigger: 'validation',
     claim,
     strategy: 'all',

@@ -1,39 +1,37 @@
-import type { ExchangeRateRepository } from '../../db/exchange-rate-repository.ts';
+import { dayMs, type EpochMillis, hourMs } from '../../shared/time.ts';
+import type { ExchangeRates } from '../attach-usd-rates.ts';
 import { type DailyRates, isFinalRate, toUtcDay } from '../daily-rates.ts';
 import { fallbackRates } from './fallback-rates.ts';
 
-/** The rates that purchases are converted with. */
-export interface ExchangeRates {
-  /** The rates in force on the day of a purchase; undefined when there are none near enough. */
-  findForDate(purchaseDate: number): Promise<DailyRates | undefined>;
+/** The stored exchange rates. */
+interface StoredRates {
+  findForPurchaseDate(purchaseDate: EpochMillis): Promise<DailyRates | undefined>;
 }
 
-/** An estimate of a currency's worth is given for this long before and after the snapshot, then none. */
-const fallbackWindowMs = 3 * 366 * 24 * 60 * 60 * 1000;
-/** How long a day may be met without rates that have come in since. */
-const recheckAfterMs = 60 * 60 * 1000;
-/** Rates that were missed come in late, but not after this: the bank's file of past days reaches no further back. */
-const backfillWindowMs = 90 * 24 * 60 * 60 * 1000;
+/** Maximum distance of a purchase date from the date of the fallback rates. */
+const fallbackWindowMs = 3 * 366 * dayMs;
+/** Lifetime of a cached result that later rates can replace. */
+const recheckAfterMs = hourMs;
+/** Missing rates are loaded for so long, because the history is requested for no longer period. */
+const backfillWindowMs = 90 * dayMs;
 const maxEntries = 1_000;
 
 /**
- * Rates read once a day and container, when first needed; again after an hour while better ones can come in. A failed read is
- * not kept.
+ * Creates the exchange rates for conversions. Reads a day once per container, and again after one hour while better rates can
+ * be loaded. Does not cache a failed read.
  */
-export function createRateCache(
-  history: Pick<ExchangeRateRepository, 'findForPurchaseDate'>,
-  now: () => number,
-): ExchangeRates {
-  const entries = new Map<string, { readonly at: number; readonly rates: Promise<DailyRates | undefined> }>();
-  const read = (day: string, purchaseDate: number): Promise<DailyRates | undefined> => {
-    const rates = history.findForPurchaseDate(purchaseDate);
+export function createRateCache(storedRates: StoredRates, now: () => EpochMillis): ExchangeRates {
+  const entries = new Map<string, { readonly readAt: EpochMillis; readonly rates: Promise<DailyRates | undefined> }>();
+  const read = (day: string, purchaseDate: EpochMillis): Promise<DailyRates | undefined> => {
+    const rates = storedRates.findForPurchaseDate(purchaseDate);
     if (entries.size >= maxEntries) entries.clear();
-    const entry = { at: now(), rates };
+    const entry = { readAt: now(), rates };
     entries.set(day, entry);
     rates.then(
-      (found) => {
-        const isLast = found && (isFinalRate(found.date, purchaseDate) || now() - purchaseDate > backfillWindowMs);
-        if (isLast) entries.set(day, { ...entry, at: Number.POSITIVE_INFINITY });
+      (dailyRates) => {
+        const isFinal =
+          dailyRates && (isFinalRate(dailyRates.date, purchaseDate) || now() - purchaseDate > backfillWindowMs);
+        if (isFinal) entries.set(day, { ...entry, readAt: Number.POSITIVE_INFINITY });
       },
       () => entries.delete(day),
     );
@@ -42,12 +40,12 @@ export function createRateCache(
   return {
     async findForDate(purchaseDate) {
       const day = toUtcDay(purchaseDate);
-      const present = entries.get(day);
-      const isFresh = present && now() - present.at < recheckAfterMs;
-      return (await (isFresh ? present.rates : read(day, purchaseDate))) ?? findFallback(purchaseDate);
+      const cached = entries.get(day);
+      const isFresh = cached && now() - cached.readAt < recheckAfterMs;
+      return (await (isFresh ? cached.rates : read(day, purchaseDate))) ?? findFallback(purchaseDate);
     },
   };
 }
 
-const findFallback = (purchaseDate: number): DailyRates | undefined =>
+const findFallback = (purchaseDate: EpochMillis): DailyRates | undefined =>
   Math.abs(purchaseDate - Date.parse(fallbackRates.date)) <= fallbackWindowMs ? fallbackRates : undefined;

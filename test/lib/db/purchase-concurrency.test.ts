@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { purchaseKey } from '../../../lib/db/keys.ts';
-import type { PurchaseRepository, RecordPurchaseInput } from '../../../lib/db/purchase-repository.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
+import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import {
   createObservation,
@@ -12,20 +12,20 @@ import {
   startDate,
   type UnrefreshableObservation,
 } from '../../../testing/given.ts';
-import { buildValidationInput, createTestRepository } from '../../../testing/purchase-repository.ts';
+import { buildValidationInput, createTestPurchases, type TestPurchases } from '../../../testing/purchase-repository.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let table: Table;
-let purchases: PurchaseRepository;
+let purchases: TestPurchases;
 beforeAll(async () => {
   table = await createTestTable();
-  purchases = createTestRepository(table);
+  purchases = createTestPurchases(table);
 });
 
 const id = 'store_a:1';
 const linked = (username: string, now: number): RecordPurchaseInput => ({
   trigger: 'link',
-  claim: { username, how: 'manual' },
+  claim: { username, source: 'manual' },
   strategy: 'all',
   now,
 });
@@ -46,7 +46,7 @@ describe('an older look that comes later', () => {
     const first = later.transactions.map((one) => ({ ...withoutAmount(one), ...known }));
     await purchases.recordPurchase(appName, id, buildValidationInput('ann', withTransactions(later, first)));
     await purchases.recordPurchase(appName, id, {
-      ...{ trigger: 'notification', observed: createObservation(), strategy: 'all', now: startDate + 61_000 },
+      ...{ trigger: 'notification', observation: createObservation(), strategy: 'all', now: startDate + 61_000 },
       notificationPart: { platform: 'store_a', key: 'push', isOneOfSeveral: false },
     });
     expect(await purchases.listTransactions(appName, [id])).toMatchObject([{ amountMicros: 4_990_000 }]);
@@ -103,7 +103,7 @@ describe('a claim', () => {
     const appName = createUniqueName();
     await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
     let isFirst = true;
-    const slow = createTestRepository({
+    const slow = createTestPurchases({
       ...table,
       query: async (range) => {
         const early = await table.query(range);
@@ -149,7 +149,7 @@ describe('a refund in a change of many writes', () => {
       buildValidationInput('ann', withTransactions(base, [...older.map(withoutAmount), latest])),
     );
     let writes = 0;
-    const raced = createTestRepository({
+    const raced = createTestPurchases({
       ...table,
       transact: async (batch) => {
         writes += 1;
@@ -158,10 +158,10 @@ describe('a refund in a change of many writes', () => {
       },
     });
     const refunded = older.map((one, index) => (index === 0 ? { ...one, refundedAt: startDate + dayMs } : one));
-    const observed = withTransactions({ ...base, asOf: startDate + dayMs }, [...refunded, latest]);
+    const observation = withTransactions({ ...base, asOf: startDate + dayMs }, [...refunded, latest]);
     await raced.recordPurchase(appName, id, {
       trigger: 'notification',
-      observed,
+      observation,
       strategy: 'all',
       now: startDate + dayMs,
     });

@@ -1,23 +1,23 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { claimKey, purchasePartition } from '../../../lib/db/keys.ts';
-import type { PurchaseRepository, RecordPurchaseInput } from '../../../lib/db/purchase-repository.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import { createTransactionRepository } from '../../../lib/db/transaction-repository.ts';
+import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import { createObservation, createTransaction, createUniqueName, dayMs, startDate } from '../../../testing/given.ts';
-import { buildValidationInput, createTestRepository } from '../../../testing/purchase-repository.ts';
+import { buildValidationInput, createTestPurchases, type TestPurchases } from '../../../testing/purchase-repository.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let table: Table;
-let purchases: PurchaseRepository;
+let purchases: TestPurchases;
 beforeAll(async () => {
   table = await createTestTable();
-  purchases = createTestRepository(table);
+  purchases = createTestPurchases(table);
 });
 
 const id = 'store_a:1';
 const linked = (username: string): RecordPurchaseInput => ({
   trigger: 'link',
-  claim: { username, how: 'manual' },
+  claim: { username, source: 'manual' },
   strategy: 'all',
   now: startDate + dayMs,
 });
@@ -102,7 +102,7 @@ describe('purchases in the table', () => {
     const appName = createUniqueName();
     await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
     const moved = await purchases.recordPurchase(appName, id, linked('bob'));
-    expect(moved?.change).toMatchObject({ gained: ['bob'], lost: ['ann'] });
+    expect(moved?.change).toMatchObject({ gainedUsers: ['bob'], lostUsers: ['ann'] });
     await purchases.recordPurchase(appName, id, buildValidationInput('ann', renewal(2)));
     expect(await purchases.listByUser(appName, 'ann')).toEqual([]);
     expect(await purchases.listByUser(appName, 'bob')).toHaveLength(1);
@@ -159,7 +159,10 @@ describe('purchases in the table', () => {
     await purchases.recordPurchase(appName, id, buildValidationInput(users[500]));
     expect((await purchases.find(appName, id))?.entitledUsers).toHaveLength(500);
     expect(await purchases.listByUser(appName, users[500] ?? '')).toEqual([]);
-    const next = { ...createObservation({ purchaseId: 'store_a:2', transactionId: 'store_a:2' }), replaces: id };
+    const next = {
+      ...createObservation({ purchaseId: 'store_a:2', transactionId: 'store_a:2' }),
+      replacedPurchaseId: id,
+    };
     await purchases.recordPurchase(appName, 'store_a:2', {
       ...buildValidationInput(undefined, next),
       trigger: 'refresh',
@@ -186,7 +189,7 @@ describe('purchases in the table', () => {
       await claimFor(appName, users.slice(1));
       await purchases.recordPurchase(appName, id, buildValidationInput(users[1]));
       let writes = 0;
-      const crashing = createTestRepository({
+      const crashing = createTestPurchases({
         ...table,
         transact: async (batch) => {
           writes += 1;
@@ -194,7 +197,10 @@ describe('purchases in the table', () => {
           await table.transact(batch);
         },
       });
-      const next = { ...createObservation({ purchaseId: 'store_a:2', transactionId: 'store_a:2' }), replaces: id };
+      const next = {
+        ...createObservation({ purchaseId: 'store_a:2', transactionId: 'store_a:2' }),
+        replacedPurchaseId: id,
+      };
       const replacing: RecordPurchaseInput = { ...buildValidationInput(undefined, next), trigger: 'refresh' };
       await crashing.recordPurchase(appName, 'store_a:2', replacing).catch(() => undefined);
       await purchases.recordPurchase(appName, 'store_a:2', replacing);

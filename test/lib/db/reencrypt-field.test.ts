@@ -5,6 +5,7 @@ import { purchaseKey } from '../../../lib/db/keys.ts';
 import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import { deps } from '../../../lib/deps.ts';
+import { createRecordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { createCipher } from '../../../lib/shared/cipher.ts';
 import { findAffectedCustomers } from '../../../lib/statistics/rebuild-customer-summary.ts';
 import { toTallyChange } from '../../../lib/statistics/tally-change.ts';
@@ -23,18 +24,20 @@ const id = 'store_a:1';
 /** A container whose master secret is this text. */
 const container = (secret: string, seen = table) => {
   const cipher = createCipher(async () => secret, Date.now);
+  const purchases = createPurchaseRepository(seen, cipher);
   return {
     apps: createAppRepository(seen, cipher),
-    purchases: createPurchaseRepository(seen, cipher, deps().exchangeRates),
+    purchases,
+    recordPurchase: createRecordPurchase(purchases, deps().exchangeRates),
   };
 };
 type Container = ReturnType<typeof container>;
 
-const bought = async ({ purchases }: Container, appName: string, token: string, now = startDate) =>
-  await purchases.recordPurchase(appName, id, {
+const bought = async ({ recordPurchase }: Container, appName: string, token: string, now = startDate) =>
+  await recordPurchase(appName, id, {
     trigger: 'validation',
-    observed: { ...createObservation({}, { asOf: now }), refreshToken: { token } },
-    claim: { username: 'ann', how: 'validation' },
+    observation: { ...createObservation({}, { asOf: now }), refreshToken: { token } },
+    claim: { username: 'ann', source: 'validation' },
     strategy: 'all',
     now,
   });

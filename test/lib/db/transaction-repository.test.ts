@@ -58,7 +58,7 @@ it('names a transaction once whose entry was written when the index held all of 
     {
       ...itemOf(appName, first),
       keyPk: keys.transactionIdPartition(appName, 'store_a:1'),
-      keySk: keys.timestampKey(startDate),
+      keySk: keys.toSortableTimestamp(startDate),
     },
   ]);
   expect(await transactions.listById(appName, 'store_a:1')).toEqual([first]);

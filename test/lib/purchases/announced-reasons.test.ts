@@ -21,7 +21,7 @@ function told(before: StoredPurchase | undefined, fields: Partial<PurchaseUpdate
 }
 
 const look = (state: Partial<Purchase> = {}, asOf = startDate) => createObservation(state, { asOf });
-const byAnn = { username: 'ann', how: 'validation' } as const;
+const byAnn = { username: 'ann', source: 'validation' } as const;
 const owned = told(undefined, { trigger: 'validation', observation: look(), claim: byAnn }).stored;
 const unowned = told(undefined, { observation: look() }).stored;
 const later = { now: startDate + dayMs };
@@ -39,17 +39,17 @@ describe('the application server', () => {
   });
 
   it('hears nothing when a client shows again what is known', () => {
-    const again = { ...later, cause: 'validation', observed: look({}, startDate + dayMs), claim: byAnn } as const;
+    const again = { ...later, cause: 'validation', observation: look({}, startDate + dayMs), claim: byAnn } as const;
     expect(told(owned, again).news).toEqual([]);
   });
 
   it('hears that a further user validated, and of no purchase then', () => {
-    const claim = { username: 'bob', how: 'validation' } as const;
+    const claim = { username: 'bob', source: 'validation' } as const;
     expect(told(owned, { ...later, trigger: 'validation', claim }).news).toEqual(['RECEIPT_VALIDATED']);
   });
 
   it('hears of a link by hand under no lifecycle word', () => {
-    const claim = { username: 'bob', how: 'manual' } as const;
+    const claim = { username: 'bob', source: 'manual' } as const;
     expect(told(owned, { ...later, trigger: 'link', claim }).news).toEqual(['OTHER']);
   });
 

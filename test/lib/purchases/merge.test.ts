@@ -1,17 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { merge, type PurchaseState, type SealedObservation } from '../../../lib/purchases/merge.ts';
+import { type EncryptedObservation, merge, type PurchaseState } from '../../../lib/purchases/merge.ts';
 import { toInferredAsOf } from '../../../lib/purchases/merge-transactions.ts';
 import { createObservation, createTransaction, dayMs, startDate } from '../../../testing/given.ts';
 import { buildObservations, historyActions } from '../../../testing/subscription-history.ts';
 
-const mergeAll = (observations: readonly SealedObservation[]): PurchaseState | undefined =>
+const mergeAll = (observations: readonly EncryptedObservation[]): PurchaseState | undefined =>
   observations.reduce<PurchaseState | undefined>((known, look) => merge(known, look), undefined);
 
 /** How much a look knows of the payments that it shows. */
 const knowledge = ['all', 'no amount', 'what the client says', 'a guess'] as const;
 
-function knowing(look: SealedObservation, known: (typeof knowledge)[number], amountMicros: number): SealedObservation {
+function knowing(
+  look: EncryptedObservation,
+  known: (typeof knowledge)[number],
+  amountMicros: number,
+): EncryptedObservation {
   if (known === 'all') return look;
   const transactions = look.transactions.map(({ currency, amountMicros: _amount, ...rest }) => ({
     ...rest,

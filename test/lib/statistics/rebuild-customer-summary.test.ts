@@ -4,14 +4,13 @@ import { listCustomers } from '../../../lib/api/customers.ts';
 import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
 import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
 import { customerKey, listPartition } from '../../../lib/db/keys.ts';
-import {
-  createPurchaseRepository,
-  type EntitledPurchase,
-  parsePurchaseItem,
-} from '../../../lib/db/purchase-repository.ts';
+import { createPurchaseRepository, parsePurchaseItem } from '../../../lib/db/purchase-repository.ts';
+import { createStreamMarkerRepository } from '../../../lib/db/stream-marker-repository.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import { type Deps, deps } from '../../../lib/deps.ts';
 import { isActive, isSubscription } from '../../../lib/purchases/purchase.ts';
+import type { EntitledPurchase } from '../../../lib/purchases/purchase-repository.ts';
+import { createRecordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { toIsoSeconds } from '../../../lib/purchases/to-records.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { rebuildCustomerSummaries } from '../../../lib/statistics/rebuild-customer-summaries.ts';
@@ -32,11 +31,12 @@ beforeAll(async () => {
 /** What the aggregator works with, of which each write may be the last before a crash. */
 function working(crashes: () => boolean): Deps {
   const crashing = createCrashingTable(table, crashes);
-  const purchases = createPurchaseRepository(table, testCipher, deps().exchangeRates);
+  const purchases = createPurchaseRepository(table, testCipher);
   return {
     counters: createCounterRepository(crashing),
     customers: createCustomerRepository(crashing),
     purchases,
+    streamMarkers: createStreamMarkerRepository(crashing),
   } as unknown as Deps;
 }
 
@@ -82,7 +82,7 @@ describe('the list of customers', () => {
           const recorded = createRecordedTable(table, shardCount);
           const from = Date.now() - 25 * dayMs;
           const live = createHistoryRunner(
-            createPurchaseRepository(recorded.table, testCipher, deps().exchangeRates),
+            createRecordPurchase(createPurchaseRepository(recorded.table, testCipher), deps().exchangeRates),
             keys.appName,
             { strategy, from },
           );
@@ -139,7 +139,7 @@ describe('the list of customers', () => {
   it('shows a user who lost the last purchase without one', async () => {
     const keys = await givenApp(table);
     const recorded = createRecordedTable(table, 1);
-    const recording = createPurchaseRepository(recorded.table, testCipher, deps().exchangeRates);
+    const recording = createRecordPurchase(createPurchaseRepository(recorded.table, testCipher), deps().exchangeRates);
     const live = createHistoryRunner(recording, keys.appName, { strategy: 'last', from: Date.now() - dayMs });
     await live({ deed: 'buy', which: 0, user: 'ann', passes: 1 });
     await aggregateStreamRecords(recorded.shards[0]?.splice(0) ?? [], 'shard', deps());
@@ -155,7 +155,10 @@ describe('the list of customers', () => {
 
   it('can be mended for all customers at once, and for some', async () => {
     const keys = await givenApp(table);
-    const live = createHistoryRunner(deps().purchases, keys.appName, { strategy: 'all', from: Date.now() - dayMs });
+    const live = createHistoryRunner(deps().recordPurchase, keys.appName, {
+      strategy: 'all',
+      from: Date.now() - dayMs,
+    });
     // No record of this was ever counted.
     await live({ deed: 'buy', which: 0, user: 'ann', passes: 1 });
     await live({ deed: 'buy', which: 2, user: 'bob', passes: 1 });
@@ -176,7 +179,7 @@ describe('the list of customers', () => {
 
   it('does not bring back a customer who is deleted while the summary is worked out', async () => {
     const { appName } = await givenApp(table);
-    const live = createHistoryRunner(deps().purchases, appName, { strategy: 'all', from: Date.now() - dayMs });
+    const live = createHistoryRunner(deps().recordPurchase, appName, { strategy: 'all', from: Date.now() - dayMs });
     await live({ deed: 'buy', which: 0, user: 'ann', passes: 1 });
     const Key = customerKey(appName, 'ann');
     const outcome = await createCustomerRepository(table).updateSummary(appName, 'ann', async () => {

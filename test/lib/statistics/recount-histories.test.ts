@@ -1,13 +1,16 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { createAppItemRepository } from '../../../lib/db/app-item-repository.ts';
 import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
 import { createExchangeRateRepository } from '../../../lib/db/exchange-rate-repository.ts';
 import * as keys from '../../../lib/db/keys.ts';
 import { createPagedListRepository, type PagedListRepository } from '../../../lib/db/paged-list-repository.ts';
 import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts';
+import { createStreamMarkerRepository } from '../../../lib/db/stream-marker-repository.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import type { Deps } from '../../../lib/deps.ts';
 import { createRateCache } from '../../../lib/money/exchange-rates/rate-cache.ts';
+import { createRecordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { addDays, listDays } from '../../../lib/shared/calendar.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
@@ -35,13 +38,23 @@ function newWorld(strategy: 'all' | 'first' | 'last', sizes: readonly number[] =
   const appName = createUniqueName();
   const recorded = createRecordedTable(table, 3);
   const rates = createRateCache(createExchangeRateRepository(table), () => later);
-  const live = createHistoryRunner(createPurchaseRepository(recorded.table, testCipher, rates), appName, {
-    strategy,
-    from: startDate,
-  });
+  const live = createHistoryRunner(
+    createRecordPurchase(createPurchaseRepository(recorded.table, testCipher), rates),
+    appName,
+    {
+      strategy,
+      from: startDate,
+    },
+  );
   const counters = createCounterRepository(table);
   const customers = { summarize: async () => undefined };
-  const deps = { table, counters, customers, now: () => later } as unknown as Deps;
+  const deps = {
+    counters,
+    customers,
+    appItems: createAppItemRepository(table),
+    streamMarkers: createStreamMarkerRepository(table),
+    now: () => later,
+  } as unknown as Deps;
   const consumers = recorded.shards.map((records, index) =>
     createShardConsumer(records, { shard: `shard-${index}`, sizes }),
   );
@@ -170,9 +183,9 @@ describe('after any history, recounting', () => {
           for (const deed of deeds) await world.live(deed);
           await world.countAll();
           for (const { period, name, value } of harms) {
-            const key = (period.length === 7 ? keys.monthKey : keys.dayKey)(appName, period);
+            const key = keys.counterKey(appName, period);
             if (value === undefined) await table.transact([{ Delete: { TableName: table.name, Key: key } }]);
-            else await counters.replaceTallies([{ key, change: (tally) => ({ ...tally, [name]: value }) }]);
+            else await counters.replaceTallies(appName, [{ period, change: (tally) => ({ ...tally, [name]: value }) }]);
           }
           await correctCounters(appName, { days: whole, differences: await recount(appName, whole, deps) }, deps);
           await expectTruth(world, skips);
@@ -263,9 +276,9 @@ describe('after any history, recounting', () => {
             },
           };
           const counters = createCounterRepository(moving);
-          const differences = await recount(appName, whole, { table: moving, counters });
+          const differences = await recount(appName, whole, { appItems: createAppItemRepository(moving), counters });
           await waitForStream(appName, {
-            table: moving,
+            streamMarkers: createStreamMarkerRepository(moving),
             now: () => later,
             wait: async () => {
               for (const consume of consumers) await consume(deps);
@@ -289,7 +302,9 @@ describe('after any history, recounting', () => {
     const wait = async (ms: number) => {
       time += 30 * ms;
     };
-    await expect(waitForStream(createUniqueName(), { table, now: () => time, wait })).rejects.toMatchObject({
+    await expect(
+      waitForStream(createUniqueName(), { streamMarkers: createStreamMarkerRepository(table), now: () => time, wait }),
+    ).rejects.toMatchObject({
       code: 'Conflict',
     });
   });

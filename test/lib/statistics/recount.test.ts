@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createAppItemRepository } from '../../../lib/db/app-item-repository.ts';
 import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
 import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
 import * as keys from '../../../lib/db/keys.ts';
+import { createStreamMarkerRepository } from '../../../lib/db/stream-marker-repository.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import type { Deps } from '../../../lib/deps.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
@@ -70,7 +72,12 @@ function itemsOf(appName: string): Item[] {
 async function givenCounted(counted: (items: readonly Item[]) => readonly Item[] = (items) => items) {
   const appName = createUniqueName();
   const counters = createCounterRepository(table);
-  const deps = { table, counters, customers: createCustomerRepository(table) } as unknown as Deps;
+  const deps = {
+    counters,
+    customers: createCustomerRepository(table),
+    appItems: createAppItemRepository(table),
+    streamMarkers: createStreamMarkerRepository(table),
+  } as unknown as Deps;
   const items = itemsOf(appName);
   await table.batchPut(items);
   const records = counted(items).map((after, index) => buildStreamRecord({ after }, index));
@@ -101,8 +108,8 @@ describe('recounting', () => {
 
   it('corrects a month that lies in the range whole', async () => {
     const { appName, deps } = await givenCounted();
-    await deps.counters.replaceTallies([
-      { key: keys.monthKey(appName, '2026-01'), change: (tally) => ({ ...tally, transactions: 77 }) },
+    await deps.counters.replaceTallies(appName, [
+      { period: '2026-01', change: (tally) => ({ ...tally, transactions: 77 }) },
     ]);
     const whole = ['2026-01-01', '2026-01-31'] as const;
     const differences = await recount(appName, whole, deps);
@@ -124,8 +131,8 @@ describe('recounting', () => {
 
   it('keeps the requests of days whose events have ended', async () => {
     const { appName, deps } = await givenCounted();
-    await deps.counters.replaceTallies([
-      { key: keys.dayKey(appName, '2026-01-02'), change: (tally) => ({ ...tally, requests: 9 }) },
+    await deps.counters.replaceTallies(appName, [
+      { period: '2026-01-02', change: (tally) => ({ ...tally, requests: 9 }) },
     ]);
     expect(await recount(appName, ['2026-01-01', '2026-01-15'], deps)).toEqual([]);
   });

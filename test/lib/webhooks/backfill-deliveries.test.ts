@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { setStrategy } from '../../../lib/apps/manage-apps.ts';
-import type { RecordPurchaseInput } from '../../../lib/db/purchase-repository.ts';
 import { strategies } from '../../../lib/purchases/claims.ts';
+import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import { backfillDeliveries } from '../../../lib/webhooks/backfill-deliveries.ts';
 import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { type ApplicationServer, startApplicationServer } from '../../../testing/application-server.ts';
@@ -24,16 +24,16 @@ const id = 'store_a:1';
 const minute = 60_000;
 const bought = (username: string, fields: Partial<RecordPurchaseInput> = {}): RecordPurchaseInput => ({
   trigger: 'notification',
-  observed: createObservation(),
-  claim: { username, how: 'validation' },
+  observation: createObservation(),
+  claim: { username, source: 'validation' },
   strategy: 'all',
   now: startDate,
   ...fields,
 });
 const renewed = (now: number): RecordPurchaseInput => {
   const { purchase } = createObservation({ transactionId: 'store_a:2', expirationDate: startDate + 62 * dayMs });
-  const observed = { asOf: now, purchase, transactions: [createTransaction(purchase)], userAliases: [] };
-  return { trigger: 'notification', observed, strategy: 'all', now };
+  const observation = { asOf: now, purchase, transactions: [createTransaction(purchase)], userAliases: [] };
+  return { trigger: 'notification', observation, strategy: 'all', now };
 };
 
 /** What the command answers of the range, once all that it sent has arrived. */
@@ -53,8 +53,8 @@ describe('announcing what the worker of the stream gave up', () => {
   it('sends the one signed webhook that the worker would have sent, and no second one', async () => {
     const world = await createWebhookHarness({ urls: [server.url] });
     world.now = Date.now();
-    const observed = createObservation({ expirationDate: world.now + dayMs });
-    const record = await world.recordUpdate(id, bought('ann', { now: world.now, observed }));
+    const observation = createObservation({ expirationDate: world.now + dayMs });
+    const record = await world.recordUpdate(id, bought('ann', { now: world.now, observation }));
     expect(await announced(world, world.now)).toEqual({ webhooks: 1, missing: 1 });
     const [sent] = server.requests;
     const body = new Webhook(world.signingSecret).verify(sent?.body ?? '', sent?.headers as Record<string, string>);
@@ -121,18 +121,18 @@ describe('announcing what the worker of the stream gave up', () => {
   it('finds nothing missing of any life that the worker has announced', async () => {
     const step = fc.record({
       username: fc.constantFrom('ann', 'bob', 'cid'),
-      how: fc.constantFrom('validation' as const, 'manual' as const),
+      source: fc.constantFrom('validation' as const, 'manual' as const),
       renews: fc.boolean(),
     });
     const life = fc.record({ strategy: fc.constantFrom(...strategies), steps: fc.array(step, { maxLength: 6 }) });
     const property = fc.asyncProperty(life, async ({ strategy, steps }) => {
       const world = await createWebhookHarness({ urls: [server.url] });
       const app = await setStrategy(world.deps.apps, world.keys.appName, strategy);
-      for (const { username, how, renews } of steps) {
+      for (const { username, source, renews } of steps) {
         world.now += minute;
-        const { observed } = renews ? renewed(world.now) : bought(username);
-        const happened = bought(username, { strategy, claim: { username, how }, now: world.now });
-        await world.fanOut([await world.recordUpdate(id, { ...happened, ...(observed && { observed }) })]);
+        const { observation } = renews ? renewed(world.now) : bought(username);
+        const happened = bought(username, { strategy, claim: { username, source }, now: world.now });
+        await world.fanOut([await world.recordUpdate(id, { ...happened, ...(observation && { observation }) })]);
       }
       expect(await backfillDeliveries(app.name, { from: startDate, to: world.now + 1 }, world.deps)).toMatchObject({
         missing: 0,
@@ -153,7 +153,7 @@ describe('announcing what the worker of the stream gave up', () => {
 
   it('tells of sandbox purchases where they belong', async () => {
     const world = await createWebhookHarness({ urls: [`${server.url}/main`], sandboxUrls: [`${server.url}/sandbox`] });
-    await world.recordUpdate(id, bought('ann', { observed: createObservation({ sandbox: true }) }));
+    await world.recordUpdate(id, bought('ann', { observation: createObservation({ sandbox: true }) }));
     await announced(world);
     expect(server.requests.map(({ path }) => path)).toEqual(['/sandbox']);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { RecordPurchaseInput } from '../../../lib/db/purchase-repository.ts';
+import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import { listDeliveries } from '../../../lib/webhooks/manage-webhooks.ts';
 import { type ApplicationServer, startApplicationServer } from '../../../testing/application-server.ts';
 import { createObservation, dayMs, startDate } from '../../../testing/given.ts';
@@ -50,8 +50,8 @@ function failingAt(numbers: ReadonlyMap<number, When>): Failing {
 
 const claimed = (username: string): RecordPurchaseInput => ({
   trigger: 'validation',
-  observed: createObservation(),
-  claim: { username, how: 'validation' },
+  observation: createObservation(),
+  claim: { username, source: 'validation' },
   strategy: 'all',
   now: startDate,
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { setVocabulary } from '../../../lib/apps/manage-apps.ts';
-import type { RecordPurchaseInput } from '../../../lib/db/purchase-repository.ts';
+import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import {
   listDeliveries,
   replayDeliveries,
@@ -28,16 +28,16 @@ const id = 'store_a:1';
 const minute = 60_000;
 const bought = (username: string, fields: Partial<RecordPurchaseInput> = {}): RecordPurchaseInput => ({
   trigger: 'notification',
-  observed: createObservation(),
-  claim: { username, how: 'validation' },
+  observation: createObservation(),
+  claim: { username, source: 'validation' },
   strategy: 'all',
   now: startDate,
   ...fields,
 });
 const renewed = (now: number): RecordPurchaseInput => {
   const { purchase } = createObservation({ transactionId: 'store_a:2', expirationDate: startDate + 62 * dayMs });
-  const observed = { asOf: now, purchase, transactions: [createTransaction(purchase)], userAliases: [] };
-  return { trigger: 'notification', observed, strategy: 'all', now };
+  const observation = { asOf: now, purchase, transactions: [createTransaction(purchase)], userAliases: [] };
+  return { trigger: 'notification', observation, strategy: 'all', now };
 };
 /** Marks of a URL that hung several times in a row. */
 const hanging = ({ now }: WebhookHarness) => ({ consecutiveFailures: 7, backoffUntil: now + 20 * minute });
@@ -124,7 +124,7 @@ describe('a webhook', () => {
     await toldOf(world);
     expect(server.requests.map(({ path }) => path).sort()).toEqual(['/one', '/two']);
     const sandbox = createObservation({ purchaseId: 'store_a:9', transactionId: 'store_a:9', sandbox: true });
-    await world.fanOut([await world.recordUpdate('store_a:9', bought('ann', { observed: sandbox }))]);
+    await world.fanOut([await world.recordUpdate('store_a:9', bought('ann', { observation: sandbox }))]);
     await world.workUntil(world.now);
     expect(server.requests.slice(2).map(({ path }) => path)).toEqual(['/sandbox']);
   });
@@ -341,7 +341,7 @@ describe('a webhook that fails', () => {
       const world = await createWebhookHarness({ urls: [`${server.url}/first`] });
       const { appName } = world.keys;
       server.respondWith({ status: 500 });
-      await toldOf(world, bought('ann', { observed }));
+      await toldOf(world, bought('ann', { observation: observed }));
       const settings = { urls: [`${server.url}/live`], sandboxUrls: [`${server.url}/first`], includesPassword: true };
       await setWebhook(appName, settings, { newSecret: false, deps: world.deps });
       server.respondWith({ status: 200 });
@@ -428,8 +428,8 @@ describe('a URL that takes no webhooks', () => {
     await toldOf(world);
     const others = Array.from({ length: 5 }, (_, index) => `store_a:other-${index}`);
     for (const other of others) {
-      const observed = createObservation({ purchaseId: other, transactionId: other });
-      await world.fanOut([await world.recordUpdate(other, bought('ann', { observed }))]);
+      const observation = createObservation({ purchaseId: other, transactionId: other });
+      await world.fanOut([await world.recordUpdate(other, bought('ann', { observation }))]);
     }
     await world.workUntil(startDate + 1_000);
     expect(server.requests).toHaveLength(1);

@@ -8,7 +8,7 @@ import {
   type ExchangeRateRepository,
 } from '../../../../lib/db/exchange-rate-repository.ts';
 import type { Table } from '../../../../lib/db/table.ts';
-import { attachUsdRates } from '../../../../lib/money/exchange-rates/attach-usd-rates.ts';
+import { attachUsdRates } from '../../../../lib/money/attach-usd-rates.ts';
 import { loadRates } from '../../../../lib/money/exchange-rates/load-rates.ts';
 import { createRateCache } from '../../../../lib/money/exchange-rates/rate-cache.ts';
 import { hourMs } from '../../../../lib/shared/time.ts';
@@ -84,8 +84,7 @@ describe('loadRates', () => {
     await load('2035-03-16T16:00:00Z');
     const purchaseDate = Date.parse('2035-03-16T12:00:00Z');
     const { purchase } = createObservation({ purchaseDate });
-    const look = (currency: string) =>
-      createObservation({}, { transactions: [createTransaction(purchase, { currency })] });
+    const look = (currency: string) => [createTransaction(purchase, { currency })];
     const rates = createRateCache(dailyRates, () => purchaseDate);
     const read = table.consumed.read;
     expect(
@@ -96,11 +95,11 @@ describe('loadRates', () => {
       ),
     ).toEqual(look('USD'));
     expect(table.consumed.read).toBe(read);
-    const [priced] = (await attachUsdRates(look('JPY'), [], rates)).transactions;
+    const [priced] = await attachUsdRates(look('JPY'), [], rates);
     expect(priced?.usdRateDate).toBe('2035-03-15');
     const readOnce = table.consumed.read;
     expect(readOnce).toBeGreaterThan(read);
-    expect((await attachUsdRates(look('COP'), [], rates)).transactions[0]?.usdRate).toBeUndefined();
+    expect((await attachUsdRates(look('COP'), [], rates))[0]?.usdRate).toBeUndefined();
     expect(table.consumed.read).toBe(readOnce);
   });
 
@@ -142,10 +141,7 @@ describe('loadRates', () => {
 
   it('ends a look without rates rather than failing it', async () => {
     const rates = createRateCache({ findForPurchaseDate: () => Promise.reject(new Error('no table')) }, () => 0);
-    const look = createObservation(
-      {},
-      { transactions: [createTransaction(createObservation().purchase, { currency: 'JPY' })] },
-    );
+    const look = [createTransaction(createObservation().purchase, { currency: 'JPY' })];
     expect(await attachUsdRates(look, [], rates)).toEqual(look);
   });
 });

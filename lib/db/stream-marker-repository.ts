@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { splitIntoChunks } from '../shared/batches.ts';
+import { dayMs, type EpochMillis } from '../shared/time.ts';
+import * as keys from './keys.ts';
+import { maxTransactionWrites, type Table } from './table.ts';
+
+/**
+ * Stream markers: items that each shard of the stream delivers after all earlier writes. The aggregator deletes a marker
+ * once it has counted the records before it.
+ */
+export interface StreamMarkerRepository {
+  /** Creates markers for all shards and returns their keys. */
+  create(appName: string, now: EpochMillis): Promise<keys.Key[]>;
+  /** Returns the markers that the aggregator has not passed. */
+  findRemaining(markers: readonly keys.Key[]): Promise<keys.Key[]>;
+  /** Idempotent: ignores markers that do not exist. */
+  delete(markers: readonly keys.Key[]): Promise<void>;
+}
+
+/**
+ * Number of markers. The shards of a table are not known, so random keys must hit each of them: with 32 equal shards, one
+ * shard gets no marker with a probability of 4 in a million.
+ */
+const markerCount = 512;
+const markerTtlMs = dayMs;
+
+export function createStreamMarkerRepository(table: Table): StreamMarkerRepository {
+  return {
+    async create(appName, now) {
+      const ttl = keys.toTtl(now + markerTtlMs);
+      const markers = Array.from({ length: markerCount }, () => keys.streamMarkerKey(appName, randomUUID()));
+      await table.batchPut(markers.map((key) => ({ ...key, ttl })));
+      return markers;
+    },
+    findRemaining: async (markers) => (await table.batchGet(markers)).map(keys.toKey),
+    async delete(markers) {
+      for (const chunk of splitIntoChunks(markers, maxTransactionWrites)) {
+        await table.transact(chunk.map((Key) => ({ Delete: { TableName: table.name, Key } })));
+      }
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { DynamoDBRecord } from 'aws-lambda';
+import type { StreamRecord } from '../shared/stream-record.ts';
+import { parseItemKey } from './keys.ts';
+import { unmarshallImage } from './stream-image.ts';
+
+/**
+ * Converts a record of the table's stream into plain values.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_Record.html
+ */
+export function parseStreamRecord({ eventName, dynamodb = {}, userIdentity }: DynamoDBRecord): StreamRecord {
+  const { Keys, NewImage, OldImage, SequenceNumber = '', ApproximateCreationDateTime: writtenSeconds = 0 } = dynamodb;
+  const key = { pk: Keys?.pk?.S ?? '', sk: Keys?.sk?.S ?? '' };
+  return {
+    ...parseItemKey(key),
+    key,
+    eventName: eventName ?? 'MODIFY',
+    // DynamoDB names itself as the user of a TTL deletion.
+    isTtlDeletion: eventName === 'REMOVE' && userIdentity?.type === 'Service',
+    sequenceNumber: SequenceNumber,
+    writtenAt: writtenSeconds * 1_000,
+    ...(OldImage && { before: unmarshallImage(OldImage) }),
+    ...(NewImage && { after: unmarshallImage(NewImage) }),
+  };
+}

@@ -1,0 +1,63 @@
+import type { Platform } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import type { Announcement } from './announcement.ts';
+import type { Claim } from './claims.ts';
+import type { EncryptedObservation } from './merge.ts';
+import type { Observation } from './observation.ts';
+import type { Purchase } from './purchase.ts';
+import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';
+import type { Transaction } from './transaction.ts';
+
+/** A purchase with its entitled users, without its transactions and claims. */
+export interface EntitledPurchase {
+  readonly purchase: Purchase;
+  readonly entitledUsers: readonly string[];
+}
+
+/** Data for a refresh of a purchase. */
+export interface PurchaseRefreshState {
+  readonly purchase: Purchase;
+  /** Decrypted. Undefined if the store cannot be queried for the purchase. */
+  readonly refreshToken?: Readonly<Record<string, string>>;
+  readonly lastRefreshAt?: EpochMillis;
+}
+
+/** One purchase of a store notification, the unit that is processed exactly once. */
+export interface NotificationPart {
+  readonly platform: Platform;
+  /** The store's idempotency key of the notification. */
+  readonly key: string;
+  /** Whether the notification contains other purchases as well. */
+  readonly isOneOfSeveral: boolean;
+}
+
+/** The stored purchases of all apps: the port that `lib/db` implements. */
+export interface PurchaseRepository {
+  find(appName: string, purchaseId: string): Promise<EntitledPurchase | undefined>;
+  /** Returns the purchases that exist, in the order of the ids. */
+  findMany(appName: string, purchaseIds: readonly string[]): Promise<EntitledPurchase[]>;
+  /** Lists the purchases that entitle the customer, latest purchase date first. */
+  listByUser(appName: string, username: string): Promise<Purchase[]>;
+  findRefreshState(appName: string, purchaseId: string): Promise<PurchaseRefreshState | undefined>;
+  /** Lists the transactions of several purchases, latest first. */
+  listTransactions(appName: string, purchaseIds: readonly string[]): Promise<Transaction[]>;
+  /** Lists the lifecycle notifications, oldest first. */
+  listNotifications(appName: string, purchaseId: string): Promise<Announcement[]>;
+  listClaims(appName: string, purchaseId: string): Promise<Claim[]>;
+
+  /** Loads the purchase with its claims and transactions, as input of `saveChange`. */
+  load(appName: string, purchaseId: string): Promise<StoredPurchase | undefined>;
+  isPartHandled(appName: string, purchaseId: string, part: NotificationPart): Promise<boolean>;
+  /** Encrypts the refresh token for this purchase only: another purchase cannot decrypt it. */
+  encryptRefreshToken(appName: string, observation: Observation): Promise<EncryptedObservation>;
+  /**
+   * Writes the change and the handled marker of the notification part in one transaction. Throws `Conflict` if another
+   * writer has changed the purchase since `load`, or has handled the part.
+   */
+  saveChange(appName: string, change: PurchaseChange, part?: NotificationPart): Promise<void>;
+  /** Writes only the handled marker. Throws `Conflict` if another writer has handled the part. */
+  markPartHandled(appName: string, purchaseId: string, part: NotificationPart, now: EpochMillis): Promise<void>;
+
+  /** Encrypts stale refresh tokens under the current master key. Returns the number of stale tokens. */
+  reencryptRefreshTokens(appName: string): Promise<number>;
+}

@@ -1,0 +1,71 @@
+import { attachUsdRates, type ExchangeRates } from '../money/attach-usd-rates.ts';
+import { retryOnConflict } from '../shared/retry.ts';
+import type { EncryptedObservation } from './merge.ts';
+import type { Observation } from './observation.ts';
+import {
+  computePurchaseChange,
+  type PurchaseChange,
+  type PurchaseUpdate,
+  type StoredPurchase,
+} from './purchase-change.ts';
+import type { NotificationPart, PurchaseRepository } from './purchase-repository.ts';
+
+/** An update of a purchase as adapters and API clients deliver it. */
+export type RecordPurchaseInput = Omit<PurchaseUpdate, 'observation' | 'replacedPurchase'> & {
+  readonly observation?: Observation;
+  /** The store notification that caused the update. It is marked as handled in the transaction of the update. */
+  readonly notificationPart?: NotificationPart;
+};
+
+export interface RecordPurchaseResult {
+  /** The purchase after the update. */
+  readonly stored: StoredPurchase;
+  /** Undefined if there was nothing to write. */
+  readonly change?: PurchaseChange;
+}
+
+/**
+ * Applies an update to a purchase and writes the change in one transaction. Idempotent for a notification part. Returns
+ * undefined if the purchase does not exist. Throws `Conflict` if ten attempts met a concurrent writer.
+ */
+export type RecordPurchase = (
+  appName: string,
+  purchaseId: string,
+  input: RecordPurchaseInput,
+) => Promise<RecordPurchaseResult | undefined>;
+
+/** Creates the use case over the stored purchases and the exchange rates. */
+export function createRecordPurchase(purchases: PurchaseRepository, exchangeRates: ExchangeRates): RecordPurchase {
+  return async (appName, purchaseId, { observation, notificationPart: part, ...update }) => {
+    const encrypted = observation && (await purchases.encryptRefreshToken(appName, observation));
+    return await retryOnConflict(async () => {
+      const [before, isHandled] = await Promise.all([
+        purchases.load(appName, purchaseId),
+        part && purchases.isPartHandled(appName, purchaseId, part),
+      ]);
+      if (isHandled) return before && { stored: before };
+      const replacedPurchase =
+        before || !observation?.replacedPurchaseId
+          ? undefined
+          : await purchases.load(appName, observation.replacedPurchaseId);
+      const change = computePurchaseChange(before, {
+        ...update,
+        ...(encrypted && { observation: await convertAmounts(encrypted, before, exchangeRates) }),
+        ...(replacedPurchase && { replacedPurchase }),
+      });
+      if (change) await purchases.saveChange(appName, change, part);
+      else if (part) await purchases.markPartHandled(appName, purchaseId, part, update.now);
+      return change ? { stored: change.after, change } : before && { stored: before };
+    });
+  };
+}
+
+async function convertAmounts(
+  observation: EncryptedObservation,
+  before: StoredPurchase | undefined,
+  exchangeRates: ExchangeRates,
+): Promise<EncryptedObservation> {
+  const storedTransactions = (before?.state.transactions ?? []).map(({ transaction }) => transaction);
+  const transactions = await attachUsdRates(observation.transactions, storedTransactions, exchangeRates);
+  return { ...observation, transactions };
+}
