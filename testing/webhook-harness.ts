@@ -10,11 +10,11 @@ import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
 import type { Table } from '../lib/db/table.ts';
 import { type Deps, deps } from '../lib/deps.ts';
 import { createRecordPurchase, type RecordPurchaseInput } from '../lib/purchases/record-purchase.ts';
-import type { WebhookMessage } from '../lib/webhooks/webhook-message.ts';
 import { fanOutDeliveries } from '../lib/webhooks/fan-out.ts';
 import { createGuardedPost } from '../lib/webhooks/guarded-post.ts';
 import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { sendWebhook } from '../lib/webhooks/send-webhook.ts';
+import type { WebhookMessage } from '../lib/webhooks/webhook-message.ts';
 import { createUniqueName, startDate, testCipher } from './given.ts';
 import { createTestTable } from './table.ts';
 

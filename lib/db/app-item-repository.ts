@@ -1,4 +1,4 @@
-import pMap from 'p-map';
+import { pMapIterable } from 'p-map';
 import type { StoredItem } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
@@ -28,10 +28,12 @@ interface CreatedRange {
 const concurrency = 25;
 
 export function createAppItemRepository(table: Table): AppItemRepository {
+  const readPartition = async ({ pk }: Item): Promise<Item[]> => await table.query({ partition: String(pk) });
   return {
     async *scanCountableItems(appName, range) {
       for await (const entries of scanIndex(table, buildListRange(appName, 'P'))) {
-        for await (const items of readPartitions(table, entries)) yield items.map(toStoredItem);
+        const partitions = pMapIterable(entries, readPartition, { concurrency });
+        for await (const items of partitions) yield items.map(toStoredItem);
       }
       const between = keys.timestampRange(range);
       for (const partition of [keys.listPartition(appName, 'C'), ...keys.eventPartitions(appName)]) {
@@ -57,13 +59,5 @@ export function createAppItemRepository(table: Table): AppItemRepository {
 
 const buildListRange = (appName: string, collection: 'P' | 'C') =>
   ({ partition: keys.listPartition(appName, collection), index: 'byCreated' }) as const;
-
-/** Reads the partitions of index entries, in batches: an app can have more purchases than fit into memory. */
-async function* readPartitions(table: Table, entries: readonly Item[]) {
-  for (let start = 0; start < entries.length; start += concurrency) {
-    const batch = entries.slice(start, start + concurrency);
-    yield (await Promise.all(batch.map(({ pk }) => table.query({ partition: String(pk) })))).flat();
-  }
-}
 
 const toStoredItem = (item: Item): StoredItem => ({ kind: keys.parseItemKey(keys.toKey(item)).kind, item });
