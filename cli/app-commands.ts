@@ -7,43 +7,46 @@ import { deps } from '../lib/deps.ts';
 import { type Strategy, strategies } from '../lib/purchases/claims.ts';
 import { parseJson } from '../lib/shared/parse.ts';
 import { type Platform, platforms } from '../lib/shared/platform.ts';
+import { hourMs } from '../lib/shared/time.ts';
 import { vocabularies } from '../lib/shared/vocabulary.ts';
 import { checkStoreSettings } from './check-store-settings.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
 
 /** `app create|list|rotate-key|set-store|set-strategy|set-vocabulary|set-webhook|test-webhook`. */
 export function createAppCommands(): Command {
-  const app = new Command('app').description('Applications');
+  const app = new Command('app').description('Manage apps');
   app
     .command('create')
-    .description('Creates an application and shows its keys, once')
+    .description('Create an app and show its API keys (shown once)')
     .argument('<name>')
     .action(createAction);
-  app.command('list').description('Lists the applications').action(listAction);
+  app.command('list').description('List the apps').action(listAction);
   app
     .command('rotate-key')
-    .description('Issues a new key; the present one stays live for a while')
+    .description('Issue a new API key; the current key stays valid for the overlap')
     .argument('<name>')
     .addArgument(new Argument('<level>').choices(['public', 'secret']))
-    .option('--overlap-hours <hours>', 'how long the present key stays live', parseHours, 24)
+    .option('--overlap-hours <hours>', 'validity of the current key', parseHours, 24)
     .action(rotateKeyAction);
   app
     .command('set-store')
-    .description("Sets what a store needs to be asked, checked by a call to the store; read from a JSON file or '-'")
+    .description(
+      "Set the settings of a store from a JSON file ('-' for standard input) after the store has accepted them",
+    )
     .argument('<name>')
     .addArgument(new Argument('<platform>').choices(platforms))
     .argument('<file>')
-    .addOption(new Option('--skip-check', 'do not ask the store whether it accepts the settings'))
+    .addOption(new Option('--skip-check', 'save the settings without a request to the store'))
     .action(setStoreAction);
   app
     .command('set-strategy')
-    .description('Sets who owns a purchase that several users claim')
+    .description('Set the entitlement strategy of an app')
     .argument('<name>')
     .addArgument(new Argument('<strategy>').choices(strategies))
     .action(setStrategyAction);
   app
     .command('set-vocabulary')
-    .description("Sets the words of webhooks and of answers to the secret key: the specification's or brand words")
+    .description('Set the vocabulary of webhooks and of responses to the secret key')
     .argument('<name>')
     .addArgument(new Argument('<vocabulary>').choices(vocabularies))
     .action(setVocabularyAction);
@@ -53,7 +56,7 @@ export function createAppCommands(): Command {
 
 async function createAction(name: string): Promise<void> {
   const { publicKey, secretKey } = await createApp(deps().apps, name, deps().now());
-  console.log(`public key  ${publicKey}\nsecret key  ${secretKey}\nKeep the secret key now: it is not shown again.`);
+  console.log(`public key  ${publicKey}\nsecret key  ${secretKey}\nStore the secret key now. It is not shown again.`);
 }
 
 async function listAction(): Promise<void> {
@@ -65,7 +68,7 @@ async function listAction(): Promise<void> {
 
 const maxOverlapHours = 8_760;
 
-/** Throws for what is no number of hours, or more than a year; whoever reads options then names this one. */
+/** Parses a number of hours of at most a year. Throws `InvalidArgumentError`, to which commander adds the option. */
 function parseHours(text: string): number {
   const hours = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (hours <= maxOverlapHours) return hours;
@@ -77,8 +80,8 @@ async function rotateKeyAction(
   level: 'public' | 'secret',
   { overlapHours: hours }: { overlapHours: number },
 ): Promise<void> {
-  const key = await rotateApiKey(deps().apps, name, { level, overlapMs: hours * 3_600_000, now: deps().now() });
-  console.log(`new ${level} key  ${key}\nThe present one stays live for ${hours} hours.`);
+  const key = await rotateApiKey(deps().apps, name, { level, overlapMs: hours * hourMs, now: deps().now() });
+  console.log(`new ${level} key  ${key}\nThe current key stays valid for ${hours} hours.`);
 }
 
 async function setStoreAction(
@@ -91,15 +94,15 @@ async function setStoreAction(
   await getApp(deps().apps, name);
   const result = await checkStoreSettings(name, platform, { settings, callStore: !skipCheck });
   await deps().apps.setStoreSettings(name, platform, settings);
-  console.log(`${result}\nSaved, encrypted. Running functions use it within 15 seconds.`);
+  console.log(`${result}\nSettings saved, encrypted. They take effect within 15 seconds.`);
 }
 
 async function setStrategyAction(name: string, strategy: Strategy): Promise<void> {
   await setStrategy(deps().apps, name, strategy);
-  console.log(`${name}: ${strategy}. Purchases follow at their next validation.`);
+  console.log(`${name}: strategy ${strategy}. Existing purchases change at their next update.`);
 }
 
 async function setVocabularyAction(name: string, vocabulary: App['vocabulary']): Promise<void> {
   await setVocabulary(deps().apps, name, vocabulary);
-  console.log(`${name}: ${vocabulary} words. Running functions use it within 15 seconds.`);
+  console.log(`${name}: vocabulary ${vocabulary}. It takes effect within 15 seconds.`);
 }

@@ -4,8 +4,8 @@ import type { Platform } from '../lib/shared/platform.ts';
 import { createRecordedFetch } from '../lib/stores/recorded-fetch.ts';
 
 /**
- * What the store says of the settings, in a sentence. Throws `InvalidPayload` for settings of the wrong form and
- * `InternalError` for those that the store refuses.
+ * Checks the settings of a store and returns the result as a sentence. Throws `InvalidPayload` for invalid settings and
+ * `InternalError` for settings that the store rejects.
  */
 export async function checkStoreSettings(
   appName: string,

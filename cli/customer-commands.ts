@@ -6,12 +6,12 @@ import { rebuildCustomerSummaries } from '../lib/statistics/rebuild-customer-sum
 
 /** `customers rebuild-summaries`. */
 export function createCustomerCommands(): Command {
-  const customers = new Command('customers').description('Customers of an application');
+  const customers = new Command('customers').description('Manage customers of an app');
   customers
     .command('rebuild-summaries')
-    .description('Works the summaries that GET /v3/customers shows out anew; reads all purchases of the application')
+    .description('Rebuild the customer summaries of GET /v3/customers (reads all purchases of the app)')
     .argument('<app>')
-    .argument('[usernames...]', 'only these; all, where none is named')
+    .argument('[usernames...]', 'customers to rebuild; all by default')
     .action(rebuildSummariesAction);
   return customers;
 }
@@ -19,7 +19,10 @@ export function createCustomerCommands(): Command {
 async function rebuildSummariesAction(name: string, usernames: readonly string[]): Promise<void> {
   const { name: appName } = await getApp(deps().apps, name);
   const { checked, corrected, unknownUsernames } = await rebuildCustomerSummaries(appName, deps(), usernames);
-  console.log(`${checked} customers, ${corrected} summaries mended.`);
+  console.log(`${checked} customers checked, ${corrected} summaries corrected.`);
   if (unknownUsernames.length > 0)
-    throw new ServiceError('ResourceNotFound', `${appName} has no customer named ${unknownUsernames.join(', ')}.`);
+    throw new ServiceError(
+      'ResourceNotFound',
+      `Customers of ${appName} are not found: ${unknownUsernames.join(', ')}.`,
+    );
 }

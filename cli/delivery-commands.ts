@@ -10,33 +10,31 @@ import { listDeliveries, replayDeliveries } from '../lib/webhooks/manage-webhook
 
 /** `deliveries list|replay|backfill`. */
 export function createDeliveryCommands(): Command {
-  const deliveries = new Command('deliveries').description('Webhooks that were not delivered');
+  const deliveries = new Command('deliveries').description('Manage undelivered webhooks');
   deliveries
     .command('list')
-    .description('Lists the deliveries that failed: those that wait for another attempt, and the dead')
+    .description('List the pending and dead deliveries with failed attempts')
     .argument('<app>')
-    .addOption(new Option('--state <state>', 'only these').choices(['pending', 'dead']))
-    .action(list);
+    .addOption(new Option('--state <state>', 'state of the listed deliveries').choices(['pending', 'dead']))
+    .action(listAction);
   deliveries
     .command('replay')
-    .description('Sends a dead delivery again, or all of them')
+    .description('Send a dead delivery again, or all dead deliveries')
     .argument('<app>')
     .argument('[id]')
-    .option('--dead', 'all that are dead')
+    .option('--dead', 'all dead deliveries')
     .action(replayAction);
   deliveries
     .command('backfill')
-    .description(
-      'Sends what was never announced of changes between two moments; reads the purchases that changed since',
-    )
+    .description('Create the missing deliveries of a date range (reads the purchases that changed since)')
     .argument('<app>')
-    .requiredOption('--from <date>', 'the first moment, such as 2026-01-31T10:00:00Z; at most 29 days ago')
-    .option('--to <date>', 'the end; without it until now')
+    .requiredOption('--from <date>', 'start of the range, such as 2026-01-31T10:00:00Z; at most 29 days ago')
+    .option('--to <date>', 'end of the range; now by default')
     .action(backfillAction);
   return deliveries;
 }
 
-async function list(appName: string, { state }: { state?: 'pending' | 'dead' }): Promise<void> {
+async function listAction(appName: string, { state }: { state?: 'pending' | 'dead' }): Promise<void> {
   for (const delivery of await listDeliveries(appName, state, deps())) console.log(formatDelivery(delivery));
 }
 
@@ -63,9 +61,9 @@ const formatDelivery = ({
 
 async function replayAction(appName: string, id: string | undefined, { dead }: { dead?: true }): Promise<void> {
   if ((id === undefined) === (dead === undefined))
-    throw new ServiceError('InvalidPayload', 'Say which: the id of a delivery, or --dead for all that are dead.');
-  const waiting = await replayDeliveries(appName, id, deps());
-  console.log(`${waiting.length} on their way.`);
+    throw new ServiceError('InvalidPayload', 'Pass a delivery id, or --dead for all dead deliveries.');
+  const replayed = await replayDeliveries(appName, id, deps());
+  console.log(`${replayed.length} deliveries enqueued.`);
 }
 
 const Range = v.object({ from: DateOrDateTime, to: v.exactOptional(DateOrDateTime) });
@@ -73,5 +71,5 @@ const Range = v.object({ from: DateOrDateTime, to: v.exactOptional(DateOrDateTim
 async function backfillAction(appName: string, { from, to }: { from: string; to?: string }): Promise<void> {
   const range = { to: deps().now(), ...parse(Range, { from, ...(to !== undefined && { to }) }) };
   const { expected, created } = await backfillDeliveries(appName, range, deps());
-  console.log(`${expected} webhooks; ${created} of them were missing and are on their way.`);
+  console.log(`${expected} deliveries expected, ${created} missing deliveries created.`);
 }

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { ServiceError } from '../lib/shared/errors.ts';
 import { createAppCommands } from './app-commands.ts';
 import { connectToService } from './connect.ts';
 import { createCustomerCommands } from './customer-commands.ts';
@@ -8,12 +7,15 @@ import { createSecretCommands } from './secret-commands.ts';
 import { createStatsCommands } from './stats-commands.ts';
 
 const program = new Command('claimcheck')
-  .description("Operates Claimcheck: its applications, their keys and their stores' settings")
-  .option('--local', 'work on the service that `npm start` runs here')
-  .option('--folder <path>', 'where a local service keeps its files, when it announces another folder', '.local')
-  .option('--table <name>', 'the table of the deployment (output TableName of the stack; default: TABLE_NAME)')
-  .option('--master-key <id>', 'the secret of the deployment (output MasterKeyId of the stack; default: MASTER_KEY_ID)')
-  .option('--webhooks-queue <url>', 'the queue of webhooks (output WebhooksQueueUrl; default: WEBHOOKS_QUEUE_URL)')
+  .description('Operate a Claimcheck service')
+  .option('--local', 'the service that `npm start` runs on this machine')
+  .option('--folder <path>', 'data folder of the local service', '.local')
+  .option('--table <name>', 'table of the deployment (stack output TableName; default: TABLE_NAME)')
+  .option('--master-key <id>', 'master key of the deployment (stack output MasterKeyId; default: MASTER_KEY_ID)')
+  .option(
+    '--webhooks-queue <url>',
+    'webhooks queue of the deployment (stack output WebhooksQueueUrl; default: WEBHOOKS_QUEUE_URL)',
+  )
   .hook('preAction', async (command) => await connectToService(command.opts()))
   .showHelpAfterError();
 
@@ -27,7 +29,7 @@ for (const commands of [
   program.addCommand(showHelpOnError(commands()));
 }
 
-/** Shows how a command is used after a mistake in it; commands that are added do not take that over. */
+/** Shows the help after an error. Added commands do not inherit this setting from the program. */
 function showHelpOnError(command: Command): Command {
   for (const inner of command.commands) showHelpOnError(inner);
   return command.showHelpAfterError();
@@ -35,9 +37,7 @@ function showHelpOnError(command: Command): Command {
 
 try {
   await program.parseAsync();
-} catch (thrown) {
-  const { message } =
-    thrown instanceof ServiceError ? thrown : new Error(String(thrown instanceof Error ? thrown.message : thrown));
-  console.error(message);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 }

@@ -3,10 +3,10 @@ import { deps } from '../lib/deps.ts';
 
 /** `secrets reencrypt`. */
 export function createSecretCommands(): Command {
-  const secrets = new Command('secrets').description('What the table holds encrypted');
+  const secrets = new Command('secrets').description('Manage encrypted values of the table');
   secrets
     .command('reencrypt')
-    .description('Encrypts everything under the first of the master keys; reads all purchases')
+    .description('Encrypt all values under the current master key (reads all purchases)')
     .action(reencryptAction);
   return secrets;
 }
@@ -15,9 +15,9 @@ async function reencryptAction(): Promise<void> {
   const { apps, purchases } = deps();
   let total = 0;
   for (const { name } of await apps.list()) {
-    const found = (await apps.reencryptSecrets(name)) + (await purchases.reencryptRefreshTokens(name));
-    if (found > 0) console.log(`${name}  ${found}`);
-    total += found;
+    const reencrypted = (await apps.reencryptSecrets(name)) + (await purchases.reencryptRefreshTokens(name));
+    if (reencrypted > 0) console.log(`${name}  ${reencrypted}`);
+    total += reencrypted;
   }
-  console.log(`${total} ${total === 1 ? 'text was' : 'texts were'} under another key than the first.`);
+  console.log(`${total} values re-encrypted.`);
 }

@@ -9,24 +9,24 @@ import { type CounterDifference, correctCounters, recount } from '../lib/statist
 import { toUtcDay } from '../lib/statistics/tally-item.ts';
 import { waitForStream } from '../lib/statistics/wait-for-stream.ts';
 
-/** Longer than an index takes to show what was written to the table. */
+/** Wait for the global secondary indexes, which are eventually consistent. */
 const indexLagMs = 5_000;
 
 /** `stats recount`. */
 export function createStatsCommands(): Command {
-  const stats = new Command('stats').description('Counters behind statistics and lists');
+  const stats = new Command('stats').description('Manage the counters of statistics and lists');
   stats
     .command('recount')
-    .description('Compares the counters of days with what the table holds; reads all purchases of the application')
+    .description('Compare the counters of a range of days with the table (reads all purchases of the app)')
     .argument('<app>')
-    .requiredOption('--from <day>', 'the first day, such as 2026-01-01 (UTC)')
-    .requiredOption('--to <day>', 'the last day')
-    .option('--correct', 'make the counters of days that are over agree, once the stream has been counted up to now')
+    .requiredOption('--from <day>', 'first day, such as 2026-01-01 (UTC)')
+    .requiredOption('--to <day>', 'last day')
+    .option('--correct', 'correct the counters; waits until the stream is aggregated up to now, and requires past days')
     .action(recountAction);
   return stats;
 }
 
-interface Options {
+interface RecountOptions {
   readonly from: string;
   readonly to: string;
   readonly correct?: true;
@@ -34,22 +34,22 @@ interface Options {
 
 const Range = v.object({ from: QueryDay, to: QueryDay });
 
-async function recountAction(appName: string, { from, to, correct: shouldCorrect }: Options): Promise<void> {
+async function recountAction(appName: string, { from, to, correct: shouldCorrect }: RecountOptions): Promise<void> {
   const range = parse(Range, { from, to });
   const days = [range.from, range.to] as const;
-  if (days[0] > days[1]) throw new ServiceError('InvalidPayload', 'The first day is after the last.');
+  if (days[0] > days[1]) throw new ServiceError('InvalidPayload', '--from must not be after --to.');
   if (shouldCorrect && days[1] >= toUtcDay(deps().now()))
-    throw new ServiceError('InvalidPayload', 'Only days that are over can be corrected.');
+    throw new ServiceError('InvalidPayload', '--correct requires past days: --to must be before today (UTC).');
   await getApp(deps().apps, appName);
   const waitForIndex = async () => await sleep(indexLagMs);
   const differences = await recount(appName, days, { ...deps(), waitForIndex });
   for (const difference of differences) console.log(formatDifference(difference));
-  if (differences.length === 0) console.log('The counters agree with the table.');
+  if (differences.length === 0) console.log('The counters match the table.');
   if (!shouldCorrect || differences.length === 0) return;
-  console.log('Waiting until the stream has been counted up to now.');
+  console.log('Waiting until the stream is aggregated up to now.');
   await waitForStream(appName, { ...deps(), wait: sleep });
   await correctCounters(appName, { days, differences }, deps());
-  console.log(`${differences.length} corrected.`);
+  console.log(`${differences.length} counters corrected.`);
 }
 
 const sleep = async (ms: number): Promise<void> => await new Promise((resolve) => setTimeout(resolve, ms));

@@ -3,7 +3,7 @@ import { deps } from '../lib/deps.ts';
 import { ServiceError } from '../lib/shared/errors.ts';
 import { parseUrls, sendTestWebhook, setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 
-interface SetOptions {
+interface SetWebhookOptions {
   readonly url?: string;
   readonly off?: true;
   readonly sandboxUrl?: string;
@@ -15,38 +15,35 @@ interface SetOptions {
 export function addWebhookCommands(app: Command): void {
   app
     .command('set-webhook')
-    .description("Sets where the application's server takes webhooks; shows the signing secret when it is issued, once")
+    .description('Set the webhook URLs of an app; a new signing secret is shown once')
     .argument('<name>')
-    .option('--url <urls>', 'one URL, or several with commas between them')
-    .addOption(new Option('--off', 'no webhooks').conflicts(['url', 'sandboxUrl']))
-    .option('--sandbox-url <urls>', 'where sandbox purchases go; without it to the main URLs')
-    .option('--no-password', 'leave the secret key out of the body: the server checks signatures')
-    .option('--new-secret', 'issue a new signing secret; the present one ends at once')
+    .option('--url <urls>', 'one or more URLs, separated by commas')
+    .addOption(new Option('--off', 'switch webhooks off').conflicts(['url', 'sandboxUrl']))
+    .option('--sandbox-url <urls>', 'URLs for sandbox purchases; those of --url by default')
+    .option('--no-password', 'omit the secret key from the body; the server verifies signatures')
+    .option('--new-secret', 'issue a new signing secret; the current one becomes invalid immediately')
     .action(setWebhookAction);
   app
     .command('test-webhook')
-    .description('Sends a webhook of type test to every URL; one that was switched off is on again when it answers')
+    .description('Send a test webhook to all URLs; a URL that was switched off is on again if it responds')
     .argument('<name>')
     .action(testWebhookAction);
 }
 
 async function setWebhookAction(
   name: string,
-  { url = '', off, sandboxUrl = '', password, newSecret }: SetOptions,
+  { url = '', off, sandboxUrl = '', password, newSecret }: SetWebhookOptions,
 ): Promise<void> {
   const settings = { urls: parseUrls(url), sandboxUrls: parseUrls(sandboxUrl), includesPassword: password };
   if (settings.urls.length === 0 && !off)
-    throw new ServiceError(
-      'InvalidPayload',
-      'Say where webhooks go: --url with one URL or several, or --off for none.',
-    );
+    throw new ServiceError('InvalidPayload', 'Pass --url with one or more URLs, or --off to switch webhooks off.');
   const secret = await setWebhook(name, settings, { newSecret: newSecret === true, deps: deps() });
-  if (secret) console.log(`signing secret  ${secret}\nKeep it now: it is not shown again.`);
-  console.log('Saved. Running functions use it within 15 seconds.');
+  if (secret) console.log(`signing secret  ${secret}\nStore the signing secret now. It is not shown again.`);
+  console.log('Webhook settings saved. They take effect within 15 seconds.');
 }
 
 async function testWebhookAction(name: string): Promise<void> {
   const deliveries = await sendTestWebhook(name, deps());
   for (const { deliveryId, url } of deliveries) console.log(`${deliveryId}  ${url}`);
-  console.log('On their way. Failed attempts are in: deliveries list.');
+  console.log(`${deliveries.length} deliveries enqueued. Run deliveries list to see failed attempts.`);
 }

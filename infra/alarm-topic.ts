@@ -3,14 +3,14 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 
-/** Where the operator hears of alarms: over TLS only, and from the alarms of this account only. */
+/** The SNS topic of the alarms. It requires TLS and accepts messages from alarms of this account only. */
 export class AlarmTopic extends Construct {
   readonly topic: Topic;
 
   constructor(scope: Construct, id: string) {
     super(scope, id);
     this.topic = new Topic(this, 'Topic', { displayName: 'Claimcheck alarms', enforceSSL: true });
-    // A policy of its own takes the place of the one that lets the account publish.
+    // This policy replaces the default policy, which allows the whole account to publish.
     this.topic.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],

@@ -23,56 +23,104 @@ interface AlarmsProps {
   readonly table: Table;
   /** By contract id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
-  /** By hook id. */
-  readonly receivers: ReadonlyMap<string, LambdaFunction>;
+  /** By endpoint id. */
+  readonly notificationEndpoints: ReadonlyMap<string, LambdaFunction>;
   /** By worker id. */
   readonly workers: ReadonlyMap<string, LambdaFunction>;
   readonly queues: Queues;
 }
 
-/** Who is hurt when a queue stands still, and when messages of it died. */
-const queueAlarmTexts: Readonly<Record<QueueName, { readonly delayed: string; readonly deadLettered: string }>> = {
-  notifications: {
-    delayed: 'Applications are hurt: what stores tell is taken in late. Look at the errors of process-notification.',
-    deadLettered:
-      'Buyers are hurt: messages of stores could not be taken in. Mend the cause, then redrive the dead-letter queue.',
-  },
-  refreshes: {
-    delayed:
-      'Applications are hurt: purchases are refreshed late. Look at the errors of refresh-purchase and at the stores.',
-    deadLettered:
-      'Buyers are hurt: purchases could not be refreshed. Mend the cause, then redrive the dead-letter queue.',
-  },
-  webhooks: {
-    delayed: 'Applications are hurt: their webhooks leave late. Look at the errors of send-webhook.',
-    deadLettered:
-      'Applications are hurt: webhooks could not be sent for a fault of ours. Mend it, then redrive the dead-letter queue.',
-  },
-};
+interface AlarmText {
+  readonly symptom: string;
+  /** Who is affected, and how. */
+  readonly impact: string;
+  /** Log, command or console to use. */
+  readonly action: string;
+}
 
-/** Who is hurt when messages of a patient queue fail again and again, which is long before they die. */
+const staleEntitlements = 'apps see stale entitlements';
+const missingAccess = 'customers may lack paid access, or keep access after a refund';
+
+/** Texts for a queue whose messages are delayed, and for messages in its dead-letter queue. */
+const queueAlarmTexts: Readonly<Record<QueueName, { readonly delayed: AlarmText; readonly deadLettered: AlarmText }>> =
+  {
+    notifications: {
+      delayed: {
+        symptom: 'Store notifications are processed late',
+        impact: staleEntitlements,
+        action: 'check the errors of process-notification',
+      },
+      deadLettered: {
+        symptom: 'Store notifications are in the dead-letter queue',
+        impact: missingAccess,
+        action: 'fix the cause, then redrive the queue',
+      },
+    },
+    refreshes: {
+      delayed: {
+        symptom: 'Purchases are refreshed late',
+        impact: staleEntitlements,
+        action: 'check the errors of refresh-purchase and the status pages of the stores',
+      },
+      deadLettered: {
+        symptom: 'Refreshes are in the dead-letter queue',
+        impact: missingAccess,
+        action: 'fix the cause, then redrive the queue',
+      },
+    },
+    webhooks: {
+      delayed: {
+        symptom: 'Webhooks are sent late',
+        impact: 'app servers learn of changes late',
+        action: 'check the errors of send-webhook',
+      },
+      deadLettered: {
+        symptom: 'Webhooks are in the dead-letter queue',
+        impact: 'app servers do not learn of changes',
+        action: 'fix the internal error, then redrive the queue',
+      },
+    },
+  };
+
+/** Texts for messages that fail repeatedly, which happens long before the queue stops retrying. */
 const workerAlarmTexts = {
   'process-notification': {
     queue: 'notifications',
-    hurt: 'Buyers are hurt: what stores tell cannot be taken in, for a fault of ours or for settings that a store refuses.',
+    symptom: 'Store notifications fail because of an internal error, or of settings that a store rejects',
+    impact: missingAccess,
   },
   'send-webhook': {
     queue: 'webhooks',
-    hurt: 'Applications are hurt: webhooks cannot be sent for a fault of ours, or of the table.',
+    symptom: 'Webhooks fail because of an internal error, or of the table',
+    impact: 'app servers learn of changes late',
   },
-} as const satisfies Record<string, { readonly queue: QueueName; readonly hurt: string }>;
+} as const satisfies Record<string, Omit<AlarmText, 'action'> & { readonly queue: QueueName }>;
 
-/** Who is hurt when a worker that runs by the clock fails. */
+/** Texts for failures of scheduled workers. */
 const scheduleAlarmTexts = {
-  'enqueue-due-items':
-    'Applications are hurt: nothing is refreshed, no expiry is told, and webhooks are not sent again.',
-  'recover-notifications': 'Applications are hurt: what stores failed to deliver is not found.',
-  'poll-notifications': 'Applications are hurt: money that store_c gave back is not noticed.',
-  'load-exchange-rates': 'Owners are hurt: amounts in US dollars are worked out with old rates, or not at all.',
-} as const;
+  'enqueue-due-items': {
+    symptom: 'Due items are not enqueued',
+    impact: 'purchases are not refreshed, expirations are not announced, and webhooks are not retried',
+  },
+  'recover-notifications': {
+    symptom: 'Undelivered store notifications are not recovered',
+    impact: staleEntitlements,
+  },
+  'poll-notifications': {
+    symptom: 'Stores that do not push notifications are not polled',
+    impact: 'customers keep access after refunds of store_c',
+  },
+  'load-exchange-rates': {
+    symptom: 'Exchange rates are not loaded',
+    impact: 'amounts in US dollars are outdated or missing',
+  },
+} as const satisfies Record<string, Omit<AlarmText, 'action'>>;
 
 const period = Duration.minutes(5);
-/** An alarm takes ten metrics at most: the operations that `lib/db/table.ts` calls. */
+/**
+ * The operations that `lib/db/table.ts` calls. An alarm on a metric math expression takes at most ten metrics.
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-limits.html
+ */
 const tableOperations = [
   Operation.GET_ITEM,
   Operation.BATCH_GET_ITEM,
@@ -83,7 +131,7 @@ const tableOperations = [
 ];
 const sumOptions = { period, statistic: 'Sum' } as const;
 
-/** Alarms whose text says who is hurt, a topic to hear of them, and a dashboard of the same numbers. */
+/** The alarms, the topic that they publish to, and a dashboard of the same metrics. */
 export class Alarms extends Construct {
   readonly topic: Topic;
 
@@ -96,18 +144,16 @@ export class Alarms extends Construct {
       tableOperations.map((operation) => table.metricThrottledRequestsForOperation(operation, sumOptions)),
       period,
     );
-    this.addAlarm(
-      'ServerErrors',
-      serverErrors,
-      5,
-      'Callers are hurt: the API answers 5xx. Look at the logs of the functions on the dashboard.',
-    );
-    this.addAlarm(
-      'TableThrottles',
-      tableThrottles,
-      10,
-      'All applications are hurt: the table refuses reads or writes. Look for a hot partition or an account limit.',
-    );
+    this.addAlarm('ServerErrors', serverErrors, 5, {
+      symptom: 'The API responds with 5xx',
+      impact: 'API clients fail',
+      action: 'check the logs of the functions on the dashboard',
+    });
+    this.addAlarm('TableThrottles', tableThrottles, 10, {
+      symptom: 'The table throttles reads or writes',
+      impact: 'requests of all apps fail or are slow',
+      action: 'check for a hot partition or an account quota',
+    });
     const validate = functions.get('validate-receipt');
     if (validate) this.addValidationAlarms(validate);
     this.addQueueAlarms(props.queues);
@@ -124,110 +170,104 @@ export class Alarms extends Construct {
   }
 
   private addValidationAlarms(validate: LambdaFunction): void {
-    this.addAlarm(
-      'ValidationErrors',
-      createFailureMetric(validate, period),
-      3,
-      'Buyers are hurt: validations fail for a fault of ours or for settings that a store refuses. Clients will ask again.',
-    );
-    this.addAlarm(
-      'ValidationStores',
-      createLogMetric(validate, 'StoreUnavailable', period),
-      20,
-      'Buyers are hurt: a store cannot be asked, so paid purchases are not granted yet. Clients will ask again.',
-    );
-    this.addAlarm(
-      'ValidationThrottles',
-      validate.metricThrottles(sumOptions),
-      1,
-      'Buyers are hurt: validations are throttled. Raise the concurrency of the account.',
-    );
+    const impact = 'customers do not get paid access until their client retries';
+    this.addAlarm('ValidationErrors', createFailureMetric(validate, period), 3, {
+      symptom: 'Validations fail because of an internal error, or of settings that a store rejects',
+      impact,
+      action: 'check the log of validate-receipt',
+    });
+    this.addAlarm('ValidationStores', createLogMetric(validate, 'StoreUnavailable', period), 20, {
+      symptom: 'Validations fail because a store is unavailable',
+      impact,
+      action: 'check the log of validate-receipt and the status page of the store',
+    });
+    this.addAlarm('ValidationThrottles', validate.metricThrottles(sumOptions), 1, {
+      symptom: 'Validations are throttled',
+      impact,
+      action: "raise the account's quota of concurrent executions",
+    });
   }
 
   private addQueueAlarms({ queues, streamFailures }: Queues): void {
     for (const [name, { queue, deadLetterQueue }] of Object.entries(queues)) {
-      const { delayed, deadLettered: died } = queueAlarmTexts[name as QueueName];
+      const { delayed, deadLettered } = queueAlarmTexts[name as QueueName];
       const age = queue.metricApproximateAgeOfOldestMessage({ period, statistic: 'Maximum' });
-      // A webhook or a store may be waited for; what has waited longer than the longest wait stands still.
+      // 30 minutes: messages can be delayed for up to 15 minutes.
       this.addAlarm(`${name}-delayed`, age, 1_800, delayed);
-      this.addAlarm(
-        `${name}-dead`,
-        deadLetterQueue.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' }),
-        1,
-        died,
-      );
+      const deadMessages = deadLetterQueue.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' });
+      this.addAlarm(`${name}-dead`, deadMessages, 1, deadLettered);
     }
     const failures = streamFailures.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' });
-    this.addAlarm(
-      'stream-failures',
-      failures,
-      1,
-      'Applications are hurt: changes were not announced or not counted. The queue names the records; run stats recount and deliveries backfill.',
-    );
+    this.addAlarm('stream-failures', failures, 1, {
+      symptom: 'Stream records could not be processed',
+      impact: 'changes are not announced or not counted',
+      action: 'the queue names the records; run stats recount, customers rebuild-summaries and deliveries backfill',
+    });
   }
 
-  private addWorkerAlarms({ workers, receivers }: AlarmsProps): void {
-    for (const [id, receiver] of receivers) {
-      const refused = 'Applications are hurt: notifications of a store are not taken in, and come late. Look at';
-      this.addAlarm(`${id}-errors`, createFailureMetric(receiver, period), 3, `${refused} ${id}.`);
+  private addWorkerAlarms({ workers, notificationEndpoints }: AlarmsProps): void {
+    for (const [id, endpoint] of notificationEndpoints) {
+      this.addAlarm(`${id}-errors`, createFailureMetric(endpoint, period), 3, {
+        symptom: 'Notifications of a store are not accepted',
+        impact: `${staleEntitlements} until the store retries`,
+        action: `check the log of ${id}`,
+      });
     }
-    for (const name of ['fan-out-webhooks', 'aggregate-statistics']) {
-      const age = workers.get(name)?.metric('IteratorAge', { period, statistic: 'Maximum' });
-      const late =
-        'Applications are hurt: what changed in the table is announced or counted late. Look at the errors of';
-      if (age) this.addAlarm(`${name}-delayed`, age, 900_000, `${late} ${name}.`);
+    for (const id of ['fan-out-webhooks', 'aggregate-statistics']) {
+      const age = workers.get(id)?.metric('IteratorAge', { period, statistic: 'Maximum' });
+      if (age)
+        this.addAlarm(`${id}-delayed`, age, 900_000, {
+          symptom: 'Stream records are processed late',
+          impact: 'changes are announced or counted late',
+          action: `check the errors of ${id}`,
+        });
     }
-    for (const [id, { queue, hurt: impact }] of Object.entries(workerAlarmTexts)) {
+    for (const [id, { queue, symptom, impact }] of Object.entries(workerAlarmTexts)) {
       const worker = workers.get(id);
-      // The age of a queue's oldest message leaves out those that were shown three times.
+      // The age of the oldest message excludes messages that were received three times or more.
       if (worker)
         this.addAlarm(
           `${queue}-failing`,
           createFailureMetric(worker, period),
           1,
-          `${impact} Look at the log of ${id}.`,
-          {
-            evaluationPeriods: 6,
-            datapointsToAlarm: 4,
-          },
+          { symptom, impact, action: `check the log of ${id}` },
+          { evaluationPeriods: 6, datapointsToAlarm: 4 },
         );
     }
-    const processing = workers.get('process-notification');
-    if (processing) {
-      const late = createLogMetric(processing, 'NotificationDelayed', period);
-      this.addAlarm(
-        'notifications-retrying',
-        late,
-        1,
-        'Applications are hurt: a store has told of purchases and cannot be asked about them for half an hour. Look at its events.',
-      );
-    }
-    const refreshing = workers.get('refresh-purchase');
-    if (refreshing) {
-      this.addAlarm(
-        'refreshes-failing',
-        createFailureMetric(refreshing, period),
-        10,
-        'Applications are hurt: purchases cannot be refreshed for a fault of ours or for settings that a store refuses.',
-      );
-    }
+    const processor = workers.get('process-notification');
+    if (processor)
+      this.addAlarm('notifications-retrying', createLogMetric(processor, 'NotificationDelayed', period), 1, {
+        symptom: 'Store notifications wait because the store has been unavailable for 30 minutes',
+        impact: staleEntitlements,
+        action: "check the app's events and the status page of the store",
+      });
+    const refresher = workers.get('refresh-purchase');
+    if (refresher)
+      this.addAlarm('refreshes-failing', createFailureMetric(refresher, period), 10, {
+        symptom: 'Refreshes fail because of an internal error, or of settings that a store rejects',
+        impact: staleEntitlements,
+        action: 'check the log of refresh-purchase',
+      });
     this.addScheduleAlarms(workers);
   }
 
   private addScheduleAlarms(workers: AlarmsProps['workers']): void {
-    for (const [name, impact] of Object.entries(scheduleAlarmTexts)) {
-      const worker = workers.get(name);
+    for (const [id, text] of Object.entries(scheduleAlarmTexts)) {
+      const worker = workers.get(id);
       if (worker)
-        this.addAlarm(`${name}-errors`, worker.metricErrors(sumOptions), 1, `${impact} Look at the log of ${name}.`);
+        this.addAlarm(`${id}-errors`, worker.metricErrors(sumOptions), 1, {
+          ...text,
+          action: `check the log of ${id}`,
+        });
     }
-    const sweep = workers.get('enqueue-due-items');
-    if (!sweep) return;
-    const runs = sweep.metricInvocations({ period: Duration.minutes(15), statistic: 'Sum' });
+    const dueItemWorker = workers.get('enqueue-due-items');
+    if (!dueItemWorker) return;
+    const runs = dueItemWorker.metricInvocations({ period: Duration.minutes(15), statistic: 'Sum' });
     this.addAlarm(
       'enqueue-due-items-not-running',
       runs,
       1,
-      `${scheduleAlarmTexts['enqueue-due-items']} Its schedule does not call it.`,
+      { ...scheduleAlarmTexts['enqueue-due-items'], action: 'check the schedule of enqueue-due-items in EventBridge' },
       {
         comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
         treatMissingData: TreatMissingData.BREACHING,
@@ -239,13 +279,13 @@ export class Alarms extends Construct {
     id: string,
     metric: IMetric,
     threshold: number,
-    alarmDescription: string,
+    { symptom, impact, action }: AlarmText,
     options: Partial<AlarmProps> = {},
   ): void {
     const alarm = new Alarm(this, id, {
       metric,
       threshold,
-      alarmDescription,
+      alarmDescription: `${symptom}. Impact: ${impact}. Action: ${action}.`,
       evaluationPeriods: 1,
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,

@@ -17,36 +17,36 @@ import { buildGatewayDocument } from './gateway-document.ts';
 
 interface ApiProps {
   readonly contracts: readonly Contract[];
-  readonly hooks: readonly NotificationEndpoint[];
-  /** By contract id or hook id. */
+  readonly notificationEndpoints: readonly NotificationEndpoint[];
+  /** By contract id or endpoint id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
 }
 
 /** The regional REST API. */
 export class Api extends Construct {
   readonly api: SpecRestApi;
-  /** The base URL, to which paths that begin with a slash are added. */
+  /** Base URL without a trailing slash. */
   readonly url: string;
 
-  constructor(scope: Construct, id: string, { contracts, hooks: endpoints, functions }: ApiProps) {
+  constructor(scope: Construct, id: string, { contracts, notificationEndpoints, functions }: ApiProps) {
     super(scope, id);
     const accessLog = new LogGroup(this, 'AccessLog', {
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    // The name by which its metrics are known, so that of two services each has its own.
+    // The API name is a dimension of the metrics, so it must be unique for each stack.
     const title = Stack.of(this).stackName;
     this.api = new SpecRestApi(this, 'RestApi', {
       restApiName: title,
       apiDefinition: ApiDefinition.fromInline(
         buildGatewayDocument(contracts, {
           title,
-          hooks: endpoints,
-          uriOf: (functionId) => buildInvocationUri(functions, functionId),
+          notificationEndpoints,
+          toInvocationUri: (functionId) => buildInvocationUri(functions, functionId),
         }),
       ),
       endpointTypes: [EndpointType.REGIONAL],
-      // An account that has never logged an API has no role for it, and refuses a stage with an access log.
+      // API Gateway rejects a stage with an access log if the account has no CloudWatch role.
       cloudWatchRole: true,
       deployOptions: {
         stageName: 'live',
@@ -71,11 +71,11 @@ export class Api extends Construct {
 
 function buildInvocationUri(functions: ApiProps['functions'], functionId: string): string {
   const handler = functions.get(functionId);
-  if (!handler) throw new Error(`There is no function for ${functionId}.`);
+  if (!handler) throw new Error(`The function ${functionId} is not found.`);
   return `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${handler.functionArn}/invocations`;
 }
 
-/** Neither the query nor a header: both may carry keys. The path may name a user, so the route's template stands for it. */
+/** Omits query string and headers, which can contain keys, and logs the path template, because the path can contain a username. */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     requestId: AccessLogField.contextRequestId(),

@@ -6,14 +6,14 @@ import { omitStreamingPlugin } from './omit-streaming-plugin.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Where the bundles are, unless the context `bundles` of the CDK app says otherwise; all functions share this one asset, and each loads only its own entry and chunks. */
+/** Default folder of the bundles (CDK context `bundles`). All functions share this asset; each loads its own entry and chunks. */
 export const bundlesFolder = join(root, 'dist', 'functions');
 
-/** Code of packages that were written for `require` needs one in an ES module. */
+/** Defines `require`, which bundled CommonJS packages need in an ES module. */
 const banner =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
-/** Bundles every file of functions/ in one go, without what an earlier build left. */
+/** Bundles all files of functions/. Deletes the files of an earlier build. */
 export async function buildFunctions(outdir = bundlesFolder): Promise<Metafile> {
   const files = readdirSync(join(root, 'functions'), { recursive: true, encoding: 'utf8' });
   const entryPoints = files.filter((file) => file.endsWith('.ts')).sort();
@@ -22,15 +22,15 @@ export async function buildFunctions(outdir = bundlesFolder): Promise<Metafile> 
 }
 
 interface BundleOptions {
-  /** The folder of the project that the entry points are in. */
+  /** Folder of the entry points, relative to the project. */
   readonly folder: string;
   readonly entryPoints: readonly string[];
   readonly outdir: string;
 }
 
 /**
- * Bundles entry points as they are deployed. Splitting keeps what is imported lazily (store adapters, the secrets client,
- * the SDK's credential providers) out of a function's start.
+ * Bundles entry points for deployment. Splitting keeps dynamic imports (store adapters, the Secrets Manager client, the
+ * credential providers of the SDK) out of the cold start.
  */
 export async function bundleEntryPoints({ folder, entryPoints, outdir }: BundleOptions): Promise<Metafile> {
   const { metafile } = await build({

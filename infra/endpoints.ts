@@ -4,7 +4,7 @@ import type { Contract } from '../lib/api/contract.ts';
 import { buildEnvironment, grantPermissions, type SharedResources } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 
-/** One function a contract, with the permissions that the contract needs and no others. */
+/** One function for each contract, with least-privilege permissions. */
 export class Endpoints extends Construct {
   /** By contract id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
@@ -27,7 +27,10 @@ export class Endpoints extends Construct {
   }
 }
 
-/** API Gateway waits 29 s; adapters end well before. With 1,769 MB a function has one processor, with less a part of one. */
+/**
+ * API Gateway times out after 29 s; adapters have a shorter request budget. A function has one vCPU at 1,769 MB.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+ */
 function chooseSize({ permissions, isLongRunning }: Contract): {
   readonly timeoutSeconds: number;
   readonly memoryMb: number;

@@ -1,49 +1,50 @@
 import type { Contract } from '../lib/api/contract.ts';
+import { apiVersion } from '../lib/api/service.ts';
 import type { ErrorCode } from '../lib/shared/errors.ts';
 import type { NotificationEndpoint } from '../lib/store-notifications/notification-endpoints.ts';
 
 interface GatewayDocumentOptions {
   readonly title: string;
-  readonly hooks: readonly NotificationEndpoint[];
-  /** The ARN that API Gateway calls a function by, from the id of the contract or hook. */
-  readonly uriOf: (functionId: string) => string;
+  readonly notificationEndpoints: readonly NotificationEndpoint[];
+  /** Returns the invocation URI of a function by the id of its contract or notification endpoint. */
+  readonly toInvocationUri: (functionId: string) => string;
 }
 
 type Operations = Readonly<Record<string, object>>;
 
 /**
- * The body of the REST API: routes and integrations only, made from the contracts; aliases call the same function. The
- * schemas are in docs/openapi.json.
+ * Builds the body of the REST API from the contracts: routes and integrations. Aliases call the same function. The schemas
+ * are in docs/openapi.json.
  */
 export function buildGatewayDocument(
   contracts: readonly Contract[],
-  { title, hooks: endpoints, uriOf }: GatewayDocumentOptions,
+  { title, notificationEndpoints, toInvocationUri }: GatewayDocumentOptions,
 ) {
   const paths: Record<string, Operations> = {};
   for (const contract of contracts) {
     for (const path of [contract.path, ...contract.aliases]) {
       const template = toGatewayPath(path);
-      paths[template] = { ...paths[template], ...buildOperations(contract, uriOf(contract.id)) };
+      paths[template] = { ...paths[template], ...buildOperations(contract, toInvocationUri(contract.id)) };
     }
   }
-  for (const { id, summary, paths: hookPaths, methods } of endpoints) {
-    for (const path of hookPaths) {
-      const operation = buildOperation({ path, summary }, uriOf(id));
+  for (const { id, summary, paths: endpointPaths, methods } of notificationEndpoints) {
+    for (const path of endpointPaths) {
+      const operation = buildOperation({ path, summary }, toInvocationUri(id));
       paths[toGatewayPath(path)] = Object.fromEntries(methods.map((method) => [method.toLowerCase(), operation]));
     }
   }
   return {
     openapi: '3.0.1',
-    info: { title, version: '3.12.0' },
+    info: { title, version: apiVersion },
     paths,
     'x-amazon-apigateway-gateway-responses': gatewayResponses,
   };
 }
 
-/** `/v3/customers/:applicationUsername` as OpenAPI writes it. */
+/** Converts `/v3/customers/:applicationUsername` to `/v3/customers/{applicationUsername}`. */
 export const toGatewayPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 
-/** The operation, and for contracts that browsers call the preflight beside it. */
+/** Builds the operation of a contract. Contracts that browsers call also get a CORS preflight. */
 function buildOperations(contract: Contract, uri: string): Operations {
   const operation = buildOperation(contract, uri);
   const method = contract.method.toLowerCase();
@@ -70,7 +71,7 @@ const buildOperation = ({ path, summary }: Pick<Contract, 'path' | 'summary'>, u
   },
 });
 
-/** For browsers: any site, no cookies, the headers that clients send. Credentials are never part of a preflight. */
+/** Allows any origin, without cookies. A preflight request has no credentials. */
 const corsHeaders = {
   'Access-Control-Allow-Origin': "'*'",
   'Access-Control-Allow-Methods': "'GET,POST,OPTIONS'",
@@ -99,7 +100,7 @@ const preflight = {
   },
 };
 
-/** What the gateway itself answers, in the words of the service and readable by browsers. */
+/** Builds an error response of API Gateway itself, in the default error format and readable by browsers. */
 const buildGatewayResponse = (status: number, code: ErrorCode, message: string) => ({
   statusCode: String(status),
   responseParameters: { 'gatewayresponse.header.Access-Control-Allow-Origin': "'*'" },
@@ -109,9 +110,9 @@ const buildGatewayResponse = (status: number, code: ErrorCode, message: string) 
 const gatewayResponses = {
   DEFAULT_4XX: buildGatewayResponse(400, 'InvalidPayload', 'The request is malformed.'),
   DEFAULT_5XX: buildGatewayResponse(500, 'InternalError', 'An internal problem prevented processing.'),
-  WAF_FILTERED: buildGatewayResponse(403, 'Forbidden', 'The request was refused.'),
-  INTEGRATION_TIMEOUT: buildGatewayResponse(504, 'InternalError', 'The service took too long.'),
-  MISSING_AUTHENTICATION_TOKEN: buildGatewayResponse(404, 'ResourceNotFound', 'There is no such path.'),
+  WAF_FILTERED: buildGatewayResponse(403, 'Forbidden', 'The request is rejected.'),
+  INTEGRATION_TIMEOUT: buildGatewayResponse(504, 'InternalError', 'The service timed out.'),
+  MISSING_AUTHENTICATION_TOKEN: buildGatewayResponse(404, 'ResourceNotFound', 'The path is not found.'),
   REQUEST_TOO_LARGE: buildGatewayResponse(413, 'InvalidPayload', 'The request is too large.'),
   THROTTLED: buildGatewayResponse(429, 'ConnectionFailed', 'Too many requests.'),
   QUOTA_EXCEEDED: buildGatewayResponse(429, 'ConnectionFailed', 'Too many requests.'),

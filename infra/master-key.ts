@@ -3,8 +3,8 @@ import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 
 /**
- * The keys under which store credentials, secret keys, signing secrets and refresh tokens are encrypted; one, until it is
- * rotated. Losing it loses them, so it is retained.
+ * The master keys that encrypt store credentials, secret keys, signing secrets and refresh tokens; one key until the first
+ * rotation. Retained, because encrypted values are lost without it.
  */
 export class MasterKey extends Construct {
   readonly secret: Secret;

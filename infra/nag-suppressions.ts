@@ -1,23 +1,23 @@
 import { type Stack, Validations } from 'aws-cdk-lib';
 
-/** Findings of cdk-nag's AWS Solutions rules that are decisions, each with its reason. */
+/** Accepted findings of cdk-nag's AWS Solutions rules, with the reason for each. */
 const suppressions: Readonly<Record<string, string>> = {
   'AwsSolutions-APIG2':
-    'Every function parses its request against its contract; a model at the gateway would refuse the tolerated bodies of old clients.',
-  'AwsSolutions-APIG3': 'A web ACL costs a fixed price a month; docs/operating.md says how to add one.',
+    'Each function validates its request with its contract. A model in API Gateway would reject lenient bodies of released clients.',
+  'AwsSolutions-APIG3': 'A web ACL has a fixed monthly price. docs/operating.md describes how to add one.',
   'AwsSolutions-APIG6':
-    'Execution logs would hold headers and bodies, which carry keys and receipts. Access logs and traces are on.',
+    'Execution logs would contain headers and bodies with keys and receipts. Access logs and traces are enabled.',
   'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
-    'The policy that API Gateway prescribes for writing access logs.',
+    'API Gateway requires this policy for access logs.',
   'AwsSolutions-IAM5[Resource::*]':
-    'X-Ray has no resources to name: PutTraceSegments and PutTelemetryRecords take only a wildcard.',
+    'X-Ray does not support resource-level permissions for PutTraceSegments and PutTelemetryRecords.',
   'AwsSolutions-SQS3':
-    'The place for failed records of the stream is itself where the dead go; every other queue has one, which a test checks.',
+    'The queue for failed stream records is a dead-letter queue itself. All other queues have one, which a test checks.',
   'AwsSolutions-SMG4':
-    'What old master keys encrypted is opened until it has been encrypted anew, which an operator decides; docs/operating.md says how.',
+    'Old master keys must decrypt until the operator has re-encrypted all values; see docs/operating.md.',
 };
 
-/** Acknowledges the findings that are decisions, so that any other one fails the check. */
+/** Acknowledges the accepted findings. Other findings fail the check. */
 export function suppressNagFindings(stack: Stack): void {
   const acknowledged = Object.entries(suppressions).map(([id, reason]) => ({ id: `AwsSolutions::${id}`, reason }));
   Validations.of(stack).acknowledge(...acknowledged);

@@ -4,29 +4,29 @@ import { type NotificationEndpoint, notificationEndpoints } from '../lib/store-n
 import { buildEnvironment, grantPermissions, type Permission, type SharedResources } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 
-const needs: readonly Permission[] = ['stores', 'notifications'];
+const permissions: readonly Permission[] = ['stores', 'notifications'];
 
-/** One function for each store that sends notifications, all of the same file: an alarm names the store that it is about. */
+/** One function for each store that sends notifications, so that each store has its own alarm. All run the same file. */
 export class NotificationEndpoints extends Construct {
-  /** By hook id. */
+  /** By endpoint id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
 
   constructor(scope: Construct, id: string, resources: SharedResources) {
     super(scope, id);
     this.functions = new Map(
-      notificationEndpoints.map((endpoint) => [endpoint.id, this.createReceiver(endpoint, resources)]),
+      notificationEndpoints.map((endpoint) => [endpoint.id, this.createFunction(endpoint, resources)]),
     );
   }
 
-  private createReceiver({ id, summary }: NotificationEndpoint, resources: SharedResources): LambdaFunction {
+  private createFunction({ id, summary }: NotificationEndpoint, resources: SharedResources): LambdaFunction {
     const { handler } = new ServiceFunction(this, id, {
       handler: 'notifications/receive-notification.handler',
       description: summary,
       timeoutSeconds: 10,
       memoryMb: 1024,
-      environment: buildEnvironment(needs, resources),
+      environment: buildEnvironment(permissions, resources),
     });
-    grantPermissions(handler, needs, resources);
+    grantPermissions(handler, permissions, resources);
     return handler;
   }
 }

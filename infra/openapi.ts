@@ -1,11 +1,12 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import type { Contract } from '../lib/api/contract.ts';
+import { apiVersion } from '../lib/api/service.ts';
 import { toGatewayPath } from './gateway-document.ts';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The OpenAPI 3.1 document of the service: every contract with its schemas, for readers and generators of clients. */
+/** Builds the OpenAPI 3.1 document of the service from the contracts and their schemas. */
 export function buildOpenApiDocument(contracts: readonly Contract[]) {
   const paths: Record<string, Record<string, object>> = {};
   for (const contract of contracts) {
@@ -16,13 +17,13 @@ export function buildOpenApiDocument(contracts: readonly Contract[]) {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Claimcheck', version: '3.12.0', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    info: { title: 'Claimcheck', version: apiVersion, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     paths,
     components: {
       securitySchemes: {
         key: { type: 'http', scheme: 'basic', description: 'App name and key' },
         bearer: { type: 'http', scheme: 'bearer', description: 'base64(app name:key)' },
-        query: { type: 'apiKey', in: 'query', name: 'apiKey', description: 'With appName beside it' },
+        query: { type: 'apiKey', in: 'query', name: 'apiKey', description: 'Requires appName' },
       },
     },
   };
@@ -34,7 +35,7 @@ function buildOperation(contract: Contract, path: string) {
     operationId: isAlias ? `${contract.id}${path.replace(/[^A-Za-z0-9]+/g, '-')}` : contract.id,
     summary: contract.summary,
     tags: [contract.area],
-    ...(isAlias && { description: `The same as ${contract.path}.` }),
+    ...(isAlias && { description: `Alias of ${contract.path}.` }),
     parameters: [...buildParameters(contract.params, 'path'), ...buildParameters(contract.query, 'query')],
     ...(contract.body && { requestBody: { required: true, content: toJsonContent(toSchema(contract.body, 'input')) } }),
     responses: { 200: { description: 'OK', content: toJsonContent(toSchema(contract.response, 'output')) } },
@@ -51,15 +52,15 @@ function buildParameters(schema: v.GenericSchema | undefined, location: 'path' |
     properties?: Record<string, JsonSchema>;
     required?: string[];
   };
-  return Object.entries(properties).map(([name, one]) => ({
+  return Object.entries(properties).map(([name, property]) => ({
     name,
     in: location,
     required: location === 'path' || required.includes(name),
-    schema: one,
+    schema: property,
   }));
 }
 
-/** Checks that JSON Schema has no words for (well-formed Unicode, bytes) are left out of the document. */
+/** Converts a schema. Omits checks that JSON Schema cannot express: well-formed Unicode and lengths in bytes. */
 function toSchema(schema: v.GenericSchema, typeMode: 'input' | 'output'): JsonSchema {
   const { $schema: _dialect, ...rest } = toJsonSchema(schema, {
     typeMode,

@@ -5,29 +5,37 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Contract } from '../lib/api/contract.ts';
 import type { indexes } from '../lib/db/keys.ts';
 import type { QueueName, Queues } from './queues.ts';
-import type { StoreEmulatorConfig } from './service-stack.ts';
 
-/** What a function may do beyond reading items and recording its event. */
+/** Permission of a function in addition to reading items and recording its event. */
 export type Permission = Contract['permissions'][number] | 'due' | QueueName;
 
-/** What functions work on. */
+/** The store emulator of the local runtime; never set in a deployment. */
+export interface StoreEmulatorConfig {
+  readonly url: string;
+  /** DER in base64. */
+  readonly rootCertificate: string;
+}
+
+/** Resources that functions share. */
 export interface SharedResources {
   readonly table: Table;
   readonly secret: Secret;
   readonly queues: Queues;
-  /** Where the stores are found, on one machine only. */
   readonly emulator?: StoreEmulatorConfig;
 }
 
-const isQueue = (need: Permission): need is QueueName =>
-  need === 'notifications' || need === 'refreshes' || need === 'webhooks';
+const isQueue = (permission: Permission): permission is QueueName =>
+  permission === 'notifications' || permission === 'refreshes' || permission === 'webhooks';
 
-/** The environment of a function with these needs: names of what it may use, and nothing secret. */
-export function buildEnvironment(needs: readonly Permission[], { table, secret, queues, emulator }: SharedResources) {
-  const urls = needs
+/** Builds the environment of a function: the names of its resources, no secrets. */
+export function buildEnvironment(
+  permissions: readonly Permission[],
+  { table, secret, queues, emulator }: SharedResources,
+) {
+  const urls = permissions
     .filter(isQueue)
     .map((name) => [`${name.toUpperCase()}_QUEUE_URL`, queues.queues[name].queue.queueUrl] as const);
-  const callsStores = needs.includes('stores') || needs.includes('webhooks');
+  const callsStores = permissions.includes('stores') || permissions.includes('webhooks');
   return {
     TABLE_NAME: table.tableName,
     MASTER_KEY_ID: secret.secretArn,
@@ -36,28 +44,31 @@ export function buildEnvironment(needs: readonly Permission[], { table, secret, 
   };
 }
 
-/** Lets a function do what it needs, and no more. */
+/** Grants the permissions of a function. */
 export function grantPermissions(
   handler: LambdaFunction,
-  needs: readonly Permission[],
+  permissions: readonly Permission[],
   { table, secret, queues }: SharedResources,
 ): void {
-  for (const statement of buildTableStatements(table, needs)) handler.addToRolePolicy(statement);
-  if (needs.includes('stores') || needs.includes('secrets')) secret.grantRead(handler);
-  for (const name of needs.filter(isQueue)) queues.queues[name].queue.grantSendMessages(handler);
+  for (const statement of buildTableStatements(table, permissions)) handler.addToRolePolicy(statement);
+  if (permissions.includes('stores') || permissions.includes('secrets')) secret.grantRead(handler);
+  for (const name of permissions.filter(isQueue)) queues.queues[name].queue.grantSendMessages(handler);
 }
 
-/** Every function reads and records its event; only those that need it change purchases or look into an index. */
-function buildTableStatements(table: Table, needs: readonly Permission[]): PolicyStatement[] {
+/** All functions read items and record their event. Updates and index queries require a permission. */
+function buildTableStatements(table: Table, permissions: readonly Permission[]): PolicyStatement[] {
   const read = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:BatchWriteItem'];
   const write = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'];
-  const queriedIndexes = needs.includes('indexes') ? (['byCreated', 'byKey'] as const) : [];
-  const dueIndex = needs.includes('due') ? (['due'] as const) : [];
+  const queriedIndexes = permissions.includes('indexes') ? (['byCreated', 'byKey'] as const) : [];
+  const dueIndex = permissions.includes('due') ? (['due'] as const) : [];
   const arns = [...queriedIndexes, ...dueIndex].map(
     (index: keyof typeof indexes) => `${table.tableArn}/index/${index}`,
   );
   return [
-    new PolicyStatement({ actions: needs.includes('write') ? [...read, ...write] : read, resources: [table.tableArn] }),
+    new PolicyStatement({
+      actions: permissions.includes('write') ? [...read, ...write] : read,
+      resources: [table.tableArn],
+    }),
     ...(arns.length > 0 ? [new PolicyStatement({ actions: ['dynamodb:Query'], resources: arns })] : []),
   ];
 }

@@ -3,34 +3,35 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 
 interface RetryPolicy {
-  /** When the queue shows a message again that failed; whose worker must be how fast is in workers.ts. */
-  readonly visibleAfterSeconds: number;
-  /** How often a message fails before it is a dead letter, which only the operator brings back. */
-  readonly attempts: number;
+  /** Delay until a failed message is visible again; at least six times the timeout of the worker, see workers.ts. */
+  readonly visibilityTimeoutSeconds: number;
+  /** Attempts until a message moves to the dead-letter queue, from which only the operator redrives it. */
+  readonly maxReceiveCount: number;
 }
 
 /**
- * The queues between the functions, by what travels in them. One is as patient as its messages need, and no more: those
- * that wait for their next attempt are in flight, of which a queue takes 120,000 before it shows nobody's messages.
+ * Retry policies by queue. Retries are limited because messages that wait for a retry are in flight, and a queue with 120,000
+ * messages in flight delivers no others.
+ * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html
  */
 const retryPolicies = {
-  /** What stores told: verified, and to be looked up. Six hours: an outage, or an owner who mends refused settings. */
-  notifications: { visibleAfterSeconds: 360, attempts: 60 },
-  /** Purchases whose time has come. Half an hour: the sweep sends what is still due every ten minutes anyway. */
-  refreshes: { visibleAfterSeconds: 360, attempts: 5 },
-  /** Webhooks to the applications. A day: only the table's trouble fails them, and no list shows a first attempt. */
-  webhooks: { visibleAfterSeconds: 180, attempts: 480 },
+  /** Verified store notifications. 6 h cover an outage, or the correction of settings that a store rejects. */
+  notifications: { visibilityTimeoutSeconds: 360, maxReceiveCount: 60 },
+  /** Due purchases. 30 min suffice, because due items are enqueued again every ten minutes. */
+  refreshes: { visibilityTimeoutSeconds: 360, maxReceiveCount: 5 },
+  /** Webhook deliveries. 24 h cover an outage of the table, because the first attempt has no due item. */
+  webhooks: { visibilityTimeoutSeconds: 180, maxReceiveCount: 480 },
 } as const satisfies Record<string, RetryPolicy>;
 
 export type QueueName = keyof typeof retryPolicies;
 
-/** A queue and where its messages go that no attempt could handle. */
+/** A queue with its dead-letter queue. */
 export interface WorkQueue {
   readonly queue: Queue;
   readonly deadLetterQueue: Queue;
 }
 
-/** Every queue, and the place for records of the table's stream that no attempt could handle. */
+/** The queues, and the dead-letter queue for records of the table's stream. */
 export class Queues extends Construct {
   readonly queues: Readonly<Record<QueueName, WorkQueue>>;
   readonly streamFailures: Queue;
@@ -46,7 +47,7 @@ export class Queues extends Construct {
   }
 
   private createWorkQueue(name: QueueName): WorkQueue {
-    const { visibleAfterSeconds: visibilityTimeoutSeconds, attempts: maxReceiveCount } = retryPolicies[name];
+    const { visibilityTimeoutSeconds, maxReceiveCount } = retryPolicies[name];
     const deadLetterQueue = this.createDeadLetterQueue(`${name}-dead`);
     const queue = new Queue(this, name, {
       visibilityTimeout: Duration.seconds(visibilityTimeoutSeconds),

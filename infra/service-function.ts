@@ -19,11 +19,11 @@ interface ServiceFunctionProps {
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
   readonly environment: Readonly<Record<string, string>>;
-  /** How often an event that failed is handled again, of a function that nobody waits for. */
+  /** Retries of a failed asynchronous invocation; 2 by default. */
   readonly retryAttempts?: number;
 }
 
-/** A function as all of ours are: arm64, traced, with a log of its own and a role that may only write there. */
+/** A function of the service: arm64, traced, with its own log group and a role that can only write to it. */
 export class ServiceFunction extends Construct {
   readonly handler: LambdaFunction;
 
@@ -44,7 +44,7 @@ export class ServiceFunction extends Construct {
       tracing: Tracing.ACTIVE,
       loggingFormat: LoggingFormat.JSON,
       logGroup,
-      role: this.role(logGroup),
+      role: this.createRole(logGroup),
       ...(props.retryAttempts !== undefined && { retryAttempts: props.retryAttempts }),
       environment: {
         EVENT_RETENTION_DAYS: String(this.node.tryGetContext('eventRetentionDays') ?? 90),
@@ -53,14 +53,14 @@ export class ServiceFunction extends Construct {
     });
   }
 
-  private role(logGroup: LogGroup): Role {
-    const write = new PolicyStatement({
+  private createRole(logGroup: LogGroup): Role {
+    const writeLog = new PolicyStatement({
       actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
       resources: [logGroup.logGroupArn],
     });
     return new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      inlinePolicies: { Log: new PolicyDocument({ statements: [write] }) },
+      inlinePolicies: { Log: new PolicyDocument({ statements: [writeLog] }) },
     });
   }
 }

@@ -8,18 +8,12 @@ import { Endpoints } from './endpoints.ts';
 import { MasterKey } from './master-key.ts';
 import { suppressNagFindings } from './nag-suppressions.ts';
 import { NotificationEndpoints } from './notification-endpoints.ts';
+import type { StoreEmulatorConfig } from './permissions.ts';
 import { Queues } from './queues.ts';
 import { DataTable } from './table.ts';
 import { Workers } from './workers.ts';
 
-/** The emulator that stands in for the stores when the stack runs on one machine; never set in a deployment. */
-export interface StoreEmulatorConfig {
-  readonly url: string;
-  /** DER in base64. */
-  readonly rootCertificate: string;
-}
-
-/** The whole service, made from the contracts. */
+/** The service: all resources of a deployment, built from the contracts. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, { emulator }: { readonly emulator?: StoreEmulatorConfig } = {}) {
     super(scope, id, { description: 'Claimcheck: purchase validation and entitlements' });
@@ -28,20 +22,33 @@ export class ServiceStack extends Stack {
     const queues = new Queues(this, 'Queues');
     const resources = { table, secret, queues, ...(emulator && { emulator }) };
     const { functions } = new Endpoints(this, 'Endpoints', { contracts, ...resources });
-    const receivers = new NotificationEndpoints(this, 'NotificationEndpoints', resources).functions;
+    const endpoints = new NotificationEndpoints(this, 'NotificationEndpoints', resources);
     const workers = new Workers(this, 'Workers', resources).functions;
     const { api, url } = new Api(this, 'Api', {
       contracts,
-      hooks: notificationEndpoints,
-      functions: new Map([...functions, ...receivers]),
+      notificationEndpoints,
+      functions: new Map([...functions, ...endpoints.functions]),
     });
-    const { topic } = new Alarms(this, 'Alarms', { api, table, functions, receivers, workers, queues });
-    new CfnOutput(this, 'ApiUrl', { value: url, description: 'The base URL for clients' });
-    new CfnOutput(this, 'AlarmTopicArn', { value: topic.topicArn, description: 'Subscribe to hear of alarms' });
+    const { topic } = new Alarms(this, 'Alarms', {
+      api,
+      table,
+      functions,
+      notificationEndpoints: endpoints.functions,
+      workers,
+      queues,
+    });
+    new CfnOutput(this, 'ApiUrl', { value: url, description: 'Base URL for clients' });
+    new CfnOutput(this, 'AlarmTopicArn', { value: topic.topicArn, description: 'SNS topic of the alarms' });
     const webhooks = queues.queues.webhooks.queue;
-    new CfnOutput(this, 'WebhooksQueueUrl', { value: webhooks.queueUrl, description: 'cli --webhooks-queue' });
-    new CfnOutput(this, 'TableName', { value: table.tableName, description: 'cli --table' });
-    new CfnOutput(this, 'MasterKeyId', { value: secret.secretArn, description: 'cli --master-key' });
+    new CfnOutput(this, 'WebhooksQueueUrl', {
+      value: webhooks.queueUrl,
+      description: 'Value of the CLI option --webhooks-queue',
+    });
+    new CfnOutput(this, 'TableName', { value: table.tableName, description: 'Value of the CLI option --table' });
+    new CfnOutput(this, 'MasterKeyId', {
+      value: secret.secretArn,
+      description: 'Value of the CLI option --master-key',
+    });
     suppressNagFindings(this);
   }
 }

@@ -9,7 +9,7 @@ import {
 import { Construct } from 'constructs';
 import { indexes, tableKey } from '../lib/db/keys.ts';
 
-/** The one table: on demand, recoverable to any second, and never deleted with the stack. */
+/** The table of the service: on-demand capacity, point-in-time recovery, retained if the stack is deleted. */
 export class DataTable extends Construct {
   readonly table: DynamoTable;
 

@@ -9,10 +9,10 @@ import { buildEnvironment, grantPermissions, type Permission, type SharedResourc
 import type { QueueName } from './queues.ts';
 import { ServiceFunction } from './service-function.ts';
 
-/** What makes a worker work. */
+/** Source of a worker's invocations. */
 type WorkerTrigger =
   | { readonly queue: QueueName }
-  /** Records of the table whose image fits one of the patterns. */
+  /** Stream records that match one of the patterns. */
   | {
       readonly streamPatterns: readonly object[];
       readonly tumblingWindow?: Duration;
@@ -30,11 +30,11 @@ interface WorkerDefinition {
   readonly memoryMb: number;
 }
 
-/** Every worker. A queue shows a message again after six times its worker's time: see queues.ts. */
+/** All workers. AWS recommends a visibility timeout of six times the worker's timeout: see queues.ts. */
 export const workers: readonly WorkerDefinition[] = [
   {
     id: 'process-notification',
-    summary: 'Takes in what stores tell',
+    summary: 'Process store notifications',
     source: { queue: 'notifications' },
     permissions: ['write', 'stores', 'notifications'],
     timeoutSeconds: 60,
@@ -42,7 +42,7 @@ export const workers: readonly WorkerDefinition[] = [
   },
   {
     id: 'refresh-purchase',
-    summary: 'Asks the stores for purchases whose time has come',
+    summary: 'Refresh due purchases',
     source: { queue: 'refreshes' },
     permissions: ['write', 'stores'],
     timeoutSeconds: 60,
@@ -50,7 +50,7 @@ export const workers: readonly WorkerDefinition[] = [
   },
   {
     id: 'fan-out-webhooks',
-    summary: 'Prepares the webhooks of what purchases announce',
+    summary: 'Create and enqueue webhook deliveries for announcements',
     source: { streamPatterns: [{ eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { sk: { S: ['P'] } } } }] },
     permissions: ['write', 'webhooks'],
     timeoutSeconds: 60,
@@ -58,7 +58,7 @@ export const workers: readonly WorkerDefinition[] = [
   },
   {
     id: 'send-webhook',
-    summary: "Sends webhooks to the applications' servers",
+    summary: 'Send webhooks to app servers',
     source: { queue: 'webhooks' },
     permissions: ['write', 'webhooks', 'secrets'],
     timeoutSeconds: 30,
@@ -66,7 +66,7 @@ export const workers: readonly WorkerDefinition[] = [
   },
   {
     id: 'enqueue-due-items',
-    summary: 'Sends on what is due',
+    summary: 'Enqueue due refreshes and webhook retries',
     source: { schedule: Duration.minutes(1) },
     permissions: ['write', 'due', 'refreshes', 'webhooks'],
     timeoutSeconds: 55,
@@ -74,7 +74,7 @@ export const workers: readonly WorkerDefinition[] = [
   },
   {
     id: 'recover-notifications',
-    summary: 'Asks the stores what they could not deliver',
+    summary: 'Recover undelivered store notifications',
     source: { schedule: Duration.hours(1) },
     permissions: ['write', 'stores', 'indexes', 'notifications'],
     timeoutSeconds: 900,
@@ -82,7 +82,7 @@ export const workers: readonly WorkerDefinition[] = [
   },
   {
     id: 'poll-notifications',
-    summary: 'Takes what stores hold ready instead of sending it',
+    summary: 'Poll the stores that do not push notifications',
     source: { schedule: Duration.minutes(5) },
     permissions: ['write', 'stores', 'indexes', 'notifications'],
     timeoutSeconds: 280,
@@ -90,13 +90,13 @@ export const workers: readonly WorkerDefinition[] = [
   },
   {
     id: 'aggregate-statistics',
-    summary: 'Counts what changes: statistics, lengths of lists, summaries of customers',
+    summary: 'Aggregate statistics, list totals and customer summaries',
     source: {
       streamPatterns: [
         { dynamodb: { Keys: { sk: { S: ['P', 'C', 'E', { prefix: 'T#' }, { prefix: 'N#' }] } } } },
         { eventName: ['INSERT'], dynamodb: { Keys: { sk: { S: ['F'] } } } },
       ],
-      // For the shard's name, which only the events of windows carry.
+      // Lambda passes the shard id only with a tumbling window.
       tumblingWindow: Duration.minutes(1),
       batchingWindow: Duration.seconds(1),
     },
@@ -106,7 +106,7 @@ export const workers: readonly WorkerDefinition[] = [
   },
   {
     id: 'load-exchange-rates',
-    summary: "Keeps the central bank's daily reference rates",
+    summary: "Load the European Central Bank's daily reference rates",
     source: { schedule: Duration.hours(6) },
     permissions: ['write', 'stores'],
     timeoutSeconds: 120,
@@ -114,10 +114,10 @@ export const workers: readonly WorkerDefinition[] = [
   },
 ];
 
-/** Instances of a queue's worker: a flood in the background must leave the account's concurrency to the buyers. */
+/** Maximum instances of a queue's worker, so that a backlog leaves concurrency of the account to API requests. */
 const maxConcurrency = 50;
 
-/** The functions that nobody calls over HTTP, with what calls them. */
+/** The functions that run on queues, streams and schedules. */
 export class Workers extends Construct {
   /** By worker id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
@@ -135,7 +135,7 @@ export class Workers extends Construct {
       timeoutSeconds,
       memoryMb,
       environment: buildEnvironment(permissions, resources),
-      // The next run of a schedule is its second try.
+      // The next scheduled run is the retry.
       ...('schedule' in worker.source && { retryAttempts: 0 }),
     });
     grantPermissions(handler, permissions, resources);
@@ -163,9 +163,10 @@ export class Workers extends Construct {
 }
 
 /**
- * A batch that fails is cut in two, tried again, and set aside in the end: it must not block the records behind it for good.
- * Only the age says when that is: how soon Lambda tries again, and so how long a number of retries lasts, is not promised.
- * Half a day outlasts a night's outage, and leaves as long until the stream forgets what was set aside.
+ * Builds the options of a stream: a failed batch is bisected, retried and finally moved to the failure queue. Retries end by
+ * age, because Lambda does not document its backoff. 12 h cover an overnight outage and leave 12 h of the stream's 24 h
+ * retention for replaying failed records.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-params.html
  */
 const buildStreamOptions = (
   {
@@ -179,7 +180,7 @@ const buildStreamOptions = (
   batchSize: 100,
   bisectBatchOnError: true,
   reportBatchItemFailures: true,
-  // The most that there can be.
+  // The maximum that Lambda accepts.
   retryAttempts: 10_000,
   maxRecordAge: Duration.hours(12),
   onFailure: new SqsDlq(failures),

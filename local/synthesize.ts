@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { StoreEmulatorConfig } from '../infra/service-stack.ts';
+import type { StoreEmulatorConfig } from '../infra/permissions.ts';
 import { Template } from './template.ts';
 
 const CdkJson = v.pipe(v.string(), v.parseJson(), v.object({ context: v.record(v.string(), v.unknown()) }));

@@ -1,6 +1,9 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
 
+/** Version of the interface specification that the service implements. */
+export const apiVersion = '3.12.0';
+
 export const getVersion = defineContract({
   id: 'get-version',
   area: 'service',

@@ -10,39 +10,39 @@ import { contracts } from '../../lib/api/index.ts';
 import { indexes } from '../../lib/db/keys.ts';
 import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
 
-// The stack names the folder of the bundles; what is in it is not looked at here.
+// The stack refers to the folder of the bundles. These tests do not need its content.
 beforeAll(() => {
   mkdirSync(bundlesFolder, { recursive: true });
 });
 
-// The settings that `cdk deploy` synthesizes with.
+// The context of `cdk deploy`.
 const { context } = JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Record<string, unknown> };
-const newApp = () => new App({ context });
+const createCdkApp = () => new App({ context });
 
-let made: Template | undefined;
-const template = (): Template => {
-  made ??= Template.fromStack(new ServiceStack(newApp(), 'Claimcheck'));
-  return made;
+let cachedTemplate: Template | undefined;
+const getTemplate = (): Template => {
+  cachedTemplate ??= Template.fromStack(new ServiceStack(createCdkApp(), 'Claimcheck'));
+  return cachedTemplate;
 };
 
 interface Resource {
   readonly Properties: Readonly<Record<string, unknown>>;
 }
-const propertiesOf = (type: string) =>
-  Object.values(template().findResources(type) as Record<string, Resource>).map(({ Properties }) => Properties);
-const propertyOf = (type: string, name: string): unknown => propertiesOf(type)[0]?.[name];
-const routes = () => (propertyOf('AWS::ApiGateway::RestApi', 'Body') as { paths: Record<string, object> }).paths;
+const listProperties = (type: string) =>
+  Object.values(getTemplate().findResources(type) as Record<string, Resource>).map(({ Properties }) => Properties);
+const getProperty = (type: string, name: string): unknown => listProperties(type)[0]?.[name];
+const getRoutes = () => (getProperty('AWS::ApiGateway::RestApi', 'Body') as { paths: Record<string, object> }).paths;
 
-describe('the stack', () => {
-  it("passes cdk-nag's AWS Solutions rules, every exception explained", () => {
-    const app = newApp();
+describe('ServiceStack', () => {
+  it("passes cdk-nag's AWS Solutions rules with explained suppressions", () => {
+    const app = createCdkApp();
     new ServiceStack(app, 'Claimcheck');
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
     expect(() => app.synth()).not.toThrow();
   });
 
-  it('has one function a contract, hook and worker, and one route for each path and alias', () => {
-    template().resourceCountIs(
+  it('has one function for each contract, notification endpoint and worker, and one route for each path and alias', () => {
+    getTemplate().resourceCountIs(
       'AWS::Lambda::Function',
       contracts.length + notificationEndpoints.length + workers.length,
     );
@@ -50,21 +50,21 @@ describe('the stack', () => {
       ...contracts.flatMap(({ path, aliases }) => [path, ...aliases]),
       ...notificationEndpoints.flatMap(({ paths }) => paths),
     ];
-    expect(Object.keys(routes()).sort()).toEqual(
+    expect(Object.keys(getRoutes()).sort()).toEqual(
       [...new Set(documented.map((path) => path.replace(/:(\w+)/g, '{$1}')))].sort(),
     );
   });
 
-  it('offers preflights on the routes that browsers call and on no others', () => {
-    const paths = routes();
+  it('offers preflights only on the routes that browsers call', () => {
+    const paths = getRoutes();
     for (const { path, keyLevel } of contracts) {
       const methods = Object.keys(paths[path.replace(/:(\w+)/g, '{$1}')] ?? {});
       expect(methods.includes('options')).toBe(keyLevel !== 'secret');
     }
   });
 
-  it('keeps the table, its history and its stream', () => {
-    template().hasResource('AWS::DynamoDB::Table', {
+  it('retains the table and enables point-in-time recovery and the stream', () => {
+    getTemplate().hasResource('AWS::DynamoDB::Table', {
       DeletionPolicy: 'Retain',
       Properties: Match.objectLike({
         BillingMode: 'PAY_PER_REQUEST',
@@ -74,26 +74,30 @@ describe('the stack', () => {
         TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
       }),
     });
-    const made = propertyOf('AWS::DynamoDB::Table', 'GlobalSecondaryIndexes') as {
+    const tableIndexes = getProperty('AWS::DynamoDB::Table', 'GlobalSecondaryIndexes') as {
       IndexName: string;
       Projection: object;
     }[];
-    expect(made.map(({ IndexName }) => IndexName).sort()).toEqual(Object.keys(indexes).sort());
-    for (const { Projection } of made) expect(Projection).toEqual({ ProjectionType: 'KEYS_ONLY' });
+    expect(tableIndexes.map(({ IndexName }) => IndexName).sort()).toEqual(Object.keys(indexes).sort());
+    for (const { Projection } of tableIndexes) expect(Projection).toEqual({ ProjectionType: 'KEYS_ONLY' });
   });
 
-  it('lets only the functions that need it change purchases or open secrets', () => {
-    const policies = propertiesOf('AWS::IAM::Policy').map((policy) => JSON.stringify(policy));
-    const count = (word: string) => policies.filter((policy) => policy.includes(word)).length;
-    const all = [...contracts, ...workers].map(({ permissions }) => permissions as readonly string[]);
-    expect(count('dynamodb:UpdateItem')).toBe(all.filter((needs) => needs.includes('write')).length);
-    const opens = all.filter((needs) => needs.includes('stores') || needs.includes('secrets'));
-    expect(count('secretsmanager:GetSecretValue')).toBe(opens.length + notificationEndpoints.length);
+  it('allows only functions with the permission to change purchases or to decrypt secrets', () => {
+    const policies = listProperties('AWS::IAM::Policy').map((policy) => JSON.stringify(policy));
+    const countPolicies = (action: string) => policies.filter((policy) => policy.includes(action)).length;
+    const allPermissions = [...contracts, ...workers].map(({ permissions }) => permissions as readonly string[]);
+    expect(countPolicies('dynamodb:UpdateItem')).toBe(
+      allPermissions.filter((permissions) => permissions.includes('write')).length,
+    );
+    const withSecrets = allPermissions.filter(
+      (permissions) => permissions.includes('stores') || permissions.includes('secrets'),
+    );
+    expect(countPolicies('secretsmanager:GetSecretValue')).toBe(withSecrets.length + notificationEndpoints.length);
     for (const policy of policies) expect(policy).not.toMatch(/dynamodb:(\*|Scan|DeleteTable)/);
   });
 
-  it('puts no secret and no emulator into a function of a deployment', () => {
-    for (const { Environment } of propertiesOf('AWS::Lambda::Function')) {
+  it('configures functions of a deployment without secrets and without the emulator', () => {
+    for (const { Environment } of listProperties('AWS::Lambda::Function')) {
       const { Variables } = Environment as { Variables: Record<string, unknown> };
       const names = Object.keys(Variables).filter(
         (name) => !/^(?:NOTIFICATIONS|REFRESHES|WEBHOOKS)_QUEUE_URL$/.test(name),
@@ -103,39 +107,41 @@ describe('the stack', () => {
     }
   });
 
-  it('gives a whole processor, and all the time that the gateway waits, to what may read thousands of rows', () => {
-    const functions = propertiesOf('AWS::Lambda::Function');
+  it('gives long-running functions a full vCPU and the whole timeout of the gateway', () => {
+    const functions = listProperties('AWS::Lambda::Function');
     const sizes = contracts.map(({ id, area, isLongRunning }) => {
-      const made = functions.find(({ Handler }) => Handler === `${area}/${id}.handler`);
-      return { isHeavy: isLongRunning ?? false, size: [made?.MemorySize, made?.Timeout] };
+      const lambda = functions.find(({ Handler }) => Handler === `${area}/${id}.handler`);
+      return { isLongRunning: isLongRunning ?? false, size: [lambda?.MemorySize, lambda?.Timeout] };
     });
-    for (const { size } of sizes.filter(({ isHeavy }) => isHeavy)) expect(size).toEqual([1769, 29]);
+    for (const { size } of sizes.filter((entry) => entry.isLongRunning)) expect(size).toEqual([1769, 29]);
     expect(contracts.filter(({ isLongRunning }) => isLongRunning).map(({ id }) => id)).toEqual(
       expect.arrayContaining(['list-purchases', 'list-transactions', 'list-events', 'get-stats', 'get-stats-v2']),
     );
-    expect(sizes).toContainEqual({ isHeavy: false, size: [512, 10] });
+    expect(sizes).toContainEqual({ isLongRunning: false, size: [512, 10] });
   });
 
-  it('gives every queue a place for what cannot be handled, and time enough for its worker', () => {
-    const queues = Object.values(template().findResources('AWS::SQS::Queue')).map(({ Properties }) => Properties);
+  it('gives each queue a dead-letter queue and a visibility timeout of six times its worker timeout', () => {
+    const queues = Object.values(getTemplate().findResources('AWS::SQS::Queue')).map(({ Properties }) => Properties);
     expect(queues).toHaveLength(7);
-    const working = queues.filter(({ RedrivePolicy }) => RedrivePolicy);
-    expect(working).toHaveLength(3);
+    const workQueues = queues.filter(({ RedrivePolicy }) => RedrivePolicy);
+    expect(workQueues).toHaveLength(3);
     for (const { source, timeoutSeconds } of workers) {
       if (!('queue' in source)) continue;
-      const [id] = Object.keys(template().findResources('AWS::SQS::Queue')).filter(
+      const [id] = Object.keys(getTemplate().findResources('AWS::SQS::Queue')).filter(
         (name) => name.startsWith(`Queues${source.queue}`) && !name.startsWith(`Queues${source.queue}dead`),
       );
-      const queue = template().findResources('AWS::SQS::Queue')[id ?? ''];
+      const queue = getTemplate().findResources('AWS::SQS::Queue')[id ?? ''];
       expect(queue?.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(6 * timeoutSeconds);
     }
-    const sources = propertiesOf('AWS::Lambda::EventSourceMapping');
-    expect(sources).toHaveLength(workers.filter(({ source }) => !('every' in source)).length);
+    const sources = listProperties('AWS::Lambda::EventSourceMapping');
+    expect(sources).toHaveLength(workers.filter(({ source }) => !('schedule' in source)).length);
     for (const { FunctionResponseTypes } of sources) expect(FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
   });
 
-  it('outlives an outage of half a day with what waits in the stream, and leaves as long to read what it gives up', () => {
-    const streams = propertiesOf('AWS::Lambda::EventSourceMapping').filter(({ StartingPosition }) => StartingPosition);
+  it('retries stream records for 12 of the 24 hours that the stream retains them', () => {
+    const streams = listProperties('AWS::Lambda::EventSourceMapping').filter(
+      ({ StartingPosition }) => StartingPosition,
+    );
     expect(streams).toHaveLength(2);
     for (const stream of streams) {
       expect(stream).toMatchObject({
@@ -148,52 +154,53 @@ describe('the stack', () => {
   it.each([
     ['webhooks', 24],
     ['notifications', 6],
-  ])('outlives an outage with what waits in the queue of %s, and tells of it within half an hour', (name, hours) => {
-    const queues = template().findResources('AWS::SQS::Queue');
+  ])('retries messages of the queue %s for %s hours and raises an alarm within 30 minutes', (name, hours) => {
+    const queues = getTemplate().findResources('AWS::SQS::Queue');
     const [id = ''] = Object.keys(queues).filter((key) => new RegExp(`^Queues${name}(?!dead)`).test(key));
     const { VisibilityTimeout, RedrivePolicy, MessageRetentionPeriod } = queues[id]?.Properties ?? {};
-    const patienceSeconds = VisibilityTimeout * RedrivePolicy.maxReceiveCount;
-    expect(patienceSeconds).toBeGreaterThanOrEqual(hours * 3600);
-    expect(patienceSeconds).toBeLessThan(MessageRetentionPeriod);
-    const alarms = template().findResources('AWS::CloudWatch::Alarm');
+    const retrySeconds = VisibilityTimeout * RedrivePolicy.maxReceiveCount;
+    expect(retrySeconds).toBeGreaterThanOrEqual(hours * 3600);
+    expect(retrySeconds).toBeLessThan(MessageRetentionPeriod);
+    const alarms = getTemplate().findResources('AWS::CloudWatch::Alarm');
     const [failing = ''] = Object.keys(alarms).filter((key) => key.startsWith(`Alarms${name}failing`));
     const { EvaluationPeriods, DatapointsToAlarm, Threshold, Metrics } = alarms[failing]?.Properties ?? {};
     const periodSeconds = Metrics[1].MetricStat.Period;
     expect(EvaluationPeriods * periodSeconds).toBeLessThanOrEqual(1_800);
-    // One message alone fails in so many of the periods.
+    // A single message must fail in enough periods to raise the alarm.
     expect(Threshold).toBe(1);
     expect(DatapointsToAlarm).toBeLessThan((EvaluationPeriods * periodSeconds) / VisibilityTimeout);
   });
 
-  it('names a parameter alike wherever it stands in the same place, as API Gateway demands', () => {
+  it('uses one parameter name for each position in a path, as API Gateway requires', () => {
     const names = new Map<string, string>();
-    for (const path of Object.keys(routes())) {
+    for (const path of Object.keys(getRoutes())) {
       for (const { 0: parameter, index } of path.matchAll(/\{\w+\}/g)) {
-        const place = path.slice(0, index).replace(/\{\w+\}/g, '{}');
-        expect(names.get(place) ?? parameter).toBe(parameter);
-        names.set(place, parameter);
+        const position = path.slice(0, index).replace(/\{\w+\}/g, '{}');
+        expect(names.get(position) ?? parameter).toBe(parameter);
+        names.set(position, parameter);
       }
     }
   });
 
-  it('can keep an access log in an account that has never kept one', () => {
-    const [account] = Object.keys(template().findResources('AWS::ApiGateway::Account'));
-    template().hasResource('AWS::ApiGateway::Stage', { DependsOn: Match.arrayWith([account]) });
+  it('creates the CloudWatch role before the stage with the access log', () => {
+    const [account] = Object.keys(getTemplate().findResources('AWS::ApiGateway::Account'));
+    getTemplate().hasResource('AWS::ApiGateway::Stage', { DependsOn: Match.arrayWith([account]) });
   });
 
-  it('logs no query and no header of a request', () => {
-    const { Format } = propertyOf('AWS::ApiGateway::Stage', 'AccessLogSetting') as { Format: string };
+  it('omits query strings and headers from the access log', () => {
+    const { Format } = getProperty('AWS::ApiGateway::Stage', 'AccessLogSetting') as { Format: string };
     expect(Format).not.toMatch(/querystring|header|\$context\.path/i);
   });
 
-  it('says in every alarm who is hurt', () => {
-    const alarms = propertiesOf('AWS::CloudWatch::Alarm');
+  it('describes symptom, impact and action in each alarm', () => {
+    const alarms = listProperties('AWS::CloudWatch::Alarm');
     expect(alarms.length).toBeGreaterThanOrEqual(4);
-    for (const { AlarmDescription } of alarms) expect(AlarmDescription).toMatch(/^[A-Z][a-z ]+ (is|are) hurt: /);
+    for (const { AlarmDescription } of alarms)
+      expect(AlarmDescription).toMatch(/^[A-Z][^.:]+\. Impact: [A-Za-z][^.:]+\. Action: [a-z][^.:]+\.$/);
   });
 
-  it('tells of alarms: they may publish to the topic that the outputs name', () => {
-    const [policy] = propertiesOf('AWS::SNS::TopicPolicy') as { PolicyDocument?: { Statement: object[] } }[];
+  it('publishes all alarms to the topic of the stack outputs', () => {
+    const [policy] = listProperties('AWS::SNS::TopicPolicy') as { PolicyDocument?: { Statement: object[] } }[];
     expect(policy?.PolicyDocument?.Statement).toContainEqual(
       expect.objectContaining({
         Effect: 'Allow',
@@ -202,47 +209,47 @@ describe('the stack', () => {
         Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
       }),
     );
-    const [topic] = Object.keys(template().findResources('AWS::SNS::Topic'));
-    template().hasOutput('AlarmTopicArn', { Value: { Ref: topic } });
-    for (const { AlarmActions } of propertiesOf('AWS::CloudWatch::Alarm'))
+    const [topic] = Object.keys(getTemplate().findResources('AWS::SNS::Topic'));
+    getTemplate().hasOutput('AlarmTopicArn', { Value: { Ref: topic } });
+    for (const { AlarmActions } of listProperties('AWS::CloudWatch::Alarm'))
       expect(AlarmActions).toEqual([{ Ref: topic }]);
   });
 
-  it('counts the failures that are answered: no crash tells the platform of them', () => {
-    const filters = propertiesOf('AWS::Logs::MetricFilter') as Record<
+  it('has an alarm on the log metrics of handled failures', () => {
+    const filters = listProperties('AWS::Logs::MetricFilter') as Record<
       string,
       { Ref: string } & { MetricName: string }[]
     >[];
-    const alarms = JSON.stringify(propertiesOf('AWS::CloudWatch::Alarm'));
+    const alarms = JSON.stringify(listProperties('AWS::CloudWatch::Alarm'));
     const names = filters.map(({ MetricTransformations }) => MetricTransformations?.[0]?.MetricName ?? '');
-    expect(names).toEqual(expect.arrayContaining(['validate-receipt-Fault', 'validate-receipt-Unreachable']));
-    for (const { id } of notificationEndpoints) expect(names).toContain(`${id}-Fault`);
+    expect(names).toEqual(expect.arrayContaining(['validate-receipt-Error', 'validate-receipt-StoreUnavailable']));
+    for (const { id } of notificationEndpoints) expect(names).toContain(`${id}-Error`);
     for (const name of names) expect(alarms).toContain(name);
-    const logs = Object.keys(template().findResources('AWS::Logs::LogGroup'));
+    const logs = Object.keys(getTemplate().findResources('AWS::Logs::LogGroup'));
     for (const { LogGroupName } of filters) expect(logs).toContain(LogGroupName?.Ref);
   });
 
-  it('has an alarm for each worker, and one for a sweep that is not called any more', () => {
-    const alarms = Object.keys(template().findResources('AWS::CloudWatch::Alarm'));
+  it('has an alarm for each worker, and one for a missing schedule of enqueue-due-items', () => {
+    const alarms = Object.keys(getTemplate().findResources('AWS::CloudWatch::Alarm'));
     for (const { id, source } of workers) {
-      const watched = 'queue' in source ? source.queue : id;
-      expect(alarms.some((name) => name.startsWith(`Alarms${watched.replaceAll('-', '')}`))).toBe(true);
+      const subject = 'queue' in source ? source.queue : id;
+      expect(alarms.some((name) => name.startsWith(`Alarms${subject.replaceAll('-', '')}`))).toBe(true);
     }
-    template().hasResourceProperties('AWS::CloudWatch::Alarm', {
+    getTemplate().hasResourceProperties('AWS::CloudWatch::Alarm', {
       MetricName: 'Invocations',
       ComparisonOperator: 'LessThanThreshold',
       TreatMissingData: 'breaching',
     });
   });
 
-  it('names a base URL to which paths are added', () => {
-    const [stage] = Object.keys(template().findResources('AWS::ApiGateway::Stage'));
-    const { Value } = template().findOutputs('ApiUrl').ApiUrl as { Value: { 'Fn::Join': [string, object[]] } };
+  it('outputs a base URL without a trailing slash', () => {
+    const [stage] = Object.keys(getTemplate().findResources('AWS::ApiGateway::Stage'));
+    const { Value } = getTemplate().findOutputs('ApiUrl').ApiUrl as { Value: { 'Fn::Join': [string, object[]] } };
     expect(Value['Fn::Join'][1].at(-1)).toEqual({ Ref: stage });
   });
 
-  it('leaves concurrency to the buyers when there is much to do in the background', () => {
-    const queues = propertiesOf('AWS::Lambda::EventSourceMapping').filter(({ ScalingConfig }) => ScalingConfig);
+  it('limits the concurrency of queue workers', () => {
+    const queues = listProperties('AWS::Lambda::EventSourceMapping').filter(({ ScalingConfig }) => ScalingConfig);
     expect(queues).toHaveLength(workers.filter(({ source }) => 'queue' in source).length);
   });
 });

@@ -3,25 +3,28 @@ import * as v from 'valibot';
 import { ValidateReceiptBody } from '../../../lib/api/validate-receipt-body.ts';
 
 const body = { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-store' } };
-const usernameOf = (additionalData: unknown) =>
+const parseUsername = (additionalData: unknown) =>
   v.parse(ValidateReceiptBody, { ...body, additionalData }).additionalData?.applicationUsername;
 
-describe('the user of a validation', () => {
+describe('ValidateReceiptBody', () => {
   it.each([[undefined], [null], [{}], [{ applicationUsername: null }], [{ applicationUsername: '' }]])(
-    'is nobody in %j, as clients without one send it',
+    'treats additionalData %j as a request without username',
     (additionalData) => {
-      expect(usernameOf(additionalData)).toBeUndefined();
+      expect(parseUsername(additionalData)).toBeUndefined();
     },
   );
 
   it.each([
     ['ann', 'ann'],
     [42, '42'],
-  ])('sent as %j is the text %s', (applicationUsername, text) => {
-    expect(usernameOf({ applicationUsername })).toBe(text);
+  ])('converts the username %j to the string %s', (applicationUsername, text) => {
+    expect(parseUsername({ applicationUsername })).toBe(text);
   });
 
-  it.each([[true], [{}], [['ann']], ['x'.repeat(901)], ['\uD800']])('is refused as %j', (applicationUsername) => {
-    expect(() => usernameOf({ applicationUsername })).toThrow();
-  });
+  it.each([[true], [{}], [['ann']], ['x'.repeat(901)], ['\uD800']])(
+    'rejects the username %j',
+    (applicationUsername) => {
+      expect(() => parseUsername({ applicationUsername })).toThrow();
+    },
+  );
 });

@@ -18,11 +18,11 @@ const secretFields = [
   'password',
   'apiKey',
   'authorization',
-  'anything_nobody_thought_of',
+  'unlisted_field',
 ];
 
-describe('an event', () => {
-  it('holds no value of a field that is not on the closed list, however deep it sits', () => {
+describe('createEventRecorder', () => {
+  it('removes the values of fields that are not on the allowlist, at any depth', () => {
     const tree = fc.letrec((tie) => ({
       node: fc.oneof(
         { maxDepth: 5 },
@@ -42,7 +42,7 @@ describe('an event', () => {
     );
   });
 
-  it('always has every list, and the tags of its user, its request and its error', () => {
+  it('returns all lists, and the tags of user, request and error', () => {
     const recorder = createEventRecorder({ type: 'receipt.validated', date: 0, reqId: 'req-1' });
     recorder.setUser('ann');
     const { event } = recorder.finish({
@@ -60,18 +60,15 @@ describe('an event', () => {
     expect(event.content.tags).toEqual({ ann: '_A', 'req-1': '_R', error: '_X' });
   });
 
-  it.each(['error', 'req-1', 'store_a:1'])(
-    'keeps the tag of its user when something else is called %s, too',
-    (name) => {
-      const recorder = createEventRecorder({ type: 'receipt.validated', date: 0, reqId: 'req-1' });
-      recorder.setUser(name);
-      recorder.addTag('store_a:1', '_P');
-      const { event } = recorder.finish({ request: {}, response: {}, outcome: { status: 400, ok: false } });
-      expect(event.content.tags).toEqual({ 'store_a:1': '_P', 'req-1': '_R', error: '_X', [name]: '_A' });
-    },
-  );
+  it.each(['error', 'req-1', 'store_a:1'])('keeps the user tag if the username %s equals another tag', (username) => {
+    const recorder = createEventRecorder({ type: 'receipt.validated', date: 0, reqId: 'req-1' });
+    recorder.setUser(username);
+    recorder.addTag('store_a:1', '_P');
+    const { event } = recorder.finish({ request: {}, response: {}, outcome: { status: 400, ok: false } });
+    expect(event.content.tags).toEqual({ 'store_a:1': '_P', 'req-1': '_R', error: '_X', [username]: '_A' });
+  });
 
-  it('keeps no secret of the request in the words of a store that repeats it', () => {
+  it('removes secrets of the request from store messages that repeat them', () => {
     const [receipt, nonce] = ['MIIT-the-receipt', 'tokencc_the-nonce'];
     const recorder = createEventRecorder({ type: 'receipt.validated', date: 0 });
     recorder.addContent({ refreshFailures: [{ platform: 'store_a', reason: `cannot settle ${nonce}` }] });
@@ -85,8 +82,8 @@ describe('an event', () => {
       error: { code: 'InvalidPayload', status: 400, message },
       credentials: ['0123-of-the-app'],
     });
-    const kept = JSON.stringify(finished);
-    for (const secret of ['MIIT', nonce, '0123-of']) expect(kept).not.toContain(secret);
+    const text = JSON.stringify(finished);
+    for (const secret of ['MIIT', nonce, '0123-of']) expect(text).not.toContain(secret);
     expect(finished.event.outcome.message).toMatch(/^malformed: x+/);
     expect(finished.event.content.refreshFailures).toEqual([
       { platform: 'store_a', reason: 'cannot settle [removed]' },
@@ -99,27 +96,27 @@ describe('an event', () => {
     ['a signed message', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'],
     ['a credential', 'Basic YXBwOnNlY19rZXk='],
     ['a receipt', 'MIITpAYJKoZIhvcNAQcCo0IT'.repeat(20)],
-  ])('keeps %s in no message, wherever it came from, and in no log line', (_what, secret) => {
+  ])('removes %s from messages and logs', (_what, secret) => {
     expect(JSON.stringify(sanitize({ message: `got ${secret}.` }))).not.toContain(secret.slice(0, 20));
     expect(JSON.stringify(toLoggable(new Error(`got ${secret}.`)))).not.toContain(secret.slice(0, 20));
     expect(JSON.stringify(toLoggable({ message: secret, config: { headers: [secret] } }))).not.toContain(secret);
   });
 
-  it('counts the rows of a list that it leaves out', () => {
+  it('counts the omitted rows of a list', () => {
     const recorder = createEventRecorder({ type: 'receipt.validated', date: 0 });
     recorder.addContent({ purchases: Array.from({ length: 130 }, (_, index) => ({ purchaseId: `store_a:${index}` })) });
     const { content } = recorder.finish({ request: {}, response: {}, outcome: { status: 200, ok: true } }).event;
     expect([content.purchases.length, content.trimmed]).toEqual([100, { purchases: 30 }]);
   });
 
-  it('says where it trimmed', () => {
+  it('marks trimmed texts and lists', () => {
     expect(sanitize({ message: 'x'.repeat(1000) })).toEqual({ message: expect.stringMatching(/^x{300} \[trimmed\]$/) });
     expect(sanitize({ products: Array.from({ length: 25 }, () => 1) })).toEqual({
       products: expect.arrayContaining(['[trimmed] 5 more']),
     });
   });
 
-  it('can be stored whatever text it got', () => {
+  it('replaces lone surrogates, which cannot be stored', () => {
     expect(sanitize({ message: '\uD800' })).toEqual({ message: '\uFFFD' });
   });
 });

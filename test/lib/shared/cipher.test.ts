@@ -1,126 +1,133 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Cipher, createCipher } from '../../../lib/shared/cipher.ts';
+import { createCipher } from '../../../lib/shared/cipher.ts';
+import { minuteMs } from '../../../lib/shared/time.ts';
 
-const minute = 60_000;
-const place = 'app/secret-key';
+const context = 'app/secret-key';
 
-/** Containers of a service whose secret and clock a test moves. */
-function vault(secret: string) {
-  const state = { secret, now: 0, fetches: 0, away: false };
+/** A Secrets Manager with a master secret and a clock that tests can change. */
+function createFakeSecretsManager(secret: string) {
+  const state = { secret, now: 0, fetches: 0, isUnavailable: false };
   const fetch = async () => {
     state.fetches += 1;
-    if (state.away) throw new Error('Secrets Manager is away');
+    if (state.isUnavailable) throw new Error('Secrets Manager is unavailable');
     return state.secret;
   };
-  return Object.assign(state, { container: () => createCipher(fetch, () => state.now) });
+  return Object.assign(state, { createCipher: () => createCipher(fetch, () => state.now) });
 }
 
-const keyIdOf = (sealed: string) => sealed.split('.')[0];
-const sealedBy = async (secret: string) => await vault(secret).container().encrypt('a credential', place);
-const opened = async (cipher: Cipher, sealed: string) => await cipher.decrypt(sealed, place);
-const refused = { code: 'InternalError', message: 'A secret cannot be opened.' };
+const getKeyId = (ciphertext: string) => ciphertext.split('.')[0];
+const encryptUnder = async (secret: string) =>
+  await createFakeSecretsManager(secret).createCipher().encrypt('a credential', context);
+const undecryptable = { code: 'InternalError', message: 'A stored secret cannot be decrypted.' };
 
-describe('the ring of master keys', () => {
-  it('opens what it sealed, in its own place only', async () => {
-    const cipher = vault('one').container();
-    const sealed = await cipher.encrypt('a credential', place);
-    expect(sealed).not.toContain('credential');
-    expect(await opened(cipher, sealed)).toBe('a credential');
-    await expect(cipher.decrypt(sealed, 'other/secret-key')).rejects.toThrow();
+describe('createCipher', () => {
+  it('decrypts a ciphertext only with its context', async () => {
+    const cipher = createFakeSecretsManager('one').createCipher();
+    const ciphertext = await cipher.encrypt('a credential', context);
+    expect(ciphertext).not.toContain('credential');
+    expect(await cipher.decrypt(ciphertext, context)).toBe('a credential');
+    await expect(cipher.decrypt(ciphertext, 'other/secret-key')).rejects.toThrow();
   });
 
-  it('opens what was sealed when the secret was one key', async () => {
-    const sealed = '53c35db0.PXpXtPFAlEFE-wPW.uHCZ9cFTYifRdsXDqxbOpQ.BPqSrmEzpTJIwFG_';
-    expect(await opened(vault('one').container(), sealed)).toBe('a credential');
+  it('decrypts a ciphertext of an earlier release', async () => {
+    const ciphertext = '53c35db0.PXpXtPFAlEFE-wPW.uHCZ9cFTYifRdsXDqxbOpQ.BPqSrmEzpTJIwFG_';
+    expect(await createFakeSecretsManager('one').createCipher().decrypt(ciphertext, context)).toBe('a credential');
   });
 
-  it('opens old texts after a rotation, and seals new ones under the new key', async () => {
-    const old = await sealedBy('one');
-    const rotated = vault('two one').container();
-    expect(await opened(rotated, old)).toBe('a credential');
-    const fresh = await rotated.encrypt('a credential', place);
-    expect(keyIdOf(fresh)).toBe(keyIdOf(await sealedBy('two')));
-    expect(keyIdOf(fresh)).not.toBe(keyIdOf(old));
+  it('decrypts old ciphertexts after a rotation and encrypts under the new key', async () => {
+    const old = await encryptUnder('one');
+    const rotated = createFakeSecretsManager('two one').createCipher();
+    expect(await rotated.decrypt(old, context)).toBe('a credential');
+    const fresh = await rotated.encrypt('a credential', context);
+    expect(getKeyId(fresh)).toBe(getKeyId(await encryptUnder('two')));
+    expect(getKeyId(fresh)).not.toBe(getKeyId(old));
   });
 
-  it.each(['two one', ' two\none\n', 'two\t \r\none'])('takes any white space between keys: %j', async (secret) => {
-    const cipher = vault(secret).container();
-    expect(keyIdOf(await cipher.encrypt('a credential', place))).toBe(keyIdOf(await sealedBy('two')));
-    expect(await opened(cipher, await sealedBy('one'))).toBe('a credential');
+  it.each(['two one', ' two\none\n', 'two\t \r\none'])('accepts any white space between keys: %j', async (secret) => {
+    const cipher = createFakeSecretsManager(secret).createCipher();
+    expect(getKeyId(await cipher.encrypt('a credential', context))).toBe(getKeyId(await encryptUnder('two')));
+    expect(await cipher.decrypt(await encryptUnder('one'), context)).toBe('a credential');
   });
 
-  it('opens a text sealed under a new key after one more fetch, and then seals under that key', async () => {
-    const service = vault('one');
-    const running = service.container();
-    await running.encrypt('warm', place);
+  it('fetches the secret once more for a ciphertext of a new key, then encrypts under that key', async () => {
+    const service = createFakeSecretsManager('one');
+    const running = service.createCipher();
+    await running.encrypt('warm', context);
     service.secret = 'two one';
-    const fresh = await sealedBy('two');
-    expect(await opened(running, fresh)).toBe('a credential');
-    expect(await opened(running, fresh)).toBe('a credential');
+    const fresh = await encryptUnder('two');
+    expect(await running.decrypt(fresh, context)).toBe('a credential');
+    expect(await running.decrypt(fresh, context)).toBe('a credential');
     expect(service.fetches).toBe(2);
-    expect(keyIdOf(await running.encrypt('warm', place))).toBe(keyIdOf(fresh));
+    expect(getKeyId(await running.encrypt('warm', context))).toBe(getKeyId(fresh));
   });
 
-  it('fetches at most once a minute for texts of a key that the secret does not have', async () => {
-    const service = vault('one');
-    const cipher = service.container();
-    const lost = await sealedBy('lost');
-    for (let attempt = 0; attempt < 5; attempt++) await expect(opened(cipher, lost)).rejects.toMatchObject(refused);
+  it('fetches at most once a minute for ciphertexts of an unknown key', async () => {
+    const service = createFakeSecretsManager('one');
+    const cipher = service.createCipher();
+    const lost = await encryptUnder('lost');
+    for (let attempt = 0; attempt < 5; attempt++)
+      await expect(cipher.decrypt(lost, context)).rejects.toMatchObject(undecryptable);
     expect(service.fetches).toBe(2);
-    service.now = minute;
-    await expect(opened(cipher, lost)).rejects.toMatchObject({
-      ...refused,
-      cause: `The master secret has no key ${keyIdOf(lost)}.`,
+    service.now = minuteMs;
+    await expect(cipher.decrypt(lost, context)).rejects.toMatchObject({
+      ...undecryptable,
+      cause: `The master secret has no key ${getKeyId(lost)}.`,
     });
     expect(service.fetches).toBe(3);
   });
 
-  it('fetches nothing for a text of another form', async () => {
-    const service = vault('one');
-    const cipher = service.container();
+  it('rejects a text that is not a ciphertext without a fetch', async () => {
+    const service = createFakeSecretsManager('one');
+    const cipher = service.createCipher();
     for (const text of ['', 'undefined', 'a.b.c.d', '0123abcd.e'])
-      await expect(opened(cipher, text)).rejects.toMatchObject(refused);
+      await expect(cipher.decrypt(text, context)).rejects.toMatchObject(undecryptable);
     expect(service.fetches).toBe(0);
   });
 
-  it('fetches once for calls that come together, at the start and for a new key', async () => {
-    const service = vault('one');
-    const cipher = service.container();
-    const [old, fresh] = [await sealedBy('one'), await sealedBy('two')];
-    await Promise.all(Array.from({ length: 10 }, () => opened(cipher, old)));
+  it('fetches once for concurrent calls, at the start and for a new key', async () => {
+    const service = createFakeSecretsManager('one');
+    const cipher = service.createCipher();
+    const [old, fresh] = [await encryptUnder('one'), await encryptUnder('two')];
+    await Promise.all(Array.from({ length: 10 }, () => cipher.decrypt(old, context)));
     expect(service.fetches).toBe(1);
     service.secret = 'two one';
-    const texts = await Promise.all(Array.from({ length: 10 }, (_, index) => opened(cipher, index % 2 ? old : fresh)));
+    const texts = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => cipher.decrypt(index % 2 ? old : fresh, context)),
+    );
     expect(new Set(texts)).toEqual(new Set(['a credential']));
     expect(service.fetches).toBe(2);
   });
 
-  it('keeps the keys that it knows while the secret cannot be fetched', async () => {
-    const service = vault('one');
-    const cipher = service.container();
-    const [old, fresh] = [await sealedBy('one'), await sealedBy('two')];
-    service.away = true;
-    await expect(opened(cipher, old)).rejects.toThrow('away');
-    service.away = false;
-    expect(await opened(cipher, old)).toBe('a credential');
-    Object.assign(service, { secret: 'two one', away: true });
-    await expect(opened(cipher, fresh)).rejects.toThrow('away');
-    expect(await opened(cipher, old)).toBe('a credential');
-    Object.assign(service, { away: false, now: minute });
-    expect(await opened(cipher, fresh)).toBe('a credential');
+  it('keeps its keys while the secret is unavailable', async () => {
+    const service = createFakeSecretsManager('one');
+    const cipher = service.createCipher();
+    const [old, fresh] = [await encryptUnder('one'), await encryptUnder('two')];
+    service.isUnavailable = true;
+    await expect(cipher.decrypt(old, context)).rejects.toThrow('unavailable');
+    service.isUnavailable = false;
+    expect(await cipher.decrypt(old, context)).toBe('a credential');
+    Object.assign(service, { secret: 'two one', isUnavailable: true });
+    await expect(cipher.decrypt(fresh, context)).rejects.toThrow('unavailable');
+    expect(await cipher.decrypt(old, context)).toBe('a credential');
+    Object.assign(service, { isUnavailable: false, now: minuteMs });
+    expect(await cipher.decrypt(fresh, context)).toBe('a credential');
   });
 
-  it('refuses a secret without a key', async () => {
-    await expect(vault(' \n').container().encrypt('a credential', place)).rejects.toMatchObject({
-      code: 'InternalError',
-      message: 'The master key is missing.',
-    });
+  it('rejects a secret without a key', async () => {
+    await expect(createFakeSecretsManager(' \n').createCipher().encrypt('a credential', context)).rejects.toMatchObject(
+      {
+        code: 'InternalError',
+        message: 'The master key is missing.',
+      },
+    );
   });
 
-  it('seals again what is not under the first key', async () => {
-    const rotated = vault('two one').container();
-    const again = await rotated.reencryptIfStale(await sealedBy('one'), place);
-    expect(again && (await opened(vault('two').container(), again))).toBe('a credential');
-    expect(await rotated.reencryptIfStale(again ?? '', place)).toBeUndefined();
+  it('re-encrypts only ciphertexts that are not under the current key', async () => {
+    const rotated = createFakeSecretsManager('two one').createCipher();
+    const again = await rotated.reencryptIfStale(await encryptUnder('one'), context);
+    expect(again && (await createFakeSecretsManager('two').createCipher().decrypt(again, context))).toBe(
+      'a credential',
+    );
+    expect(await rotated.reencryptIfStale(again ?? '', context)).toBeUndefined();
   });
 });

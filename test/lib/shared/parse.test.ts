@@ -8,18 +8,18 @@ const Schema = v.object({
   amount: v.pipe(v.number(), v.maxValue(9)),
   kind: v.picklist(['one', 'two']),
 });
-const good = { code: 'EUR', day: '2026-01-31', amount: 1, kind: 'one' };
+const valid = { code: 'EUR', day: '2026-01-31', amount: 1, kind: 'one' };
 
-describe('what is refused', () => {
+describe('parse', () => {
   it.each([
-    [{ ...good, code: 'secret' }, 'code: expected another form.'],
-    [{ ...good, code: 7 }, 'code: expected a text.'],
-    [{ ...good, day: 'secret' }, 'day: expected a day such as 2026-01-31.'],
-    [{ ...good, amount: 10 }, 'amount: expected at most 9.'],
-    [{ ...good, kind: 'secret' }, 'kind: expected "one" or "two".'],
+    [{ ...valid, code: 'secret' }, 'code: expected another format.'],
+    [{ ...valid, code: 7 }, 'code: expected a string.'],
+    [{ ...valid, day: 'secret' }, 'day: expected a day such as 2026-01-31.'],
+    [{ ...valid, amount: 10 }, 'amount: expected at most 9.'],
+    [{ ...valid, kind: 'secret' }, 'kind: expected "one" or "two".'],
     [{}, 'code is missing.'],
     ['secret', 'the content: expected an object.'],
-  ])('is named in words, without a regular expression or the value: %j', (value, message) => {
+  ])('names the invalid field of %j without the value or a regular expression', (value, message) => {
     expect(() => parse(Schema, value)).toThrow(message);
   });
 });

@@ -8,7 +8,7 @@ import {
   toValidatorPlatform,
 } from '../../../lib/shared/vocabulary.ts';
 
-describe('the vocabulary', () => {
+describe('vocabulary', () => {
   it.each([
     ['apple:1', 'store_a:1'],
     ['google:tok:product', 'store_b:tok:product'],
@@ -19,11 +19,11 @@ describe('the vocabulary', () => {
     ['store_a:1', 'store_a:1'],
     ['applesauce:1', 'applesauce:1'],
     ['apple', 'apple'],
-  ])('reads the id %s as %s', (spoken, neutral) => {
-    expect(toNeutralId(spoken)).toBe(neutral);
+  ])('converts the id %s to the neutral id %s', (id, neutral) => {
+    expect(toNeutralId(id)).toBe(neutral);
   });
 
-  it('writes ids, platforms and the keys of purchases in brand words, and nothing else', () => {
+  it('converts only ids, platforms and the keys of purchases to brand tokens', () => {
     const result = {
       applicationUsername: 'store_a:bob',
       purchases: { 'store_a:p': { productId: 'store_a:p', platform: 'store_a', discountId: 'store_a:x' } },
@@ -37,7 +37,7 @@ describe('the vocabulary', () => {
     expect(applyVocabulary(result, 'neutral')).toBe(result);
   });
 
-  it('turns every brand id back into the neutral one', () => {
+  it('converts each brand id back to the neutral id', () => {
     for (const platform of platforms) {
       const { productId } = applyVocabulary({ productId: `${platform}:x` }, 'brand');
       expect(toNeutralId(productId)).toBe(`${platform}:x`);
@@ -52,22 +52,22 @@ describe('the vocabulary', () => {
     ['stripe-charge', 'processor_a', 'brand'],
     ['braintree', 'processor_b', 'brand'],
     ['iaptic', 'processor_a', 'brand'],
-  ])('knows whose a transaction of type %s is', (type, platform, vocabulary) => {
-    expect(resolveTransactionType({ type })).toEqual({ platform, tongue: vocabulary });
+  ])('resolves platform and vocabulary of the transaction type %s', (type, platform, vocabulary) => {
+    expect(resolveTransactionType({ type })).toEqual({ platform, vocabulary });
   });
 
-  it('takes a signed representation for store_a whatever its type says, and nothing unknown for anything', () => {
+  it('resolves a signed representation of an unknown type to store_a, and no other unknown type', () => {
     expect(resolveTransactionType({ type: 'new-one', jwsRepresentation: 'eyJ' })?.platform).toBe('store_a');
     expect(resolveTransactionType({ type: 'constructor' })).toBeUndefined();
     expect(resolveTransactionType({ type: '__proto__' })).toBeUndefined();
   });
 
-  it('knows brand paths by a whole segment', () => {
+  it('recognizes a brand path by a whole segment', () => {
     expect(isBrandPath('/v3/stripe/prices')).toBe(true);
     expect(isBrandPath('/v3/processor_a/prices')).toBe(false);
   });
 
-  it('words the platform of a validation as its clients do', () => {
+  it('returns the platform that clients of validations expect', () => {
     expect(toValidatorPlatform('store_a', 'brand')).toBe('ios-appstore');
     expect(toValidatorPlatform('store_a', 'neutral')).toBe('store_a');
   });
