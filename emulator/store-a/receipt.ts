@@ -36,8 +36,8 @@ export interface ParsedReceipt {
 
 /** A receipt that this store signed; undefined when someone else did. Throws a `RangeError` for what is no receipt. */
 export function parseReceipt(receipt: Buffer, signer: Signer): ParsedReceipt | undefined {
-  const { content, authentic } = verifyMessage(receipt, Buffer.from(signer.chain[0], 'base64'));
-  if (!authentic) return undefined;
+  const { content, isAuthentic } = verifyMessage(receipt, Buffer.from(signer.chain[0], 'base64'));
+  if (!isAuthentic) return undefined;
   const attributes = parseAttributes(content);
   const valueAt = (type: number): Buffer => attributes.find((one) => one.type === type)?.value ?? empty;
   return {
