@@ -3,9 +3,9 @@ import { controlError } from './control-error.ts';
 
 /** Returns the requested form of a `validate` body. Throws 400 if the store does not have it. */
 export function parseForm<F extends string>(forms: readonly F[], form: string): F {
-  const known = forms.find((candidate) => candidate === form);
-  if (known === undefined) throw controlError(400, `form: expected one of ${forms.join(', ')}.`);
-  return known;
+  const supported = forms.find((candidate) => candidate === form);
+  if (supported === undefined) throw controlError(400, `form: expected one of ${forms.join(', ')}.`);
+  return supported;
 }
 
 /** Builds the part of a `validate` body that identifies the customer; empty without a username. */

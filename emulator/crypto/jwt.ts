@@ -6,7 +6,11 @@ type Algorithm = 'ES256' | 'RS256';
 const dsaEncoding = 'ieee-p1363';
 
 /** Signs a JSON payload as JWS in compact serialization. `privateKey` is in PEM. */
-export function signJwt(header: { readonly alg: Algorithm }, payload: object, privateKey: string): string {
+export function signJwt(
+  header: { readonly alg: Algorithm; readonly [member: string]: unknown },
+  payload: object,
+  privateKey: string,
+): string {
   const content = `${encodePart(header)}.${encodePart(payload)}`;
   const signature = sign('sha256', Buffer.from(content), { key: privateKey, dsaEncoding });
   return `${content}.${signature.toString('base64url')}`;
