@@ -8,27 +8,33 @@ export const dayMs = 24 * hourMs;
 const pattern =
   /^P(?=.)(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,4})W)?(?:(\d{1,4})D)?(?:T(?=.)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$/;
 
-/** An ISO 8601 duration longer than nothing, such as P1M, P1W or PT90S. */
+/** ISO 8601 duration longer than zero, such as P1M, P1W or PT90S. */
 export const Period = v.pipe(
   v.string(),
   v.check((text) => pattern.test(text) && /[1-9]/.test(text), 'expected an ISO 8601 duration such as P1M'),
 );
 export type Period = v.InferOutput<typeof Period>;
 
-/** `times` periods after `start`, in UTC: months keep their day, or take the last one of a shorter month. */
+/** Adds `times` periods to `start`, in UTC. Months keep the day of the month or end on the last day of a shorter month. */
 export function addPeriod(start: number, period: Period, times = 1): number {
   const { months, ms } = parsePeriod(period);
   return addMonths(start, months * times) + ms * times;
 }
 
-/** About how many days a period lasts, for comparing plans. */
+/** Returns the average number of days of a period, for comparing plans. */
 export function countDays(period: Period): number {
   const { months, ms } = parsePeriod(period);
   return (months * 365.25) / 12 + ms / dayMs;
 }
 
-/** The start of the second that `at` is in: stores date purchases in whole seconds. */
+/** Rounds down to a whole second, the precision of purchase dates in stores. */
 export const floorToSecond = (at: number): number => Math.floor(at / secondMs) * secondMs;
+
+/** Converts epoch milliseconds to seconds, the unit of token claims. */
+export const toEpochSeconds = (at: number): number => Math.floor(at / secondMs);
+
+/** Formats epoch milliseconds as ISO 8601 in UTC. */
+export const formatTime = (at: number): string => new Date(at).toISOString();
 
 function parsePeriod(period: Period): { months: number; ms: number } {
   const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = (pattern.exec(period) ?? [])

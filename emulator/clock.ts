@@ -1,10 +1,10 @@
-/** The time that the emulated stores live in, in epoch milliseconds; it can be moved. */
+/** Adjustable clock of the emulated stores, in epoch milliseconds. */
 export interface Clock {
   readonly now: () => number;
   readonly set: (ms: number) => void;
 }
 
-/** A clock that runs with real time from whatever moment it was set to. */
+/** Creates a clock that runs at real speed from the time that was set last. */
 export function createClock(): Clock {
   let offsetMs = 0;
   return {

@@ -7,24 +7,22 @@ import { toDeliveryView } from './notification-delivery.ts';
 import { parseBody } from './parse-body.ts';
 import { ReleaseOrder } from './release-order.ts';
 
-/** `GET /control/notifications`: where notifications go, how the next ones are delivered, and how the others fare. */
+/** `GET /control/notifications`: returns the URLs, the delivery rules (`orders`) and the deliveries. */
 export const listNotifications = ({ outbox }: Emulator): object => ({
   urls: outbox.urls(),
   orders: outbox.deliveryRules.list(),
   notifications: outbox.listDeliveries().map(toDeliveryView),
 });
 
-/** `POST /control/notifications`. */
+/** `POST /control/notifications`: adds a delivery rule. */
 export function addDeliveryRule(emulator: Emulator, call: HttpRequest): object {
-  const { platform, ...order } = parseBody(DeliveryRule, call);
+  const { platform, ...rule } = parseBody(DeliveryRule, call);
   const { deliveryRules } = emulator.outbox;
-  deliveryRules.add(
-    platform === undefined ? order : { ...order, platform: getNotifyingStore(emulator, platform, 400) },
-  );
+  deliveryRules.add(platform === undefined ? rule : { ...rule, platform: getNotifyingStore(emulator, platform, 400) });
   return { orders: deliveryRules.list() };
 }
 
-/** `DELETE /control/notifications`: what comes is delivered once and at once again. */
+/** `DELETE /control/notifications`: clears the delivery rules, so that each notification is sent once, immediately. */
 export function clearDeliveryRules({ outbox }: Emulator): object {
   outbox.deliveryRules.clear();
   return {};
@@ -32,7 +30,7 @@ export function clearDeliveryRules({ outbox }: Emulator): object {
 
 const NotificationUrlBody = v.strictObject({ url: v.nullable(v.string()) });
 
-/** `PUT /control/notifications/{platform}`; null has the store post nothing. */
+/** `PUT /control/notifications/{platform}`: sets the URL of a store's notifications; null turns them off. */
 export function setNotificationUrl(emulator: Emulator, call: HttpRequest, [name = '']: readonly string[]): object {
   const platform = getNotifyingStore(emulator, name, 404);
   const { url } = parseBody(NotificationUrlBody, call);
@@ -40,16 +38,16 @@ export function setNotificationUrl(emulator: Emulator, call: HttpRequest, [name 
   return { platform, url };
 }
 
-const Release = v.strictObject({ platform: v.exactOptional(v.string()), ...ReleaseOrder.entries });
+const ReleaseBody = v.strictObject({ platform: v.exactOptional(v.string()), ...ReleaseOrder.entries });
 
-/** `POST /control/notifications/release`. */
+/** `POST /control/notifications/release`: sends the held notifications. */
 export function releaseNotifications(emulator: Emulator, call: HttpRequest): object {
-  const { platform, ...order } = parseBody(Release, call);
-  const from = platform === undefined ? {} : { platform: getNotifyingStore(emulator, platform, 400) };
-  return { released: emulator.outbox.release({ ...order, ...from }) };
+  const { platform, ...order } = parseBody(ReleaseBody, call);
+  const filter = platform === undefined ? {} : { platform: getNotifyingStore(emulator, platform, 400) };
+  return { released: emulator.outbox.release({ ...order, ...filter }) };
 }
 
-/** A URL that can be posted to; refuses any other. */
+/** Validates the URL of a notification endpoint. Throws 400 unless it is an http or https URL. */
 export function parseNotificationUrl(url: string): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw controlError(400, `url: expected an http or https URL, not ${url}.`);
@@ -59,6 +57,6 @@ export function parseNotificationUrl(url: string): string {
 
 function getNotifyingStore(emulator: Emulator, name: string, status: 400 | 404): string {
   const { platform, toOutgoingNotification } = getStore(emulator, name, status);
-  if (toOutgoingNotification === undefined) throw controlError(422, `${platform} posts no notifications.`);
+  if (toOutgoingNotification === undefined) throw controlError(422, `${platform} does not post notifications.`);
   return platform;
 }

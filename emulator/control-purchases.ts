@@ -26,12 +26,13 @@ export function applyAction(emulator: Emulator, call: HttpRequest, [id = '', nam
   const details = parseBody(ActionBody, call);
   const action = Object.hasOwn(store.actions, name) ? store.actions[name] : undefined;
   if (action === undefined) {
-    throw controlError(422, `${store.platform} does not know ${name}, only ${Object.keys(store.actions).join(', ')}.`);
+    const supported = Object.keys(store.actions).join(', ');
+    throw controlError(422, `${store.platform} does not support ${name}. Supported actions: ${supported}.`);
   }
   if (details.quantity !== undefined && !(store.platform === 'store_b' && name === 'refund'))
     throw controlError(
       422,
-      `quantity: only store_b refunds a part of what was bought; ${name} of ${store.platform} takes none.`,
+      `quantity: only refund of store_b supports a partial quantity, not ${name} of ${store.platform}.`,
     );
   return applyChange(emulator, store, { form: details.form, change: () => action(id, details) });
 }
@@ -59,7 +60,7 @@ function findPaidCheckout(
 
 interface ChangeRequest {
   readonly form: string | undefined;
-  /** Gives the id of the purchase to show. */
+  /** Applies the change and returns the id of the purchase for the response. */
   readonly change: () => string;
 }
 
@@ -73,7 +74,7 @@ function describePurchase(store: RunningStore, id: string, form?: string): objec
 }
 
 function findStoreOfPurchase({ stores }: Emulator, id: string): RunningStore {
-  const store = stores.find((one) => one.findPurchase(id) !== undefined);
+  const store = stores.find((candidate) => candidate.findPurchase(id) !== undefined);
   if (store === undefined) throw controlError(404, `There is no purchase ${id}.`);
   return store;
 }

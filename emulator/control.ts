@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { formatTime } from './calendar.ts';
 import { getClock, moveClock } from './control-clock.ts';
 import { controlError } from './control-error.ts';
 import {
@@ -15,7 +16,7 @@ import type { HttpRequest } from './http-messages.ts';
 import { toLogView } from './notification-log.ts';
 import { parseBody } from './parse-body.ts';
 
-/** Answers one call of the control API; `parameters` are the decoded `*` of its path. */
+/** Handler of a control API call. `parameters` are the decoded path segments that match `*`. */
 type ControlHandler = (emulator: Emulator, call: HttpRequest, parameters: readonly string[]) => object;
 
 const routes: Readonly<Record<string, Readonly<Record<string, ControlHandler>>>> = {
@@ -32,23 +33,24 @@ const routes: Readonly<Record<string, Readonly<Record<string, ControlHandler>>>>
   '/control/settings/*': { GET: (emulator, _call, [platform = '']) => getStore(emulator, platform).settings },
 };
 
-/** What the control API answers; throws a refusal for what it cannot do. */
+/** Handles a call of the control API. Throws `ControlError` if the call cannot be executed. */
 export function handleControlCall(emulator: Emulator, call: HttpRequest): object {
   const segments = call.path.split('/').slice(1).map(decodeURIComponent);
   for (const [template, methods] of Object.entries(routes)) {
     const parameters = matchParameters(template.split('/').slice(1), segments);
     if (parameters === undefined) continue;
-    const respond = methods[call.method];
-    if (respond === undefined)
-      throw controlError(405, `${call.method} is not for ${template}; ${Object.keys(methods)} is.`);
-    return respond(emulator, call, parameters);
+    const handler = methods[call.method];
+    if (handler === undefined)
+      throw controlError(405, `${template} does not support ${call.method}. Supported: ${Object.keys(methods)}.`);
+    return handler(emulator, call, parameters);
   }
-  throw controlError(404, `The control API has no ${call.path}, only ${Object.keys(routes).join(', ')}.`);
+  throw controlError(404, `The control API does not have ${call.path}. Available: ${Object.keys(routes).join(', ')}.`);
 }
 
 function matchParameters(template: readonly string[], segments: readonly string[]): string[] | undefined {
-  const fits = template.length === segments.length && template.every((part, i) => part === '*' || part === segments[i]);
-  return fits ? segments.filter((_segment, i) => template[i] === '*') : undefined;
+  const matches =
+    template.length === segments.length && template.every((part, i) => part === '*' || part === segments[i]);
+  return matches ? segments.filter((_segment, i) => template[i] === '*') : undefined;
 }
 
 function getOverview({ stores, faults, notificationLog, clock }: Emulator): object {
@@ -62,7 +64,7 @@ function getOverview({ stores, faults, notificationLog, clock }: Emulator): obje
     },
   ]);
   return {
-    now: new Date(clock.now()).toISOString(),
+    now: formatTime(clock.now()),
     platforms: Object.fromEntries(platforms),
     notifications: notificationLog.list().map(toLogView),
   };

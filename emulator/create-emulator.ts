@@ -7,23 +7,24 @@ import { createOutbox } from './outbox.ts';
 import type { EmulatorState } from './state-file.ts';
 import { storeDefinitions } from './stores.ts';
 
-/** Whom to tell that there is something to write down; nobody until the state file is open. */
+/** Callback for changes that the state file must save. Assigned after the state file is open. */
 export interface ChangeListener {
   onChange: () => void;
 }
 
-/** Opens all stores of the registry, and the outbox for what they notify; new ones, or as they were saved. */
+/** Opens all stores of the registry and the outbox, from the saved state if there is one. */
 export async function createEmulator(clock: Clock, changes: ChangeListener, saved?: EmulatorState): Promise<Emulator> {
   const notificationLog = createNotificationLog();
-  const open: RunningStore[] = [];
-  const storeNamed = (platform: string): RunningStore | undefined => open.find((one) => one.platform === platform);
-  const tell = (platform: string, message: StoreNotification): void => {
-    notificationLog.add({ platform, ...message });
+  const stores: RunningStore[] = [];
+  const toOutgoingNotification = (platform: string, notification: StoreNotification) =>
+    stores.find((store) => store.platform === platform)?.toOutgoingNotification?.(notification);
+  const emitNotification = (platform: string, notification: StoreNotification): void => {
+    notificationLog.add({ platform, ...notification });
     if (outbox.urls()[platform] === undefined) return;
-    const notification = storeNamed(platform)?.toOutgoingNotification?.(message);
-    if (notification !== undefined) outbox.add(platform, message, notification);
+    const outgoing = toOutgoingNotification(platform, notification);
+    if (outgoing !== undefined) outbox.add(platform, notification, outgoing);
   };
-  const outgoing = (platform: string): NotificationDeliveries => ({
+  const createDeliveries = (platform: string): NotificationDeliveries => ({
     url: () => outbox.urls()[platform],
     list: () => outbox.listDeliveries().filter((delivery) => delivery.platform === platform),
   });
@@ -32,17 +33,17 @@ export async function createEmulator(clock: Clock, changes: ChangeListener, save
     const store = await open({
       now: clock.now,
       savedState: saved?.stores[platform],
-      emitNotification: (message) => tell(platform, message),
-      deliveries: outgoing(platform),
+      emitNotification: (notification) => emitNotification(platform, notification),
+      deliveries: createDeliveries(platform),
     });
     return { ...definition, ...store };
   });
-  open.push(...(await Promise.all(opened)));
+  stores.push(...(await Promise.all(opened)));
   const outbox = createOutbox({
     clock,
     saved: saved?.outbox,
-    toOutgoingNotification: (platform, message) => storeNamed(platform)?.toOutgoingNotification?.(message),
-    changed: () => changes.onChange(),
+    toOutgoingNotification,
+    onChange: () => changes.onChange(),
   });
-  return { clock, notificationLog, outbox, faults: createFaultQueue(), stores: open };
+  return { clock, notificationLog, outbox, faults: createFaultQueue(), stores };
 }

@@ -1,51 +1,51 @@
 import * as v from 'valibot';
 import { Period } from './calendar.ts';
 
-/** How the next notifications are to be delivered, by the body of `POST /control/notifications`. */
+/** Rule for the delivery of the next notifications: the body of `POST /control/notifications`. */
 export const DeliveryRule = v.strictObject({
-  /** Absent for the notifications of every store. */
+  /** Store that the rule applies to; absent for every store. */
   platform: v.exactOptional(v.string()),
-  /** For how many notifications; absent until the orders are cleared. */
+  /** Number of notifications that the rule applies to; absent until the rules are cleared. */
   next: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
-  /** How many copies are sent. */
+  /** Number of copies that are sent. */
   times: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(5))),
-  /** How long after the change they are sent, on the emulated clock. */
+  /** Delay of the first attempt, on the emulated clock. */
   delayed: v.exactOptional(Period),
-  /** Kept until they are released. */
+  /** Whether notifications are held until they are released. */
   held: v.exactOptional(v.boolean()),
 });
 export type DeliveryRule = Readonly<v.InferOutput<typeof DeliveryRule>>;
 
-/** The orders that still apply, the earliest first. */
+/** Active delivery rules. The earliest rule that matches a notification applies. */
 export interface DeliveryRules {
-  readonly add: (order: DeliveryRule) => void;
-  /** The order for a notification that is sent now, which counts as one of its `next`. */
+  readonly add: (rule: DeliveryRule) => void;
+  /** Returns the rule for a notification of the store and decrements its `next`. Without a rule it returns `{}`. */
   readonly consume: (platform: string) => DeliveryRule;
   readonly list: () => readonly DeliveryRule[];
   readonly clear: () => void;
 }
 
-/** No orders yet: everything is sent once and at once. */
+/** Creates an empty list of rules: each notification is sent once, immediately. */
 export function createDeliveryRules(): DeliveryRules {
-  let orders: readonly DeliveryRule[] = [];
+  let rules: readonly DeliveryRule[] = [];
   return {
-    list: () => orders,
-    add: (order) => {
-      orders = [...orders, order];
+    list: () => rules,
+    add: (rule) => {
+      rules = [...rules, rule];
     },
     consume: (platform) => {
-      const order = orders.find((one) => (one.platform ?? platform) === platform);
-      if (order === undefined) return {};
-      orders = orders.flatMap((one) => (one === order ? consumeOne(one) : [one]));
-      return order;
+      const match = rules.find((rule) => (rule.platform ?? platform) === platform);
+      if (match === undefined) return {};
+      rules = rules.flatMap((rule) => (rule === match ? consumeOne(rule) : [rule]));
+      return match;
     },
     clear: () => {
-      orders = [];
+      rules = [];
     },
   };
 }
 
-function consumeOne(order: DeliveryRule): DeliveryRule[] {
-  if (order.next === undefined) return [order];
-  return order.next > 1 ? [{ ...order, next: order.next - 1 }] : [];
+function consumeOne(rule: DeliveryRule): DeliveryRule[] {
+  if (rule.next === undefined) return [rule];
+  return rule.next > 1 ? [{ ...rule, next: rule.next - 1 }] : [];
 }

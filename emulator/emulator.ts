@@ -5,7 +5,7 @@ import type { FaultQueue } from './faults.ts';
 import type { NotificationLog } from './notification-log.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Everything that the emulator holds while it runs. */
+/** Running emulator without its HTTP server. */
 export interface Emulator {
   readonly clock: Clock;
   readonly stores: readonly RunningStore[];
@@ -14,25 +14,26 @@ export interface Emulator {
   readonly outbox: Outbox;
 }
 
-/** A store of the registry that is open. */
+/** Open store with its registry entry. */
 export interface RunningStore extends EmulatedStore {
   readonly platform: string;
   readonly aliases: readonly string[];
   readonly hosts: readonly string[];
 }
 
-/** The store with this platform token; refuses one that is not emulated. */
-export function getStore({ stores }: Emulator, platform: string, status: 400 | 404 = 404): RunningStore {
-  const store = stores.find((one) => one.platform === platform || one.aliases.includes(platform));
-  const known = stores.map((one) => one.platform).join(', ');
-  if (store === undefined) throw controlError(status, `platform: ${platform} is not emulated, only ${known}.`);
+/** Returns the store with this token or alias. Throws `ControlError` if it is not emulated. */
+export function getStore({ stores }: Emulator, name: string, status: 400 | 404 = 404): RunningStore {
+  const store = stores.find(({ platform, aliases }) => platform === name || aliases.includes(name));
+  const platforms = stores.map(({ platform }) => platform).join(', ');
+  if (store === undefined)
+    throw controlError(status, `platform: ${name} is not emulated. Emulated stores: ${platforms}.`);
   return store;
 }
 
-/** Plays what happened by itself since the last call, in every store, and tells whether that was anything. */
+/** Runs the transitions that are due in all stores and sends due notifications. Returns whether there were transitions. */
 export function advanceStores({ stores, clock, outbox }: Emulator): boolean {
   const now = clock.now();
-  const happened = stores.map((store) => store.advanceTo(now)).includes(true);
+  const hasChanged = stores.map((store) => store.advanceTo(now)).includes(true);
   outbox.sendDue();
-  return happened;
+  return hasChanged;
 }

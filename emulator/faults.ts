@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { EmulatedStore } from './emulated-store.ts';
 import type { HttpResponse } from './http-messages.ts';
 
-/** What goes wrong with the next calls of a store, by the body of `POST /control/faults` without its platform. */
+/** Fault of the next calls of a store: the body of `POST /control/faults` without the platform. */
 export const Fault = v.strictObject({
   fault: v.picklist(['slow', 'down', 'rate-limited', 'html', 'cut']),
   times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 1),
@@ -11,48 +11,48 @@ export const Fault = v.strictObject({
 });
 export type Fault = v.InferOutput<typeof Fault>;
 
-/** The faults that are still to come, in their order. */
+/** Pending faults by platform, in the order in which they were added. */
 export interface FaultQueue {
   readonly add: (platform: string, fault: Fault) => void;
-  /** The fault of the call that is made now, which counts as one of its times. */
+  /** Returns the fault of the current call and decrements its `times`. */
   readonly consume: (platform: string) => Fault | undefined;
   readonly list: (platform: string) => readonly Fault[];
   readonly clear: () => void;
 }
 
-/** No faults yet. */
+/** Creates an empty queue. */
 export function createFaultQueue(): FaultQueue {
-  const waiting = new Map<string, readonly Fault[]>();
-  const of = (platform: string): readonly Fault[] => waiting.get(platform) ?? [];
+  const pending = new Map<string, readonly Fault[]>();
+  const list = (platform: string): readonly Fault[] => pending.get(platform) ?? [];
   return {
-    list: of,
+    list,
     add: (platform, fault) => {
-      waiting.set(platform, [...of(platform), fault]);
+      pending.set(platform, [...list(platform), fault]);
     },
     consume: (platform) => {
-      const [fault, ...others] = of(platform);
-      if (fault !== undefined) waiting.set(platform, [...consumeOne(fault), ...others]);
+      const [fault, ...others] = list(platform);
+      if (fault !== undefined) pending.set(platform, [...consumeOne(fault), ...others]);
       return fault;
     },
-    clear: () => waiting.clear(),
+    clear: () => pending.clear(),
   };
 }
 
-/** The answer of a store that the fault, if any, gets in the way of. */
+/** Returns the response of a store, changed or replaced by the fault. Rejects if the client disconnects during a delay. */
 export async function respondWithFault(
   fault: Fault | undefined,
   { faultResponses }: EmulatedStore,
-  { answer: response, signal }: { answer: () => HttpResponse; signal: AbortSignal },
+  { respond, signal }: { respond: () => HttpResponse; signal: AbortSignal },
 ): Promise<HttpResponse> {
-  if (fault === undefined) return response();
+  if (fault === undefined) return respond();
   switch (fault.fault) {
     case 'slow':
       await delay(fault.delayMs, undefined, { signal });
-      return response();
+      return respond();
     case 'html':
       return htmlPage;
     case 'cut':
-      return { ...response(), isTruncated: true };
+      return { ...respond(), isTruncated: true };
     default:
       return faultResponses[fault.fault]();
   }

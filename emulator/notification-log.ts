@@ -1,46 +1,47 @@
+import { formatTime } from './calendar.ts';
 import type { StoreNotification } from './emulated-store.ts';
 
-/** A server notification with the store that would send it. */
+/** Server notification with its store. */
 export interface LoggedNotification extends StoreNotification {
   readonly platform: string;
 }
 
-/** The latest server notifications of all stores, oldest first. */
+/** Latest server notifications of all stores, including those without a URL, the oldest first. */
 export interface NotificationLog {
   readonly add: (entry: LoggedNotification) => void;
   readonly list: () => readonly LoggedNotification[];
-  /** What `act` gives, and the entries that it adds. */
-  readonly capture: <T>(act: () => T) => { readonly result: T; readonly entries: readonly LoggedNotification[] };
+  /** Runs the function and returns its result with the entries that it added. */
+  readonly capture: <T>(run: () => T) => { readonly result: T; readonly entries: readonly LoggedNotification[] };
 }
 
-const length = 200;
+const maxEntries = 200;
 
-/** A notificationLog without entries. */
+/** Creates an empty log. */
 export function createNotificationLog(): NotificationLog {
   let entries: readonly LoggedNotification[] = [];
-  let recent: LoggedNotification[] | undefined;
+  let captured: LoggedNotification[] | undefined;
   return {
     add: (entry) => {
-      entries = [...entries, entry].slice(-length);
-      recent?.push(entry);
+      entries = [...entries, entry].slice(-maxEntries);
+      captured?.push(entry);
     },
     list: () => entries,
-    capture: (act) => {
-      const during: LoggedNotification[] = [];
-      recent = during;
+    capture: (run) => {
+      const added: LoggedNotification[] = [];
+      captured = added;
       try {
-        return { result: act(), entries: during };
+        return { result: run(), entries: added };
       } finally {
-        recent = undefined;
+        captured = undefined;
       }
     },
   };
 }
 
-/** An entry as the control API shows it. */
+/** Converts an entry for responses of the control API. */
 export const toLogView = ({ platform, purchaseId, at, native }: LoggedNotification): object => ({
   platform,
   purchaseId,
-  at: new Date(at).toISOString(),
+  at: formatTime(at),
   ...native,
 });

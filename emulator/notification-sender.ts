@@ -4,95 +4,89 @@ import type { NotificationDelivery } from './notification-delivery.ts';
 import type { OutgoingNotification } from './outgoing-notification.ts';
 import { postNotification } from './post-notification.ts';
 
-/** A delivery with what it takes to send it. */
+/** Delivery with the HTTP request of its notification. */
 export interface PendingDelivery {
   readonly delivery: NotificationDelivery;
   readonly notification: OutgoingNotification;
 }
 
-/** Attempts to post, concurrently, and repeats what failed. */
+/** Attempts deliveries concurrently and retries failed ones. */
 export interface NotificationSender {
-  readonly add: (sending: PendingDelivery) => void;
+  readonly add: (pending: PendingDelivery) => void;
   readonly list: () => readonly PendingDelivery[];
-  /** Attempts at once all that is due, without waiting for how it ends. */
+  /** Starts an attempt of each due delivery without waiting for the results. */
   readonly sendDue: () => void;
-  /** Attempts each of them once the one before was answered, so that they arrive in this order. */
-  readonly sendSequentially: (sendings: readonly PendingDelivery[]) => void;
+  /** Attempts each delivery after the response to the previous one, so that they arrive in this order. */
+  readonly sendSequentially: (deliveries: readonly PendingDelivery[]) => void;
   readonly close: () => Promise<void>;
 }
 
-/** How many deliveries that are over are remembered. */
 const maxFinishedDeliveries = 500;
 const maxTimerMs = hourMs;
 
-/** A sender with nothing to send. */
+/** Creates a sender without deliveries. `onChange` is called after each attempt. */
 export function createNotificationSender({
   clock,
-  changed,
+  onChange,
 }: {
   readonly clock: Clock;
-  readonly changed: () => void;
+  readonly onChange: () => void;
 }): NotificationSender {
-  const sendings = new Map<string, PendingDelivery>();
-  const underWay = new Map<string, Promise<void>>();
+  const deliveries = new Map<string, PendingDelivery>();
+  const inProgress = new Map<string, Promise<void>>();
   const closing = new AbortController();
   let timer: NodeJS.Timeout | undefined;
 
-  const keep = (sending: PendingDelivery): void => {
-    sendings.set(sending.delivery.id, sending);
+  const save = (pending: PendingDelivery): void => {
+    deliveries.set(pending.delivery.id, pending);
   };
-  const attempt = async (sending: PendingDelivery): Promise<void> => {
-    const { delivery, notification } = sending;
+  const attempt = async (pending: PendingDelivery): Promise<void> => {
+    const { delivery, notification } = pending;
     const at = clock.now();
     const headers = notification.buildHeaders(at);
     const outcome = await postNotification({ url: delivery.url, headers, body: delivery.body, signal: closing.signal });
-    underWay.delete(delivery.id);
+    inProgress.delete(delivery.id);
     if (outcome === undefined) return;
-    keep({ notification, delivery: recordAttempt(sending, { at, ...outcome }) });
-    evictOldest(sendings);
-    changed();
+    save({ notification, delivery: recordAttempt(pending, { at, ...outcome }) });
+    evictOldest(deliveries);
+    onChange();
     setTimer();
   };
-  const send = (sending: PendingDelivery): Promise<void> => {
-    const sent = attempt(sending);
-    underWay.set(sending.delivery.id, sent);
-    return sent;
-  };
-  const isDue = ({ id, state, dueAt }: NotificationDelivery): boolean =>
-    state === 'waiting' && dueAt <= clock.now() && !underWay.has(id) && !closing.signal.aborted;
+  const isWaiting = ({ delivery: { id, state } }: PendingDelivery): boolean =>
+    state === 'waiting' && !inProgress.has(id) && !closing.signal.aborted;
   const sendDue = (): void => {
-    for (const sending of sendings.values()) if (isDue(sending.delivery)) void send(sending);
+    for (const pending of deliveries.values())
+      if (isWaiting(pending) && pending.delivery.dueAt <= clock.now())
+        inProgress.set(pending.delivery.id, attempt(pending));
     setTimer();
   };
   const setTimer = (): void => {
     clearTimeout(timer);
-    const waiting = [...sendings.values()].filter(
-      ({ delivery }) => delivery.state === 'waiting' && !underWay.has(delivery.id),
-    );
-    if (waiting.length === 0 || closing.signal.aborted) return;
-    const waitMs = Math.min(...waiting.map(({ delivery }) => delivery.dueAt)) - clock.now();
+    const dueTimes = [...deliveries.values()].filter(isWaiting).map(({ delivery }) => delivery.dueAt);
+    if (dueTimes.length === 0) return;
+    const waitMs = Math.min(...dueTimes) - clock.now();
     timer = setTimeout(sendDue, Math.min(Math.max(waitMs, 0), maxTimerMs)).unref();
   };
   return {
-    list: () => [...sendings.values()],
-    add: keep,
+    list: () => [...deliveries.values()],
+    add: save,
     sendDue,
-    sendSequentially: (chosen) => {
-      let before: Promise<void> = Promise.resolve();
-      for (const { delivery, notification } of chosen) {
-        const sending: PendingDelivery = {
+    sendSequentially: (selected) => {
+      let previous: Promise<void> = Promise.resolve();
+      for (const { delivery, notification } of selected) {
+        const pending: PendingDelivery = {
           notification,
           delivery: { ...delivery, state: 'waiting', dueAt: clock.now() },
         };
-        keep(sending);
-        before = before.then(() => (closing.signal.aborted ? undefined : attempt(sending)));
-        underWay.set(delivery.id, before);
+        save(pending);
+        previous = previous.then(() => (closing.signal.aborted ? undefined : attempt(pending)));
+        inProgress.set(delivery.id, previous);
       }
     },
     close: async () => {
       clearTimeout(timer);
       closing.abort();
-      await Promise.all(underWay.values());
+      await Promise.all(inProgress.values());
     },
   };
 }
@@ -110,10 +104,10 @@ function recordAttempt(
   return { ...delivery, attempts, dueAt: attempt.at + delayMs };
 }
 
-function evictOldest(sendings: Map<string, PendingDelivery>): void {
-  const over = [...sendings.values()].filter(
+function evictOldest(deliveries: Map<string, PendingDelivery>): void {
+  const finished = [...deliveries.values()].filter(
     ({ delivery }) => delivery.state === 'delivered' || delivery.state === 'failed',
   );
-  for (const { delivery } of over.slice(0, Math.max(0, over.length - maxFinishedDeliveries)))
-    sendings.delete(delivery.id);
+  for (const { delivery } of finished.slice(0, Math.max(0, finished.length - maxFinishedDeliveries)))
+    deliveries.delete(delivery.id);
 }

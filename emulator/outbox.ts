@@ -8,82 +8,79 @@ import { createNotificationSender, type PendingDelivery } from './notification-s
 import type { OutgoingNotification } from './outgoing-notification.ts';
 import { type ReleaseOrder, sortForRelease } from './release-order.ts';
 
-/** Where the notifications of all stores wait, leave and are remembered. */
+/** Deliveries of the notifications of all stores. */
 export interface Outbox {
   readonly deliveryRules: DeliveryRules;
   readonly urls: () => Readonly<Record<string, string>>;
-  /** Sets where the store posts to; undefined has it post nothing. */
+  /** Sets the notification URL of a store; undefined turns its notifications off. */
   readonly setUrl: (platform: string, url: string | undefined) => void;
-  /** Takes a notification in, unless nobody wants those of its store. */
-  readonly add: (platform: string, message: StoreNotification, notification: OutgoingNotification) => void;
-  /** All that waits or was sent lately, the oldest first. */
+  /** Adds the deliveries of a notification. Ignores it if the store does not have a URL. */
+  readonly add: (platform: string, notification: StoreNotification, outgoing: OutgoingNotification) => void;
+  /** Returns pending and recent deliveries, the oldest first. */
   readonly listDeliveries: () => readonly NotificationDelivery[];
-  /** Sends what is held, one after the other, and tells how many that are. */
+  /** Sends the held deliveries sequentially and returns their number. */
   readonly release: (order: ReleaseOrder & { readonly platform?: string }) => number;
-  /** Attempts what is due. */
   readonly sendDue: () => void;
   readonly toSavedState: () => SavedOutbox;
-  /** Breaks off the attempts that are under way; they are due again at the next start. */
+  /** Aborts the attempts in progress. They are due again at the next start. */
   readonly close: () => Promise<void>;
 }
 
 interface OutboxOptions {
   readonly clock: Clock;
   readonly saved?: SavedOutbox | undefined;
-  /** How a store posts a notification, for those that an earlier run took in. */
-  readonly toOutgoingNotification: (platform: string, message: StoreNotification) => OutgoingNotification | undefined;
-  /** Called when attempts made the outbox another. */
-  readonly changed: () => void;
+  /** Builds the HTTP request of a saved delivery. */
+  readonly toOutgoingNotification: (
+    platform: string,
+    notification: StoreNotification,
+  ) => OutgoingNotification | undefined;
+  /** Called after each attempt. */
+  readonly onChange: () => void;
 }
 
-/** An outbox that sends what an earlier run left waiting. */
-export function createOutbox({ clock, saved, toOutgoingNotification: notificationOf, changed }: OutboxOptions): Outbox {
+/** Creates an outbox with the saved deliveries of an earlier run. */
+export function createOutbox({ clock, saved, toOutgoingNotification, onChange }: OutboxOptions): Outbox {
   const urls = new Map(Object.entries(saved?.urls ?? {}));
   const deliveryRules = createDeliveryRules();
-  const postman = createNotificationSender({ clock, changed });
+  const sender = createNotificationSender({ clock, onChange });
   for (const delivery of saved?.deliveries ?? []) {
-    const notification = notificationOf(delivery.platform, delivery);
-    if (notification !== undefined) postman.add({ delivery, notification });
+    const notification = toOutgoingNotification(delivery.platform, delivery);
+    if (notification !== undefined) sender.add({ delivery, notification });
   }
+  const listDeliveries = () => sender.list().map(({ delivery }) => delivery);
   return {
     deliveryRules,
+    listDeliveries,
     urls: () => Object.fromEntries(urls),
     setUrl: (platform, url) => {
       if (url === undefined) urls.delete(platform);
       else urls.set(platform, url);
     },
-    add: (platform, message, notification) => {
+    add: (platform, notification, outgoing) => {
       const url = urls.get(platform);
       if (url === undefined) return;
-      const { times = 1, ...when } = deliveryRules.consume(platform);
+      const { times = 1, held = false, delayed } = deliveryRules.consume(platform);
       const now = clock.now();
       const delivery = {
-        ...createDelivery(message, {
-          held: when.held === true,
-          dueAt: when.delayed ? addPeriod(now, when.delayed) : now,
-        }),
+        ...createDelivery(notification, { held, dueAt: delayed ? addPeriod(now, delayed) : now }),
         platform,
         url,
-        body: notification.body,
+        body: outgoing.body,
       };
       for (let copy = 0; copy < times; copy += 1)
-        postman.add({ delivery: { ...delivery, id: randomUUID() }, notification });
-      postman.sendDue();
+        sender.add({ delivery: { ...delivery, id: randomUUID() }, notification: outgoing });
+      sender.sendDue();
     },
-    listDeliveries: () => postman.list().map(({ delivery }) => delivery),
     release: ({ platform, ...order }) => {
-      const held = postman
+      const held = sender
         .list()
         .filter(({ delivery }) => delivery.state === 'held' && matchesPlatform(platform, delivery));
-      postman.sendSequentially(sortForRelease(held, order));
+      sender.sendSequentially(sortForRelease(held, order));
       return held.length;
     },
-    sendDue: postman.sendDue,
-    toSavedState: () => ({
-      urls: Object.fromEntries(urls),
-      deliveries: postman.list().map(({ delivery }) => delivery),
-    }),
-    close: postman.close,
+    sendDue: sender.sendDue,
+    toSavedState: () => ({ urls: Object.fromEntries(urls), deliveries: listDeliveries() }),
+    close: sender.close,
   };
 }
 

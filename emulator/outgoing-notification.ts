@@ -1,10 +1,10 @@
-/** A server notification as the store posts it to the URL that its owner configured. */
+/** HTTP request of a server notification. */
 export interface OutgoingNotification {
   readonly body: string;
-  /** Signatures and tokens with a time in them are made anew for each attempt. */
+  /** Builds the headers of an attempt. Signatures and tokens contain the time of the attempt. */
   readonly buildHeaders: (sentAt: number) => Readonly<Record<string, string>>;
-  /** Milliseconds after a failed attempt until the next, as the real store does it; after the last it gives up. */
+  /** Delays between attempts, as in the real store. The delivery fails after the last one. */
   readonly retryDelaysMs: readonly number[];
-  /** Which answers the real store takes for success. */
+  /** Whether the real store accepts the response status as success. */
   readonly isDelivered: (status: number) => boolean;
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { controlError } from './control-error.ts';
 import type { HttpRequest } from './http-messages.ts';
 
-/** The JSON body of a control call as the schema's type; no body is an empty object. */
+/** Parses the JSON body of a control API call; an empty body is `{}`. Throws 400 if it does not match the schema. */
 export function parseBody<S extends v.GenericSchema>(schema: S, { body }: HttpRequest): v.InferOutput<S> {
   const result = v.safeParse(schema, body.length === 0 ? {} : parseJson(body));
   if (result.success) return result.output;

@@ -2,29 +2,29 @@ import type { DeliveryAttempt } from './notification-delivery.ts';
 
 const timeoutMs = 10_000;
 
-interface Request {
+interface PostRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Breaks the attempt off. */
+  /** Aborts the attempt. */
   readonly signal: AbortSignal;
 }
 
-/** Posts once, without following redirects, and tells how it ended; undefined when it was broken off. */
+/** Posts a notification once, without following redirects. Returns undefined if the attempt was aborted. */
 export async function postNotification({
   url,
   headers,
   body,
   signal,
-}: Request): Promise<Omit<DeliveryAttempt, 'at'> | undefined> {
-  const tooLong = AbortSignal.timeout(timeoutMs);
+}: PostRequest): Promise<Omit<DeliveryAttempt, 'at'> | undefined> {
+  const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const init = {
       method: 'POST',
       headers,
       body,
       redirect: 'manual',
-      signal: AbortSignal.any([tooLong, signal]),
+      signal: AbortSignal.any([timeout, signal]),
     } as const;
     const response = await fetch(url, init);
     const { status } = response;
@@ -32,6 +32,6 @@ export async function postNotification({
     return { status };
   } catch {
     if (signal.aborted) return undefined;
-    return { failure: tooLong.aborted ? 'timeout' : 'no-connection' };
+    return { failure: timeout.aborted ? 'timeout' : 'no-connection' };
   }
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Period } from './calendar.ts';
 
-const Name = v.pipe(
+const Username = v.pipe(
   v.union([v.string(), v.number()]),
   v.transform(String),
   v.check((text) => text.length > 0 && text.length <= 512, 'expected 1 to 512 characters'),
@@ -10,7 +10,7 @@ const ProductId = v.pipe(v.string(), v.minLength(1), v.maxLength(255));
 const Micros = v.pipe(v.number(), v.integer(), v.minValue(0));
 const Currency = v.pipe(v.string(), v.regex(/^[A-Z]{3}$/, 'expected an ISO 4217 code such as USD'));
 
-/** What kind of product is bought, in the words of the validation API. */
+/** Product type, with the names of the validation API. */
 export const ProductType = v.picklist([
   'paid subscription',
   'non renewing subscription',
@@ -19,44 +19,44 @@ export const ProductType = v.picklist([
 ]);
 export type ProductType = v.InferOutput<typeof ProductType>;
 
-/** A paid introductory offer; it lasts one period of the product unless it says otherwise. */
+/** Paid introductory offer. Its default period is the period of the product. */
 const IntroOffer = v.strictObject({ priceMicros: Micros, period: v.exactOptional(Period) });
 
-/** The body of `POST /control/purchases`, without its platform. */
+/** Body of `POST /control/purchases` without the platform. */
 export const PurchaseOrder = v.strictObject({
   productId: ProductId,
   type: ProductType,
-  applicationUsername: v.exactOptional(Name),
+  applicationUsername: v.exactOptional(Username),
   period: v.exactOptional(Period),
   priceMicros: v.exactOptional(Micros),
   currency: v.exactOptional(Currency),
   quantity: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10))),
-  /** A free first period; as long as the product's unless it is a duration of its own. */
+  /** Free first period. `true` means one period of the product. */
   trial: v.exactOptional(v.union([v.boolean(), Period])),
-  /** A paid first period; `true` is one at half the price. */
+  /** Paid first period. `true` means half the price. */
   intro: v.exactOptional(v.union([v.boolean(), IntroOffer])),
   sandbox: v.exactOptional(v.boolean()),
-  /** Renews by itself whenever the clock passes the end of a period. */
+  /** Whether the subscription renews automatically when the clock passes the end of a period. */
   autoRenew: v.exactOptional(v.boolean()),
-  /** Which of the store's receipts `validate` carries; each store has its default. */
+  /** Form of the `validate` body. Each store has a default. */
   form: v.exactOptional(v.string()),
-  /** The subscription group of a product that is made by this purchase. */
+  /** Subscription group of a product that this purchase creates. */
   group: v.exactOptional(v.pipe(v.string(), v.minLength(1), v.maxLength(64))),
 });
 export type PurchaseOrder = v.InferOutput<typeof PurchaseOrder>;
 
-/** The body of `POST /control/purchases/{id}/{action}`: each action reads what it needs. */
+/** Body of `POST /control/purchases/{id}/{action}`. Each action reads its own members. */
 export const ActionBody = v.strictObject({
   productId: v.exactOptional(ProductId),
-  applicationUsername: v.exactOptional(Name),
+  applicationUsername: v.exactOptional(Username),
   priceMicros: v.exactOptional(Micros),
   currency: v.exactOptional(Currency),
   period: v.exactOptional(Period),
-  /** `false` makes a failed payment end access at once. */
+  /** `false` ends access immediately when a payment fails. */
   grace: v.exactOptional(v.boolean()),
-  /** The transaction to refund, when it is not the latest. */
+  /** Transaction to refund. Default: the latest. */
   transactionId: v.exactOptional(v.string()),
-  /** How many to refund, when it is not all. */
+  /** Quantity to refund. Default: the whole purchase. */
   quantity: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   form: v.exactOptional(v.string()),
 });

@@ -1,27 +1,30 @@
-/** Things that happen by themselves at known moments. */
+/** Items with scheduled transitions. */
 interface ScheduledItems<T> {
-  /** Read anew after each happening. */
+  /** Read again after each transition. */
   readonly items: () => Iterable<T>;
-  /** When something next happens to the item, if ever. */
+  /** Time of the item's next transition; undefined if there is none. */
   readonly dueAt: (item: T) => number | undefined;
-  /** Must change the item, so that it is due later or never. */
+  /** Runs the transition. It must move the item's due time forward or remove it. */
   readonly run: (item: T, at: number) => void;
 }
 
-/** Plays all that is due up to `until`, earliest first, and tells whether that was anything. */
-export function runDue<T>({ items, dueAt, run: play }: ScheduledItems<T>, until: number): boolean {
-  for (let played = false; ; played = true) {
-    const next = earliest(items(), dueAt);
-    if (next === undefined || next.at > until) return played;
-    play(next.item, next.at);
+/** Runs all transitions that are due until the time, the earliest first. Returns whether there were any. */
+export function runDue<T>({ items, dueAt, run }: ScheduledItems<T>, until: number): boolean {
+  for (let hasRun = false; ; hasRun = true) {
+    const next = findEarliest(items(), dueAt);
+    if (next === undefined || next.at > until) return hasRun;
+    run(next.item, next.at);
   }
 }
 
-function earliest<T>(items: Iterable<T>, dueAt: (item: T) => number | undefined): { item: T; at: number } | undefined {
-  let first: { item: T; at: number } | undefined;
+function findEarliest<T>(
+  items: Iterable<T>,
+  dueAt: (item: T) => number | undefined,
+): { item: T; at: number } | undefined {
+  let earliest: { item: T; at: number } | undefined;
   for (const item of items) {
     const at = dueAt(item);
-    if (at !== undefined && (first === undefined || at < first.at)) first = { item, at };
+    if (at !== undefined && (earliest === undefined || at < earliest.at)) earliest = { item, at };
   }
-  return first;
+  return earliest;
 }

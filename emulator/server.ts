@@ -8,17 +8,17 @@ import { type HttpRequest, type HttpResponse, jsonResponse } from './http-messag
 
 const maxBodyBytes = 8_000_000;
 
-/** The one HTTP server of the emulator: `/control…` for its user, `/<host>/<path>` for the stores. */
-export function createEmulatorServer(emulator: Emulator, changed: () => void): Server {
+/** Creates the HTTP server: `/control…` is the control API, `/<host>/<path>` are the stores. */
+export function createEmulatorServer(emulator: Emulator, onChange: () => void): Server {
   return createServer(async (request, response) => {
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
+    const disconnected = new AbortController();
+    response.once('close', () => disconnected.abort());
     try {
       const call = await toHttpRequest(request);
-      if (advanceStores(emulator) || call.method !== 'GET') changed();
-      send(response, await handleRequest(emulator, call, gone.signal));
+      if (advanceStores(emulator) || call.method !== 'GET') onChange();
+      send(response, await handleRequest(emulator, call, disconnected.signal));
     } catch (error) {
-      if (!gone.signal.aborted) send(response, toErrorResponse(error));
+      if (!disconnected.signal.aborted) send(response, toErrorResponse(error));
     }
   });
 }
@@ -29,11 +29,11 @@ async function handleRequest(emulator: Emulator, call: HttpRequest, signal: Abor
   const [, host = '', ...rest] = call.path.split('/');
   const storeCall = { ...call, host, path: `/${rest.join('/')}` };
   if (host === centralBankHost) return handleCentralBankCall(storeCall, emulator.clock.now());
-  const there = emulator.stores.filter(({ hosts }) => hosts.includes(host));
-  const store = there.find(({ acceptsCall }) => acceptsCall?.(storeCall)) ?? there[0];
-  if (store === undefined) throw controlError(404, `No store has the host ${host}.`);
-  const response = (): HttpResponse => store.handleCall(storeCall);
-  return await respondWithFault(emulator.faults.consume(store.platform), store, { answer: response, signal });
+  const candidates = emulator.stores.filter(({ hosts }) => hosts.includes(host));
+  const store = candidates.find(({ acceptsCall }) => acceptsCall?.(storeCall)) ?? candidates[0];
+  if (store === undefined) throw controlError(404, `The host ${host} is not emulated.`);
+  const respond = (): HttpResponse => store.handleCall(storeCall);
+  return await respondWithFault(emulator.faults.consume(store.platform), store, { respond, signal });
 }
 
 async function toHttpRequest(request: IncomingMessage): Promise<HttpRequest> {
@@ -42,7 +42,7 @@ async function toHttpRequest(request: IncomingMessage): Promise<HttpRequest> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBodyBytes) throw controlError(413, `The body is longer than ${maxBodyBytes} bytes.`);
+    if (size > maxBodyBytes) throw controlError(413, `The body exceeds ${maxBodyBytes} bytes.`);
     chunks.push(chunk);
   }
   return {
@@ -66,7 +66,8 @@ function send(response: ServerResponse, { status, headers, body, isTruncated = f
 
 function toErrorResponse(error: unknown): HttpResponse {
   if (isControlError(error)) return jsonResponse(error.status, { status: error.status, message: error.message });
-  const message = error instanceof URIError ? 'The path is not well encoded.' : `The emulator failed: ${error}`;
+  const message =
+    error instanceof URIError ? 'The path is not percent-encoded correctly.' : `The emulator failed: ${error}`;
   const status = error instanceof URIError ? 400 : 500;
   return jsonResponse(status, { status, message });
 }

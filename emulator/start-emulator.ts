@@ -8,30 +8,30 @@ import { createEmulatorServer } from './server.ts';
 import { createStateFile, type EmulatorState, readState, unreadableStateError } from './state-file.ts';
 
 interface EmulatorOptions {
-  /** 0 takes any free port. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly host?: string;
-  /** The clock that the stores live by; moving it through the control API moves it for whoever else holds it. */
+  /** Clock of the stores. The control API moves it for all its users. */
   readonly clock?: Clock;
-  /** Keeps everything over a restart; without it nothing is kept. */
+  /** File that keeps the state over a restart. Without it the state is kept in memory only. */
   readonly stateFile?: string;
 }
 
-/** An emulator that answers. */
+/** Emulator that accepts calls. */
 export interface RunningEmulator {
   readonly url: string;
   readonly clock: Clock;
-  /** What an operator would configure in the service for the store. */
+  /** Returns the settings that an operator configures in the service for the store. */
   readonly settings: (platform: string) => Readonly<Record<string, unknown>>;
-  /** The root, in DER, that vouches for what the emulated stores sign. */
+  /** Root certificate (DER) of the stores' signatures. */
   readonly rootCertificate: Buffer;
-  /** Has the store post its notifications to the URL. */
+  /** Sets the URL to which the store posts its notifications. */
   readonly setNotificationUrl: (platform: string, url: string) => void;
-  /** Stops answering, and writes the state file. */
+  /** Stops the server and writes the state file. */
   readonly close: () => Promise<void>;
 }
 
-/** Starts all stores of the registry on one port. Rejects when the port is taken or the state file is another's. */
+/** Starts all stores of the registry on one port. Rejects if the port is in use or the state file is invalid. */
 export async function startEmulator(options: EmulatorOptions): Promise<RunningEmulator> {
   const { port, host = '127.0.0.1', clock = createClock(), stateFile: path } = options;
   const changes: ChangeListener = { onChange: () => {} };
@@ -70,7 +70,7 @@ async function restoreEmulator(clock: Clock, changes: ChangeListener, path: stri
 }
 
 const toState = ({ clock, stores, outbox }: Emulator): EmulatorState => ({
-  version: 1,
+  version: 2,
   clockOffsetMs: clock.now() - Date.now(),
   stores: Object.fromEntries(stores.map((store) => [store.platform, store.toSavedState()])),
   outbox: outbox.toSavedState(),
@@ -78,6 +78,6 @@ const toState = ({ clock, stores, outbox }: Emulator): EmulatorState => ({
 
 function getRootCertificate({ stores }: Emulator): Buffer {
   const [root] = stores.flatMap(({ rootCertificate }) => rootCertificate ?? []);
-  if (root === undefined) throw new Error('No store signs with certificates');
+  if (root === undefined) throw new Error('No store has a root certificate');
   return root;
 }

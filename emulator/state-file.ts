@@ -4,26 +4,26 @@ import * as v from 'valibot';
 import { SavedOutbox } from './notification-delivery.ts';
 
 const EmulatorState = v.object({
-  version: v.literal(1),
-  /** How far the emulated clock was from real time. */
+  version: v.literal(2),
+  /** Difference between the emulated clock and real time. */
   clockOffsetMs: v.number(),
-  /** What each store saved, by platform. */
+  /** State of each store, by platform. */
   stores: v.record(v.string(), v.unknown()),
   outbox: v.exactOptional(SavedOutbox),
 });
 export type EmulatorState = v.InferOutput<typeof EmulatorState>;
 
-/** Where the emulator keeps what must survive a restart. */
+/** File with the state that survives a restart. */
 export interface StateFile {
-  /** Writes soon; calls in quick succession write once. */
+  /** Schedules a write within 200 ms. Further calls before the write have no effect. */
   readonly writeSoon: () => void;
-  /** Writes now what was to be written soon, and waits for it. */
+  /** Writes immediately and waits for the write. */
   readonly flush: () => Promise<void>;
 }
 
 const writeDelayMs = 200;
 
-/** What an earlier run wrote; undefined when there was none. Rejects when the file is not the emulator's. */
+/** Reads the state of an earlier run; undefined if the file is missing. Rejects if it is not a state file of this version. */
 export async function readState(path: string): Promise<EmulatorState | undefined> {
   const content = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;
@@ -37,17 +37,17 @@ export async function readState(path: string): Promise<EmulatorState | undefined
   }
 }
 
-/** The error of a start on a file that this emulator did not write. */
+/** Creates the error for a file that is not a state file of this version. */
 export const unreadableStateError = (path: string, cause: unknown): Error =>
-  new Error(`${path} does not hold the state of this emulator; delete it to start anew`, { cause });
+  new Error(`${path} is not a state file of this emulator version. Delete it to start with an empty state.`, { cause });
 
-/** Keeps the file up to date with what `current` gives, never half written. */
-export function createStateFile(path: string, current: () => EmulatorState): StateFile {
+/** Creates a state file that writes the result of `toState` atomically. */
+export function createStateFile(path: string, toState: () => EmulatorState): StateFile {
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   const write = (): void => {
     timer = undefined;
-    writing = writing.then(() => replaceFile(path, JSON.stringify(current())));
+    writing = writing.then(() => replaceFile(path, JSON.stringify(toState())));
   };
   return {
     writeSoon: () => {
@@ -64,7 +64,7 @@ export function createStateFile(path: string, current: () => EmulatorState): Sta
 async function replaceFile(path: string, content: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const draft = `${path}.new`;
-  // It holds private keys, even if only an emulator's.
+  // The state contains private keys of the emulator.
   await writeFile(draft, content, { mode: 0o600 });
   await rename(draft, path);
 }

@@ -5,7 +5,7 @@ import { storeA } from './store-a/store-a.ts';
 import { storeB } from './store-b/store-b.ts';
 import { storeC } from './store-c/store-c.ts';
 
-/** Every store that the emulator has. */
+/** Registry of the emulated stores. */
 export const storeDefinitions: readonly StoreDefinition[] = [
   storeA,
   storeB,

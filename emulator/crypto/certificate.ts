@@ -15,13 +15,13 @@ import {
   utf8String,
 } from './der.ts';
 
-/** Who a certificate is for, by the usual parts of an X.500 name. */
+/** Variable attributes of an X.500 name. */
 export interface DistinguishedName {
   readonly commonName: string;
   readonly organizationalUnit: string;
 }
 
-/** A certificate authority that can sign further certificates. */
+/** Certificate authority that signs certificates. */
 export interface CertificateAuthority {
   readonly name: DistinguishedName;
   readonly key: KeyObject;
@@ -33,15 +33,15 @@ interface CertificateRequest {
   readonly publicKey: KeyObject;
   readonly issuer: CertificateAuthority;
   readonly isAuthority: boolean;
-  /** An extension that only marks what the certificate is for, by its object identifier. */
+  /** Object identifier of an extension that marks the purpose of the certificate. Its value is NULL. */
   readonly marker?: string;
 }
 
-// A user may set the emulated clock to any day of this century.
+// The emulated clock can be set to any day of this century.
 const validFrom = new Date('2000-01-01T00:00:00Z');
 const validUntil = new Date('2099-12-31T23:59:59Z');
 
-/** An X.509 certificate in DER. */
+/** Creates an X.509 certificate in DER. */
 export function createCertificate(request: CertificateRequest): Buffer {
   const algorithm = signatureAlgorithm(request.issuer.key);
   const body = sequence(
@@ -58,12 +58,12 @@ export function createCertificate(request: CertificateRequest): Buffer {
 }
 
 function encodeName(name: DistinguishedName): Buffer {
-  const part = (type: string, value: Buffer): Buffer => setOf(sequence(oid(type), value));
+  const attribute = (type: string, value: Buffer): Buffer => setOf(sequence(oid(type), value));
   return sequence(
-    part('2.5.4.3', utf8String(name.commonName)),
-    part('2.5.4.11', utf8String(name.organizationalUnit)),
-    part('2.5.4.10', utf8String('Claimcheck emulator')),
-    part('2.5.4.6', printableString('US')),
+    attribute('2.5.4.3', utf8String(name.commonName)),
+    attribute('2.5.4.11', utf8String(name.organizationalUnit)),
+    attribute('2.5.4.10', utf8String('Claimcheck emulator')),
+    attribute('2.5.4.6', printableString('US')),
   );
 }
 

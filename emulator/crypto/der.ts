@@ -9,7 +9,7 @@ const universal = {
 const text = { printableString: 0x13, ia5String: 0x16, utcTime: 0x17, generalizedTime: 0x18 } as const;
 const constructedTags = { sequence: 0x30, set: 0x31 } as const;
 
-/** One DER element: tag, length, content. */
+/** Encodes a DER element: tag, length, content. */
 function element(tag: number, ...content: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(content);
   return Buffer.concat([Buffer.from([tag]), encodeLength(body.length), body]);
@@ -26,40 +26,40 @@ function encodeBytes(value: bigint): Buffer {
   return Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex');
 }
 
-/** A SEQUENCE of the elements. */
+/** SEQUENCE of the elements. */
 export const sequence = (...content: readonly Uint8Array[]): Buffer => element(constructedTags.sequence, ...content);
 
-/** A SET OF, its members in the order that DER demands. */
+/** SET OF the elements, sorted as DER requires (X.690, section 11.6). */
 export const setOf = (...content: readonly Uint8Array[]): Buffer =>
   element(constructedTags.set, ...[...content].sort(Buffer.compare));
 
-/** An INTEGER that is not negative. */
+/** Non-negative INTEGER. */
 export function integer(value: bigint | number): Buffer {
   const digits = encodeBytes(BigInt(value));
-  const looksNegative = ((digits[0] ?? 0) & 0x80) !== 0;
-  return element(universal.integer, looksNegative ? Buffer.from([0]) : Buffer.alloc(0), digits);
+  const hasSignBit = ((digits[0] ?? 0) & 0x80) !== 0;
+  return element(universal.integer, hasSignBit ? Buffer.from([0]) : Buffer.alloc(0), digits);
 }
 
-/** An OCTET STRING. */
+/** OCTET STRING. */
 export const octetString = (content: Uint8Array): Buffer => element(universal.octetString, content);
 
-/** A BIT STRING whose last `unusedBits` bits do not count. */
+/** BIT STRING whose last `unusedBits` bits are unused. */
 export const bitString = (content: Uint8Array, unusedBits = 0): Buffer =>
   element(universal.bitString, Buffer.from([unusedBits]), content);
 
-/** A NULL. */
+/** NULL. */
 export const nullValue = (): Buffer => element(universal.null);
 
-/** The BOOLEAN true. */
+/** BOOLEAN true. */
 export const booleanTrue = (): Buffer => Buffer.from([0x01, 0x01, 0xff]);
 
-/** A UTF8String. */
+/** UTF8String. */
 export const utf8String = (value: string): Buffer => element(universal.utf8String, Buffer.from(value, 'utf8'));
 
-/** A PrintableString, of letters and digits only. */
+/** PrintableString; the value must consist of letters and digits. */
 export const printableString = (value: string): Buffer => element(text.printableString, Buffer.from(value, 'latin1'));
 
-/** An IA5String, of ASCII only. */
+/** IA5String; the value must be ASCII. */
 export const ia5String = (value: string): Buffer => element(text.ia5String, Buffer.from(value, 'latin1'));
 
 /** `[number] EXPLICIT`. */
@@ -68,19 +68,19 @@ export const explicit = (number: number, content: Uint8Array): Buffer => element
 /** `[number] IMPLICIT` of an octet string. */
 export const implicit = (number: number, content: Uint8Array): Buffer => element(0x80 | number, content);
 
-/** An object identifier from its dotted form. */
+/** OBJECT IDENTIFIER from dotted notation. */
 export function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
-  return element(universal.oid, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
+  return element(universal.oid, Buffer.from([first * 40 + second, ...rest.flatMap(encodeBase128)]));
 }
 
-function base128(arc: number): number[] {
+function encodeBase128(arc: number): number[] {
   const digits = [arc & 0x7f];
   for (let rest = arc >>> 7; rest > 0; rest >>>= 7) digits.unshift((rest & 0x7f) | 0x80);
   return digits;
 }
 
-/** A moment of a certificate: UTCTime through 2049, GeneralizedTime from then on. */
+/** Time of a certificate: UTCTime until 2049, GeneralizedTime afterwards (RFC 5280, section 4.1.2.5). */
 export function certificateTime(at: Date): Buffer {
   const digits = `${at.toISOString().replace(/\D/g, '').slice(0, 14)}Z`;
   return at.getUTCFullYear() < 2050

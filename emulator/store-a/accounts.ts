@@ -7,18 +7,18 @@ interface Customer {
   readonly applicationUsername?: string | undefined;
 }
 
-/** The store account of the customer, opened when there is none: everyone without a user name is somebody else. */
+/** Finds or creates the store account of a customer. A customer without a username always gets a new account. */
 export function getOrCreateAccount(
   state: StoreState,
   { environment, applicationUsername }: Customer,
   now: number,
 ): Account {
-  const named = applicationUsername === undefined ? undefined : `${environment}/${applicationUsername}`;
-  const known = state.accounts.get(named ?? '');
-  if (known !== undefined) return known;
+  const accountId = applicationUsername === undefined ? undefined : `${environment}/${applicationUsername}`;
+  const existing = state.accounts.get(accountId ?? '');
+  if (existing !== undefined) return existing;
   const appTransactionId = nextId(state, environment);
   const account: Account = {
-    id: named ?? `${environment}#${appTransactionId}`,
+    id: accountId ?? `${environment}#${appTransactionId}`,
     environment,
     ...(applicationUsername !== undefined && { applicationUsername }),
     appTransactionId,

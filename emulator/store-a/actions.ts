@@ -1,4 +1,5 @@
 import { controlError } from '../control-error.ts';
+import { requireSubscription } from '../purchase-checks.ts';
 import type { ActionBody } from '../purchase-order.ts';
 import { expire, failPayment, getDueTransition } from './billing.ts';
 import { addProduct, buildProduct } from './catalogue.ts';
@@ -10,39 +11,39 @@ import {
   reverseRefund,
 } from './extensions-and-refund-requests.ts';
 import { changePlan } from './plan-change.ts';
-import { requireSubscription, type Transition, type TransitionContext } from './purchase-transition.ts';
+import type { Transition, TransitionContext } from './purchase-transition.ts';
 import { getLatestTransaction, type Product, type Purchase } from './records.ts';
 import { recover, renew } from './renewal.ts';
 import { acceptPriceIncrease, cancelRenewal, increasePrice, resumeRenewal } from './renewal-settings.ts';
 import { refund, revoke } from './revocation.ts';
 import type { StoreState } from './store-state.ts';
 
-/** Something that happens to a purchase, and to the shares of it that families have. */
+/** Action on a purchase and on its family shares. */
 export interface Action {
   readonly apply: (purchase: Purchase, context: TransitionContext, details: ActionBody) => Transition;
-  /** What happens to the shares at the same moment; absent when it does not concern them. */
+  /** Transition of the shares at the same time; absent if the action does not affect them. */
   readonly applyToShares?: Action['apply'];
 }
 
-/** What can happen to a purchase at this store; sharing apart, which makes a new one. */
+/** Creates the actions on an existing purchase. `share` is separate because it creates a purchase. */
 export const createActions = (state: StoreState): Readonly<Record<string, Action>> => ({
-  renew: both(renew),
-  cancel: both(cancelRenewal),
-  uncancel: both(resumeRenewal),
-  'fail-payment': both((purchase, context, { grace }) => failPayment(purchase, context, grace)),
-  recover: both(recover),
-  expire: both(expire),
+  renew: applyToAll(renew),
+  cancel: applyToAll(cancelRenewal),
+  uncancel: applyToAll(resumeRenewal),
+  'fail-payment': applyToAll((purchase, context, { grace }) => failPayment(purchase, context, grace)),
+  recover: applyToAll(recover),
+  expire: applyToAll(expire),
   refund: {
     apply: (purchase, context, { transactionId }) => refund(purchase, context, transactionId),
     applyToShares: revoke,
   },
-  revoke: both(revoke),
-  'change-plan': both((purchase, context, details) =>
+  revoke: applyToAll(revoke),
+  'change-plan': applyToAll((purchase, context, details) =>
     changePlan(purchase, resolvePlan(state, purchase, details), context),
   ),
-  'raise-price': { apply: (purchase, _moment, { priceMicros }) => increasePrice(purchase, priceMicros) },
+  'raise-price': { apply: (purchase, _context, { priceMicros }) => increasePrice(purchase, priceMicros) },
   'accept-price': { apply: acceptPriceIncrease },
-  extend: both((purchase, context, { period }) => extendRenewalDate(purchase, context, period)),
+  extend: applyToAll((purchase, context, { period }) => extendRenewalDate(purchase, context, period)),
   'redeem-offer': { apply: (purchase, context, { priceMicros }) => redeemOffer(purchase, context, priceMicros) },
   'request-refund': { apply: requestRefund },
   'decline-refund': { apply: declineRefund },
@@ -51,15 +52,15 @@ export const createActions = (state: StoreState): Readonly<Record<string, Action
   },
 });
 
-/** What happens to a purchase by itself when it is due. */
-export const getDueAction = (purchase: Purchase): Action => both(getDueTransition(purchase));
+/** Returns the scheduled action of a purchase that is due. */
+export const getDueAction = (purchase: Purchase): Action => applyToAll(getDueTransition(purchase));
 
-const both = (apply: Action['apply']): Action => ({ apply, applyToShares: apply });
+const applyToAll = (apply: Action['apply']): Action => ({ apply, applyToShares: apply });
 
 function resolvePlan(state: StoreState, purchase: Purchase, { productId, ...terms }: ActionBody): Product {
-  if (productId === undefined) throw controlError(400, 'productId: change-plan needs the product to change to.');
-  const known = state.products.get(productId);
-  if (known !== undefined) return known;
+  if (productId === undefined) throw controlError(400, 'productId: change-plan requires the new product.');
+  const existing = state.products.get(productId);
+  if (existing !== undefined) return existing;
   requireSubscription(purchase);
   const { group = '' } = state.products.get(getLatestTransaction(purchase).productId) ?? {};
   return addProduct(state, buildProduct({ ...terms, productId, type: 'paid subscription' }, group));

@@ -1,17 +1,17 @@
-/** The one application that the emulated store sells in. */
+/** App whose purchases the emulated store has. */
 export const app = {
   bundleId: 'com.example.app',
   appAppleId: 1234567890,
   version: '2.4',
-  /** The version that a customer downloaded first; sandbox says 1.0 of everyone. */
+  /** Version of the first download. The sandbox returns 1.0 for all customers. */
   originalVersion: { Production: '1.2', Sandbox: '1.0' },
   versionExternalIdentifier: 856_000_123,
 } as const;
 
-/** What the sandbox gives for the download date of every customer. */
+/** Download date that the sandbox returns for all customers. */
 export const sandboxDownloadDate = Date.parse('2013-08-01T07:00:00Z');
 
-/** The storefront, by name and number, where a currency is used. */
+/** Returns a storefront with this currency, by country code and id. */
 export function getStorefront(currency: string): { storefront: string; storefrontId: string } {
   const [storefront, storefrontId] = storefronts[currency] ?? ['USA', '143441'];
   return { storefront, storefrontId };

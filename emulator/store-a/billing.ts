@@ -1,10 +1,9 @@
 import { addPeriod, dayMs, type Period } from '../calendar.ts';
+import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import {
   buildNotificationType,
   getPaidUntil,
   type NotificationType,
-  requirePossible,
-  requireSubscription,
   type Transition,
   type TransitionContext,
   withEndAt,
@@ -13,12 +12,16 @@ import {
 import type { Purchase, Subscription } from './records.ts';
 import { renew } from './renewal.ts';
 
-/** The store gives up collecting a payment after so long. */
+/**
+ * Apple retries a failed renewal for up to 60 days.
+ *
+ * @see https://developer.apple.com/help/app-store-connect/manage-subscriptions/enable-billing-grace-period-for-auto-renewable-subscriptions/
+ */
 const billingRetryMs = 60 * dayMs;
 
 const expiredSubtypes = { 1: 'VOLUNTARY', 2: 'BILLING_RETRY', 3: 'PRICE_INCREASE', 5: undefined } as const;
 
-/** When something happens to the purchase by itself: a period, a grace period or the retrying of a payment ends. */
+/** Returns the time of the next scheduled transition. A period, a grace period or a billing retry ends then. */
 export function getNextDueTime(purchase: Purchase): number | undefined {
   switch (purchase.subscription?.state) {
     case 'ACTIVE':
@@ -32,7 +35,7 @@ export function getNextDueTime(purchase: Purchase): number | undefined {
   }
 }
 
-/** What happens by itself at that moment. */
+/** Returns the scheduled transition of a purchase that is due. */
 export function getDueTransition(purchase: Purchase): (purchase: Purchase, context: TransitionContext) => Transition {
   const { state, willRenew, renewsAutomatically, priceIncrease } = requireSubscription(purchase);
   if (state === 'BILLING_GRACE_PERIOD' && willRenew) return endGrace;
@@ -41,14 +44,14 @@ export function getDueTransition(purchase: Purchase): (purchase: Purchase, conte
 }
 
 /**
- * The payment for the next period fails: a grace period with access begins, or nothing but retries when `grace` is false.
- * Failing again in the grace period ends it. A period that ran out unrenewed is taken to have failed at its end.
+ * Fails the payment for the next period. Starts a grace period with access, or billing retry if `grace` is false.
+ * A failure in the grace period ends the grace period. A subscription that expired unrenewed is treated as failed at its end.
  */
 export function failPayment(purchase: Purchase, context: TransitionContext, grace = true): Transition {
   const { state, willRenew, expirationIntent, anchor } = requireSubscription(purchase);
   if (state === 'BILLING_GRACE_PERIOD') return endGrace(purchase, context);
   const isDue = (state === 'ACTIVE' && willRenew) || (state === 'EXPIRED' && expirationIntent === 5);
-  requirePossible(isDue, purchase, `is ${state}${state === 'ACTIVE' ? ' but cancelled' : ''}: no payment is due`);
+  requirePossible(isDue, purchase, `is ${state}${state === 'ACTIVE' ? ' but canceled' : ''}: no payment is due`);
   const graceUntil = getPaidUntil(purchase) + getGraceMs(anchor.period);
   if (!grace || graceUntil <= context.at) {
     return {
@@ -62,7 +65,7 @@ export function failPayment(purchase: Purchase, context: TransitionContext, grac
   };
 }
 
-/** The subscription ends now, for the reason that its state gives. */
+/** Ends the subscription now. Its state determines the expiration intent. */
 export function expire(purchase: Purchase, context: TransitionContext): Transition {
   const { state } = requireSubscription(purchase);
   requirePossible(state !== 'EXPIRED' && state !== 'REVOKED', purchase, `is ${state} already`);
@@ -97,7 +100,11 @@ function toExpirationIntent({ state, willRenew, priceIncrease }: Subscription): 
   return priceIncrease?.accepted === false ? 3 : 5;
 }
 
-/** 16 days; for periods of a week or less 6 days, and never longer than the period. */
+/**
+ * Returns 16 days, or 6 days for periods of up to one week. Never exceeds the period.
+ *
+ * @see https://developer.apple.com/help/app-store-connect/manage-subscriptions/enable-billing-grace-period-for-auto-renewable-subscriptions/
+ */
 function getGraceMs(period: Period): number {
   const periodMs = addPeriod(0, period);
   return periodMs > 7 * dayMs ? 16 * dayMs : Math.min(6 * dayMs, periodMs);

@@ -1,28 +1,23 @@
-import { controlError } from '../control-error.ts';
+import { defaultPriceMicros, findProduct, getProduct } from '../product.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import { type Account, getLatestTransaction, type Product } from './records.ts';
-import { getProduct, listPurchases, type StoreState } from './store-state.ts';
+import { listPurchases, type StoreState } from './store-state.ts';
 
-const defaultPriceMicros = 4_990_000;
 const firstGroup = 21_000_001;
 
-/** What the order buys: a product that exists, or a new one of the order's terms. */
+/** Finds the product of an order or creates it. Throws 422 if it exists with other terms. */
 export function getOrCreateProduct(state: StoreState, order: PurchaseOrder, buyer: Account): Product {
-  const known = state.products.get(order.productId);
-  if (known === undefined) return addProduct(state, buildProduct(order, order.group ?? chooseGroup(state, buyer)));
-  if (known.type !== order.type || (order.period !== undefined && order.period !== known.period)) {
-    throw controlError(422, `${known.id} exists already, as a ${[known.type, known.period].join(' ').trim()}.`);
-  }
-  return known;
+  const existing = findProduct(state.products, order);
+  return existing ?? addProduct(state, buildProduct(order, order.group ?? chooseGroup(state, buyer)));
 }
 
-/** The product in the catalogue from now on. */
+/** Adds a product to the catalogue. */
 export function addProduct(state: StoreState, product: Product): Product {
   state.products.set(product.id, product);
   return product;
 }
 
-/** A product of the terms: monthly and 4.99 USD unless they say otherwise. */
+/** Builds a product. Defaults: 4.99 USD, monthly for subscriptions. */
 export function buildProduct({ productId, type, ...terms }: Omit<PurchaseOrder, 'group'>, group: string): Product {
   const { priceMicros = defaultPriceMicros, currency = 'USD', period } = terms;
   const product = { id: productId, type, priceMicros, currency };
@@ -30,13 +25,13 @@ export function buildProduct({ productId, type, ...terms }: Omit<PurchaseOrder, 
   return { ...product, ...(period !== undefined && { period }) };
 }
 
-/** The application's one group; for a customer who had a subscription of it before, a group of its own. */
+/** Returns the app's default group, or a new group if the customer had a subscription of the default group. */
 function chooseGroup(state: StoreState, buyer: Account): string {
   const groups = new Set([...state.products.values()].map(({ group }) => group));
-  const taken = listPurchases(state, buyer.id).map(
+  const usedGroups = listPurchases(state, buyer.id).map(
     (purchase) => getProduct(state, getLatestTransaction(purchase).productId).group,
   );
-  if (!taken.includes(String(firstGroup))) return String(firstGroup);
+  if (!usedGroups.includes(String(firstGroup))) return String(firstGroup);
   let group = firstGroup + 1;
   while (groups.has(String(group))) group += 1;
   return String(group);

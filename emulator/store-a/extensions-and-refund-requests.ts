@@ -1,11 +1,11 @@
 import { addPeriod, type Period } from '../calendar.ts';
+import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import {
   buildNotificationType,
   getPaidUntil,
   getPeriod,
   replaceTransaction,
-  requirePossible,
-  requireSubscription,
+  requireTransaction,
   type Transition,
   type TransitionContext,
   withLatestTransaction,
@@ -14,53 +14,60 @@ import {
 } from './purchase-transition.ts';
 import { getLatestTransaction, type Purchase, type Transaction } from './records.ts';
 
-/** The developer gives time for nothing: the current period ends later, by two weeks unless said. */
+/**
+ * Extends the current period without a payment. Default: two weeks.
+ *
+ * @see https://developer.apple.com/documentation/appstoreserverapi/extend-a-subscription-renewal-date
+ */
 export function extendRenewalDate(purchase: Purchase, { at }: TransitionContext, period: Period = 'P14D'): Transition {
   const { state, anchor } = requireSubscription(purchase);
-  requirePossible(state === 'ACTIVE', purchase, `is ${state}: only an active subscription is extended`);
+  requirePossible(state === 'ACTIVE', purchase, `is ${state}: only an active subscription can be extended`);
   const expiresDate = addPeriod(getPaidUntil(purchase), period);
-  const longer = withLatestTransaction(purchase, { expiresDate, changedAt: at });
-  const anchored = withSubscription(longer, { anchor: { ...anchor, date: expiresDate, periods: 0 } });
+  const extended = withLatestTransaction(purchase, { expiresDate, changedAt: at });
+  const anchored = withSubscription(extended, { anchor: { ...anchor, date: expiresDate, periods: 0 } });
   return { purchase: anchored, notifications: [buildNotificationType('RENEWAL_EXTENDED')] };
 }
 
-/** The customer redeems a code: the next renewal costs less, half unless said. */
+/** Redeems an offer code that reduces the price of the next renewal. Default: half the price. */
 export function redeemOffer(purchase: Purchase, { product }: TransitionContext, priceMicros?: number): Transition {
   const { state, willRenew, renewal } = requireSubscription(purchase);
   requirePossible(
     state === 'ACTIVE' && willRenew,
     purchase,
-    `is ${state}${willRenew ? '' : ' and cancelled'}: no renewal is to come`,
+    `is ${state}${willRenew ? '' : ' and canceled'}: no renewal is scheduled`,
   );
   const price = priceMicros ?? Math.round(renewal.priceMicros / 20_000) * 10_000;
-  const comingOffer = {
+  const nextOffer = {
     discountType: price === 0 ? ('FREE_TRIAL' as const) : ('PAY_AS_YOU_GO' as const),
     period: getPeriod(product(renewal.productId)),
     code: 'thank-you',
     priceMicros: price,
   };
   return {
-    purchase: withSubscription(purchase, { comingOffer }),
+    purchase: withSubscription(purchase, { nextOffer }),
     notifications: [buildNotificationType('OFFER_REDEEMED')],
   };
 }
 
-/** The customer asks for the money back, and the store asks the developer what was consumed; nothing changes yet. */
+/**
+ * Requests a refund. Apple requests consumption data from the developer; the purchase does not change.
+ *
+ * @see https://developer.apple.com/documentation/storekit/handling-refund-notifications
+ */
 export const requestRefund = (purchase: Purchase): Transition => withNotification(purchase, 'CONSUMPTION_REQUEST');
 
-/** The store does not pay back what it was asked to. */
+/** Declines the refund request. */
 export const declineRefund = (purchase: Purchase): Transition => withNotification(purchase, 'REFUND_DECLINED');
 
-/** The store takes its latest refund back: what was paid for is the customer's again, without renewing. */
+/** Reverses the latest refund. The customer has access again, without automatic renewal. */
 export function reverseRefund(
   purchase: Purchase,
   { at }: TransitionContext,
   transactionId = getLatestTransaction(purchase).transactionId,
 ): Transition {
-  const refunded = purchase.transactions.find((one) => one.transactionId === transactionId);
-  requirePossible(refunded !== undefined, purchase, `has no transaction ${transactionId}`);
-  requirePossible(refunded.revocation?.type === 'REFUND_FULL', purchase, `has not paid ${transactionId} back`);
-  const { revocation: _past, ...paid } = refunded;
+  const refunded = requireTransaction(purchase, transactionId);
+  requirePossible(refunded.revocation?.type === 'REFUND_FULL', purchase, `has not refunded ${transactionId}`);
+  const { revocation: _reversed, ...paid } = refunded;
   const transaction: Transaction = { ...paid, changedAt: at };
   const restored = { ...purchase, transactions: replaceTransaction(purchase.transactions, transaction) };
   const notifications = [{ ...buildNotificationType('REFUND_REVERSED'), transactionId }];
@@ -74,10 +81,6 @@ export function reverseRefund(
 }
 
 function withNotification(purchase: Purchase, notificationType: string): Transition {
-  requirePossible(
-    getLatestTransaction(purchase).revocation === undefined,
-    purchase,
-    'is paid back or taken away already',
-  );
+  requirePossible(getLatestTransaction(purchase).revocation === undefined, purchase, 'is refunded or revoked already');
   return { purchase, notifications: [buildNotificationType(notificationType)] };
 }

@@ -1,25 +1,30 @@
 import { floorToSecond } from '../calendar.ts';
-import { requirePossible, type Transition, type TransitionContext } from './purchase-transition.ts';
+import { requirePossible } from '../purchase-checks.ts';
+import type { Transition, TransitionContext } from './purchase-transition.ts';
 import { getInitialNotification } from './purchasing.ts';
 import { type Account, getLatestTransaction, type Product, type Purchase } from './records.ts';
 import type { StoreState } from './store-state.ts';
 
-/** A family member gets the purchase as well: transactions of their own, paid by nobody, ending when the owner's do. */
+/**
+ * Shares a purchase with a family member. The member gets separate transactions without a price that end with the owner's.
+ *
+ * @see https://developer.apple.com/documentation/storekit/supporting-family-sharing-in-your-app
+ */
 export function sharePurchase(
   owner: Purchase,
   member: Account,
-  { product, moment: context }: { product: Product; moment: TransitionContext },
+  { product, context }: { product: Product; context: TransitionContext },
 ): Transition {
   const isShareable = product.type === 'paid subscription' || product.type === 'non consumable';
-  requirePossible(isShareable, owner, `is a ${product.type}, which families do not share`);
+  requirePossible(isShareable, owner, `is a ${product.type}, which cannot be shared`);
   const { state } = owner.subscription ?? {};
   const isOwned = state === undefined ? getLatestTransaction(owner).revocation === undefined : state === 'ACTIVE';
   requirePossible(isOwned, owner, 'is not active');
   requirePossible(member.id !== owner.accountId, owner, 'belongs to this customer');
-  return { purchase: sharedWith(owner, member, context), notifications: [getInitialNotification(product)] };
+  return { purchase: createShare(owner, member, context), notifications: [getInitialNotification(product)] };
 }
 
-/** The shares that still live and die with the owner's purchase: those in the same state. */
+/** Lists the shares that follow the owner's purchase: not revoked and in the same state. */
 export const listLinkedShares = (state: StoreState, owner: Purchase): Purchase[] =>
   [...state.purchases.values()].filter(
     (purchase) =>
@@ -28,7 +33,7 @@ export const listLinkedShares = (state: StoreState, owner: Purchase): Purchase[]
       getLatestTransaction(purchase).revocation === undefined,
   );
 
-function sharedWith(owner: Purchase, member: Account, context: TransitionContext): Purchase {
+function createShare(owner: Purchase, member: Account, context: TransitionContext): Purchase {
   const { webOrderLineItemId, expiresDate, productId, currency } = getLatestTransaction(owner);
   const transactionId = context.nextId();
   const purchaseDate = floorToSecond(context.at);

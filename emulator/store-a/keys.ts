@@ -7,11 +7,11 @@ const generate = promisify(generateKeyPair);
 
 const Base64 = v.pipe(v.string(), v.base64());
 
-/** A private key with the certificates that vouch for it: its own, the intermediate, the root; DER in base64. */
+/** Private key in PEM with its certificate chain (leaf, intermediate, root) as DER in base64. */
 const Signer = v.object({ privateKey: v.string(), chain: v.tuple([Base64, Base64, Base64]) });
 export type Signer = v.InferOutput<typeof Signer>;
 
-/** All secrets of the store: what it signs with, and what it gave the developer to call its API with. */
+/** Signing keys of the store and API credentials of the developer. */
 export const Keys = v.object({
   signedData: Signer,
   receipts: Signer,
@@ -22,43 +22,45 @@ export const Keys = v.object({
 });
 export type Keys = v.InferOutput<typeof Keys>;
 
+// Extensions that mark the intermediate certificate and the leaf of Apple's signatures.
+// Source: https://developer.apple.com/documentation/appstoreserverapi/jwsdecodedheader
 const intermediateMarker = '1.2.840.113635.100.6.2.1';
 const leafMarker = '1.2.840.113635.100.6.11.1';
 
 const rootName: DistinguishedName = { commonName: 'Store A Root CA', organizationalUnit: 'Certification Authority' };
 const signingUnit = 'Worldwide Developer Relations';
 
-/** New keys under a new root: ECDSA for signed data, RSA for receipts, as the real store has. */
+/** Generates the keys and a root: ECDSA for signed data and RSA for receipts, as in the App Store. */
 export async function createKeys(): Promise<Keys> {
   const [root, ecAuthority, ecLeaf, rsaAuthority, rsaLeaf, api] = await Promise.all([
-    ellipticPair('P-384'),
-    ellipticPair('P-384'),
-    ellipticPair('P-256'),
-    rsaPair(),
-    rsaPair(),
-    ellipticPair('P-256'),
+    generateEcPair('P-384'),
+    generateEcPair('P-384'),
+    generateEcPair('P-256'),
+    generateRsaPair(),
+    generateRsaPair(),
+    generateEcPair('P-256'),
   ]);
   const authority: CertificateAuthority = { name: rootName, key: root.privateKey, publicKey: root.publicKey };
   return {
-    signedData: signer(authority, ecAuthority, ecLeaf),
-    receipts: signer(authority, rsaAuthority, rsaLeaf),
+    signedData: createSigner(authority, ecAuthority, ecLeaf),
+    receipts: createSigner(authority, rsaAuthority, rsaLeaf),
     issuerId: randomUUID(),
     keyId: randomBytes(5).toString('hex').toUpperCase(),
-    apiPrivateKey: pem(api.privateKey),
+    apiPrivateKey: toPem(api.privateKey),
     sharedSecret: randomBytes(16).toString('hex'),
   };
 }
 
-interface Pair {
+interface KeyPair {
   readonly publicKey: KeyObject;
   readonly privateKey: KeyObject;
 }
 
-const ellipticPair = (namedCurve: string): Promise<Pair> => generate('ec', { namedCurve });
+const generateEcPair = (namedCurve: string): Promise<KeyPair> => generate('ec', { namedCurve });
 
-const rsaPair = (): Promise<Pair> => generate('rsa', { modulusLength: 2048 });
+const generateRsaPair = (): Promise<KeyPair> => generate('rsa', { modulusLength: 2048 });
 
-function signer(root: CertificateAuthority, intermediate: Pair, leaf: Pair): Signer {
+function createSigner(root: CertificateAuthority, intermediate: KeyPair, leaf: KeyPair): Signer {
   const kind = leaf.privateKey.asymmetricKeyType === 'rsa' ? 'rsa' : 'ec';
   const name: DistinguishedName = {
     commonName: `Worldwide Developer Relations Certification Authority (${kind})`,
@@ -82,9 +84,9 @@ function signer(root: CertificateAuthority, intermediate: Pair, leaf: Pair): Sig
     }),
     createCertificate({ name: root.name, publicKey: root.publicKey, issuer: root, isAuthority: true }),
   ] as const;
-  return { privateKey: pem(leaf.privateKey), chain: [base64(chain[0]), base64(chain[1]), base64(chain[2])] };
+  return { privateKey: toPem(leaf.privateKey), chain: [toBase64(chain[0]), toBase64(chain[1]), toBase64(chain[2])] };
 }
 
-const pem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
+const toPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-const base64 = (der: Buffer): string => der.toString('base64');
+const toBase64 = (der: Buffer): string => der.toString('base64');

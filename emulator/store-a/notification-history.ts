@@ -20,42 +20,48 @@ const HistoryQuery = v.object({
 });
 type HistoryQuery = v.InferOutput<typeof HistoryQuery>;
 
-/** A notification with all that was posted of it: its copies count as attempts. */
+/** Notification with the attempts of all its copies. */
 interface SentNotification {
   readonly delivery: NotificationDelivery;
   readonly attempts: readonly DeliveryAttempt[];
 }
 
-/** `POST /inApps/v1/notifications/history`: what the store meant to post, the oldest first. */
+/**
+ * `POST /inApps/v1/notifications/history`: returns posted, held and failed notifications, the oldest first.
+ *
+ * @see https://developer.apple.com/documentation/appstoreserverapi/get-notification-history
+ */
 export function queryNotificationHistory(
   context: ResponseContext,
   call: StoreHttpRequest,
   environment: Environment,
 ): object {
-  const wanted = parseQuery(call, context.now());
-  const found = listSentNotifications(context, environment).filter((sent) => matchesQuery(context, sent, wanted));
-  const start = findStart(call.query.get('paginationToken'), found.length);
+  const query = parseQuery(call, context.now());
+  const notifications = listSentNotifications(context, environment).filter((sent) =>
+    matchesQuery(context, sent, query),
+  );
+  const start = findStart(call.query.get('paginationToken'), notifications.length);
   const end = start + pageSize;
-  const hasMore = end < found.length;
+  const hasMore = end < notifications.length;
   return {
     ...(hasMore && { paginationToken: Buffer.from(String(end)).toString('base64url') }),
     hasMore,
-    notificationHistory: found.slice(start, end).map(toHistoryItem),
+    notificationHistory: notifications.slice(start, end).map(toHistoryItem),
   };
 }
 
-/** A notification as the store tells of it later, with its latest six attempts. */
+/** Converts a notification to a history item with its latest six attempts. */
 export const toHistoryItem = ({ delivery, attempts }: SentNotification): object => ({
-  ...v.parse(Body, JSON.parse(delivery.body)),
+  ...v.parse(NotificationBody, JSON.parse(delivery.body)),
   sendAttempts: attempts.slice(-6).map((attempt) => ({
     attemptDate: attempt.at,
     sendAttemptResult: toSendAttemptResult(attempt),
   })),
 });
 
-const Body = v.object({ signedPayload: v.string() });
+const NotificationBody = v.object({ signedPayload: v.string() });
 
-/** The notifications of that environment, the oldest first. */
+/** Lists the notifications of the environment, the oldest first. */
 export function listSentNotifications(
   { deliveries: outgoing }: ResponseContext,
   environment: Environment,
@@ -64,9 +70,9 @@ export function listSentNotifications(
   for (const delivery of outgoing.list()) {
     if (delivery.native.environment !== environment) continue;
     const attempts = [...(byBody.get(delivery.body)?.attempts ?? []), ...delivery.attempts];
-    byBody.set(delivery.body, { delivery, attempts: attempts.sort((one, other) => one.at - other.at) });
+    byBody.set(delivery.body, { delivery, attempts: attempts.sort((a, b) => a.at - b.at) });
   }
-  return [...byBody.values()].sort((one, other) => one.delivery.at - other.delivery.at);
+  return [...byBody.values()].sort((a, b) => a.delivery.at - b.delivery.at);
 }
 
 const isSuccess = ({ status = 0 }: DeliveryAttempt): boolean => status >= 200 && status <= 206;
@@ -79,7 +85,7 @@ function toSendAttemptResult(attempt: DeliveryAttempt): string {
 
 function parseQuery({ body }: StoreHttpRequest, now: number): HistoryQuery {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), HistoryQuery), body.toString('utf8'));
-  if (!result.success) throw issueError(v.getDotPath(result.issues[0]) ?? '');
+  if (!result.success) throw queryError(v.getDotPath(result.issues[0]) ?? '');
   const { startDate, endDate, notificationType, transactionId } = result.output;
   if (startDate > endDate) throw apiError(4000013, 'Invalid request. The end date precedes the start date.');
   if (startDate < now - retentionMs) throw apiError(4000012, 'Invalid request. The start date is too far in the past.');
@@ -89,7 +95,7 @@ function parseQuery({ body }: StoreHttpRequest, now: number): HistoryQuery {
   return result.output;
 }
 
-function issueError(member: string): Error {
+function queryError(member: string): Error {
   if (member === 'startDate') return apiError(4000015, 'Invalid request. The startDate is not a time in milliseconds.');
   if (member === 'endDate') return apiError(4000016, 'Invalid request. The endDate is not a time in milliseconds.');
   return apiError(4000000, 'Bad request.');
@@ -98,16 +104,16 @@ function issueError(member: string): Error {
 function matchesQuery(
   { state }: ResponseContext,
   { delivery, attempts }: SentNotification,
-  wanted: HistoryQuery,
+  query: HistoryQuery,
 ): boolean {
   const { at, native, purchaseId } = delivery;
   return (
-    wanted.startDate <= at &&
-    at < wanted.endDate &&
-    (!wanted.onlyFailures || !attempts.some(isSuccess)) &&
-    (!wanted.notificationType || wanted.notificationType === native.notificationType) &&
-    (!wanted.notificationSubtype || wanted.notificationSubtype === native.subtype) &&
-    (!wanted.transactionId || state.purchaseIdsByTransaction.get(wanted.transactionId) === purchaseId)
+    query.startDate <= at &&
+    at < query.endDate &&
+    (!query.onlyFailures || !attempts.some(isSuccess)) &&
+    (!query.notificationType || query.notificationType === native.notificationType) &&
+    (!query.notificationSubtype || query.notificationSubtype === native.subtype) &&
+    (!query.transactionId || state.purchaseIdsByTransaction.get(query.transactionId) === purchaseId)
   );
 }
 

@@ -5,15 +5,18 @@ import type { StoreNotification } from '../emulated-store.ts';
 import type { OutgoingNotification } from '../outgoing-notification.ts';
 import { app } from './app.ts';
 import { Environment, getLatestTransaction } from './records.ts';
-import { type ResponseContext, signRenewal, signTransaction } from './response-context.ts';
-import { signJws } from './signed-data.ts';
+import { type ResponseContext, signPayload, signRenewal, signTransaction } from './response-context.ts';
 import { statusCodes } from './statuses.ts';
 import { getAccount } from './store-state.ts';
 
-/** Each after the attempt before; in the sandbox there is one attempt. */
+/**
+ * Delays after the previous attempt. In the sandbox the App Store sends a notification once.
+ *
+ * @see https://developer.apple.com/documentation/appstoreservernotifications/responding-to-app-store-server-notifications
+ */
 const retryDelaysMs = { Production: [1, 12, 24, 48, 72].map((hours) => hours * hourMs), Sandbox: [] } as const;
 
-/** What a notification says of itself; a test knows its id before it is sent. */
+/** Notification type and environment. The id of a test notification is set before it is sent. */
 const Native = v.object({
   notificationType: v.string(),
   subtype: v.exactOptional(v.string()),
@@ -21,45 +24,49 @@ const Native = v.object({
   notificationUUID: v.exactOptional(v.string()),
 });
 
-/** How the store posts a notification: signed once, so that every attempt and every copy has the same id. */
-export function toOutgoingNotification(context: ResponseContext, message: StoreNotification): OutgoingNotification {
-  const { environment, ...native } = v.parse(Native, message.native);
+/** Builds the HTTP request of a notification. It is signed once, so all attempts and copies have the same id. */
+export function toOutgoingNotification(
+  context: ResponseContext,
+  notification: StoreNotification,
+): OutgoingNotification {
+  const { environment, ...native } = v.parse(Native, notification.native);
   const isProduction = environment === 'Production';
-  // What the store says of the moment at which it happened, also when the clock has passed it in one go.
-  const then: ResponseContext = { ...context, now: () => message.at };
+  // The content is the state at the time of the change. The clock can be later if it was moved by a long period.
+  const contextAtChange: ResponseContext = { ...context, now: () => notification.at };
   const payload = {
     notificationUUID: randomUUID(),
     ...native,
     version: '2.0',
-    signedDate: message.at,
+    signedDate: notification.at,
     data: {
       ...(isProduction && { appAppleId: app.appAppleId }),
       bundleId: app.bundleId,
       bundleVersion: app.version,
       environment,
-      ...(native.notificationType !== 'TEST' && aboutPurchase(then, message)),
+      ...(native.notificationType !== 'TEST' && buildPurchaseData(contextAtChange, notification)),
       ...(native.notificationType === 'CONSUMPTION_REQUEST' && { consumptionRequestReason: 'UNINTENDED_PURCHASE' }),
     },
   };
   return {
-    body: JSON.stringify({ signedPayload: signJws(context.keys.signedData, payload) }),
+    body: JSON.stringify({ signedPayload: signPayload(context.keys, payload) }),
     buildHeaders: () => ({ 'content-type': 'application/json', 'user-agent': 'App Store Server Notifications/2.0' }),
     retryDelaysMs: retryDelaysMs[environment],
     isDelivered: (status) => status >= 200 && status <= 206,
   };
 }
 
-function aboutPurchase(context: ResponseContext, { purchaseId, transactionId }: StoreNotification): object {
+function buildPurchaseData(context: ResponseContext, { purchaseId, transactionId }: StoreNotification): object {
   const { state } = context;
   const purchase = state.purchases.get(purchaseId);
-  if (purchase === undefined) throw new Error(`There is no purchase ${purchaseId} to notify of`);
+  if (purchase === undefined) throw new Error(`There is no purchase ${purchaseId} of the notification`);
   const transaction =
-    purchase.transactions.find((one) => one.transactionId === transactionId) ?? getLatestTransaction(purchase);
-  const found = { account: getAccount(state, purchase), purchase, transaction };
+    purchase.transactions.find((candidate) => candidate.transactionId === transactionId) ??
+    getLatestTransaction(purchase);
+  const owned = { account: getAccount(state, purchase), purchase, transaction };
   return {
-    signedTransactionInfo: signTransaction(context, found),
+    signedTransactionInfo: signTransaction(context, owned),
     ...(purchase.subscription && {
-      signedRenewalInfo: signRenewal(context, found),
+      signedRenewalInfo: signRenewal(context, owned),
       status: statusCodes[purchase.subscription.state],
     }),
   };

@@ -1,11 +1,16 @@
 import { controlError } from '../control-error.ts';
+import { getProduct } from '../product.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import type { AppliedOffer } from './billing-period.ts';
 import { getPeriod } from './purchase-transition.ts';
 import type { Account, Product } from './records.ts';
-import { getProduct, listPurchases, type StoreState } from './store-state.ts';
+import { listPurchases, type StoreState } from './store-state.ts';
 
-/** The introductory offer that the order asks for; refuses a customer who had one in the group before. */
+/**
+ * Builds the introductory offer of an order. Throws 422 if the customer already had an offer in the subscription group.
+ *
+ * @see https://developer.apple.com/documentation/storekit/implementing-introductory-offers-in-your-app
+ */
 export function buildIntroductoryOffer(
   state: StoreState,
   order: PurchaseOrder,
@@ -14,24 +19,30 @@ export function buildIntroductoryOffer(
   const { trial = false, intro = false } = order;
   if (trial === false && intro === false) return undefined;
   if (product.type !== 'paid subscription')
-    throw controlError(422, `Only subscriptions have offers, not a ${product.type}.`);
-  if (trial !== false && intro !== false)
-    throw controlError(400, 'A first period is either a trial or an intro, not both.');
+    throw controlError(422, `Only subscriptions have offers; ${product.id} is a ${product.type}.`);
+  if (trial !== false && intro !== false) throw controlError(400, 'trial and intro cannot be combined.');
   if (hasUsedIntroOffer(state, buyer, product)) {
-    throw controlError(422, `This customer had an introductory offer in the group of ${product.id} before.`);
+    throw controlError(422, `This customer already had an introductory offer in the group of ${product.id}.`);
   }
-  return trial === false ? paidOffer(intro, product, order) : freeTrial(trial, product);
+  return trial === false ? buildPaidOffer(intro, product, order) : buildFreeTrial(trial, product);
 }
 
-const freeTrial = (trial: true | string, product: Product): AppliedOffer => ({
+const buildFreeTrial = (trial: true | string, product: Product): AppliedOffer => ({
   discountType: 'FREE_TRIAL',
   period: trial === true ? getPeriod(product) : trial,
   priceMicros: 0,
 });
 
-function paidOffer(intro: NonNullable<PurchaseOrder['intro']>, product: Product, order: PurchaseOrder): AppliedOffer {
-  const usual = { priceMicros: Math.round((order.priceMicros ?? product.priceMicros) / 2), period: getPeriod(product) };
-  const { priceMicros, period } = typeof intro === 'boolean' ? usual : { ...usual, ...intro };
+function buildPaidOffer(
+  intro: NonNullable<PurchaseOrder['intro']>,
+  product: Product,
+  order: PurchaseOrder,
+): AppliedOffer {
+  const defaults = {
+    priceMicros: Math.round((order.priceMicros ?? product.priceMicros) / 2),
+    period: getPeriod(product),
+  };
+  const { priceMicros, period } = typeof intro === 'boolean' ? defaults : { ...defaults, ...intro };
   return { discountType: period === getPeriod(product) ? 'PAY_AS_YOU_GO' : 'PAY_UP_FRONT', period, priceMicros };
 }
 

@@ -1,9 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { getProduct } from '../product.ts';
+import { requireSubscription } from '../purchase-checks.ts';
 import { toUserUuid } from '../user-uuid.ts';
 import { app, getStorefront, sandboxDownloadDate } from './app.ts';
-import { getPaidUntil, requireSubscription } from './purchase-transition.ts';
+import { getPaidUntil } from './purchase-transition.ts';
 import { type Account, getLatestTransaction, type Transaction } from './records.ts';
-import { getProduct, type OwnedTransaction, type StoreState } from './store-state.ts';
+import type { OwnedTransaction, StoreState } from './store-state.ts';
 
 const types = {
   'paid subscription': 'Auto-Renewable Subscription',
@@ -15,7 +17,11 @@ const types = {
 const introductoryOffer = 1;
 const offerCode = 3;
 
-/** The payload of a signed transaction (JWSTransactionDecodedPayload). */
+/**
+ * Builds the payload of a signed transaction.
+ *
+ * @see https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
+ */
 export function buildTransactionPayload(
   state: StoreState,
   { account, purchase, transaction }: OwnedTransaction,
@@ -39,21 +45,25 @@ export function buildTransactionPayload(
     ...(!isShared && getAppAccountToken(account)),
     inAppOwnershipType: isShared ? 'FAMILY_SHARED' : 'PURCHASED',
     signedDate: now,
-    ...revocation(transaction),
+    ...toRevocation(transaction),
     ...(isUpgraded && { isUpgraded }),
-    ...offer(transaction.offer),
+    ...toOffer(transaction.offer),
     environment: account.environment,
     transactionReason: transaction.reason,
     ...getStorefront(transaction.currency),
-    price: milliunits(transaction.priceMicros * quantity),
+    price: toMilliunits(transaction.priceMicros * quantity),
     currency: transaction.currency,
     appTransactionId: account.appTransactionId,
   };
 }
 
-/** The payload of a subscription's signed renewal information (JWSRenewalInfoDecodedPayload). */
+/**
+ * Builds the payload of a subscription's signed renewal information.
+ *
+ * @see https://developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload
+ */
 export function buildRenewalPayload({ account, purchase }: Omit<OwnedTransaction, 'transaction'>, now: number): object {
-  const { state, willRenew, renewal, expirationIntent, graceUntil, priceIncrease, comingOffer, recentStart } =
+  const { state, willRenew, renewal, expirationIntent, graceUntil, priceIncrease, nextOffer, recentStart } =
     requireSubscription(purchase);
   return {
     ...(expirationIntent !== undefined && { expirationIntent }),
@@ -64,19 +74,23 @@ export function buildRenewalPayload({ account, purchase }: Omit<OwnedTransaction
     ...(getPaidUntil(purchase) <= now && { isInBillingRetryPeriod: state === 'BILLING_RETRY' }),
     ...(priceIncrease && { priceIncreaseStatus: priceIncrease.accepted ? 1 : 0 }),
     ...(graceUntil !== undefined && { gracePeriodExpiresDate: graceUntil }),
-    ...(willRenew && offer(comingOffer)),
+    ...(willRenew && toOffer(nextOffer)),
     signedDate: now,
     environment: account.environment,
     recentSubscriptionStartDate: recentStart,
     renewalDate: getPaidUntil(purchase),
-    renewalPrice: milliunits(comingOffer?.priceMicros ?? priceIncrease?.priceMicros ?? renewal.priceMicros),
+    renewalPrice: toMilliunits(nextOffer?.priceMicros ?? priceIncrease?.priceMicros ?? renewal.priceMicros),
     currency: renewal.currency,
     appTransactionId: account.appTransactionId,
     ...(purchase.sharedFrom === undefined && getAppAccountToken(account)),
   };
 }
 
-/** The payload of the signed download of the application (JWSAppTransactionDecodedPayload). */
+/**
+ * Builds the payload of the signed app transaction.
+ *
+ * @see https://developer.apple.com/documentation/appstoreserverapi/jwsapptransactiondecodedpayload
+ */
 export function buildAppTransactionPayload(
   { environment, downloadedAt, appTransactionId }: Account,
   now: number,
@@ -98,13 +112,13 @@ export function buildAppTransactionPayload(
   };
 }
 
-/** The token of the customer's user in the application, when there is one. */
+/** Returns the app account token of the customer; empty without a username. */
 export const getAppAccountToken = ({ applicationUsername }: Account): { appAccountToken?: string } =>
   applicationUsername === undefined ? {} : { appAccountToken: toUserUuid(applicationUsername) };
 
-const milliunits = (micros: number): number => Math.round(micros / 1000);
+const toMilliunits = (micros: number): number => Math.round(micros / 1000);
 
-function offer(offer: Transaction['offer']): object {
+function toOffer(offer: Transaction['offer']): object {
   if (offer === undefined) return {};
   const { code, discountType, period } = offer;
   return {
@@ -115,7 +129,7 @@ function offer(offer: Transaction['offer']): object {
   };
 }
 
-function revocation({ revocation }: Transaction): object {
+function toRevocation({ revocation }: Transaction): object {
   if (revocation === undefined) return {};
   return {
     revocationReason: revocation.reason,

@@ -1,10 +1,10 @@
+import { createAnchor } from '../billing-anchor.ts';
 import { countDays, floorToSecond } from '../calendar.ts';
-import { buildPeriodTransaction, createAnchor } from './billing-period.ts';
+import { requirePossible, requireSubscription } from '../purchase-checks.ts';
+import { buildPeriodTransaction } from './billing-period.ts';
 import {
   buildNotificationType,
   getPeriod,
-  requirePossible,
-  requireSubscription,
   type Transition,
   type TransitionContext,
   withEndAt,
@@ -15,36 +15,36 @@ import {
 import { getLatestTransaction, type Product, type Purchase } from './records.ts';
 
 /**
- * The customer moves to another product of the group: at once to one that costs more a day, or as much for as long;
- * otherwise from the next renewal on. Naming the current product takes such a move back.
+ * Changes the product within the subscription group. Immediate if the new product costs more per day, or costs the
+ * same and has the same period; otherwise at the next renewal. The current product cancels a scheduled change.
  */
 export function changePlan(purchase: Purchase, product: Product, context: TransitionContext): Transition {
   const { state, renewal } = requireSubscription(purchase);
-  requirePossible(state === 'ACTIVE', purchase, `is ${state}: only an active subscription changes its plan`);
+  requirePossible(state === 'ACTIVE', purchase, `is ${state}: only the plan of an active subscription can be changed`);
   requirePossible(product.id !== renewal.productId, purchase, `renews as ${product.id} already`);
   const current = context.product(getLatestTransaction(purchase).productId);
   requirePossible(product.group === current.group, purchase, `is in another subscription group than ${product.id}`);
-  const renewsAs = withRenewalProduct(purchase, product);
+  const withNextProduct = withRenewalProduct(purchase, product);
   if (product.id === current.id)
-    return { purchase: renewsAs, notifications: [buildNotificationType('DID_CHANGE_RENEWAL_PREF')] };
+    return { purchase: withNextProduct, notifications: [buildNotificationType('DID_CHANGE_RENEWAL_PREF')] };
   return isImmediate(current, product)
     ? {
-        purchase: replacePlan(renewsAs, product, context),
+        purchase: replacePlan(withNextProduct, product, context),
         notifications: [buildNotificationType('DID_CHANGE_RENEWAL_PREF', 'UPGRADE')],
       }
-    : { purchase: renewsAs, notifications: [buildNotificationType('DID_CHANGE_RENEWAL_PREF', 'DOWNGRADE')] };
+    : { purchase: withNextProduct, notifications: [buildNotificationType('DID_CHANGE_RENEWAL_PREF', 'DOWNGRADE')] };
 }
 
 function withRenewalProduct(purchase: Purchase, { id, priceMicros, currency }: Product): Purchase {
-  const { priceIncrease: _forgotten, comingOffer: _lost, ...subscription } = requireSubscription(purchase);
+  const { priceIncrease: _obsolete, nextOffer: _lost, ...subscription } = requireSubscription(purchase);
   const renewal = { productId: id, priceMicros: purchase.sharedFrom === undefined ? priceMicros : 0, currency };
   return { ...purchase, subscription: { ...subscription, willRenew: true, renewal } };
 }
 
 function isImmediate(current: Product, next: Product): boolean {
-  const perDay = (product: Product): number => product.priceMicros / countDays(getPeriod(product));
-  if (perDay(next) === perDay(current)) return getPeriod(next) === getPeriod(current);
-  return perDay(next) > perDay(current);
+  const getPricePerDay = (product: Product): number => product.priceMicros / countDays(getPeriod(product));
+  if (getPricePerDay(next) === getPricePerDay(current)) return getPeriod(next) === getPeriod(current);
+  return getPricePerDay(next) > getPricePerDay(current);
 }
 
 function replacePlan(purchase: Purchase, product: Product, context: TransitionContext): Purchase {

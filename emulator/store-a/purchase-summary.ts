@@ -1,8 +1,10 @@
+import { formatTime } from '../calendar.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
+import { getProduct } from '../product.ts';
 import { getLatestTransaction, type Purchase } from './records.ts';
-import { getAccount, getProduct, type StoreState } from './store-state.ts';
+import { getAccount, type StoreState } from './store-state.ts';
 
-/** A purchase as the control API shows it. */
+/** Converts a purchase for responses of the control API. */
 export function toPurchaseSummary(state: StoreState, purchase: Purchase): PurchaseSummary {
   const { environment, applicationUsername } = getAccount(state, purchase);
   const { productId, transactionId, expiresDate, revocation } = getLatestTransaction(purchase);
@@ -17,9 +19,9 @@ export function toPurchaseSummary(state: StoreState, purchase: Purchase): Purcha
     ...(sharedFrom !== undefined && { sharedFrom }),
     transactionId,
     transactions: purchase.transactions.length,
-    ...(expiresDate !== undefined && { expiresDate: new Date(expiresDate).toISOString() }),
+    ...(expiresDate !== undefined && { expiresDate: formatTime(expiresDate) }),
     ...(subscription?.graceUntil !== undefined && {
-      gracePeriodExpiresDate: new Date(subscription.graceUntil).toISOString(),
+      gracePeriodExpiresDate: formatTime(subscription.graceUntil),
     }),
     ...(subscription && { autoRenewStatus: subscription.willRenew ? 1 : 0, renewsAs: subscription.renewal.productId }),
   };

@@ -1,52 +1,52 @@
 import { floorToSecond, type Period } from '../calendar.ts';
-import { controlError } from '../control-error.ts';
+import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import { getLatestTransaction, type Product, type Purchase, type Subscription, type Transaction } from './records.ts';
 
-/** When something happens, and what it may look up or take. */
+/** Time of a transition, with access to the catalogue and to new ids. */
 export interface TransitionContext {
   readonly at: number;
   readonly product: (productId: string) => Product;
   readonly nextId: () => string;
 }
 
-/** A server notification, by the type and subtype of App Store Server Notifications version 2. */
+/**
+ * Type and subtype of a server notification.
+ *
+ * @see https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
+ */
 export interface NotificationType {
   readonly notificationType: string;
   readonly subtype?: string;
-  /** The transaction that it is about, when that is not the latest. */
+  /** Transaction of the notification, if it is not the latest. */
   readonly transactionId?: string;
 }
 
-/** A purchase after something happened to it, and the notifications that the store sends of it. */
+/** Purchase after a transition, with the notifications of the store. */
 export interface Transition {
   readonly purchase: Purchase;
   readonly notifications: readonly NotificationType[];
 }
 
-/** A notification of this type and subtype. */
+/** Builds a notification type. */
 export const buildNotificationType = (notificationType: string, subtype?: string): NotificationType => ({
   notificationType,
   ...(subtype !== undefined && { subtype }),
 });
 
-/** The subscription of a purchase; refuses a purchase that is none. */
-export function requireSubscription(purchase: Purchase): Subscription {
-  if (purchase.subscription === undefined) throw controlError(422, `${purchase.id} is not a subscription.`);
-  return purchase.subscription;
+/** Returns the transaction with this id. Throws 422 if the purchase does not have it. */
+export function requireTransaction(purchase: Purchase, transactionId: string): Transaction {
+  const transaction = purchase.transactions.find((candidate) => candidate.transactionId === transactionId);
+  requirePossible(transaction !== undefined, purchase, `does not have transaction ${transactionId}`);
+  return transaction;
 }
 
-/** Refuses what the store does not do in the subscription's state. */
-export function requirePossible(isPossible: boolean, { id }: Purchase, problem: string): asserts isPossible {
-  if (!isPossible) throw controlError(422, `${id} ${problem}.`);
-}
-
-/** The purchase with some members of its subscription replaced. */
+/** Copies a purchase with members of its subscription replaced. */
 export const withSubscription = (purchase: Purchase, patch: Partial<Subscription>): Purchase => ({
   ...purchase,
   subscription: { ...requireSubscription(purchase), ...patch },
 });
 
-/** The purchase in another state; the members that belonged to the earlier one alone are gone. */
+/** Copies a purchase with another subscription state, without the members of the previous state. */
 export function withSubscriptionState(
   purchase: Purchase,
   state: Pick<Subscription, 'state' | 'willRenew'> & Partial<Subscription>,
@@ -55,51 +55,53 @@ export function withSubscriptionState(
   return { ...purchase, subscription: { ...rest, ...state } };
 }
 
-/** The purchase with its latest transaction changed. */
+/** Copies a purchase with members of its latest transaction replaced. */
 export const withLatestTransaction = (purchase: Purchase, patch: Partial<Transaction>): Purchase => ({
   ...purchase,
   transactions: replaceTransaction(purchase.transactions, { ...getLatestTransaction(purchase), ...patch }),
 });
 
-/** The purchase with one more transaction. */
+/** Copies a purchase with a transaction added. */
 export const withTransaction = (purchase: Purchase, transaction: Transaction): Purchase => {
   const [first, ...others] = purchase.transactions;
   return { ...purchase, transactions: [first, ...others, transaction] };
 };
 
-/** The transactions with the one of the same id replaced. */
+/** Replaces the transaction with the same id. */
 export function replaceTransaction(
   transactions: Purchase['transactions'],
   changed: Transaction,
 ): Purchase['transactions'] {
-  return mapTransactions(transactions, (one) => (one.transactionId === changed.transactionId ? changed : one));
+  return mapTransactions(transactions, (transaction) =>
+    transaction.transactionId === changed.transactionId ? changed : transaction,
+  );
 }
 
-/** The purchase with nothing paid beyond `at`: what was to last longer ends then. */
+/** Copies a purchase with all transactions ended at `at` or earlier. */
 export const withEndAt = (purchase: Purchase, at: number): Purchase => ({
   ...purchase,
-  transactions: mapTransactions(purchase.transactions, (one) =>
-    one.expiresDate === undefined || one.expiresDate <= at
-      ? one
+  transactions: mapTransactions(purchase.transactions, (transaction) =>
+    transaction.expiresDate === undefined || transaction.expiresDate <= at
+      ? transaction
       : {
-          ...one,
-          purchaseDate: Math.min(one.purchaseDate, floorToSecond(at)),
+          ...transaction,
+          purchaseDate: Math.min(transaction.purchaseDate, floorToSecond(at)),
           expiresDate: floorToSecond(at),
           changedAt: at,
         },
   ),
 });
 
-/** The period of a subscription's product. */
+/** Returns the period of a subscription product. */
 export const getPeriod = ({ id, period }: Product): Period => {
-  if (period === undefined) throw new Error(`The subscription ${id} has no period`);
+  if (period === undefined) throw new Error(`The period of subscription ${id} is missing`);
   return period;
 };
 
-/** When the paid time of a subscription ends. */
+/** Returns the end of the paid time of a subscription. */
 export function getPaidUntil(purchase: Purchase): number {
   const { expiresDate, transactionId } = getLatestTransaction(purchase);
-  if (expiresDate === undefined) throw new Error(`The transaction ${transactionId} does not end`);
+  if (expiresDate === undefined) throw new Error(`The expiration of transaction ${transactionId} is missing`);
   return expiresDate;
 }
 

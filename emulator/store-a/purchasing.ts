@@ -1,7 +1,8 @@
+import { createAnchor } from '../billing-anchor.ts';
 import { floorToSecond } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
-import { type AppliedOffer, buildPeriodTransaction, createAnchor } from './billing-period.ts';
+import { type AppliedOffer, buildPeriodTransaction } from './billing-period.ts';
 import { buildIntroductoryOffer } from './offers.ts';
 import {
   buildNotificationType,
@@ -20,36 +21,36 @@ interface Sale {
   readonly product: Product;
 }
 
-/** What the customer gets for the order: a new purchase, or a subscription of the group that had ended, renewed. */
+/** Executes an order: creates a purchase, or resubscribes to an ended subscription of the group. */
 export function purchaseProduct(state: StoreState, sale: Sale, context: TransitionContext): Transition {
   const { order, buyer, product } = sale;
   const offer = buildIntroductoryOffer(state, order, sale);
-  const [before] = listPurchases(state, buyer.id).filter((purchase) => isStillOwned(purchase, product, context));
-  if (before === undefined) {
+  const [existing] = listPurchases(state, buyer.id).filter((purchase) => isRelevant(purchase, product, context));
+  if (existing === undefined) {
     const purchase =
       product.type === 'paid subscription'
         ? createSubscription(sale, offer, context)
         : createOneTimePurchase(sale, context);
     return { purchase, notifications: [getInitialNotification(product)] };
   }
-  if (before.subscription === undefined) {
-    throw controlError(422, `This customer owns ${product.id} already, by ${before.id}.`);
+  if (existing.subscription === undefined) {
+    throw controlError(422, `This customer already owns ${product.id} (${existing.id}).`);
   }
-  const { priceIncrease: _past, ...subscription } = before.subscription;
+  const { priceIncrease: _obsolete, ...subscription } = existing.subscription;
   if (subscription.state !== 'EXPIRED' && subscription.state !== 'REVOKED') {
-    throw controlError(422, `This customer is subscribed in the group of ${product.id} already, by ${before.id}.`);
+    throw controlError(422, `This customer is already subscribed in the group of ${product.id} (${existing.id}).`);
   }
-  return resubscribe({ ...before, subscription: { ...subscription, renewal: toPrice(sale) } }, context, offer);
+  return resubscribe({ ...existing, subscription: { ...subscription, renewal: toPrice(sale) } }, context, offer);
 }
 
-/** The notification of a new purchase. */
+/** Returns the notification of a new purchase. */
 export const getInitialNotification = ({ type }: Product): NotificationType =>
   type === 'paid subscription'
     ? buildNotificationType('SUBSCRIBED', 'INITIAL_BUY')
     : buildNotificationType('ONE_TIME_CHARGE');
 
-/** Whether an earlier purchase of one's own stands in the way of a new one, or is what a new one continues. */
-function isStillOwned(purchase: Purchase, product: Product, context: TransitionContext): boolean {
+/** Whether an earlier purchase prevents a new one or is continued by it. Family shares are ignored. */
+function isRelevant(purchase: Purchase, product: Product, context: TransitionContext): boolean {
   if (purchase.sharedFrom !== undefined) return false;
   const { productId, revocation } = getLatestTransaction(purchase);
   if (product.type === 'paid subscription') return context.product(productId).group === product.group;

@@ -1,10 +1,15 @@
+import { getProduct } from '../product.ts';
+import { requireSubscription } from '../purchase-checks.ts';
 import { app, sandboxDownloadDate } from './app.ts';
 import { getAppAccountToken } from './payloads.ts';
-import { requireSubscription } from './purchase-transition.ts';
 import { type Account, getLatestTransaction, type Purchase } from './records.ts';
-import { getProduct, type OwnedTransaction, type StoreState } from './store-state.ts';
+import type { OwnedTransaction, StoreState } from './store-state.ts';
 
-/** A transaction in the words of verifyReceipt: every value is text. */
+/**
+ * Builds a transaction in the format of verifyReceipt: all values are strings.
+ *
+ * @see https://developer.apple.com/documentation/appstorereceipts/responsebody
+ */
 export function buildInAppRecord(state: StoreState, { account, purchase, transaction }: OwnedTransaction): object {
   const { expiresDate, revocation, offer, webOrderLineItemId } = transaction;
   const { appAccountToken } = getAppAccountToken(account);
@@ -34,7 +39,7 @@ export function buildInAppRecord(state: StoreState, { account, purchase, transac
   };
 }
 
-/** What comes next for a subscription, in the words of verifyReceipt. */
+/** Builds the pending renewal of a subscription in the format of verifyReceipt. */
 export function buildPendingRenewal(purchase: Purchase): object {
   const { state, willRenew, renewal, expirationIntent, graceUntil, priceIncrease } = requireSubscription(purchase);
   const hasEnded = state === 'EXPIRED' || state === 'BILLING_RETRY';
@@ -53,10 +58,10 @@ export function buildPendingRenewal(purchase: Purchase): object {
   };
 }
 
-/** The receipt itself in the words of verifyReceipt, without its purchases. */
+/** Builds the receipt in the format of verifyReceipt, without its purchases. */
 export function buildReceiptRecord(
   { environment, downloadedAt, appTransactionId }: Account,
-  when: ReceiptDates,
+  dates: ReceiptDates,
 ): object {
   const isProduction = environment === 'Production';
   const adamId = isProduction ? app.appAppleId : 0;
@@ -68,27 +73,27 @@ export function buildReceiptRecord(
     application_version: app.version,
     download_id: isProduction ? Number(appTransactionId) : 0,
     version_external_identifier: isProduction ? app.versionExternalIdentifier : 0,
-    ...formatDate('receipt_creation_date', when.createdAt),
-    ...formatDate('request_date', when.requestedAt),
+    ...formatDate('receipt_creation_date', dates.createdAt),
+    ...formatDate('request_date', dates.requestedAt),
     ...formatDate('original_purchase_date', isProduction ? downloadedAt : sandboxDownloadDate),
     original_application_version: app.originalVersion[environment],
   };
 }
 
-/** When the device got the receipt, and when the store is asked about it. */
+/** Creation date of the receipt and time of the verifyReceipt call. */
 export interface ReceiptDates {
   readonly createdAt: number;
   readonly requestedAt: number;
 }
 
-/** One moment in the three forms in which verifyReceipt repeats it. */
+/** Formats a time in the three formats of verifyReceipt. */
 function formatDate(name: string, at: number): Record<string, string> {
   return {
-    [name]: `${inZone(at, 'UTC')} Etc/GMT`,
+    [name]: `${formatInZone(at, 'UTC')} Etc/GMT`,
     [`${name}_ms`]: String(at),
-    [`${name}_pst`]: `${inZone(at, 'America/Los_Angeles')} America/Los_Angeles`,
+    [`${name}_pst`]: `${formatInZone(at, 'America/Los_Angeles')} America/Los_Angeles`,
   };
 }
 
-// The Swedish locale writes dates as ISO 8601 does.
-const inZone = (at: number, timeZone: string): string => new Date(at).toLocaleString('sv-SE', { timeZone });
+// The Swedish locale formats dates as ISO 8601.
+const formatInZone = (at: number, timeZone: string): string => new Date(at).toLocaleString('sv-SE', { timeZone });

@@ -1,23 +1,17 @@
 import * as v from 'valibot';
+import { BillingAnchor } from '../billing-anchor.ts';
 import { Period } from '../calendar.ts';
-import { ProductType } from '../purchase-order.ts';
+import { Product as CommonProduct } from '../product.ts';
 
-/** Which of the two worlds a purchase lives in; neither knows the other's transactions. */
+/** Environment of a purchase. Each environment returns only its own transactions. */
 export const Environment = v.picklist(['Production', 'Sandbox']);
 export type Environment = v.InferOutput<typeof Environment>;
 
-/** Something for sale; a subscription has a period and a group, other products a period where the buyer is told one. */
-export const Product = v.object({
-  id: v.string(),
-  type: ProductType,
-  priceMicros: v.number(),
-  currency: v.string(),
-  period: v.exactOptional(Period),
-  group: v.exactOptional(v.string()),
-});
+/** Product of the catalogue. A subscription also has a group. */
+export const Product = v.object({ ...CommonProduct.entries, group: v.exactOptional(v.string()) });
 export type Product = Readonly<v.InferOutput<typeof Product>>;
 
-/** A customer's account with the store, as far as this application goes: it owns purchases and downloaded the app. */
+/** Store account of a customer, with the download of the app. */
 export const Account = v.object({
   id: v.string(),
   environment: Environment,
@@ -30,66 +24,65 @@ export type Account = Readonly<v.InferOutput<typeof Account>>;
 const Offer = v.object({
   discountType: v.picklist(['FREE_TRIAL', 'PAY_AS_YOU_GO', 'PAY_UP_FRONT']),
   period: Period,
-  /** Names the offer that a code was redeemed for; absent for the introductory one. */
+  /** Identifier of a redeemed offer code; absent for an introductory offer. */
   code: v.exactOptional(v.string()),
 });
 
 const Revocation = v.object({
   date: v.number(),
-  /** 0 for another reason, 1 for a defect of the application. */
+  /** 1 is an issue with the app, 0 is any other reason. */
   reason: v.picklist([0, 1]),
   type: v.exactOptional(v.picklist(['REFUND_FULL', 'FAMILY_REVOKE'])),
 });
 
-/** One payment of a purchase, or a share of one. */
+/** Payment of a purchase, or its family share. */
 export const Transaction = v.object({
   transactionId: v.string(),
   webOrderLineItemId: v.exactOptional(v.string()),
   productId: v.string(),
   purchaseDate: v.number(),
   expiresDate: v.exactOptional(v.number()),
-  /** Of one piece. */
+  /** Price of one unit. */
   priceMicros: v.number(),
   currency: v.string(),
   quantity: v.number(),
   reason: v.picklist(['PURCHASE', 'RENEWAL']),
-  /** The offer that applied. */
+  /** Applied offer. */
   offer: v.exactOptional(Offer),
   isUpgraded: v.exactOptional(v.literal(true)),
   revocation: v.exactOptional(Revocation),
-  /** When the store last touched the transaction: the order of histories. */
+  /** Time of the last modification, by which histories are sorted. */
   changedAt: v.number(),
 });
 export type Transaction = Readonly<v.InferOutput<typeof Transaction>>;
 
-/** What a subscription is at the moment, beyond its transactions. */
+/** Current state of a subscription. */
 export const Subscription = v.object({
   state: v.picklist(['ACTIVE', 'EXPIRED', 'BILLING_RETRY', 'BILLING_GRACE_PERIOD', 'REVOKED']),
-  /** Whether the customer lets it renew. */
+  /** Renewal intent of the customer. */
   willRenew: v.boolean(),
-  /** Whether it renews by itself when the clock passes the end of a period. */
+  /** Whether it renews automatically when the clock passes the end of a period. */
   renewsAutomatically: v.boolean(),
-  /** What it renews as: another product than the current one after a downgrade. */
+  /** Product of the next renewal. It differs from the current product after a downgrade. */
   renewal: v.object({ productId: v.string(), priceMicros: v.number(), currency: v.string() }),
-  /** The current period ends `periods` periods after `date`, so that a month of 31 days keeps its day. */
-  anchor: v.object({ date: v.number(), period: Period, periods: v.number() }),
-  /** Why it expired: 1 the customer cancelled, 2 no payment, 3 no consent to a price, 5 the renewal never came. */
+  anchor: BillingAnchor,
+  /** 1 is canceled by the customer, 2 a billing error, 3 a declined price increase, 5 any other reason. */
   expirationIntent: v.exactOptional(v.picklist([1, 2, 3, 5])),
   graceUntil: v.exactOptional(v.number()),
   priceIncrease: v.exactOptional(v.object({ accepted: v.boolean(), priceMicros: v.number() })),
-  /** The offer that applies to the next renewal. */
-  comingOffer: v.exactOptional(v.object({ ...Offer.entries, priceMicros: v.number() })),
-  /** The start of the current run of periods. */
+  /** Offer of the next renewal. */
+  nextOffer: v.exactOptional(v.object({ ...Offer.entries, priceMicros: v.number() })),
+  /** Start of the current series of periods without a gap of 60 days or more. */
   recentStart: v.number(),
 });
 export type Subscription = Readonly<v.InferOutput<typeof Subscription>>;
 
-/** What one original transaction stands for. */
+/** Purchase: all transactions with one original transaction id. */
 export const Purchase = v.object({
-  /** The original transaction id. */
+  /** Original transaction id. */
   id: v.string(),
   accountId: v.string(),
-  /** The purchase that the family's organizer made; absent for one's own. */
+  /** Purchase of the family member who paid; absent for an own purchase. */
   sharedFrom: v.exactOptional(v.string()),
   /** Oldest first. */
   transactions: v.pipe(v.tupleWithRest([Transaction], Transaction), v.readonly()),
@@ -97,5 +90,5 @@ export const Purchase = v.object({
 });
 export type Purchase = Readonly<v.InferOutput<typeof Purchase>>;
 
-/** The latest transaction, which tells what the purchase is now. */
+/** Returns the latest transaction, which determines the state of the purchase. */
 export const getLatestTransaction = ({ transactions }: Purchase): Transaction => transactions.at(-1) ?? transactions[0];

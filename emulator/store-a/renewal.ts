@@ -1,18 +1,18 @@
+import { advanceAnchor } from '../billing-anchor.ts';
 import { dayMs, floorToSecond } from '../calendar.ts';
-import { type AppliedOffer, advanceAnchor, buildPeriodTransaction, type PaidPeriod } from './billing-period.ts';
+import { requirePossible, requireSubscription } from '../purchase-checks.ts';
+import { type AppliedOffer, buildPeriodTransaction, type PaidPeriod } from './billing-period.ts';
 import {
   buildNotificationType,
   getPaidUntil,
   getPeriod,
-  requirePossible,
-  requireSubscription,
   type Transition,
   type TransitionContext,
   withTransaction,
 } from './purchase-transition.ts';
 import { getLatestTransaction, type Purchase, type Subscription } from './records.ts';
 
-/** Pays the next period: at the end of the current one, late while payment failed, or anew after it expired. */
+/** Pays the next period: a renewal, a recovery after a failed payment or a resubscription. */
 export function renew(purchase: Purchase, context: TransitionContext): Transition {
   const { state } = requireSubscription(purchase);
   if (state === 'ACTIVE') return renewInTime(purchase, context);
@@ -20,7 +20,7 @@ export function renew(purchase: Purchase, context: TransitionContext): Transitio
   return resubscribe(purchase, context);
 }
 
-/** The payment that had failed succeeds: without a gap in a grace period, from now on after it. */
+/** Pays a failed renewal. In a grace period the next period follows without a gap, otherwise it starts now. */
 export function recover(purchase: Purchase, context: TransitionContext): Transition {
   const { state, willRenew } = requireSubscription(purchase);
   requirePossible(
@@ -28,7 +28,7 @@ export function recover(purchase: Purchase, context: TransitionContext): Transit
     purchase,
     `is ${state}: no payment failed`,
   );
-  requirePossible(willRenew, purchase, 'was cancelled');
+  requirePossible(willRenew, purchase, 'is canceled');
   const start = state === 'BILLING_GRACE_PERIOD' ? getPaidUntil(purchase) : floorToSecond(context.at);
   return {
     purchase: withPeriod(purchase, { start, reason: 'RENEWAL' }, context),
@@ -36,10 +36,10 @@ export function recover(purchase: Purchase, context: TransitionContext): Transit
   };
 }
 
-/** The customer buys an ended subscription again; it keeps its original transaction id. */
+/** Buys an ended subscription again. It keeps its original transaction id. */
 export function resubscribe(purchase: Purchase, context: TransitionContext, offer?: AppliedOffer): Transition {
   const { state } = requireSubscription(purchase);
-  requirePossible(state === 'EXPIRED' || state === 'REVOKED', purchase, `is ${state}: it has not ended`);
+  requirePossible(state === 'EXPIRED' || state === 'REVOKED', purchase, `is ${state} and has not ended`);
   return {
     purchase: withPeriod(purchase, { start: floorToSecond(context.at), reason: 'PURCHASE', offer }, context),
     notifications: [buildNotificationType('SUBSCRIBED', 'RESUBSCRIBE')],
@@ -48,8 +48,8 @@ export function resubscribe(purchase: Purchase, context: TransitionContext, offe
 
 function renewInTime(purchase: Purchase, context: TransitionContext): Transition {
   const { willRenew, priceIncrease } = requireSubscription(purchase);
-  requirePossible(willRenew, purchase, 'was cancelled and does not renew');
-  requirePossible(priceIncrease?.accepted !== false, purchase, 'does not renew before its higher price is accepted');
+  requirePossible(willRenew, purchase, 'is canceled and does not renew');
+  requirePossible(priceIncrease?.accepted !== false, purchase, 'cannot renew until the price increase is accepted');
   return {
     purchase: withPeriod(purchase, { start: getPaidUntil(purchase), reason: 'RENEWAL' }, context),
     notifications: [buildNotificationType('DID_RENEW')],
@@ -59,17 +59,17 @@ function renewInTime(purchase: Purchase, context: TransitionContext): Transition
 type NextPeriod = Pick<PaidPeriod, 'start' | 'reason' | 'offer'>;
 
 function withPeriod(purchase: Purchase, next: NextPeriod, context: TransitionContext): Purchase {
-  const before = requireSubscription(purchase);
-  const offer = next.offer ?? (next.reason === 'RENEWAL' ? before.comingOffer : undefined);
-  const period = offer?.period ?? getPeriod(context.product(before.renewal.productId));
-  const priceMicros = before.priceIncrease?.accepted ? before.priceIncrease.priceMicros : before.renewal.priceMicros;
+  const current = requireSubscription(purchase);
+  const offer = next.offer ?? (next.reason === 'RENEWAL' ? current.nextOffer : undefined);
+  const period = offer?.period ?? getPeriod(context.product(current.renewal.productId));
+  const priceMicros = current.priceIncrease?.accepted ? current.priceIncrease.priceMicros : current.renewal.priceMicros;
   const subscription: Subscription = {
     state: 'ACTIVE',
     willRenew: true,
-    renewsAutomatically: before.renewsAutomatically,
-    renewal: { ...before.renewal, priceMicros },
-    anchor: advanceAnchor(before.anchor, period, next.start),
-    recentStart: next.start - getPaidUntil(purchase) < 60 * dayMs ? before.recentStart : next.start,
+    renewsAutomatically: current.renewsAutomatically,
+    renewal: { ...current.renewal, priceMicros },
+    anchor: advanceAnchor(current.anchor, period, next.start),
+    recentStart: next.start - getPaidUntil(purchase) < 60 * dayMs ? current.recentStart : next.start,
   };
   const { anchor, renewal: price } = subscription;
   const transaction = buildPeriodTransaction(

@@ -1,26 +1,34 @@
+import { signJwt } from '../crypto/jwt.ts';
 import type { NotificationDeliveries } from '../emulated-store.ts';
+import type { StoreResponseContext } from '../response-context.ts';
 import type { Keys } from './keys.ts';
 import { buildAppTransactionPayload, buildRenewalPayload, buildTransactionPayload } from './payloads.ts';
-import type { Account, Purchase } from './records.ts';
-import { signJws } from './signed-data.ts';
+import type { Account } from './records.ts';
 import type { OwnedTransaction, StoreState } from './store-state.ts';
 
-/** What answers are made of: the state, the keys to sign with, the time and the notifications on their way. */
-export interface ResponseContext {
-  readonly state: StoreState;
-  readonly keys: Keys;
-  readonly now: () => number;
+/** Data from which the store builds responses. */
+export interface ResponseContext extends StoreResponseContext<StoreState, Keys> {
   readonly deliveries: NotificationDeliveries;
 }
 
-/** A transaction as the store signs it, for its API and for the device. */
-export const signTransaction = ({ state, keys, now }: ResponseContext, found: OwnedTransaction): string =>
-  signJws(keys.signedData, buildTransactionPayload(state, found, now()));
+/**
+ * Signs a payload as JWS with the certificate chain in its header.
+ *
+ * @see https://developer.apple.com/documentation/appstoreserverapi/jwsdecodedheader
+ */
+export const signPayload = ({ signedData: { privateKey, chain } }: Keys, payload: object): string =>
+  signJwt({ alg: 'ES256', x5c: chain }, payload, privateKey);
 
-/** What comes next for a subscription, signed. */
-export const signRenewal = ({ keys, now }: ResponseContext, owned: { account: Account; purchase: Purchase }): string =>
-  signJws(keys.signedData, buildRenewalPayload(owned, now()));
+/** Signs a transaction, for the API and for the device. */
+export const signTransaction = ({ state, keys, now }: ResponseContext, owned: OwnedTransaction): string =>
+  signPayload(keys, buildTransactionPayload(state, owned, now()));
 
-/** The customer's download of the application, signed. */
+/** Signs the renewal information of a subscription. */
+export const signRenewal = (
+  { keys, now }: ResponseContext,
+  owned: Pick<OwnedTransaction, 'account' | 'purchase'>,
+): string => signPayload(keys, buildRenewalPayload(owned, now()));
+
+/** Signs the app transaction of a customer. */
 export const signAppTransaction = ({ keys, now }: ResponseContext, account: Account): string =>
-  signJws(keys.signedData, buildAppTransactionPayload(account, now()));
+  signPayload(keys, buildAppTransactionPayload(account, now()));

@@ -12,19 +12,19 @@ import { getTestNotificationStatus, requestTestNotification } from './test-notif
 import { filterTransactions, type HistoryPage, listTransactions, toPage } from './transaction-history.ts';
 
 const lookups: Readonly<
-  Record<string, (context: ResponseContext, found: OwnedTransaction, query: URLSearchParams) => object>
+  Record<string, (context: ResponseContext, owned: OwnedTransaction, query: URLSearchParams) => object>
 > = {
-  '/inApps/v1/transactions/': (context, found) => ({ signedTransactionInfo: signTransaction(context, found) }),
+  '/inApps/v1/transactions/': (context, owned) => ({ signedTransactionInfo: signTransaction(context, owned) }),
   '/inApps/v1/transactions/appTransactions/': (context, { account }) => ({
     signedAppTransactionInfo: signAppTransaction(context, account),
   }),
   '/inApps/v1/subscriptions/': (context, { account }, query) => ({
-    ...aboutApp(account.environment),
+    ...buildAppMembers(account.environment),
     data: buildSubscriptionStatuses(context, account, query),
   }),
   '/inApps/v2/history/': (context, { account }, query) => ({
-    ...aboutApp(account.environment),
-    ...signedPage(
+    ...buildAppMembers(account.environment),
+    ...signPage(
       context,
       toPage(filterTransactions(context.state, listTransactions(context.state, account), query), query),
     ),
@@ -33,11 +33,15 @@ const lookups: Readonly<
     const refunded = listTransactions(context.state, account).filter(
       ({ transaction }) => transaction.revocation !== undefined,
     );
-    return signedPage(context, toPage(refunded, query));
+    return signPage(context, toPage(refunded, query));
   },
 };
 
-/** Answers a call of the App Store Server API: every lookup starts from any transaction id of the customer. */
+/**
+ * Handles a call of the App Store Server API. A lookup accepts any transaction id of the customer.
+ *
+ * @see https://developer.apple.com/documentation/appstoreserverapi
+ */
 export function handleServerApiCall(
   context: DeveloperApiContext,
   call: StoreHttpRequest,
@@ -53,13 +57,13 @@ export function handleServerApiCall(
   }
 }
 
-/** What answers to a developer need beyond those to a device: a test notification is told by a call. */
+/** Context of API calls, which can request a test notification. */
 export interface DeveloperApiContext extends ResponseContext {
   readonly emitNotification: EmulatedStoreContext['emitNotification'];
 }
 
 function runCall(context: DeveloperApiContext, call: StoreHttpRequest, environment: Environment): object | undefined {
-  const [folder, name] = split(call.path);
+  const [folder, name] = splitPath(call.path);
   switch (`${call.method} ${folder}`) {
     case 'POST /inApps/v1/notifications/':
       if (name === 'history') return queryNotificationHistory(context, call, environment);
@@ -73,30 +77,30 @@ function runCall(context: DeveloperApiContext, call: StoreHttpRequest, environme
   }
 }
 
-function split(path: string): readonly [folder: string, name: string] {
+function splitPath(path: string): readonly [folder: string, name: string] {
   const end = path.lastIndexOf('/') + 1;
   return [path.slice(0, end), path.slice(end)];
 }
 
 function requireTransaction(state: StoreState, environment: Environment, path: string): OwnedTransaction {
-  const [folder, id] = split(path);
+  const [folder, id] = splitPath(path);
   if (!/^\d{1,20}$/.test(id)) throw apiError(4000006, 'Invalid transaction id.');
-  const found = findTransaction(state, environment, id);
-  if (found !== undefined) return found;
-  const ofDownload = findByAppTransaction(state, environment, id);
-  if (ofDownload === undefined) throw apiError(4040010, 'Transaction id not found.');
-  // A download stands for its customer, but not for one transaction.
+  const transaction = findTransaction(state, environment, id);
+  if (transaction !== undefined) return transaction;
+  const download = findByAppTransaction(state, environment, id);
+  if (download === undefined) throw apiError(4040010, 'Transaction id not found.');
+  // An app transaction id identifies the customer, but not a transaction.
   if (folder === '/inApps/v1/transactions/') throw apiError(4000048, 'App transaction id is not supported.');
-  return ofDownload;
+  return download;
 }
 
-const signedPage = (context: ResponseContext, { items: found, revision, hasMore }: HistoryPage): object => ({
-  signedTransactions: found.map((one) => signTransaction(context, one)),
+const signPage = (context: ResponseContext, { items, revision, hasMore }: HistoryPage): object => ({
+  signedTransactions: items.map((owned) => signTransaction(context, owned)),
   revision,
   hasMore,
 });
 
-const aboutApp = (environment: Environment): object => ({
+const buildAppMembers = (environment: Environment): object => ({
   environment,
   bundleId: app.bundleId,
   ...(environment === 'Production' && { appAppleId: app.appAppleId }),

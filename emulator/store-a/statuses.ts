@@ -1,9 +1,14 @@
+import { getProduct } from '../product.ts';
 import { apiError } from './api-error.ts';
 import { type Account, getLatestTransaction, type Purchase, type Subscription } from './records.ts';
 import { type ResponseContext, signRenewal, signTransaction } from './response-context.ts';
-import { getProduct, listPurchases } from './store-state.ts';
+import { listPurchases } from './store-state.ts';
 
-/** The numbers of the states. */
+/**
+ * Status values of subscriptions.
+ *
+ * @see https://developer.apple.com/documentation/appstoreserverapi/status
+ */
 export const statusCodes: Readonly<Record<Subscription['state'], number>> = {
   ACTIVE: 1,
   EXPIRED: 2,
@@ -12,23 +17,26 @@ export const statusCodes: Readonly<Record<Subscription['state'], number>> = {
   REVOKED: 5,
 };
 
-/** The subscriptions of the account in the statuses that the query wants, by their groups. */
+/** Builds the subscriptions of an account by group, filtered by the `status` parameters of the query. */
 export function buildSubscriptionStatuses(
   context: ResponseContext,
   account: Account,
   query: URLSearchParams,
 ): object[] {
-  const wanted = query.getAll('status').map(Number);
-  if (wanted.some((status) => !Object.values(statusCodes).includes(status))) {
+  const requested = query.getAll('status').map(Number);
+  if (requested.some((status) => !Object.values(statusCodes).includes(status))) {
     throw apiError(4000031, 'Invalid request. The status parameter is invalid.');
   }
   const groups = new Map<string, object[]>();
   for (const purchase of listPurchases(context.state, account.id)) {
     if (purchase.subscription === undefined) continue;
     const status = statusCodes[purchase.subscription.state];
-    if (wanted.length > 0 && !wanted.includes(status)) continue;
+    if (requested.length > 0 && !requested.includes(status)) continue;
     const { group = '' } = getProduct(context.state, getLatestTransaction(purchase).productId);
-    groups.set(group, [...(groups.get(group) ?? []), { status, ...lastTransaction(context, { account, purchase }) }]);
+    groups.set(group, [
+      ...(groups.get(group) ?? []),
+      { status, ...buildLastTransaction(context, { account, purchase }) },
+    ]);
   }
   return [...groups].map(([subscriptionGroupIdentifier, lastTransactions]) => ({
     subscriptionGroupIdentifier,
@@ -36,7 +44,7 @@ export function buildSubscriptionStatuses(
   }));
 }
 
-const lastTransaction = (context: ResponseContext, owned: { account: Account; purchase: Purchase }): object => ({
+const buildLastTransaction = (context: ResponseContext, owned: { account: Account; purchase: Purchase }): object => ({
   originalTransactionId: owned.purchase.id,
   signedTransactionInfo: signTransaction(context, { ...owned, transaction: getLatestTransaction(owned.purchase) }),
   signedRenewalInfo: signRenewal(context, owned),

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import { controlError } from '../control-error.ts';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
+import { mapValues } from '../map-values.ts';
+import { getPurchase } from '../purchase-checks.ts';
 import { runDue } from '../run-due.ts';
 import { createActions, getDueAction } from './actions.ts';
 import { app } from './app.ts';
@@ -23,7 +24,7 @@ import { buildValidateBody } from './validate-body.ts';
 
 const SavedStore = v.object({ keys: Keys, state: SavedState });
 
-/** The App Store: its server API, verifyReceipt, signed transactions and receipts. */
+/** Apple App Store: App Store Server API, verifyReceipt, signed transactions and receipts, server notifications. */
 export const storeA: StoreDefinition = {
   platform: 'store_a',
   aliases: ['apple'],
@@ -35,65 +36,57 @@ async function openStoreA({
   now,
   savedState,
   emitNotification,
-  deliveries: outgoing,
+  deliveries,
 }: EmulatedStoreContext): Promise<EmulatedStore> {
-  const earlier = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
-  const keys = earlier?.keys ?? (await createKeys());
-  const state = createState(earlier?.state);
-  const operation: OperationContext = { state, now, emitNotification };
-  const context: ResponseContext = { state, keys, now, deliveries: outgoing };
-  const find = (purchaseId: string): Purchase => getPurchase(operation, purchaseId);
-  const own = (): Purchase[] => [...state.purchases.values()].filter(({ sharedFrom }) => sharedFrom === undefined);
+  const saved = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
+  const keys = saved?.keys ?? (await createKeys());
+  const state = createState(saved?.state);
+  const operations: OperationContext = { state, now, emitNotification };
+  const context: ResponseContext = { state, keys, now, deliveries };
+  const listOwnPurchases = (): Purchase[] =>
+    [...state.purchases.values()].filter(({ sharedFrom }) => sharedFrom === undefined);
   return {
     settings: toSettings(keys),
     rootCertificate: Buffer.from(keys.signedData.chain[2], 'base64'),
     handleCall: (call) => handleCall({ ...context, emitNotification }, call),
     faultResponses: { down: unavailableResponse, 'rate-limited': () => rateLimitedResponse(now()) },
-    placeOrder: (order) => placeOrder(operation, order),
-    actions: { ...purchaseActions(operation), share: (id, details) => shareWithMember(operation, find(id), details) },
-    findPurchase: (id) => (state.purchases.has(id) ? toPurchaseSummary(state, find(id)) : undefined),
+    placeOrder: (order) => placeOrder(operations, order),
+    actions: {
+      ...createPurchaseActions(operations),
+      share: (id, details) => shareWithMember(operations, getPurchase(state, id), details),
+    },
+    findPurchase: (id) => (state.purchases.has(id) ? toPurchaseSummary(state, getPurchase(state, id)) : undefined),
     validateBody: (id, form) => {
-      const purchase = find(id);
+      const purchase = getPurchase(state, id);
       return buildValidateBody(
         context,
         { purchase, transaction: getLatestTransaction(purchase), account: getAccount(state, purchase) },
         form,
       );
     },
-    toOutgoingNotification: (message) => toOutgoingNotification(context, message),
+    toOutgoingNotification: (notification) => toOutgoingNotification(context, notification),
     products: () => [...state.products.values()],
     purchases: () => [...state.purchases.values()].map((purchase) => toPurchaseSummary(state, purchase)),
-    advanceTo: (until) =>
+    advanceTo: (time) =>
       runDue(
         {
-          items: own,
+          items: listOwnPurchases,
           dueAt: getNextDueTime,
-          run: (due, at) => applyActionToPurchase(operation, due, getDueAction(due), { at }),
+          run: (due, at) => applyActionToPurchase(operations, due, getDueAction(due), { at }),
         },
-        until,
+        time,
       ),
     toSavedState: () => ({ keys, state: toSavedState(state) }),
   };
 }
 
-function purchaseActions(operation: OperationContext): EmulatedStore['actions'] {
-  const actions = Object.entries(createActions(operation.state)).map(([name, action]) => {
-    const act: EmulatedStore['actions'][string] = (id, details) => {
-      const purchase = getPurchase(operation, id);
-      if (name !== 'revoke') requireOwnPurchase(purchase);
-      applyActionToPurchase(operation, purchase, action, { at: operation.now(), details });
-      return id;
-    };
-    return [name, act] as const;
+const createPurchaseActions = (operations: OperationContext): EmulatedStore['actions'] =>
+  mapValues(createActions(operations.state), (action, name) => (id, details) => {
+    const purchase = getPurchase(operations.state, id);
+    if (name !== 'revoke') requireOwnPurchase(purchase);
+    applyActionToPurchase(operations, purchase, action, { at: operations.now(), details });
+    return id;
   });
-  return Object.fromEntries(actions);
-}
-
-function getPurchase({ state }: OperationContext, purchaseId: string): Purchase {
-  const purchase = state.purchases.get(purchaseId);
-  if (purchase === undefined) throw controlError(404, `There is no purchase ${purchaseId}.`);
-  return purchase;
-}
 
 const toSettings = ({ issuerId, keyId, apiPrivateKey, sharedSecret }: Keys): EmulatedStore['settings'] => ({
   bundleId: app.bundleId,

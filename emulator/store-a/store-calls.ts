@@ -5,27 +5,31 @@ import { handleVerifyReceipt } from './verify-receipt.ts';
 const rateLimitMs = 30_000;
 
 const hosts = {
-  'api.storekit.apple.com': { environment: 'Production', answer: handleServerApiCall },
-  'api.storekit-sandbox.apple.com': { environment: 'Sandbox', answer: handleServerApiCall },
-  'buy.itunes.apple.com': { environment: 'Production', answer: handleVerifyReceipt },
-  'sandbox.itunes.apple.com': { environment: 'Sandbox', answer: handleVerifyReceipt },
+  'api.storekit.apple.com': { environment: 'Production', handle: handleServerApiCall },
+  'api.storekit-sandbox.apple.com': { environment: 'Sandbox', handle: handleServerApiCall },
+  'buy.itunes.apple.com': { environment: 'Production', handle: handleVerifyReceipt },
+  'sandbox.itunes.apple.com': { environment: 'Sandbox', handle: handleVerifyReceipt },
 } as const;
 
-/** The host names of the store. */
+/** Host names of the store. */
 export const hostNames = Object.keys(hosts) as readonly (keyof typeof hosts)[];
 
-/** Answers whatever is asked of one of the store's hosts. */
+/** Handles a call to a host of the store. */
 export function handleCall(context: DeveloperApiContext, call: StoreHttpRequest): HttpResponse {
   const name = hostNames.find((host) => host === call.host);
   if (name === undefined) return textResponse(404, 'Not Found\n');
-  const { environment, answer: response } = hosts[name];
-  return response(context, call, environment);
+  const { environment, handle } = hosts[name];
+  return handle(context, call, environment);
 }
 
-/** The answer during an outage. */
+/** Creates the response of an outage. */
 export const unavailableResponse = (): HttpResponse => textResponse(503, 'Service Unavailable\n');
 
-/** The answer beyond the rate limit; Retry-After is the moment to come back, in epoch milliseconds. */
+/**
+ * Creates the response of an exceeded rate limit. `Retry-After` is a time in epoch milliseconds.
+ *
+ * @see https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
+ */
 export const rateLimitedResponse = (now: number): HttpResponse =>
   jsonResponse(
     429,

@@ -1,5 +1,6 @@
 import { controlError } from '../control-error.ts';
 import type { EmulatedStoreContext } from '../emulated-store.ts';
+import { getProduct } from '../product.ts';
 import type { ActionBody, PurchaseOrder } from '../purchase-order.ts';
 import { getOrCreateAccount } from './accounts.ts';
 import type { Action } from './actions.ts';
@@ -8,70 +9,66 @@ import { listLinkedShares, sharePurchase } from './family-sharing.ts';
 import type { Transition, TransitionContext } from './purchase-transition.ts';
 import { purchaseProduct } from './purchasing.ts';
 import { type Account, getLatestTransaction, type Purchase } from './records.ts';
-import { getAccount, getProduct, nextId, type StoreState, savePurchase } from './store-state.ts';
+import { getAccount, nextId, type StoreState, savePurchase } from './store-state.ts';
 
-/** The store at work: its state, its clock and where its notifications go. */
+/** State, clock and notification emitter of the store, for operations that change purchases. */
 export interface OperationContext {
   readonly state: StoreState;
   readonly now: EmulatedStoreContext['now'];
   readonly emitNotification: EmulatedStoreContext['emitNotification'];
 }
 
-/** Sells what is ordered and gives the id of the purchase. */
-export function placeOrder(operation: OperationContext, order: PurchaseOrder): string {
-  const at = operation.now();
+/** Executes an order and returns the id of the purchase. */
+export function placeOrder(context: OperationContext, order: PurchaseOrder): string {
+  const at = context.now();
   const environment = order.sandbox ? 'Sandbox' : 'Production';
-  const buyer = getOrCreateAccount(
-    operation.state,
-    { environment, applicationUsername: order.applicationUsername },
-    at,
-  );
-  const product = getOrCreateProduct(operation.state, order, buyer);
+  const buyer = getOrCreateAccount(context.state, { environment, applicationUsername: order.applicationUsername }, at);
+  const product = getOrCreateProduct(context.state, order, buyer);
   return saveTransition(
-    operation,
-    purchaseProduct(operation.state, { order, buyer, product }, createTransitionContext(operation.state, buyer, at)),
+    context,
+    purchaseProduct(context.state, { order, buyer, product }, createTransitionContext(context.state, buyer, at)),
     at,
   );
 }
 
-/** Gives a family member a share of the purchase and gives the id of the share. */
+/** Shares a purchase with a family member and returns the id of the share. */
 export function shareWithMember(
-  operation: OperationContext,
+  context: OperationContext,
   owner: Purchase,
   { applicationUsername }: ActionBody,
 ): string {
-  if (applicationUsername === undefined) throw controlError(400, 'applicationUsername: share needs the family member.');
+  if (applicationUsername === undefined)
+    throw controlError(400, 'applicationUsername: share requires the family member.');
   requireOwnPurchase(owner);
-  const at = operation.now();
-  const { environment } = getAccount(operation.state, owner);
-  const member = getOrCreateAccount(operation.state, { environment, applicationUsername }, at);
-  const product = getProduct(operation.state, getLatestTransaction(owner).productId);
-  if (listLinkedShares(operation.state, owner).some(({ accountId }) => accountId === member.id)) {
-    throw controlError(422, `${owner.id} is shared with this customer already.`);
+  const at = context.now();
+  const { environment } = getAccount(context.state, owner);
+  const member = getOrCreateAccount(context.state, { environment, applicationUsername }, at);
+  const product = getProduct(context.state, getLatestTransaction(owner).productId);
+  if (listLinkedShares(context.state, owner).some(({ accountId }) => accountId === member.id)) {
+    throw controlError(422, `${owner.id} is already shared with this customer.`);
   }
   return saveTransition(
-    operation,
-    sharePurchase(owner, member, { product, moment: createTransitionContext(operation.state, member, at) }),
+    context,
+    sharePurchase(owner, member, { product, context: createTransitionContext(context.state, member, at) }),
     at,
   );
 }
 
-/** Does something to a purchase and to the shares that follow it. */
+/** Applies an action to a purchase and to the shares that follow it. */
 export function applyActionToPurchase(
-  operation: OperationContext,
+  context: OperationContext,
   purchase: Purchase,
   { apply, applyToShares }: Action,
-  event: ActionInput,
+  { at, details = {} }: ActionInput,
 ): void {
-  const { at, details = {} } = event;
-  const concernsLatest =
+  const affectsLatest =
     details.transactionId === undefined || details.transactionId === getLatestTransaction(purchase).transactionId;
-  const followers = applyToShares && concernsLatest ? listLinkedShares(operation.state, purchase) : [];
-  const momentOf = (one: Purchase): TransitionContext =>
-    createTransitionContext(operation.state, getAccount(operation.state, one), at);
-  saveTransition(operation, apply(purchase, momentOf(purchase), details), at);
+  const followers = applyToShares && affectsLatest ? listLinkedShares(context.state, purchase) : [];
+  const createContext = (target: Purchase): TransitionContext =>
+    createTransitionContext(context.state, getAccount(context.state, target), at);
+  saveTransition(context, apply(purchase, createContext(purchase), details), at);
   for (const follower of followers) {
-    if (applyToShares) saveTransition(operation, applyToShares(follower, momentOf(follower), details), at);
+    if (applyToShares) saveTransition(context, applyToShares(follower, createContext(follower), details), at);
   }
 }
 
@@ -80,19 +77,18 @@ interface ActionInput {
   readonly details?: ActionBody;
 }
 
-/** Shares follow their owner's purchase; nothing else can happen to them but losing them. */
+/** Throws 422 for a family share: it follows the owner's purchase and can only be revoked. */
 export function requireOwnPurchase({ id, sharedFrom }: Purchase): void {
-  if (sharedFrom !== undefined)
-    throw controlError(422, `${id} is shared by a family member and follows ${sharedFrom}.`);
+  if (sharedFrom !== undefined) throw controlError(422, `${id} is a family share and follows ${sharedFrom}.`);
 }
 
-/** Writes a change down, sends its notifications and gives the id of its purchase. */
-function saveTransition(operation: OperationContext, { purchase, notifications }: Transition, at: number): string {
-  savePurchase(operation.state, purchase);
-  const { environment } = getAccount(operation.state, purchase);
-  for (const { transactionId, ...notice } of notifications) {
-    const about = transactionId === undefined ? {} : { transactionId };
-    operation.emitNotification({ purchaseId: purchase.id, at, ...about, native: { ...notice, environment } });
+/** Saves a transition, emits its notifications and returns the id of the purchase. */
+function saveTransition(context: OperationContext, { purchase, notifications }: Transition, at: number): string {
+  savePurchase(context.state, purchase);
+  const { environment } = getAccount(context.state, purchase);
+  for (const { transactionId, ...type } of notifications) {
+    const reference = transactionId === undefined ? {} : { transactionId };
+    context.emitNotification({ purchaseId: purchase.id, at, ...reference, native: { ...type, environment } });
   }
   return purchase.id;
 }

@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto';
 import * as v from 'valibot';
+import { indexById } from '../index-by-id.ts';
 import { Account, type Environment, getLatestTransaction, Product, Purchase, type Transaction } from './records.ts';
 
-/** All that the store knows of its customers, with the indexes that its API needs. */
+/** Products, accounts and purchases of the store, with the indexes of its API. */
 export interface StoreState {
   readonly products: Map<string, Product>;
   readonly accounts: Map<string, Account>;
@@ -12,7 +13,7 @@ export interface StoreState {
   lastNumber: number;
 }
 
-/** The state as they are kept over a restart. */
+/** State in the state file. */
 export const SavedState = v.object({
   products: v.array(Product),
   accounts: v.array(Account),
@@ -21,14 +22,14 @@ export const SavedState = v.object({
 });
 type SavedState = v.InferOutput<typeof SavedState>;
 
-// Far from what another emulator handed out, so that two of them rarely know the same transaction id.
+// Random, so that two emulators rarely use the same transaction ids.
 const firstNumber = (): number => randomInt(1_000_000) * 1_000_000;
 
-/** Empty state, or those of an earlier run. */
+/** Creates an empty state, or restores the state of an earlier run. */
 export function createState(saved?: SavedState): StoreState {
   const state: StoreState = {
-    products: new Map(saved?.products.map((product) => [product.id, product])),
-    accounts: new Map(saved?.accounts.map((account) => [account.id, account])),
+    products: indexById(saved?.products),
+    accounts: indexById(saved?.accounts),
     purchases: new Map(),
     purchaseIdsByTransaction: new Map(),
     purchaseIdsByAccount: new Map(),
@@ -38,7 +39,7 @@ export function createState(saved?: SavedState): StoreState {
   return state;
 }
 
-/** The state as `openBooks` takes them again. */
+/** Converts the state for the state file. */
 export const toSavedState = (state: StoreState): SavedState => ({
   products: [...state.products.values()],
   accounts: [...state.accounts.values()],
@@ -46,7 +47,7 @@ export const toSavedState = (state: StoreState): SavedState => ({
   lastNumber: state.lastNumber,
 });
 
-/** Writes a purchase down, new or changed. */
+/** Saves a new or changed purchase. */
 export function savePurchase(state: StoreState, purchase: Purchase): void {
   state.purchases.set(purchase.id, purchase);
   for (const { transactionId } of purchase.transactions) state.purchaseIdsByTransaction.set(transactionId, purchase.id);
@@ -54,21 +55,21 @@ export function savePurchase(state: StoreState, purchase: Purchase): void {
   state.purchaseIdsByAccount.set(purchase.accountId, owned.add(purchase.id));
 }
 
-/** A number for a transaction, in the range that the real store uses in this environment. */
+/** Generates a transaction id in the range of the real store's environment. */
 export function nextId(state: StoreState, environment: Environment): string {
   state.lastNumber += 1;
   const base = environment === 'Production' ? 410_000_000_000_000 : 2_000_000_000_000_000;
   return String(base + state.lastNumber);
 }
 
-/** A transaction with the purchase that it belongs to and the account that owns it. */
+/** Transaction with its purchase and account. */
 export interface OwnedTransaction {
   readonly account: Account;
   readonly purchase: Purchase;
   readonly transaction: Transaction;
 }
 
-/** The transaction with this id, in this environment only. */
+/** Finds a transaction of the environment. */
 export function findTransaction(
   state: StoreState,
   environment: Environment,
@@ -81,35 +82,28 @@ export function findTransaction(
   return { account, purchase, transaction };
 }
 
-/** The latest transaction of the customer whose download of the application has this id. */
+/** Finds the latest transaction of the customer with this app transaction id. */
 export function findByAppTransaction(
   state: StoreState,
   environment: Environment,
   appTransactionId: string,
 ): OwnedTransaction | undefined {
   const account = [...state.accounts.values()].find(
-    (one) => one.appTransactionId === appTransactionId && one.environment === environment,
+    (candidate) => candidate.appTransactionId === appTransactionId && candidate.environment === environment,
   );
   const purchase = account && listPurchases(state, account.id).at(-1);
   return purchase && { account, purchase, transaction: getLatestTransaction(purchase) };
 }
 
-/** Everything that the account owns, oldest purchase first. */
+/** Lists the purchases of an account, the oldest first. */
 export function listPurchases(state: StoreState, accountId: string): Purchase[] {
   const ids = [...(state.purchaseIdsByAccount.get(accountId) ?? [])];
   return ids.flatMap((id) => state.purchases.get(id) ?? []);
 }
 
-/** The product of a transaction. */
-export function getProduct(state: StoreState, productId: string): Product {
-  const product = state.products.get(productId);
-  if (product === undefined) throw new Error(`The product ${productId} is in no catalogue`);
-  return product;
-}
-
-/** The account of a purchase. */
+/** Returns the account of a purchase. */
 export function getAccount(state: StoreState, purchase: Purchase): Account {
   const account = state.accounts.get(purchase.accountId);
-  if (account === undefined) throw new Error(`The purchase ${purchase.id} has no account`);
+  if (account === undefined) throw new Error(`The account of purchase ${purchase.id} is missing`);
   return account;
 }

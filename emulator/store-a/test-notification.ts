@@ -6,7 +6,11 @@ import { listSentNotifications, toHistoryItem } from './notification-history.ts'
 import type { Environment } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
 
-/** `POST /inApps/v1/notifications/test`: has a notification sent that is about nothing. */
+/**
+ * `POST /inApps/v1/notifications/test`: sends a test notification.
+ *
+ * @see https://developer.apple.com/documentation/appstoreserverapi/request-a-test-notification
+ */
 export function requestTestNotification(
   context: ResponseContext,
   emitNotification: EmulatedStoreContext['emitNotification'],
@@ -23,7 +27,11 @@ export function requestTestNotification(
   return { testNotificationToken: `${notificationUUID}_${at}` };
 }
 
-/** `GET /inApps/v1/notifications/test/{token}`: how it went; there is nothing to emitNotification before the first attempt ended. */
+/**
+ * `GET /inApps/v1/notifications/test/{token}`: returns the attempts. Throws an API error before the first attempt has ended.
+ *
+ * @see https://developer.apple.com/documentation/appstoreserverapi/get-test-notification-status
+ */
 export function getTestNotificationStatus(context: ResponseContext, token: string, environment: Environment): object {
   const [, id] = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})_\d+$/.exec(token) ?? [];
   if (id === undefined) throw apiError(4000020, 'Invalid request. The test notification token is invalid.');

@@ -1,6 +1,7 @@
+import { getProduct } from '../product.ts';
 import { apiError } from './api-error.ts';
 import type { Account } from './records.ts';
-import { getProduct, listPurchases, type OwnedTransaction, type StoreState } from './store-state.ts';
+import { listPurchases, type OwnedTransaction, type StoreState } from './store-state.ts';
 
 const pageSize = 20;
 
@@ -11,36 +12,46 @@ const productTypes = {
   NON_CONSUMABLE: 'non consumable',
 } as const;
 
-/** One page of transactions, and where the next one starts. */
+/** Page of transactions with the revision of the next page. */
 export interface HistoryPage {
   readonly items: readonly OwnedTransaction[];
   readonly revision: string;
   readonly hasMore: boolean;
 }
 
-/** All transactions of the account, those that the store touched last at the end. */
+/** Lists all transactions of an account by time of modification, the oldest first. */
 export const listTransactions = (state: StoreState, account: Account): OwnedTransaction[] =>
   listPurchases(state, account.id)
     .flatMap((purchase) => purchase.transactions.map((transaction) => ({ account, purchase, transaction })))
     .sort(compareByChange);
 
-/** The transactions that pass the filters of the query, in its order. */
+/**
+ * Filters and sorts transactions by the query parameters.
+ *
+ * @see https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history
+ */
 export function filterTransactions(
   state: StoreState,
-  all: readonly OwnedTransaction[],
+  transactions: readonly OwnedTransaction[],
   query: URLSearchParams,
 ): OwnedTransaction[] {
-  const passes = [betweenDates(query), ofProduct(state, query), ofOwnership(query), ofRevocation(query)];
-  const found = all.filter((one) => passes.every((pass) => pass(one)));
-  return choice(query, 'sort', ['ASCENDING', 'DESCENDING'], 4000021) === 'DESCENDING' ? found.reverse() : found;
+  const filters = [
+    createDateFilter(query),
+    createProductFilter(state, query),
+    createOwnershipFilter(query),
+    createRevocationFilter(query),
+  ];
+  const matches = transactions.filter((owned) => filters.every((filter) => filter(owned)));
+  const sort = parseChoice(query, 'sort', ['ASCENDING', 'DESCENDING'], 4000021);
+  return sort === 'DESCENDING' ? matches.reverse() : matches;
 }
 
-/** The page that follows the query's revision. */
-export function toPage(found: readonly OwnedTransaction[], query: URLSearchParams): HistoryPage {
-  const start = findStart(found, query.get('revision'));
-  const page = found.slice(start, start + pageSize);
-  const last = page.at(-1) ?? found.at(-1);
-  return { items: page, revision: last ? toRevision(last) : '', hasMore: start + pageSize < found.length };
+/** Returns the page after the query's revision. */
+export function toPage(transactions: readonly OwnedTransaction[], query: URLSearchParams): HistoryPage {
+  const start = findStart(transactions, query.get('revision'));
+  const page = transactions.slice(start, start + pageSize);
+  const last = page.at(-1) ?? transactions.at(-1);
+  return { items: page, revision: last ? toRevision(last) : '', hasMore: start + pageSize < transactions.length };
 }
 
 const compareByChange = (a: OwnedTransaction, b: OwnedTransaction): number =>
@@ -50,24 +61,24 @@ const compareByChange = (a: OwnedTransaction, b: OwnedTransaction): number =>
 const toRevision = ({ transaction }: OwnedTransaction): string =>
   `${transaction.changedAt}_${transaction.transactionId}`;
 
-function findStart(found: readonly OwnedTransaction[], revision: string | null): number {
+function findStart(transactions: readonly OwnedTransaction[], revision: string | null): number {
   if (revision === null) return 0;
   const [, transactionId] = /^\d+_(\d+)$/.exec(revision) ?? [];
-  const last = found.findIndex(({ transaction }) => transaction.transactionId === transactionId);
+  const last = transactions.findIndex(({ transaction }) => transaction.transactionId === transactionId);
   if (last === -1) throw apiError(4000005, 'Invalid request revision.');
   return last + 1;
 }
 
-type Filter = (found: OwnedTransaction) => boolean;
+type Filter = (owned: OwnedTransaction) => boolean;
 
-function betweenDates(query: URLSearchParams): Filter {
-  const start = millis(query, 'startDate', 4000015) ?? 0;
-  const end = millis(query, 'endDate', 4000016) ?? Number.POSITIVE_INFINITY;
+function createDateFilter(query: URLSearchParams): Filter {
+  const start = parseMillis(query, 'startDate', 4000015) ?? 0;
+  const end = parseMillis(query, 'endDate', 4000016) ?? Number.POSITIVE_INFINITY;
   if (start > end) throw apiError(4000013, 'Invalid request. The end date precedes the start date.');
   return ({ transaction: { purchaseDate } }) => start <= purchaseDate && purchaseDate < end;
 }
 
-function ofProduct(state: StoreState, query: URLSearchParams): Filter {
+function createProductFilter(state: StoreState, query: URLSearchParams): Filter {
   const ids = query.getAll('productId');
   const groups = query.getAll('subscriptionGroupIdentifier');
   const types = query.getAll('productType').map((name) => {
@@ -76,25 +87,27 @@ function ofProduct(state: StoreState, query: URLSearchParams): Filter {
   });
   return ({ transaction: { productId } }) => {
     const { type, group = '' } = getProduct(state, productId);
-    return among(ids, productId) && among(groups, group) && among(types, type);
+    return includesOrEmpty(ids, productId) && includesOrEmpty(groups, group) && includesOrEmpty(types, type);
   };
 }
 
-function ofOwnership(query: URLSearchParams): Filter {
-  const wanted = choice(query, 'inAppOwnershipType', ['PURCHASED', 'FAMILY_SHARED'], 4000026);
-  return ({ purchase }) => !wanted || wanted === (purchase.sharedFrom === undefined ? 'PURCHASED' : 'FAMILY_SHARED');
+function createOwnershipFilter(query: URLSearchParams): Filter {
+  const requested = parseChoice(query, 'inAppOwnershipType', ['PURCHASED', 'FAMILY_SHARED'], 4000026);
+  return ({ purchase }) =>
+    !requested || requested === (purchase.sharedFrom === undefined ? 'PURCHASED' : 'FAMILY_SHARED');
 }
 
-function ofRevocation(query: URLSearchParams): Filter {
-  const wanted = choice(query, 'revoked', ['true', 'false'], 4000030);
-  return ({ transaction }) => !wanted || wanted === String(transaction.revocation !== undefined);
+function createRevocationFilter(query: URLSearchParams): Filter {
+  const requested = parseChoice(query, 'revoked', ['true', 'false'], 4000030);
+  return ({ transaction }) => !requested || requested === String(transaction.revocation !== undefined);
 }
 
-const among = (wanted: readonly string[], value: string): boolean => wanted.length === 0 || wanted.includes(value);
+const includesOrEmpty = (allowed: readonly string[], value: string): boolean =>
+  allowed.length === 0 || allowed.includes(value);
 
 const isProductType = (name: string): name is keyof typeof productTypes => Object.hasOwn(productTypes, name);
 
-function choice(
+function parseChoice(
   query: URLSearchParams,
   name: string,
   allowed: readonly string[],
@@ -106,7 +119,7 @@ function choice(
   return value;
 }
 
-function millis(query: URLSearchParams, name: string, errorCode: number): number | undefined {
+function parseMillis(query: URLSearchParams, name: string, errorCode: number): number | undefined {
   const value = query.get(name);
   if (value === null) return undefined;
   if (!/^\d{1,15}$/.test(value))

@@ -1,72 +1,59 @@
-import { controlError } from '../control-error.ts';
+import { getProduct } from '../product.ts';
 import { toUserUuid } from '../user-uuid.ts';
+import { buildAdditionalData, parseForm, toBillingPeriod } from '../validate-body.ts';
 import { app } from './app.ts';
 import { createReceipt } from './receipt.ts';
 import { type ResponseContext, signAppTransaction, signTransaction } from './response-context.ts';
-import { getProduct, type OwnedTransaction } from './store-state.ts';
+import type { OwnedTransaction } from './store-state.ts';
 
 /**
- * What a client can send: the signed transaction or the receipt, for the application or for the product; or the signed
- * download of the application.
+ * Evidence of a `validate` body: signed transaction (`signed`, `product`), app receipt (`receipt`, `product-receipt`)
+ * or app transaction (`download`). The forms `product…` name the product instead of the app.
  */
 const forms = ['signed', 'receipt', 'product', 'product-receipt', 'download'] as const;
 type Form = (typeof forms)[number];
 
-/** The body that a client posts to have the purchase validated now, in the words that clients use. */
+/** Builds the body that a client posts to `/v1/validate`. Throws 400 for an unknown form. */
 export function buildValidateBody(
   context: ResponseContext,
-  found: OwnedTransaction,
+  owned: OwnedTransaction,
   form = 'signed',
 ): Readonly<Record<string, unknown>> {
-  if (!isForm(form)) throw controlError(400, `form: expected one of ${forms.join(', ')}.`);
-  const { account, transaction } = found;
+  const parsedForm = parseForm(forms, form);
+  const { account, transaction } = owned;
   const product = getProduct(context.state, transaction.productId);
-  const isForProduct = form === 'product' || form === 'product-receipt';
+  const isForProduct = parsedForm === 'product' || parsedForm === 'product-receipt';
   return {
     id: isForProduct ? transaction.productId : app.bundleId,
     type: isForProduct ? product.type : 'application',
-    transaction: evidence[form](context, found),
-    ...(isForProduct && product.type === 'non renewing subscription' && billingPeriod(product.period)),
-    ...additionalData(account.applicationUsername),
+    transaction: evidence[parsedForm](context, owned),
+    // The store does not return the end of a non-renewing subscription, so the client submits its period.
+    ...(isForProduct && product.type === 'non renewing subscription' && toBillingPeriod(product.period)),
+    ...buildAdditionalData(account.applicationUsername, toUserUuid),
   };
 }
 
-const isForm = (form: string): form is Form => (forms as readonly string[]).includes(form);
-
-const buildSignedForm = (context: ResponseContext, found: OwnedTransaction): object => ({
+const buildSignedTransaction = (context: ResponseContext, owned: OwnedTransaction): object => ({
   type: 'apple-sk2',
-  id: found.transaction.productId,
-  jwsRepresentation: signTransaction(context, found),
+  id: owned.transaction.productId,
+  jwsRepresentation: signTransaction(context, owned),
 });
 
-function receipt({ state, keys, now }: ResponseContext, { account, transaction }: OwnedTransaction): object {
+function buildReceipt({ state, keys, now }: ResponseContext, { account, transaction }: OwnedTransaction): object {
   const der = createReceipt({ state, signer: keys.receipts, now: now() }, account);
   return { type: 'ios-appstore', id: transaction.transactionId, appStoreReceipt: der.toString('base64') };
 }
 
-const download = (context: ResponseContext, { account }: OwnedTransaction): object => ({
+const buildAppTransaction = (context: ResponseContext, { account }: OwnedTransaction): object => ({
   type: 'apple-sk2',
   id: app.bundleId,
   jwsRepresentation: signAppTransaction(context, account),
 });
 
-const evidence: Readonly<Record<Form, (context: ResponseContext, found: OwnedTransaction) => object>> = {
-  signed: buildSignedForm,
-  receipt,
-  product: buildSignedForm,
-  'product-receipt': receipt,
-  download,
+const evidence: Readonly<Record<Form, (context: ResponseContext, owned: OwnedTransaction) => object>> = {
+  signed: buildSignedTransaction,
+  receipt: buildReceipt,
+  product: buildSignedTransaction,
+  'product-receipt': buildReceipt,
+  download: buildAppTransaction,
 };
-
-/** The store knows no end of a subscription that does not renew: the client says how long its period is. */
-function billingPeriod(period = ''): object {
-  const [, count, unit = ''] = /^P(\d+)([DWMY])$/.exec(period) ?? [];
-  return count === undefined ? {} : { billingPeriod: Number(count), billingPeriodUnit: units[unit] };
-}
-
-const units: Readonly<Record<string, string>> = { D: 'Day', W: 'Week', M: 'Month', Y: 'Year' };
-
-const additionalData = (applicationUsername: string | undefined): object =>
-  applicationUsername === undefined
-    ? {}
-    : { additionalData: { applicationUsername, obfuscatedUsername: toUserUuid(applicationUsername) } };

@@ -14,7 +14,11 @@ const Body = v.object({
 });
 type Body = v.InferOutput<typeof Body>;
 
-/** Answers the deprecated verifyReceipt: always HTTP 200, `status` tells how it went. */
+/**
+ * Handles the deprecated verifyReceipt. The HTTP status is always 200; `status` in the body is the result.
+ *
+ * @see https://developer.apple.com/documentation/appstorereceipts/status
+ */
 export function handleVerifyReceipt(
   context: ResponseContext,
   call: StoreHttpRequest,
@@ -22,9 +26,9 @@ export function handleVerifyReceipt(
 ): HttpResponse {
   if (call.path !== '/verifyReceipt') return textResponse(404, 'Not Found\n');
   if (call.method !== 'POST') return jsonResponse(200, { status: 21000 });
-  const body = v.safeParse(Body, parseJson(call.body));
+  const body = v.safeParse(v.pipe(v.string(), v.parseJson(), Body), call.body.toString('utf8'));
   if (!body.success) return jsonResponse(200, { status: 21002 });
-  const receipt = parseReceiptOrFail(context, body.output['receipt-data']);
+  const receipt = parseReceiptOrMalformed(context, body.output['receipt-data']);
   if (receipt === 'malformed') return jsonResponse(200, { status: 21002 });
   const account = receipt && findReceiptAccount(context.state, receipt);
   if (receipt === undefined || account === undefined) return jsonResponse(200, { status: 21003 });
@@ -35,20 +39,23 @@ export function handleVerifyReceipt(
   );
   const hasSecret = body.output.password === context.keys.sharedSecret;
   if (subscriptions.length > 0 && !hasSecret) return jsonResponse(200, { status: 21004 });
-  const about = { status: 0, environment, receipt: receiptRecord(context, receipt, account) };
-  if (subscriptions.length === 0) return jsonResponse(200, about);
-  const fresh = createReceipt({ state: context.state, signer: context.keys.receipts, now: context.now() }, account);
+  const result = { status: 0, environment, receipt: buildReceiptWithPurchases(context, receipt, account) };
+  if (subscriptions.length === 0) return jsonResponse(200, result);
+  const latestReceipt = createReceipt(
+    { state: context.state, signer: context.keys.receipts, now: context.now() },
+    account,
+  );
   return jsonResponse(200, {
-    ...about,
-    latest_receipt_info: latestInfo(context.state, account, body.output).map((found) =>
-      buildInAppRecord(context.state, found),
+    ...result,
+    latest_receipt_info: listLatestTransactions(context.state, account, body.output).map((owned) =>
+      buildInAppRecord(context.state, owned),
     ),
-    latest_receipt: fresh.toString('base64'),
+    latest_receipt: latestReceipt.toString('base64'),
     pending_renewal_info: subscriptions.map(buildPendingRenewal),
   });
 }
 
-function parseReceiptOrFail(context: ResponseContext, base64: string): ParsedReceipt | undefined | 'malformed' {
+function parseReceiptOrMalformed(context: ResponseContext, base64: string): ParsedReceipt | undefined | 'malformed' {
   try {
     return parseReceipt(Buffer.from(base64, 'base64'), context.keys.receipts);
   } catch (error) {
@@ -60,29 +67,21 @@ function parseReceiptOrFail(context: ResponseContext, base64: string): ParsedRec
 const findReceiptAccount = ({ accounts }: StoreState, { appTransactionId }: ParsedReceipt): Account | undefined =>
   [...accounts.values()].find((account) => account.appTransactionId === appTransactionId);
 
-function receiptRecord({ state, now }: ResponseContext, receipt: ParsedReceipt, account: Account): object {
+function buildReceiptWithPurchases({ state, now }: ResponseContext, receipt: ParsedReceipt, account: Account): object {
   const inApp = receipt.transactionIds.flatMap((id) => findTransaction(state, account.environment, id) ?? []);
   return {
     ...buildReceiptRecord(account, { createdAt: receipt.createdAt, requestedAt: now() }),
-    in_app: inApp.map((found) => buildInAppRecord(state, found)),
+    in_app: inApp.map((owned) => buildInAppRecord(state, owned)),
   };
 }
 
-/** All transactions, the newest first; without old ones, only the latest of each subscription. */
-function latestInfo(state: StoreState, account: Account, body: Body): OwnedTransaction[] {
-  const isWanted = ({ purchase, transaction }: OwnedTransaction): boolean =>
+/** Lists all transactions, the newest first. `exclude-old-transactions` limits subscriptions to the latest one. */
+function listLatestTransactions(state: StoreState, account: Account, body: Body): OwnedTransaction[] {
+  const isIncluded = ({ purchase, transaction }: OwnedTransaction): boolean =>
     !body['exclude-old-transactions'] ||
     purchase.subscription === undefined ||
     transaction === getLatestTransaction(purchase);
   return listTransactions(state, account)
-    .filter(isWanted)
+    .filter(isIncluded)
     .sort((a, b) => b.transaction.purchaseDate - a.transaction.purchaseDate);
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,0 +1,3 @@
+/** Indexes records by their id. */
+export const indexById = <T extends { readonly id: string }>(records: readonly T[] = []): Map<string, T> =>
+  new Map(records.map((record) => [record.id, record]));
