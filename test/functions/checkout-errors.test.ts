@@ -55,7 +55,11 @@ describe('a missing or wrong field is answered with 400', () => {
 
   it('checkout of what belongs to another application', async () => {
     const { data } = await shop.stripe.prices.list({ product: 'prod_foreign' });
-    expectRefusal(await shop.ask('checkout', { offerId: `prod_foreign#${data[0]?.id}`, ...urls }), 400, /not an active offer/);
+    expectRefusal(
+      await shop.ask('checkout', { offerId: `prod_foreign#${data[0]?.id}`, ...urls }),
+      400,
+      /not an active offer/,
+    );
   });
 
   it('a change to what is no subscription, or of what has ended', async () => {
