@@ -1,12 +1,12 @@
-import type { StripeAccount } from '../stores/processor-a/fetch-observations.ts';
+import type { StripeAccount } from '../stores/processor-a/stripe-account.ts';
 import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { fetchSession, fetchSubscription } from '../stores/processor-a/stripe-queries.ts';
 import { invalidTokenError } from './checkout-context.ts';
 import { toStripeId } from './offer-id.ts';
 
 /**
- * Checks that a session or subscription is the buyer's, and gives the subscription that it stands for, if any. Throws
- * `Forbidden` for another buyer's, and for what the token cannot be for.
+ * Verifies that a checkout session or subscription belongs to the customer. Returns the subscription id, or undefined for
+ * a session without a subscription. Throws `Forbidden` for another customer's object and for any other kind of id.
  */
 export async function authorizeSubscriptionId(
   id: string,

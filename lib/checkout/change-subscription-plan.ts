@@ -2,37 +2,42 @@ import type { ContractBody } from '../api/contract.ts';
 import type { changePlan, PurchaseWithOffer } from '../api/processor-a.ts';
 import type { ActiveGrant } from '../db/access-token-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
-import { fetchObservation, type StripeAccount } from '../stores/processor-a/fetch-observations.ts';
+import { fetchObservation } from '../stores/processor-a/fetch-observations.ts';
 import type { Subscription } from '../stores/processor-a/payloads.ts';
+import type { StripeAccount } from '../stores/processor-a/stripe-account.ts';
 import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { fetchSubscription, listSubscriptions } from '../stores/processor-a/stripe-queries.ts';
 import { authorizeSubscriptionId } from './authorize-subscription.ts';
-import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './checkout-context.ts';
+import {
+  type CheckoutContext,
+  openCheckoutAccount,
+  requireGrant,
+  requireStripeCustomerId,
+} from './checkout-context.ts';
 import { findOfferPrice } from './price-list.ts';
 import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purchases.ts';
 
-/** Subscriptions in these states can be changed. */
 const changeableStatuses = ['active', 'trialing', 'past_due'];
 
-/** Switches the buyer's subscription to another price, charges or credits the difference now, and changes the token. */
+/** Changes the price of the customer's subscription, charges or credits the difference immediately and rotates the token. */
 export async function changeSubscriptionPlan(
   request: ContractBody<typeof changePlan>,
   context: CheckoutContext,
 ): Promise<{ readonly purchase?: PurchaseWithOffer; readonly newAccessToken: string }> {
   const { app, deps } = context;
-  const token = request.accessToken;
+  const { accessToken: token } = request;
   const grant = await requireGrant(deps.accessTokens.find(app.name, token, deps.now()));
   const account = await openCheckoutAccount(context, grant.platform);
   const { customer, subscription } = await findOwnSubscription(request, grant, account);
   const { price } = await findOfferPrice(request.offerId, account);
-  if (!price.recurring) throw new ServiceError('InvalidPayload', 'offerId: this offer is no subscription.');
+  if (!price.recurring) throw new ServiceError('InvalidPayload', 'offerId must be the offer of a subscription.');
   await updateSubscriptionPrice(subscription, price.id, account);
   const observation = await callStripe(() => fetchObservation(subscription.id, account));
-  const [registered] = await recordStripePurchases(observation ? [observation] : [], context);
-  const known: ActiveGrant = { ...grant, customer, subscription: subscription.id };
+  const [recorded] = await recordStripePurchases(observation ? [observation] : [], context);
+  const newGrant: ActiveGrant = { ...grant, customer, subscription: subscription.id };
   return {
-    ...(registered && { purchase: toPurchaseWithOffer(registered.purchase, deps.now()) }),
-    newAccessToken: await deps.accessTokens.rotate(app.name, { token, grant: known }, deps.now()),
+    ...(recorded && { purchase: toPurchaseWithOffer(recorded.purchase, deps.now()) }),
+    newAccessToken: await deps.accessTokens.rotate(app.name, { token, grant: newGrant }, deps.now()),
   };
 }
 
@@ -41,34 +46,33 @@ async function findOwnSubscription(
   grant: ActiveGrant,
   account: StripeAccount,
 ): Promise<{ customer: string; subscription: Subscription }> {
-  const customer = await findStripeCustomerId(grant, account);
-  if (customer === undefined)
-    throw new ServiceError('InvalidPayload', 'Nothing was bought with this access token yet.');
-  const named = id ?? purchaseId ?? grant.subscription;
-  const own = named === undefined ? undefined : await authorizeSubscriptionId(named, customer, account);
+  const customer = await requireStripeCustomerId(grant, account);
+  const requestedId = id ?? purchaseId ?? grant.subscription;
+  const ownId = requestedId === undefined ? undefined : await authorizeSubscriptionId(requestedId, customer, account);
   const subscription = await callStripe(async () =>
-    own === undefined
+    ownId === undefined
       ? (await listSubscriptions(account.stripe, customer)).find(({ status }) => changeableStatuses.includes(status))
-      : await fetchSubscription(account.stripe, own),
+      : await fetchSubscription(account.stripe, ownId),
   );
   if (!subscription || !changeableStatuses.includes(subscription.status)) {
-    throw new ServiceError('InvalidPayload', 'There is no running subscription to change.');
+    throw new ServiceError('InvalidPayload', 'An active subscription is not found.');
   }
   return { customer, subscription };
 }
 
+/** @see https://docs.stripe.com/billing/subscriptions/prorations */
 async function updateSubscriptionPrice(
   subscription: Subscription,
   price: string,
   { stripe }: StripeAccount,
 ): Promise<void> {
   const [item] = subscription.items.data;
-  if (!item) throw new ServiceError('ConnectionFailed', 'The subscription came without its items.');
+  if (!item) throw new ServiceError('ConnectionFailed', 'Stripe returned a subscription without items.');
   await callStripe(() =>
     stripe.subscriptions.update(subscription.id, {
       items: [{ id: item.id, price }],
       proration_behavior: 'always_invoice',
-      // Without the payment there is no other plan.
+      // Keeps the current plan if the payment fails.
       payment_behavior: 'error_if_incomplete',
     }),
   );

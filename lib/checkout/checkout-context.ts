@@ -5,21 +5,24 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { Platform } from '../shared/platform.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
-import type { StripeAccount } from '../stores/processor-a/fetch-observations.ts';
 import type { ProcessorAPlatform } from '../stores/processor-a/mapping-context.ts';
-import { openStripeAccount } from '../stores/processor-a/stripe-account.ts';
+import { openStripeAccount, type StripeAccount } from '../stores/processor-a/stripe-account.ts';
 import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { fetchSession } from '../stores/processor-a/stripe-queries.ts';
+import type { RecordingDeps } from '../validation/record-observations.ts';
 import { selectCheckoutPlatform } from './checkout-platform.ts';
 
-/** A request that sells through the processor. */
+type CheckoutDeps = RecordingDeps &
+  Pick<Deps, 'now' | 'table' | 'emulator' | 'appCache' | 'accessTokens' | 'purchases' | 'transactions' | 'priceLists'>;
+
+/** Dependencies of a request to a checkout endpoint. */
 export interface CheckoutContext {
   readonly app: App;
   readonly recorder: EventRecorder;
-  readonly deps: Deps;
+  readonly deps: CheckoutDeps;
 }
 
-/** The account, of the platform that a token is for or of the one that the application sells through. */
+/** Opens the Stripe account of an access token's platform. The default is the account that the app sells through. */
 export async function openCheckoutAccount(
   context: CheckoutContext,
   platform?: ProcessorAPlatform,
@@ -29,25 +32,35 @@ export async function openCheckoutAccount(
   return openStripeAccount(checkoutPlatform, await createStoreContext(app.name, checkoutPlatform, context));
 }
 
-/** What a token opens. Throws `Forbidden` in the words that make clients forget their token. */
+/** Resolves the grant of an access token. Throws `Forbidden` if the token is unknown, expired or for another store. */
 export async function requireGrant<G extends AccessTokenGrant>(
-  found: Promise<G | undefined>,
+  pendingGrant: Promise<G | undefined>,
 ): Promise<G & { platform: ProcessorAPlatform }> {
-  const grant = await found;
+  const grant = await pendingGrant;
   if (!grant || !isProcessorAPlatform(grant.platform)) throw invalidTokenError();
   return { ...grant, platform: grant.platform };
 }
 
-/** The error of a token that is not good, or not for this. */
+/** Creates the error for an unusable access token. Client libraries discard their token if they receive exactly this message. */
 export const invalidTokenError = (): ServiceError => new ServiceError('Forbidden', 'Invalid access token');
 
-/** The customer behind a grant; before a first payment the session alone knows, or nobody does. */
+/**
+ * Finds the Stripe customer of a grant. Before the first payment, only the checkout session identifies the customer.
+ * Returns undefined if the session does not have a customer yet.
+ */
 export async function findStripeCustomerId(
   { customer, session }: AccessTokenGrant,
   { stripe }: StripeAccount,
 ): Promise<string | undefined> {
   if (customer !== undefined || session === undefined) return customer;
   return (await callStripe(() => fetchSession(stripe, session))).customer ?? undefined;
+}
+
+/** Finds the Stripe customer of a grant. Throws `InvalidPayload` before the first payment. */
+export async function requireStripeCustomerId(grant: AccessTokenGrant, account: StripeAccount): Promise<string> {
+  const customer = await findStripeCustomerId(grant, account);
+  if (customer === undefined) throw new ServiceError('InvalidPayload', 'accessToken does not have a purchase yet.');
+  return customer;
 }
 
 const isProcessorAPlatform = (platform: Platform): platform is ProcessorAPlatform =>

@@ -1,10 +1,10 @@
 import type { AppCache } from '../apps/app-cache.ts';
 import type { ProcessorAPlatform } from '../stores/processor-a/mapping-context.ts';
 
-/** Through which account an application sells: its own, or the deployment's where only that is set. */
+/** Selects the account that an app sells through: the deployment's account if only that is configured, else the app's own. */
 export async function selectCheckoutPlatform(
   appName: string,
-  { findStoreSettings }: AppCache,
+  { findStoreSettings }: Pick<AppCache, 'findStoreSettings'>,
 ): Promise<ProcessorAPlatform> {
   if ((await findStoreSettings(appName, 'processor_a')) !== undefined) return 'processor_a';
   return (await findStoreSettings(appName, 'service_processor_a')) === undefined
@@ -12,13 +12,13 @@ export async function selectCheckoutPlatform(
     : 'service_processor_a';
 }
 
-/** The accounts through which an application may have sold: its own first, then the deployment's, as far as they are set. */
+/** Lists the configured accounts that an app can have sold through. The app's own account comes first. */
 export async function listCheckoutPlatforms(
   appName: string,
-  cachedApps: AppCache,
+  appCache: Pick<AppCache, 'findStoreSettings'>,
 ): Promise<readonly ProcessorAPlatform[]> {
-  const first = await selectCheckoutPlatform(appName, cachedApps);
-  const second =
-    first === 'processor_a' && (await cachedApps.findStoreSettings(appName, 'service_processor_a')) !== undefined;
-  return second ? [first, 'service_processor_a'] : [first];
+  const platform = await selectCheckoutPlatform(appName, appCache);
+  const hasServiceAccount =
+    platform === 'processor_a' && (await appCache.findStoreSettings(appName, 'service_processor_a')) !== undefined;
+  return hasServiceAccount ? [platform, 'service_processor_a'] : [platform];
 }

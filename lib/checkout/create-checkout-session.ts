@@ -2,7 +2,6 @@ import type Stripe from 'stripe';
 import type { ContractBody } from '../api/contract.ts';
 import type { createCheckout } from '../api/processor-a.ts';
 import { ServiceError } from '../shared/errors.ts';
-import type { StripeAccount } from '../stores/processor-a/fetch-observations.ts';
 import type { Price } from '../stores/processor-a/payloads.ts';
 import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './checkout-context.ts';
@@ -11,50 +10,53 @@ import { getTrialDays } from './to-price-list.ts';
 
 type CheckoutRequest = ContractBody<typeof createCheckout>;
 
-/** A checkout session for the offer, and the token that opens what is bought by it. */
+/** Maximum length of `client_reference_id` at Stripe. */
+const maxReferenceLength = 200;
+
+/** Creates a checkout session for an offer, and an access token for the purchase. */
 export async function createCheckoutSession(
-  wish: CheckoutRequest,
+  request: CheckoutRequest,
   context: CheckoutContext,
 ): Promise<{ readonly sessionId: string; readonly url: string; readonly accessToken: string }> {
   const { app, deps } = context;
   const now = deps.now();
   const grant =
-    wish.accessToken === undefined
+    request.accessToken === undefined
       ? undefined
-      : await requireGrant(deps.accessTokens.find(app.name, wish.accessToken, now));
+      : await requireGrant(deps.accessTokens.find(app.name, request.accessToken, now));
   const account = await openCheckoutAccount(context, grant?.platform);
-  const { price } = await findOfferPrice(wish.offerId, account);
+  const { price } = await findOfferPrice(request.offerId, account);
   const customer = grant && (await findStripeCustomerId(grant, account));
-  const { id, url } = await callStripe(() =>
-    account.stripe.checkout.sessions.create(buildSessionParams(wish, { price, customer, look: account })),
-  );
-  if (!url) throw new ServiceError('ConnectionFailed', 'The processor gave no address to pay at.');
+  const params = buildSessionParams(request, { price, customer, appName: app.name });
+  const { id, url } = await callStripe(() => account.stripe.checkout.sessions.create(params));
+  if (!url) throw new ServiceError('ConnectionFailed', 'Stripe returned a checkout session without a URL.');
   const { platform } = account.mapping;
   const newGrant = { platform, session: id, ...(customer !== undefined && { customer }) };
   return { sessionId: id, url, accessToken: await deps.accessTokens.issue(app.name, newGrant, now) };
 }
 
+/** @see https://docs.stripe.com/api/checkout/sessions */
 function buildSessionParams(
-  wish: CheckoutRequest,
-  { price, customer, look: account }: { price: Price; customer: string | undefined; look: StripeAccount },
+  request: CheckoutRequest,
+  { price, customer, appName }: { price: Price; customer: string | undefined; appName: string },
 ): Stripe.Checkout.SessionCreateParams {
-  const { applicationUsername } = wish;
-  const mode = wish.mode ?? (price.recurring ? 'subscription' : 'payment');
-  const metadata = { app: account.mapping.appName, ...(applicationUsername !== undefined && { applicationUsername }) };
-  // Spec: not shown. A free trial is for buyers who bought nothing before.
-  const trial = customer === undefined ? getTrialDays(price) : 0;
+  const { applicationUsername } = request;
+  const mode = request.mode ?? (price.recurring ? 'subscription' : 'payment');
+  const metadata = { app: appName, ...(applicationUsername !== undefined && { applicationUsername }) };
+  // Spec: not shown. A free trial is offered only to customers without an earlier purchase.
+  const trialDays = customer === undefined ? getTrialDays(price) : 0;
   return {
     mode,
     line_items: [{ price: price.id, quantity: 1 }],
-    success_url: wish.successUrl,
-    cancel_url: wish.cancelUrl,
+    success_url: request.successUrl,
+    cancel_url: request.cancelUrl,
     metadata,
-    // It takes no longer reference; the metadata say it anyway.
+    // Stripe rejects longer references. The metadata contains the username in any case.
     ...(applicationUsername !== undefined &&
-      applicationUsername.length <= 200 && { client_reference_id: applicationUsername }),
+      applicationUsername.length <= maxReferenceLength && { client_reference_id: applicationUsername }),
     ...(customer !== undefined && { customer }),
     ...(mode === 'subscription'
-      ? { subscription_data: { metadata, ...(trial > 0 && { trial_period_days: trial }) } }
+      ? { subscription_data: { metadata, ...(trialDays > 0 && { trial_period_days: trialDays }) } }
       : { payment_intent_data: { metadata }, ...(customer === undefined && { customer_creation: 'always' as const }) }),
   };
 }

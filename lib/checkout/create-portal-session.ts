@@ -1,12 +1,20 @@
 import type { ContractBody } from '../api/contract.ts';
 import type { createPortal } from '../api/processor-a.ts';
-import { ServiceError } from '../shared/errors.ts';
 import { parseStoredSettings } from '../stores/processor-a/settings.ts';
 import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { authorizeSubscriptionId } from './authorize-subscription.ts';
-import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './checkout-context.ts';
+import {
+  type CheckoutContext,
+  openCheckoutAccount,
+  requireGrant,
+  requireStripeCustomerId,
+} from './checkout-context.ts';
 
-/** The address of a portal session for the buyer of a token. */
+/**
+ * Creates a customer portal session for the customer of an access token. Returns its URL.
+ *
+ * @see https://docs.stripe.com/api/customer_portal/sessions/create
+ */
 export async function createPortalSession(
   { accessToken, id, returnUrl }: ContractBody<typeof createPortal>,
   context: CheckoutContext,
@@ -14,9 +22,7 @@ export async function createPortalSession(
   const { app, deps } = context;
   const grant = await requireGrant(deps.accessTokens.find(app.name, accessToken, deps.now()));
   const account = await openCheckoutAccount(context, grant.platform);
-  const customer = await findStripeCustomerId(grant, account);
-  if (customer === undefined)
-    throw new ServiceError('InvalidPayload', 'Nothing was bought with this access token yet.');
+  const customer = await requireStripeCustomerId(grant, account);
   if (id !== undefined) await authorizeSubscriptionId(id, customer, account);
   const { portalConfiguration: configuration } = parseStoredSettings(
     await deps.appCache.findStoreSettings(app.name, grant.platform),

@@ -5,7 +5,10 @@ import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './checkout-context.ts';
 import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purchases.ts';
 
-/** What the buyer of a token bought, asked from the processor and stored; with a new token when this one ends soon. */
+/**
+ * Fetches the purchases of an access token's customer from Stripe and records them. Returns them with a new token if the
+ * current token expires soon.
+ */
 export async function listPurchasesByAccessToken(
   token: string,
   context: CheckoutContext,
@@ -15,28 +18,26 @@ export async function listPurchasesByAccessToken(
   const grant = await requireGrant(deps.accessTokens.find(app.name, token, now));
   const account = await openCheckoutAccount(context, grant.platform);
   const customer = await findStripeCustomerId(grant, account);
-  const known = { ...grant, ...(customer !== undefined && { customer }) };
-  const registered = await recordStripePurchases(
-    await callStripe(() => fetchGrantObservations(known, account)),
-    context,
-  );
+  const resolvedGrant = { ...grant, ...(customer !== undefined && { customer }) };
+  const observations = await callStripe(() => fetchGrantObservations(resolvedGrant, account));
+  const recorded = await recordStripePurchases(observations, context);
   const newAccessToken = isExpiringSoon(grant, now)
-    ? await deps.accessTokens.rotate(app.name, { token, grant: known }, now)
+    ? await deps.accessTokens.rotate(app.name, { token, grant: resolvedGrant }, now)
     : undefined;
   return {
-    purchases: registered.map(({ purchase }) => toPurchaseWithOffer(purchase, now)),
+    purchases: recorded.map(({ purchase }) => toPurchaseWithOffer(purchase, now)),
     ...(newAccessToken !== undefined && { newAccessToken }),
   };
 }
 
-/** What a user of the application bought through the processor, as it is stored: for the application's own server. */
+/** Lists a customer's stored Stripe purchases, for the app's own server. */
 export async function listPurchasesByUser(
   username: string,
   { app, deps }: CheckoutContext,
 ): Promise<PurchaseWithOffer[]> {
   const platforms: readonly string[] = ['processor_a', 'service_processor_a'] satisfies AccessTokenGrant['platform'][];
-  const owned = await deps.purchases.listByUser(app.name, username);
-  return owned
+  const purchases = await deps.purchases.listByUser(app.name, username);
+  return purchases
     .filter(({ platform }) => platforms.includes(platform))
     .map((purchase) => toPurchaseWithOffer(purchase, deps.now()));
 }

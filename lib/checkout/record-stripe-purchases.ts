@@ -8,24 +8,24 @@ import { recordObservations } from '../validation/record-observations.ts';
 import type { CheckoutContext } from './checkout-context.ts';
 
 /**
- * Stores what the processor said, as a validation would, and claims each purchase for the user that was named at its
- * checkout. Returns the purchases as the table then has them.
+ * Records observations like a validation does, and claims each purchase for the username of its checkout session.
+ * Returns the stored purchases.
  */
 export async function recordStripePurchases(
   observations: readonly Observation[],
   { app, recorder, deps }: CheckoutContext,
 ): Promise<EntitledPurchase[]> {
-  const users = new Set(observations.map(({ userAliases }) => userAliases[0]));
-  const registered: EntitledPurchase[] = [];
-  for (const username of users) {
+  const usernames = new Set(observations.map(({ userAliases }) => userAliases[0]));
+  const recorded: EntitledPurchase[] = [];
+  for (const username of usernames) {
     const userObservations = observations.filter(({ userAliases }) => userAliases[0] === username);
     const request = username === undefined ? {} : { applicationUsername: username };
-    registered.push(...(await recordObservations(userObservations, { app, recorder, deps, request })));
+    recorded.push(...(await recordObservations(userObservations, { app, recorder, deps, request })));
   }
-  return registered;
+  return recorded;
 }
 
-/** The record of a purchase with its offer. */
+/** Converts a purchase to its API record with the offer id. */
 export const toPurchaseWithOffer = (purchase: Purchase, now: EpochMillis): PurchaseWithOffer => ({
   ...toPurchaseRecord(purchase, now),
   ...(purchase.offerId !== undefined && { offerId: purchase.offerId }),

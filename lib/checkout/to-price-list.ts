@@ -1,46 +1,44 @@
 import * as v from 'valibot';
 import type { PriceListOffer, PriceListProduct, PricingPhase } from '../api/processor-a.ts';
 import { withPlatform } from '../shared/platform.ts';
-import { type MappingContext, toOfferId } from '../stores/processor-a/mapping-context.ts';
+import { isOwnMetadata, type MappingContext, toOfferId } from '../stores/processor-a/mapping-context.ts';
 import { toCurrencyCode, toMicros } from '../stores/processor-a/money.ts';
 import { type Price, Product } from '../stores/processor-a/payloads.ts';
 import { toProductType } from '../stores/processor-a/product-type.ts';
 
 /**
- * The price list of an application: its active products with their active prices, one offer a price. Prices without one
- * amount (tiers) and products of other applications are left out.
+ * Builds the price list of an app: its active products with one offer for each active price. Excludes tiered prices and
+ * other apps' products.
+ *
+ * @see https://docs.stripe.com/api/prices
  */
 export function toPriceList(
   prices: readonly Price[],
-  origin: Pick<MappingContext, 'platform' | 'appName'>,
+  context: Pick<MappingContext, 'platform' | 'appName'>,
 ): PriceListProduct[] {
   const byProduct = new Map<string, { readonly product: Product; readonly prices: Price[] }>();
   for (const price of prices) {
     const product = parseActiveProduct(price);
-    if (!product || !isSoldByApp(product, origin) || getUnitAmount(price) === undefined) continue;
+    if (!product || !isOwnMetadata(context, product.metadata) || getUnitAmount(price) === undefined) continue;
     const entry = byProduct.get(product.id) ?? { product, prices: [] };
     entry.prices.push(price);
     byProduct.set(product.id, entry);
   }
-  return [...byProduct.values()].map((entry) => toPriceListProduct(entry, origin));
+  return [...byProduct.values()].map((entry) => toPriceListProduct(entry, context));
 }
 
-/** The product that came with its price; one that was deleted comes as little more than its id. */
+/** Returns the expanded product of a price. Returns undefined if it is inactive, or deleted (Stripe then returns little more than its id). */
 export function parseActiveProduct({ product }: Price): Product | undefined {
   const result = v.safeParse(Product, product);
   return result.success && result.output.active ? result.output : undefined;
 }
 
-/** Whether the application may sell the product: one that names an application belongs to that one. */
-export const isSoldByApp = ({ metadata }: Product, { appName }: Pick<MappingContext, 'appName'>): boolean =>
-  metadata?.app === undefined || metadata.app === appName;
-
 function toPriceListProduct(
   { product, prices }: { readonly product: Product; readonly prices: readonly Price[] },
-  origin: Pick<MappingContext, 'platform' | 'appName'>,
+  context: Pick<MappingContext, 'platform' | 'appName'>,
 ): PriceListProduct {
   const { id, name, description, metadata } = product;
-  // Sellers may use words of their own, which their clients then look for.
+  // Developers can use their own types, which their clients expect in the price list.
   const type = metadata?.product_type ?? toProductType(product, prices[0]);
   return {
     type,
@@ -48,20 +46,20 @@ function toPriceListProduct(
     title: name,
     ...(description !== null && { description }),
     ...(metadata && { metadata }),
-    platform: origin.platform,
-    offers: prices.map((price) => toPriceListOffer(price, { productId: id, type, origin })),
+    platform: context.platform,
+    offers: prices.map((price) => toPriceListOffer(price, { productId: id, type, context })),
   };
 }
 
 function toPriceListOffer(
   price: Price,
-  { productId, type, origin }: { productId: string; type: string; origin: Pick<MappingContext, 'platform'> },
+  { productId, type, context }: { productId: string; type: string; context: Pick<MappingContext, 'platform'> },
 ): PriceListOffer {
   return {
-    id: toOfferId(origin, productId, price.id),
-    productId: withPlatform(origin.platform, productId),
+    id: toOfferId(context, productId, price.id),
+    productId: withPlatform(context.platform, productId),
     productType: type,
-    platform: origin.platform,
+    platform: context.platform,
     offerType: price.recurring ? 'Subscription' : 'Default',
     pricingPhases: toPricingPhases(price),
   };
@@ -92,13 +90,13 @@ function toPricingPhases(price: Price): PricingPhase[] {
   ];
 }
 
-/** Days of free trial that the price says: by itself, or in its metadata where newer accounts have to write it. */
+/** Returns the free trial of a price in days. Newer Stripe accounts configure it in the metadata of the price. */
 export function getTrialDays({ recurring, metadata }: Price): number {
   const days = recurring?.trial_period_days ?? Number(metadata?.trial_period_days ?? 0);
   return recurring && Number.isInteger(days) && days > 0 && days <= 730 ? days : 0;
 }
 
-/** In the smallest unit of the currency, with a fraction where the price has one. */
+/** Returns the amount in the currency's smallest unit, which can have decimals. Returns undefined for a tiered price. */
 function getUnitAmount({ unit_amount, unit_amount_decimal }: Price): number | undefined {
   if (unit_amount !== null) return unit_amount;
   const amount = Number(String(unit_amount_decimal ?? 'none'));

@@ -1,4 +1,4 @@
-import { ServiceError } from '../shared/errors.ts';
+import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import type { Platform } from '../shared/platform.ts';
 
 /** Creates the error for a store that gave no usable response. `storeName` starts the sentence: `Google Play`. */
@@ -17,5 +17,5 @@ export const unusableSettingsError = (platform: Platform, cause: unknown): Servi
   new ServiceError('InternalError', `The ${platform} settings of the app are not valid.`, { cause });
 
 /** Creates the error for a request to a store that the app does not use. */
-export const missingSettingsError = (platform: Platform): ServiceError =>
-  new ServiceError('InvalidPayload', `The app has no ${platform} settings.`);
+export const missingSettingsError = (platform: Platform, code: ErrorCode = 'InvalidPayload'): ServiceError =>
+  new ServiceError(code, `The app has no ${platform} settings.`);

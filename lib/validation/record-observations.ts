@@ -8,10 +8,12 @@ import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import type { StoreValidation, ValidationRequest } from '../stores/store.ts';
 
+export type RecordingDeps = Pick<Deps, 'now' | 'purchases' | 'userAliases'>;
+
 interface RecordingContext {
   readonly app: App;
   readonly recorder: EventRecorder;
-  readonly deps: Deps;
+  readonly deps: RecordingDeps;
   /** Whose user claims the purchases; nobody claims without a user in it. */
   readonly request: Pick<ValidationRequest, 'applicationUsername' | 'obfuscatedUsername'>;
   /** What the observations came from; its purchase is always among the event's tags. */
@@ -65,7 +67,7 @@ async function linkUserAliases(
 async function claimUnclaimedPurchases(
   app: App,
   user: Parameters<UserAliasRepository['listUnclaimedPurchases']>[1],
-  deps: Deps,
+  deps: RecordingDeps,
 ): Promise<void> {
   for (const purchaseId of await deps.userAliases.listUnclaimedPurchases(app.name, user)) {
     const claimed = {

@@ -1,16 +1,14 @@
-import type { Purchase } from '../../purchases/purchase.ts';
+import type { CancelationReason } from '../../api/enumerations.ts';
 import type { Subscription } from './payloads.ts';
 import type { PaymentReversal } from './payment-reversals.ts';
 
-type Reason = NonNullable<Purchase['cancelationReason']>;
-
-const reasonsByDetail: Readonly<Record<string, Reason>> = {
+const reasonsByDetail: Readonly<Record<string, CancelationReason>> = {
   payment_failed: 'System.BillingError',
   payment_disputed: 'System',
   canceled_by_retention_policy: 'System',
 };
 
-const reasonsByFeedback: Readonly<Record<string, Reason>> = {
+const reasonsByFeedback: Readonly<Record<string, CancelationReason>> = {
   too_expensive: 'Customer.Cost',
   switched_service: 'Customer.FoundBetterApp',
   unused: 'Customer.NotUsefulEnough',
@@ -21,12 +19,17 @@ const reasonsByFeedback: Readonly<Record<string, Reason>> = {
   other: 'Customer.OtherReason',
 };
 
-/** Why a subscription gives no access any more; none while it does, as clients take any reason for the end. */
+/**
+ * Returns why a subscription does not grant access. Returns undefined while it does, because clients treat any reason
+ * as the end of the subscription.
+ *
+ * @see https://docs.stripe.com/api/subscriptions/object
+ */
 export function toCancelationReason(
   { status, cancellation_details: details, pause_collection }: Subscription,
-  takeback: PaymentReversal | undefined,
-): Reason | undefined {
-  if (takeback) return takeback.kind === 'refund' ? 'Customer' : 'System';
+  reversal: PaymentReversal | undefined,
+): CancelationReason | undefined {
+  if (reversal) return reversal.kind === 'refund' ? 'Customer' : 'System';
   switch (status) {
     case 'canceled':
       return toCanceledReason(details);
@@ -38,9 +41,9 @@ export function toCancelationReason(
   }
 }
 
-function toCanceledReason(details: Subscription['cancellation_details']): Reason {
-  const known = reasonsByDetail[details?.reason ?? ''];
-  if (known) return known;
+function toCanceledReason(details: Subscription['cancellation_details']): CancelationReason {
+  const systemReason = reasonsByDetail[details?.reason ?? ''];
+  if (systemReason) return systemReason;
   if (details?.reason !== 'cancellation_requested') return 'Unknown';
   return reasonsByFeedback[details.feedback ?? ''] ?? 'Customer';
 }

@@ -1,14 +1,15 @@
+import { type EpochMillis, secondMs } from '../../shared/time.ts';
+
 type OmitNullish<T> = { [K in keyof T]?: Exclude<T[K], undefined | null> };
 
-/** The record without what is null or undefined. */
+/** Copies a record without the members that are null or undefined. */
 export const omitNullish = <T extends object>(record: T): OmitNullish<T> =>
   Object.fromEntries(
     Object.entries(record).filter(([, value]) => value !== undefined && value !== null),
   ) as OmitNullish<T>;
 
-/** Epoch seconds of the processor as epoch milliseconds. */
-export const toMillis = (seconds: number): number => seconds * 1000;
+/** Converts Stripe's epoch seconds. */
+export const toMillis = (seconds: number): EpochMillis => seconds * secondMs;
 
-/** The same of a moment that may be none. */
-export const toOptionalMillis = (seconds: number | null | undefined): number | undefined =>
+export const toOptionalMillis = (seconds: number | null | undefined): EpochMillis | undefined =>
   seconds === null || seconds === undefined ? undefined : toMillis(seconds);

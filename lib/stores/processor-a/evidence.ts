@@ -5,33 +5,34 @@ import { parse } from '../../shared/parse.ts';
 import { withoutPlatform } from '../../shared/platform.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { AccessGrant, StoreContext } from '../store-context.ts';
-import { fetchCustomerObservations, fetchObservation, type StripeAccount } from './fetch-observations.ts';
+import { fetchCustomerObservations, fetchObservation } from './fetch-observations.ts';
+import type { StripeAccount } from './stripe-account.ts';
 import { fetchSession } from './stripe-queries.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(300));
 
-/** A receipt: the id of something paid, or the token that this service gave to the buyer. */
-const Receipt = v.union(
+/** The id of a Stripe object, or an access token that this service issued at checkout. */
+const Evidence = v.union(
   [v.object({ accessToken: Text, adapter: v.optional(v.picklist(['processor_a', 'stripe'])) }), v.object({ id: Text })],
   'an id, or an accessToken of the adapter processor_a',
 );
 
-/** The id that a receipt names, without a platform in front; undefined where it carries a token. */
-export function parseReceiptId(transaction: ValidationRequest['transaction']): string | undefined {
-  const receipt = parse(v.object({ transaction: Receipt }), { transaction }).transaction;
-  return 'id' in receipt ? withoutPlatform(receipt.id) : undefined;
+/** Returns the Stripe id of the evidence without its platform prefix, or undefined for an access token. */
+export function parseEvidenceId(transaction: ValidationRequest['transaction']): string | undefined {
+  const evidence = parse(v.object({ transaction: Evidence }), { transaction }).transaction;
+  return 'id' in evidence ? withoutPlatform(evidence.id) : undefined;
 }
 
-/** Everything that the receipt of a validation shows. */
-export async function fetchReceiptObservations(
+/** Fetches the observations of the purchases that the evidence identifies. */
+export async function fetchEvidenceObservations(
   { transaction }: ValidationRequest,
   context: StoreContext,
   account: StripeAccount,
 ): Promise<Observation[]> {
-  const id = parseReceiptId(transaction);
+  const id = parseEvidenceId(transaction);
   if (id === undefined) return await fetchGrantObservations(await requireGrant(transaction, context), account);
-  const seen = await fetchObservation(id, account);
-  return seen ? [seen] : [];
+  const observation = await fetchObservation(id, account);
+  return observation ? [observation] : [];
 }
 
 async function requireGrant(
@@ -39,20 +40,23 @@ async function requireGrant(
   context: StoreContext,
 ): Promise<AccessGrant> {
   const grant = await context.findGrant?.(String(accessToken));
-  // A client forgets its token when it reads these very words.
+  // Client libraries discard their token if they receive exactly this message.
   if (!grant) throw new ServiceError('Forbidden', 'Invalid access token');
   return grant;
 }
 
-/** All that the buyer behind a token bought; before a first payment the session alone knows who that is. */
+/**
+ * Fetches the observations of all purchases of the customer of an access grant. Before the first payment, only the
+ * checkout session identifies the customer.
+ */
 export async function fetchGrantObservations(
   { customer, session, subscription }: AccessGrant,
   account: StripeAccount,
 ): Promise<Observation[]> {
-  const buyer =
+  const customerId =
     customer ?? (session === undefined ? undefined : (await fetchSession(account.stripe, session)).customer);
-  if (buyer) return await fetchCustomerObservations(buyer, account);
+  if (customerId) return await fetchCustomerObservations(customerId, account);
   const id = subscription ?? session;
-  const seen = id === undefined ? undefined : await fetchObservation(id, account);
-  return seen ? [seen] : [];
+  const observation = id === undefined ? undefined : await fetchObservation(id, account);
+  return observation ? [observation] : [];
 }

@@ -1,16 +1,17 @@
-import type Stripe from 'stripe';
 import type { Observation } from '../../purchases/observation.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { getSubscriptionId } from './invoices.ts';
-import type { MappingContext } from './mapping-context.ts';
+import { isOwnMetadata } from './mapping-context.ts';
 import { type Charge, Invoice, PaymentIntent, parseStripeObject, type Session } from './payloads.ts';
 import {
   getChargedProductId,
   getLatestCharge,
+  getPriceProductId,
   toChargeObservation,
   toPaymentObservation,
 } from './payment-observation.ts';
 import { indexReversals } from './payment-reversals.ts';
+import type { StripeAccount } from './stripe-account.ts';
 import {
   fetchCharge,
   fetchSession,
@@ -24,19 +25,13 @@ import {
 } from './stripe-queries.ts';
 import { toSubscriptionObservation } from './subscription-observation.ts';
 
-/** The account that is asked, and whose look it is. */
-export interface StripeAccount {
-  readonly stripe: Stripe;
-  readonly mapping: MappingContext;
-}
-
 /**
- * What the processor says of the purchase behind a subscription, session, payment intent, charge or invoice; undefined
- * when it was never paid. Throws `InvalidPayload` for any other id.
+ * Fetches the purchase behind the id of a subscription, checkout session, payment intent, charge or invoice. Returns
+ * undefined if it was never paid. Throws `InvalidPayload` for the id of any other object.
  */
 export async function fetchObservation(id: string, account: StripeAccount): Promise<Observation | undefined> {
-  const kind = /^([a-z]+)_[A-Za-z0-9_]{1,200}$/.exec(id)?.[1];
-  switch (kind) {
+  const prefix = /^([a-z]+)_[A-Za-z0-9_]{1,200}$/.exec(id)?.[1];
+  switch (prefix) {
     case 'sub':
       return await fetchSubscriptionObservation(id, account);
     case 'cs':
@@ -54,7 +49,7 @@ export async function fetchObservation(id: string, account: StripeAccount): Prom
     default:
       throw new ServiceError(
         'InvalidPayload',
-        'transaction.id: expected the id of a charge, payment, session or subscription.',
+        'transaction.id must be the id of a charge, payment, session or subscription.',
       );
   }
 }
@@ -68,14 +63,14 @@ async function fetchSubscriptionObservation(
     listInvoices(stripe, { subscription: id }),
   ]);
   const charges = await listCharges(stripe, subscription.customer);
-  const takebacks = indexReversals(charges, await listDisputes(stripe, charges));
-  return toSubscriptionObservation(subscription, { origin: context, invoices, takebacks });
+  const reversals = indexReversals(charges, await listDisputes(stripe, charges));
+  return toSubscriptionObservation(subscription, { context, invoices, reversals });
 }
 
 async function fetchSessionObservation(session: Session, account: StripeAccount): Promise<Observation | undefined> {
   if (session.subscription !== null) return await fetchSubscriptionObservation(session.subscription, account);
-  const [seen] = await toPaymentObservations([session], account);
-  return seen;
+  const [observation] = await toPaymentObservations([session], account);
+  return observation;
 }
 
 async function fetchIntentObservation(id: string, account: StripeAccount): Promise<Observation | undefined> {
@@ -87,21 +82,27 @@ async function fetchIntentObservation(id: string, account: StripeAccount): Promi
   const charge = getLatestCharge(
     parseStripeObject(PaymentIntent, await account.stripe.paymentIntents.retrieve(id, { expand })),
   );
-  return charge && (await fetchBareChargeObservation(charge, account));
+  return charge && (await fetchStandaloneChargeObservation(charge, account));
 }
 
 async function fetchChargeObservation(charge: Charge, account: StripeAccount): Promise<Observation | undefined> {
-  if (charge.payment_intent === null) return await fetchBareChargeObservation(charge, account);
+  if (charge.payment_intent === null) return await fetchStandaloneChargeObservation(charge, account);
   return await fetchIntentObservation(charge.payment_intent, account);
 }
 
 async function fetchInvoiceObservation(invoice: Invoice, account: StripeAccount): Promise<Observation> {
   const subscription = getSubscriptionId(invoice);
-  if (subscription === undefined) throw new ServiceError('InvalidPayload', 'The invoice is for no subscription.');
+  if (subscription === undefined) {
+    throw new ServiceError('InvalidPayload', 'The invoice does not belong to a subscription.');
+  }
   return await fetchSubscriptionObservation(subscription, account);
 }
 
-/** The subscription whose invoice the payment paid; a payment itself does not say. */
+/**
+ * Finds the subscription whose invoice a payment intent paid. Payment intents do not refer to their invoice.
+ *
+ * @see https://docs.stripe.com/api/invoice-payment
+ */
 async function findSubscriptionOfPayment(id: string, { stripe }: StripeAccount): Promise<string | undefined> {
   const { data } = await stripe.invoicePayments.list({
     payment: { type: 'payment_intent', payment_intent: id },
@@ -112,16 +113,16 @@ async function findSubscriptionOfPayment(id: string, { stripe }: StripeAccount):
   return payment && getSubscriptionId(parseStripeObject(Invoice, payment.invoice));
 }
 
-async function fetchBareChargeObservation(
+async function fetchStandaloneChargeObservation(
   charge: Charge,
   { stripe, mapping: context }: StripeAccount,
 ): Promise<Observation | undefined> {
   const productId = getChargedProductId(charge);
   const products = await listProducts(stripe, productId === undefined ? [] : [productId]);
-  return toChargeObservation(charge, { origin: context, disputes: await listDisputes(stripe, [charge]), products });
+  return toChargeObservation(charge, { context, disputes: await listDisputes(stripe, [charge]), products });
 }
 
-/** What the processor says of everything that a customer ever bought from the application. */
+/** Fetches the observations of all purchases that a customer made in the app. */
 export async function fetchCustomerObservations(customer: string, account: StripeAccount): Promise<Observation[]> {
   const { stripe, mapping: context } = account;
   const [subscriptions, invoices, charges, sessions] = await Promise.all([
@@ -130,21 +131,17 @@ export async function fetchCustomerObservations(customer: string, account: Strip
     listCharges(stripe, customer),
     listSessions(stripe, { customer }),
   ]);
-  const takebacks = indexReversals(charges, await listDisputes(stripe, charges));
-  const own = subscriptions.filter(({ metadata }) => metadata?.app === undefined || metadata.app === context.appName);
+  const reversals = indexReversals(charges, await listDisputes(stripe, charges));
+  const ownSubscriptions = subscriptions.filter(({ metadata }) => isOwnMetadata(context, metadata));
+  const ownPayments = sessions.filter(({ mode, metadata }) => mode === 'payment' && isOwnMetadata(context, metadata));
   return [
-    ...own.map((subscription) => {
-      const bills = invoices.filter((invoice) => getSubscriptionId(invoice) === subscription.id);
-      return toSubscriptionObservation(subscription, { origin: context, invoices: bills, takebacks });
+    ...ownSubscriptions.map((subscription) => {
+      const ownInvoices = invoices.filter((invoice) => getSubscriptionId(invoice) === subscription.id);
+      return toSubscriptionObservation(subscription, { context, invoices: ownInvoices, reversals });
     }),
-    ...(await toPaymentObservations(sessions.filter(isAppPayment(context)), account)),
+    ...(await toPaymentObservations(ownPayments, account)),
   ];
 }
-
-const isAppPayment =
-  ({ appName }: MappingContext) =>
-  ({ mode, metadata }: Session): boolean =>
-    mode === 'payment' && (metadata?.app === undefined || metadata.app === appName);
 
 async function toPaymentObservations(
   sessions: readonly Session[],
@@ -153,11 +150,9 @@ async function toPaymentObservations(
   const charges = sessions.flatMap(({ payment_intent: intent }) =>
     typeof intent === 'string' ? [] : (getLatestCharge(intent ?? undefined) ?? []),
   );
-  const ids = sessions.flatMap(({ line_items }) =>
-    (line_items?.data ?? []).flatMap(({ price }) =>
-      price === null ? [] : [typeof price.product === 'string' ? price.product : price.product.id],
-    ),
+  const productIds = sessions.flatMap(({ line_items }) =>
+    (line_items?.data ?? []).flatMap(({ price }) => (price === null ? [] : [getPriceProductId(price)])),
   );
-  const [products, disputes] = await Promise.all([listProducts(stripe, ids), listDisputes(stripe, charges)]);
-  return sessions.flatMap((session) => toPaymentObservation(session, { origin: context, disputes, products }) ?? []);
+  const [products, disputes] = await Promise.all([listProducts(stripe, productIds), listDisputes(stripe, charges)]);
+  return sessions.flatMap((session) => toPaymentObservation(session, { context, disputes, products }) ?? []);
 }

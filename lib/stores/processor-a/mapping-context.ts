@@ -2,31 +2,36 @@ import { ServiceError } from '../../shared/errors.ts';
 import { type Platform, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 
-/** The platforms that this processor sells for: an application's own account, and the deployment's. */
+/** Platforms of this adapter: an app's own account and the account of the deployment. */
 export type ProcessorAPlatform = Extract<Platform, 'processor_a' | 'service_processor_a'>;
 
-/** Whose look it is: the platform that ids are prefixed with, the application, the grace setting and the time. */
+/** Data that the mapping from Stripe objects to observations needs. */
 export interface MappingContext {
+  /** Prefix of all ids. */
   readonly platform: ProcessorAPlatform;
   readonly appName: string;
+  /** Length of access after a failed renewal payment. */
   readonly graceMs: number;
   readonly now: EpochMillis;
 }
 
-/** `{platform}:{product}#{price}`. */
+type Metadata = Readonly<Record<string, string>> | null;
+
+/** Creates the offer id `{platform}:{product}#{price}`. */
 export const toOfferId = ({ platform }: Pick<MappingContext, 'platform'>, product: string, price: string): string =>
   `${withPlatform(platform, product)}#${price}`;
 
-/** Throws `InvalidPayload` for what was sold, on the same account, for another application of this service. */
-export function requireOwnApp(
-  { appName }: Pick<MappingContext, 'appName'>,
-  metadata: Readonly<Record<string, string>> | null,
-): void {
-  if (metadata?.app !== undefined && metadata.app !== appName) {
-    throw new ServiceError('InvalidPayload', 'This was sold for another application.');
+/** Whether an object belongs to the app. Several apps can share an account; `metadata.app` names the app. */
+export const isOwnMetadata = ({ appName }: Pick<MappingContext, 'appName'>, metadata: Metadata): boolean =>
+  metadata?.app === undefined || metadata.app === appName;
+
+/** Throws `InvalidPayload` if the object belongs to another app with the same account. */
+export function requireOwnApp(context: Pick<MappingContext, 'appName'>, metadata: Metadata): void {
+  if (!isOwnMetadata(context, metadata)) {
+    throw new ServiceError('InvalidPayload', 'The purchase belongs to another app.');
   }
 }
 
-/** The application's user as the processor echoes it; older sellers wrote the second form. */
-export const readUserAliases = (metadata: Readonly<Record<string, string>> | null): string[] =>
+/** Returns the username in the metadata. `application_username` is the key of older integrations. */
+export const readUserAliases = (metadata: Metadata): string[] =>
   [metadata?.applicationUsername, metadata?.application_username].filter((user) => user !== undefined).slice(0, 1);

@@ -1,11 +1,15 @@
-/** ISO 4217 says otherwise of ISK and UGX, but the processor counts both in hundredths. */
+/**
+ * Currencies whose API amounts are whole units. Stripe counts ISK and UGX in hundredths, unlike ISO 4217.
+ *
+ * @see https://docs.stripe.com/currencies#zero-decimal
+ */
 const zeroDecimalCurrencies = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '));
 const threeDecimalCurrencies = new Set('BHD JOD KWD OMR TND'.split(' '));
 
-/** The ISO code in capitals, as records show it. */
+/** Converts Stripe's lower-case code to the ISO 4217 code. */
 export const toCurrencyCode = (currency: string): string => currency.toUpperCase();
 
-/** An amount in the currency's smallest unit, as micros of the currency. */
+/** Converts an amount in the currency's smallest unit to micros. */
 export function toMicros(amount: number, currency: string): number {
   const code = toCurrencyCode(currency);
   const exponent = zeroDecimalCurrencies.has(code) ? 0 : threeDecimalCurrencies.has(code) ? 3 : 2;

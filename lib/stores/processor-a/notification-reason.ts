@@ -1,9 +1,13 @@
 import type { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
-import type { StripeEvent } from './receive.ts';
+import type { StripeEvent } from './payloads.ts';
 
 type ReasonRule = NotificationReason | ((event: StripeEvent) => NotificationReason);
 
-/** Every event type that means something for a purchase. */
+/**
+ * Reasons by event type. Other types do not concern a purchase.
+ *
+ * @see https://docs.stripe.com/subscriptions/webhooks
+ */
 const reasonsByType: Readonly<Record<string, ReasonRule>> = {
   'checkout.session.completed': (event) => (isPaid(event) ? 'PURCHASED' : 'OTHER'),
   'checkout.session.async_payment_succeeded': 'PURCHASED',
@@ -26,13 +30,13 @@ const reasonsByType: Readonly<Record<string, ReasonRule>> = {
   'customer.deleted': 'EXPIRED',
 };
 
-/** What an event says in our words; `OTHER` for one that says nothing of a purchase, or that is not known. */
+/** Maps an event to a reason. Unknown types and types that do not concern a purchase are `OTHER`. */
 export function toNotificationReason(event: StripeEvent): NotificationReason {
   const reason = Object.hasOwn(reasonsByType, event.type) ? reasonsByType[event.type] : undefined;
   return typeof reason === 'function' ? reason(event) : (reason ?? 'OTHER');
 }
 
-/** Whether the price list that this service keeps is out of date after an event. */
+/** Whether events of the type make the cached price list stale. */
 export const changesPriceList = (type: string): boolean => /^(?:price|product|plan)\./.test(type);
 
 const isPaid = ({ data: { object } }: StripeEvent): boolean =>
@@ -58,7 +62,7 @@ function toInvoiceReason({ data: { object } }: StripeEvent): NotificationReason 
   }
 }
 
-/** The first difference that says anything, the gravest first. */
+/** Maps the most severe change among the previous attributes. */
 function toUpdateReason({ data: { object, previous_attributes } }: StripeEvent): NotificationReason {
   const before = previous_attributes ?? {};
   const changed = (field: string): boolean => Object.hasOwn(before, field);
@@ -80,7 +84,7 @@ function toStatusReason(before: unknown, after: unknown): NotificationReason {
   return before === 'incomplete' ? 'PURCHASED' : 'RENEWED';
 }
 
-/** The prices of a subscription's items, in one text. */
+/** Lists the price ids of a subscription's items, separated by commas. */
 function listPriceIds(items: unknown): string {
   const { data } = (items ?? {}) as { readonly data?: readonly { readonly price?: { readonly id?: string } }[] };
   return (Array.isArray(data) ? data : []).map(({ price }) => price?.id ?? '').join();

@@ -10,27 +10,37 @@ import type { ProcessorAPlatform } from './mapping-context.ts';
 import { openStripeAccount } from './stripe-account.ts';
 import { callStripe } from './stripe-client.ts';
 
+/** Payload of a queued notification, as `receive` creates it. */
 const NotificationPayload = v.object({
   reason: NotificationReason,
   subjectId: v.exactOptional(v.string()),
   pricesChanged: v.exactOptional(v.literal(true)),
 });
 
-/** What an event is about, as the processor shows it now: events come in any order, and are older than that. */
+/**
+ * Fetches the current state of the object of an event. Stripe does not guarantee the order of events, so their
+ * snapshots can be stale.
+ *
+ * @see https://docs.stripe.com/webhooks
+ */
 export async function observe(
   { payload }: StoreNotification,
-  { platform, asking: context }: { readonly platform: ProcessorAPlatform; readonly asking: StoreContext },
+  context: StoreContext,
+  platform: ProcessorAPlatform,
 ): Promise<ObservedNotification> {
   const { reason, subjectId, pricesChanged } = parse(NotificationPayload, payload, 'InternalError');
-  const observation =
-    subjectId === undefined ? undefined : await tryFetchOwnPurchase(subjectId, { platform, asking: context });
+  const observation = subjectId === undefined ? undefined : await tryFetchOwnPurchase(subjectId, context, platform);
   return { reason, observations: observation ? [observation] : [], ...(pricesChanged && { pricesChanged }) };
 }
 
-/** Undefined for what is no purchase, or another application's on the same account: its own endpoint hears of it. */
+/**
+ * Returns undefined if the object is not a purchase, or belongs to another app with the same account. The other app
+ * receives the event at its own endpoint.
+ */
 async function tryFetchOwnPurchase(
   id: string,
-  { platform, asking: context }: { readonly platform: ProcessorAPlatform; readonly asking: StoreContext },
+  context: StoreContext,
+  platform: ProcessorAPlatform,
 ): Promise<Observation | undefined> {
   try {
     return await callStripe(async () => await fetchObservation(id, openStripeAccount(platform, context)));

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { parse } from '../../shared/parse.ts';
 
-/** The id of an object that may have come expanded. */
+/** Id of an object that can be expanded. */
 const Reference = v.pipe(
   v.union([v.string(), v.object({ id: v.string() })]),
   v.transform((reference) => (typeof reference === 'string' ? reference : reference.id)),
@@ -12,9 +12,10 @@ const NullableSeconds = v.optional(v.nullable(Seconds), null);
 const NullableText = v.optional(v.nullable(v.string()), null);
 const NullableMetadata = v.optional(v.nullable(v.record(v.string(), v.string())), {});
 
-/** A list of which the first page came with its owner. */
+/** First page of a list inside a parent object. */
 const listSchema = <const S extends v.GenericSchema>(schema: S) => v.object({ data: v.array(schema) });
 
+/** @see https://docs.stripe.com/api/products/object */
 export const Product = v.object({
   id: v.string(),
   active: v.boolean(),
@@ -24,6 +25,7 @@ export const Product = v.object({
 });
 export type Product = v.InferOutput<typeof Product>;
 
+/** @see https://docs.stripe.com/api/prices/object */
 export const Price = v.object({
   id: v.string(),
   active: v.boolean(),
@@ -37,7 +39,7 @@ export const Price = v.object({
     }),
   ),
   unit_amount: v.nullable(v.number()),
-  /** A decimal object of the client, which turns into a number by its text. */
+  /** A decimal object of the Stripe client. `String()` returns the number. */
   unit_amount_decimal: v.unknown(),
   metadata: NullableMetadata,
 });
@@ -65,6 +67,7 @@ const InvoiceLine = v.object({
   ),
 });
 
+/** @see https://docs.stripe.com/api/invoices/object */
 export const Invoice = v.object({
   id: v.string(),
   status: v.nullable(v.string()),
@@ -85,6 +88,7 @@ export const Invoice = v.object({
 });
 export type Invoice = v.InferOutput<typeof Invoice>;
 
+/** @see https://docs.stripe.com/api/subscriptions/object */
 export const Subscription = v.object({
   id: v.string(),
   status: v.string(),
@@ -114,6 +118,7 @@ export const Subscription = v.object({
 });
 export type Subscription = v.InferOutput<typeof Subscription>;
 
+/** @see https://docs.stripe.com/api/charges/object */
 export const Charge = v.object({
   id: v.string(),
   amount: v.number(),
@@ -130,9 +135,11 @@ export const Charge = v.object({
 });
 export type Charge = v.InferOutput<typeof Charge>;
 
+/** @see https://docs.stripe.com/api/disputes/object */
 export const Dispute = v.object({ status: v.string(), created: Seconds, charge: Reference });
 export type Dispute = v.InferOutput<typeof Dispute>;
 
+/** @see https://docs.stripe.com/api/payment_intents/object */
 export const PaymentIntent = v.object({
   id: v.string(),
   status: v.string(),
@@ -146,6 +153,7 @@ export const PaymentIntent = v.object({
 });
 export type PaymentIntent = v.InferOutput<typeof PaymentIntent>;
 
+/** @see https://docs.stripe.com/api/checkout/sessions/object */
 export const Session = v.object({
   id: v.string(),
   mode: v.string(),
@@ -168,6 +176,22 @@ export const Session = v.object({
 });
 export type Session = v.InferOutput<typeof Session>;
 
-/** The processor's answer as the schema's type; what has another shape is no answer of the processor. */
+/**
+ * A Stripe event. Only its reason and its object's id are used; `observe` fetches the current state of the object.
+ *
+ * @see https://docs.stripe.com/api/events/object
+ */
+export const StripeEvent = v.object({
+  id: v.string(),
+  type: v.string(),
+  created: v.number(),
+  data: v.object({
+    object: v.looseObject({ id: v.exactOptional(v.string()), object: v.exactOptional(v.string()) }),
+    previous_attributes: v.exactOptional(v.nullable(v.record(v.string(), v.unknown()))),
+  }),
+});
+export type StripeEvent = v.InferOutput<typeof StripeEvent>;
+
+/** Parses an object that Stripe returned. Throws `ConnectionFailed` if it does not match the schema. */
 export const parseStripeObject = <const S extends v.GenericSchema>(schema: S, result: unknown): v.InferOutput<S> =>
   parse(schema, result, 'ConnectionFailed');

@@ -7,32 +7,42 @@ import { omitNullish, toMillis } from './convert.ts';
 import { type MappingContext, readUserAliases, requireOwnApp, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode, toMicros } from './money.ts';
 import type { Charge, Dispute, PaymentIntent, Price, Product, Session } from './payloads.ts';
-import { findReversal } from './payment-reversals.ts';
+import { findReversal, type PaymentReversal } from './payment-reversals.ts';
 import { toProductType } from './product-type.ts';
 
 interface SaleContext {
-  readonly origin: MappingContext;
+  readonly context: MappingContext;
   readonly disputes: readonly Dispute[];
-  /** The products of the line items, by id. */
+  /** Products of the line items, by id. */
   readonly products: ReadonlyMap<string, Product>;
 }
 
+/** The item of a one-time sale. */
+interface SoldItem {
+  readonly productId: string;
+  readonly price?: Price;
+  readonly quantity: number;
+  readonly product: Product | undefined;
+}
+
 /**
- * What the processor says of a one-off sale through a checkout session that is complete; undefined while it is not, or
- * when the payment never came. Throws `InvalidPayload` for one of another application.
+ * Maps a one-time sale of a checkout session. Returns undefined if the session is not complete or the payment was
+ * canceled. Throws `InvalidPayload` if the session belongs to another app.
+ *
+ * @see https://docs.stripe.com/api/checkout/sessions/object
  */
 export function toPaymentObservation(
   session: Session,
-  { origin: context, disputes, products }: SaleContext,
+  { context, disputes, products }: SaleContext,
 ): Observation | undefined {
   const intent = typeof session.payment_intent === 'string' ? undefined : (session.payment_intent ?? undefined);
   requireOwnApp(context, session.metadata);
   const [line] = session.line_items?.data ?? [];
   if (session.status !== 'complete' || intent?.status === 'canceled') return undefined;
-  if (!line?.price) throw new ServiceError('InvalidPayload', 'The session does not say which product was sold.');
-  const productId = getId(line.price.product);
-  const bought = { productId, offer: line.price, quantity: line.quantity ?? 1, product: products.get(productId) };
-  const { purchase, transaction } = toSale(session, intent, { origin: context, disputes, bought });
+  if (!line?.price) throw new ServiceError('InvalidPayload', 'The product of the checkout session is missing.');
+  const productId = getPriceProductId(line.price);
+  const item = { productId, price: line.price, quantity: line.quantity ?? 1, product: products.get(productId) };
+  const { purchase, transaction } = toOneTimePurchase(toSessionPayment(session, intent, disputes), item, context);
   const isPending = session.payment_status === 'unpaid';
   return {
     asOf: context.now,
@@ -43,43 +53,31 @@ export function toPaymentObservation(
   };
 }
 
-interface SoldItem {
-  readonly productId: string;
-  readonly offer?: Price;
-  readonly quantity: number;
-  readonly product: Product | undefined;
-}
-
-function toSale(
-  session: Session,
-  intent: PaymentIntent | undefined,
-  { origin: context, disputes, bought }: { origin: MappingContext; disputes: readonly Dispute[]; bought: SoldItem },
-) {
+function toSessionPayment(session: Session, intent: PaymentIntent | undefined, disputes: readonly Dispute[]): Payment {
   const charge = getLatestCharge(intent);
-  return toOneTimePurchase(
-    {
-      id: intent?.id ?? session.id,
-      transactionId: charge?.id ?? intent?.id ?? session.id,
-      created: charge?.created ?? intent?.created ?? session.created,
-      livemode: session.livemode,
-      currency: intent?.currency ?? session.currency ?? '',
-      amount: intent?.amount_received ?? session.amount_total ?? 0,
-      takeback: charge && findReversal(charge, disputes),
-    },
-    bought,
-    context,
-  );
+  return {
+    id: intent?.id ?? session.id,
+    transactionId: charge?.id ?? intent?.id ?? session.id,
+    created: charge?.created ?? intent?.created ?? session.created,
+    livemode: session.livemode,
+    currency: intent?.currency ?? session.currency ?? '',
+    amount: intent?.amount_received ?? session.amount_total ?? 0,
+    reversal: charge && findReversal(charge, disputes),
+  };
 }
 
-/** What the processor says of a charge made without a checkout session, whose seller wrote the product into `metadata`. */
+/**
+ * Maps a charge that was created without a checkout session. Its `metadata` must name the product. Returns undefined if
+ * the charge failed. Throws `InvalidPayload` if the product is missing or the charge belongs to another app.
+ */
 export function toChargeObservation(
   charge: Charge,
-  { origin: context, disputes, products }: SaleContext,
+  { context, disputes, products }: SaleContext,
 ): Observation | undefined {
   requireOwnApp(context, charge.metadata);
   const productId = getChargedProductId(charge);
   if (productId === undefined) {
-    throw new ServiceError('InvalidPayload', 'The charge does not say which product was sold.');
+    throw new ServiceError('InvalidPayload', 'metadata.productId of the charge is missing.');
   }
   if (!charge.paid) return undefined;
   const { purchase, transaction } = toOneTimePurchase(
@@ -87,7 +85,7 @@ export function toChargeObservation(
       ...charge,
       id: charge.payment_intent ?? charge.id,
       transactionId: charge.id,
-      takeback: findReversal(charge, disputes),
+      reversal: findReversal(charge, disputes),
     },
     { productId, quantity: 1, product: products.get(productId) },
     context,
@@ -101,27 +99,29 @@ export function toChargeObservation(
   };
 }
 
-/** The product that a charge was for, by its own word. */
+/** Returns the product id in the metadata of a charge. */
 export const getChargedProductId = ({ metadata }: Charge): string | undefined =>
   metadata?.productId ?? metadata?.product_id;
 
 interface Payment {
   readonly id: string;
   readonly transactionId: string;
+  /** Epoch seconds. */
   readonly created: number;
   readonly livemode: boolean;
   readonly currency: string;
+  /** In the currency's smallest unit. */
   readonly amount: number;
-  readonly takeback: ReturnType<typeof findReversal>;
+  readonly reversal: PaymentReversal | undefined;
 }
 
 function toOneTimePurchase(
   payment: Payment,
-  { productId, offer, quantity, product }: SoldItem,
+  { productId, price, quantity, product }: SoldItem,
   context: MappingContext,
 ) {
   const { platform } = context;
-  const { takeback } = payment;
+  const { reversal } = payment;
   const common = {
     purchaseId: withPlatform(platform, payment.id),
     transactionId: withPlatform(platform, payment.transactionId),
@@ -132,22 +132,23 @@ function toOneTimePurchase(
     currency: toCurrencyCode(payment.currency),
     amountMicros: toMicros(payment.amount, payment.currency),
     quantity,
-    ...(offer && { offerId: toOfferId(context, productId, offer.id) }),
+    ...(price && { offerId: toOfferId(context, productId, price.id) }),
   };
   const purchase: Purchase = {
     ...common,
-    productType: toProductType(product, offer),
-    ...(takeback && { endedAt: takeback.at, cancelationReason: takeback.kind === 'refund' ? 'Customer' : 'System' }),
+    productType: toProductType(product, price),
+    ...(reversal && { endedAt: reversal.at, cancelationReason: reversal.kind === 'refund' ? 'Customer' : 'System' }),
   };
-  const transaction: Transaction = { ...common, ...(takeback && { refundedAt: takeback.at }) };
+  const transaction: Transaction = { ...common, ...(reversal && { refundedAt: reversal.at }) };
   return { purchase, transaction };
 }
 
-/** The charge that paid, when it came along. */
+/** Returns the latest charge of a payment intent if it was expanded. */
 export const getLatestCharge = (intent: PaymentIntent | undefined): Charge | undefined =>
   typeof intent?.latest_charge === 'object' ? (intent.latest_charge ?? undefined) : undefined;
 
-const getId = (product: Price['product']): string => (typeof product === 'string' ? product : product.id);
+/** Returns the product id of a price. */
+export const getPriceProductId = ({ product }: Price): string => (typeof product === 'string' ? product : product.id);
 
 const toDiscountId = ({ discounts }: Session) =>
   omitNullish({ discountId: discounts?.[0]?.promotion_code ?? discounts?.[0]?.coupon });

@@ -2,13 +2,13 @@ import type { EpochMillis } from '../../shared/time.ts';
 import { toMillis } from './convert.ts';
 import type { Charge, Dispute } from './payloads.ts';
 
-/** Money that went back to the customer. */
+/** Return of a whole payment to the customer. */
 export interface PaymentReversal {
   readonly at: EpochMillis;
   readonly kind: 'refund' | 'dispute';
 }
 
-/** When all of a charge went back, by a full refund or a lost dispute; a partial refund takes nothing away. */
+/** Finds the full refund or lost dispute of a charge. A partial refund does not revoke a purchase. */
 export function findReversal(charge: Charge, disputes: readonly Dispute[]): PaymentReversal | undefined {
   const lost = disputes.find(({ charge: disputed, status }) => disputed === charge.id && status === 'lost');
   if (lost) return { at: toMillis(lost.created), kind: 'dispute' };
@@ -17,16 +17,16 @@ export function findReversal(charge: Charge, disputes: readonly Dispute[]): Paym
   return { at: toMillis(Math.max(charge.created, ...dates)), kind: 'refund' };
 }
 
-/** Takebacks by the id of the charge and of its payment intent, either of which an invoice may name. */
+/** Indexes reversals by charge id and payment intent id, because an invoice can name either. */
 export function indexReversals(
   charges: readonly Charge[],
   disputes: readonly Dispute[],
 ): ReadonlyMap<string, PaymentReversal> {
-  const takebacks = new Map<string, PaymentReversal>();
+  const reversals = new Map<string, PaymentReversal>();
   for (const charge of charges) {
-    const takeback = findReversal(charge, disputes);
-    if (!takeback) continue;
-    for (const id of [charge.id, charge.payment_intent]) if (id) takebacks.set(id, takeback);
+    const reversal = findReversal(charge, disputes);
+    if (!reversal) continue;
+    for (const id of [charge.id, charge.payment_intent]) if (id) reversals.set(id, reversal);
   }
-  return takebacks;
+  return reversals;
 }

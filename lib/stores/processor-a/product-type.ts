@@ -1,7 +1,7 @@
 import type { ProductType } from '../../api/enumerations.ts';
 import type { Price, Product } from './payloads.ts';
 
-/** Sellers write the type with the words of several clients. */
+/** Accepted values of `metadata.product_type`: the names that different client libraries use. */
 const typesByMetadata: Readonly<Record<string, ProductType>> = {
   'paid subscription': 'paid subscription',
   subscription: 'paid subscription',
@@ -11,7 +11,7 @@ const typesByMetadata: Readonly<Record<string, ProductType>> = {
   non_consumable: 'non consumable',
 };
 
-/** `metadata.product_type` where it says one; else what recurs is a paid subscription and what does not a consumable. */
+/** Returns the type in `metadata.product_type`. The default is a paid subscription for a recurring price, else a consumable. */
 export function toProductType(
   product: Pick<Product, 'metadata'> | undefined,
   price: Pick<Price, 'recurring'> | undefined,

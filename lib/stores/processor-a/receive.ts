@@ -6,28 +6,17 @@ import type { RawNotification, ReceivedNotifications } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { toMillis } from './convert.ts';
 import { changesPriceList, toNotificationReason } from './notification-reason.ts';
+import { StripeEvent } from './payloads.ts';
 import { parseStoredSettings } from './settings.ts';
 
-/** An event as the processor posts it, as far as it is believed: what it says of its object is looked up again. */
-export const StripeEvent = v.object({
-  id: v.string(),
-  type: v.string(),
-  created: v.number(),
-  data: v.object({
-    object: v.looseObject({ id: v.exactOptional(v.string()), object: v.exactOptional(v.string()) }),
-    previous_attributes: v.exactOptional(v.nullable(v.record(v.string(), v.unknown()))),
-  }),
-});
-export type StripeEvent = v.InferOutput<typeof StripeEvent>;
-
-/** A signature is good for this long, and a clock may be off by as much. */
+/** Maximum age of a signature, and maximum clock skew. Stripe's own default. */
 const toleranceSeconds = 300;
 
-/** The message in an event that one of the endpoint's secrets signed. */
+/** Verifies an event and extracts its notification. Throws `Forbidden` if no webhook secret matches the signature. */
 export function receive(raw: RawNotification, context: StoreContext): ReceivedNotifications {
   verifySignature(raw, context);
   const event = parseJson(StripeEvent, raw.body);
-  const about = findSubjectId(event);
+  const subjectId = findSubjectId(event);
   return {
     notifications: [
       {
@@ -36,7 +25,7 @@ export function receive(raw: RawNotification, context: StoreContext): ReceivedNo
         occurredAt: toMillis(event.created),
         payload: {
           reason: toNotificationReason(event),
-          ...(about !== undefined && { about }),
+          ...(subjectId !== undefined && { subjectId }),
           ...(changesPriceList(event.type) && { pricesChanged: true }),
         },
       },
@@ -44,20 +33,22 @@ export function receive(raw: RawNotification, context: StoreContext): ReceivedNo
   };
 }
 
+/** @see https://docs.stripe.com/webhooks/signatures */
 function verifySignature({ body, headers }: RawNotification, { settings, now }: StoreContext): void {
   const { webhookSecrets = [] } = parseStoredSettings(settings);
   const signature = headers['stripe-signature'] ?? '';
-  const signed = webhookSecrets.some((secret) => {
+  const isSigned = webhookSecrets.some((secret) => {
     try {
       return Stripe.webhooks.signature?.verifyHeader(body, signature, secret, toleranceSeconds, undefined, now());
     } catch {
-      // Whatever it stumbles over, a signature that could not be verified is none.
+      // Any error means that the signature cannot be verified.
       return false;
     }
   });
-  if (signed) return;
-  const why = webhookSecrets.length === 0 ? 'The settings hold no webhookSecrets.' : 'No secret made this signature.';
-  throw new ServiceError('Forbidden', why);
+  if (isSigned) return;
+  const problem =
+    webhookSecrets.length === 0 ? 'webhookSecrets in the settings is missing.' : 'The signature is invalid.';
+  throw new ServiceError('Forbidden', problem);
 }
 
 const Reference = v.union([
@@ -69,17 +60,17 @@ const Reference = v.union([
 ]);
 const Parent = v.object({ subscription_details: v.object({ subscription: Reference }) });
 
-/** What can be looked at to learn of the event: a subscription, session, payment or charge. */
+/** Finds the id of the subscription, checkout session, payment intent or charge that an event concerns. */
 function findSubjectId({ type, data: { object } }: StripeEvent): string | undefined {
   const readId = (field: string): string | undefined => {
-    const found = v.safeParse(Reference, object[field]);
-    return found.success ? found.output : undefined;
+    const result = v.safeParse(Reference, object[field]);
+    return result.success ? result.output : undefined;
   };
   if (type.startsWith('customer.subscription.') || type.startsWith('checkout.session.')) return object.id;
   if (type.startsWith('payment_intent.')) return object.id;
   if (type.startsWith('invoice.')) {
     const parent = v.safeParse(Parent, object.parent);
-    // API versions from before there were parents name it beside them.
+    // API versions before `parent` have the subscription as a member of the invoice.
     return parent.success ? parent.output.subscription_details.subscription : readId('subscription');
   }
   if (type.startsWith('charge.dispute.') || type.startsWith('refund.') || type === 'charge.refund.updated') {

@@ -1,29 +1,34 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
+import { missingSettingsError } from '../api-errors.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1));
 
-/** What an operator sets for processor_a: the account, by its key, and how long a failed renewal keeps its access. */
+/**
+ * Settings of processor_a.
+ *
+ * @see https://docs.stripe.com/keys
+ */
 export const ProcessorASettings = v.strictObject({
   /** A secret or restricted key of the account. */
   secretKey: v.pipe(v.string(), v.regex(/^(?:sk|rk)_[A-Za-z0-9_]{8,}$/, 'a key that starts with sk_ or rk_')),
-  /** The signing secrets of the account's webhook endpoints; two are live during a rotation. */
+  /** Signing secrets of the account's webhook endpoints. Two are valid during a rotation. */
   webhookSecrets: v.exactOptional(v.array(v.pipe(v.string(), v.startsWith('whsec_')))),
-  /** Days of access after a renewal that could not be paid. */
+  /** Days of access after a failed renewal payment. */
   graceDays: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(60)), 7),
-  /** The configuration of the customer portal, where it is not the account's default. */
+  /** Id of a customer portal configuration. The default is the account's default configuration. */
   portalConfiguration: v.exactOptional(Name),
 });
 export type ProcessorASettings = v.InferOutput<typeof ProcessorASettings>;
 
-/** The settings; throws `InternalError` where there are none, as callers cannot mend that. */
+/** Parses the stored settings. Throws `InternalError` if they are missing or invalid, because the API client cannot fix that. */
 export function parseStoredSettings(settings: unknown): ProcessorASettings {
-  if (settings === undefined) {
-    throw new ServiceError(
-      'InternalError',
-      'This application has no settings for the processor: a configuration error.',
-    );
-  }
+  if (settings === undefined) throw missingSettingsError('processor_a', 'InternalError');
   return parse(ProcessorASettings, settings, 'InternalError');
+}
+
+/** Parses the settings that an operator enters. Throws `InvalidPayload` if they are missing or invalid. */
+export function parseEnteredSettings(settings: unknown): ProcessorASettings {
+  if (settings === undefined) throw missingSettingsError('processor_a');
+  return parse(ProcessorASettings, settings);
 }

@@ -1,11 +1,17 @@
+import type Stripe from 'stripe';
 import { dayMs } from '../../shared/time.ts';
 import type { StoreContext } from '../store-context.ts';
-import type { StripeAccount } from './fetch-observations.ts';
-import type { ProcessorAPlatform } from './mapping-context.ts';
+import type { MappingContext, ProcessorAPlatform } from './mapping-context.ts';
 import { parseStoredSettings } from './settings.ts';
 import { createStripeClient } from './stripe-client.ts';
 
-/** The account of the settings, ready to be asked for the application. */
+/** A Stripe client and the context for mapping its objects. */
+export interface StripeAccount {
+  readonly stripe: Stripe;
+  readonly mapping: MappingContext;
+}
+
+/** Creates the client of the account in the settings, for one operation of the app. */
 export function openStripeAccount(
   platform: ProcessorAPlatform,
   context: Pick<StoreContext, 'appName' | 'settings' | 'fetch' | 'now'>,

@@ -5,51 +5,57 @@ import { withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { toCancelationReason } from './cancelation-reason.ts';
 import { omitNullish, toMillis, toOptionalMillis } from './convert.ts';
-import { filterPaidInvoices, findInvoiceReversal, getProductId, toInvoiceTransaction } from './invoices.ts';
+import { filterPaidInvoices, findInvoiceReversal, toInvoiceTransaction } from './invoices.ts';
 import { type MappingContext, readUserAliases, requireOwnApp, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode } from './money.ts';
 import type { Discount, Invoice, Subscription } from './payloads.ts';
+import { getPriceProductId } from './payment-observation.ts';
 import type { PaymentReversal } from './payment-reversals.ts';
 
 type Item = Subscription['items']['data'][number];
 
 interface BillingData {
-  readonly origin: MappingContext;
+  readonly context: MappingContext;
   /** Invoices of the subscription, in any order and state. */
   readonly invoices: readonly Invoice[];
-  readonly takebacks: ReadonlyMap<string, PaymentReversal>;
+  /** Reversals by charge id and payment intent id. */
+  readonly reversals: ReadonlyMap<string, PaymentReversal>;
 }
 
-/** What the processor says of a subscription. Throws `InvalidPayload` for one of another application. */
+/**
+ * Maps a subscription and its invoices. Throws `InvalidPayload` if the subscription belongs to another app.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses
+ */
 export function toSubscriptionObservation(
   subscription: Subscription,
-  { origin: context, invoices, takebacks }: BillingData,
+  { context, invoices, reversals }: BillingData,
 ): Observation {
   requireOwnApp(context, subscription.metadata);
   const [item] = subscription.items.data;
-  if (!item) throw new ServiceError('ConnectionFailed', 'The subscription came without its items.');
+  if (!item) throw new ServiceError('ConnectionFailed', 'Stripe returned a subscription without items.');
   const paid = filterPaidInvoices(invoices).filter((invoice) => isWithinPeriod(invoice, item));
   const latest = paid.at(-1);
   return {
     asOf: context.now,
     purchase: {
-      ...toIdentity(subscription, item, { origin: context, latest }),
+      ...toIdentity(subscription, item, { context, latest }),
       ...toState(subscription, item, context),
       ...omitNullish({
-        ...toEnd(subscription, latest && findInvoiceReversal(latest, takebacks)),
+        ...toEnd(subscription, latest && findInvoiceReversal(latest, reversals)),
         ...toRenewalIntent(subscription),
         ...toDiscount(subscription.discounts, context.now),
       }),
     },
-    transactions: paid.map((invoice) => toInvoiceTransaction(invoice, subscription, { origin: context, takebacks })),
+    transactions: paid.map((invoice) => toInvoiceTransaction(invoice, subscription, { context, reversals })),
     userAliases: readUserAliases(subscription.metadata),
     refreshToken: { id: subscription.id, customer: subscription.customer },
   };
 }
 
 /**
- * Subscription and invoices are read one beside the other; when a renewal comes between, an invoice is already of the next
- * period. The look then shows the state before it, and the event that tells of it leads to another.
+ * Excludes an invoice of the next period: the subscription and its invoices are fetched concurrently, and a renewal can
+ * occur between. The event of the renewal triggers another observation.
  */
 const isWithinPeriod = ({ lines }: Invoice, item: Item): boolean =>
   lines.data.every(({ period }) => period.start < item.current_period_end);
@@ -57,7 +63,7 @@ const isWithinPeriod = ({ lines }: Invoice, item: Item): boolean =>
 function toIdentity(
   subscription: Subscription,
   item: Item,
-  { origin: context, latest }: { origin: MappingContext; latest: Invoice | undefined },
+  { context, latest }: { context: MappingContext; latest: Invoice | undefined },
 ) {
   const { platform } = context;
   const { latest_invoice } = subscription;
@@ -65,8 +71,8 @@ function toIdentity(
   return {
     purchaseId: withPlatform(platform, subscription.id),
     transactionId: withPlatform(platform, latest?.id ?? invoice ?? subscription.id),
-    productId: withPlatform(platform, getProductId(item)),
-    offerId: toOfferId(context, getProductId(item), item.price.id),
+    productId: withPlatform(platform, getPriceProductId(item.price)),
+    offerId: toOfferId(context, getPriceProductId(item.price), item.price.id),
     platform,
     productType: 'paid subscription' as const,
     sandbox: !subscription.livemode,
@@ -79,12 +85,12 @@ function toIdentity(
 function toState(subscription: Subscription, item: Item, context: MappingContext): Partial<Purchase> {
   const { status, start_date } = subscription;
   const isPaused = status === 'paused' || subscription.pause_collection !== null;
-  const renewed = item.current_period_start > start_date;
+  const isRenewed = item.current_period_start > start_date;
   return {
     expirationDate: computeExpiration(subscription, item, context),
     isBillingRetryPeriod: status === 'past_due',
     isTrialPeriod: status === 'trialing',
-    ...(renewed && { lastRenewalDate: toMillis(item.current_period_start) }),
+    ...(isRenewed && { lastRenewalDate: toMillis(item.current_period_start) }),
     ...(status === 'incomplete' && { isPending: true }),
     ...(status === 'incomplete_expired' && { isAbandoned: true }),
     ...(isPaused && {
@@ -94,7 +100,7 @@ function toState(subscription: Subscription, item: Item, context: MappingContext
   };
 }
 
-/** Until when there is access. The processor moves the period on before it is paid for, so an unpaid one counts nothing. */
+/** Computes the end of access. Stripe starts the next period before its payment, so an unpaid period does not count. */
 function computeExpiration(subscription: Subscription, item: Item, { graceMs }: MappingContext): EpochMillis {
   const { status, ended_at, trial_end, cancel_at } = subscription;
   const periodEnd = toMillis(item.current_period_end);
@@ -109,7 +115,8 @@ function computeExpiration(subscription: Subscription, item: Item, { graceMs }: 
     case 'paused':
       return toOptionalMillis(trial_end) ?? toMillis(item.current_period_start);
     default:
-      // While the collection is paused there is no date of its start; the period's is past, as a pause must show.
+      // Stripe does not report when the pause began. The start of the period lies in the past, so access has ended.
+      // https://docs.stripe.com/billing/subscriptions/pause-payment
       if (subscription.pause_collection !== null) return toMillis(item.current_period_start);
       return Math.min(
         status === 'trialing' ? (toOptionalMillis(trial_end) ?? periodEnd) : periodEnd,
@@ -118,10 +125,11 @@ function computeExpiration(subscription: Subscription, item: Item, { graceMs }: 
   }
 }
 
-/** The start of what is not paid for: the period, or the change of plan in its middle. */
+/** Returns the start of the unpaid time: the period, or a plan change within it. */
 function getUnpaidSince({ latest_invoice: invoice }: Subscription, item: Item): EpochMillis {
-  const isChange = invoice !== null && typeof invoice !== 'string' && invoice.billing_reason === 'subscription_update';
-  return toMillis(isChange ? invoice.created : item.current_period_start);
+  const isPlanChange =
+    invoice !== null && typeof invoice !== 'string' && invoice.billing_reason === 'subscription_update';
+  return toMillis(isPlanChange ? invoice.created : item.current_period_start);
 }
 
 function toRenewalIntent(subscription: Subscription): {
@@ -132,13 +140,13 @@ function toRenewalIntent(subscription: Subscription): {
   return { renewalIntent: lapses ? 'Lapse' : 'Renew', renewalIntentChangeDate: toOptionalMillis(canceled_at) };
 }
 
-/** Why access ended, and when if the money of the latest period went back. */
-function toEnd(subscription: Subscription, takeback: PaymentReversal | undefined) {
-  return { cancelationReason: toCancelationReason(subscription, takeback), endedAt: takeback?.at };
+/** Maps the reason for the end of access, and its time if the payment of the latest period was reversed. */
+function toEnd(subscription: Subscription, reversal: PaymentReversal | undefined) {
+  return { cancelationReason: toCancelationReason(subscription, reversal), endedAt: reversal?.at };
 }
 
 function toDiscount(discounts: Subscription['discounts'], now: EpochMillis) {
-  const [discount] = discounts.filter((one): one is Discount => typeof one !== 'string');
+  const [discount] = discounts.filter((value): value is Discount => typeof value !== 'string');
   if (!discount) return {};
   const { coupon } = discount.source;
   const isRunning = discount.end === null || toMillis(discount.end) > now;

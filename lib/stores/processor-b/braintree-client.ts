@@ -1,20 +1,28 @@
 import type { BraintreeGateway } from 'braintree';
-import { ServiceError } from '../../shared/errors.ts';
 import type { StoreContext, StoreFetch, StoreRequest } from '../store-context.ts';
-import { parseXml } from './parse-xml.ts';
+import { isBraintreeError, toServiceError } from './api-errors.ts';
 import { withRequestBudget } from './request-budget.ts';
 import { parseStoredSettings } from './settings.ts';
 
-/** What the client's own http object offers, which its types leave out. */
-interface BraintreeHttp {
+/** Version of the Braintree client whose private members are replaced here. A test compares it to the installed version. */
+export const patchedClientVersion = '3.40.0';
+
+/** Private HTTP object of the client (`lib/braintree/http.js`). The types of the package omit it. */
+export interface BraintreeHttp {
   _headers: () => Readonly<Record<string, string>>;
   checkHttpStatus: (status: number) => Error | null;
-  httpRequest: (method: NonNullable<StoreRequest['method']>, path: string, body: unknown) => Promise<unknown>;
+  httpRequest: (method: NonNullable<StoreRequest['method']>, path: string, body: object | null) => Promise<unknown>;
 }
 
+const apiUrls = {
+  production: 'https://api.braintreegateway.com',
+  sandbox: 'https://api.sandbox.braintreegateway.com',
+} as const;
+
 /**
- * The official client of the merchant in the settings, calling through the fetch that records and ends in time: all of its
- * calls have one deadline.
+ * Creates the official client. Its requests use the recording fetch and share one time budget.
+ *
+ * @see https://developer.paypal.com/braintree/docs/start/hello-server/node
  */
 export async function createGateway({
   settings,
@@ -29,46 +37,51 @@ export async function createGateway({
     publicKey,
     privateKey,
   });
-  const host = environment === 'production' ? 'api.braintreegateway.com' : 'api.sandbox.braintreegateway.com';
-  const { http } = gateway as unknown as { readonly http: BraintreeHttp };
-  http.httpRequest = createRequest(withRequestBudget(fetch), `https://${host}`, http);
+  const http = getHttp(gateway);
+  http.httpRequest = await createHttpRequest(withRequestBudget(fetch), apiUrls[environment], http);
   return gateway;
 }
 
-const createRequest = (
-  fetch: StoreFetch,
-  host: string,
-  { _headers, checkHttpStatus }: BraintreeHttp,
-): BraintreeHttp['httpRequest'] =>
-  async function (this: BraintreeHttp, method, path, body) {
-    const response = await fetch(host + path, {
-      method,
-      headers: { ..._headers.call(this), 'Accept-Encoding': 'identity' },
-      ...(body ? { body: JSON.stringify(toSnakeCaseKeys(body)) } : {}),
-    });
-    const error = checkHttpStatus.call(this, response.status);
-    if (error) throw error;
-    return response.text.trim() === '' ? {} : parseXml(response.text);
-  };
+/** Returns the private HTTP object of a gateway. */
+export const getHttp = (gateway: BraintreeGateway): BraintreeHttp =>
+  (gateway as unknown as { readonly http: BraintreeHttp }).http;
 
-function toSnakeCaseKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toSnakeCaseKeys);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [toSnakeCase(name), toSnakeCaseKeys(inner)]));
+/** Parser options of the official client. */
+const xmlOptions = { attrkey: '@', charkey: '#', explicitArray: false };
+
+/** Creates the replacement of `httpRequest`. It serializes and parses like the original, with the client's own functions. */
+async function createHttpRequest(
+  fetch: StoreFetch,
+  apiUrl: string,
+  http: BraintreeHttp,
+): Promise<BraintreeHttp['httpRequest']> {
+  const [{ Util }, { parseStringPromise }] = await Promise.all([
+    import('braintree/lib/braintree/util.js'),
+    import('xml2js'),
+  ]);
+  return async (method, path, body) => {
+    const response = await fetch(apiUrl + path, {
+      method,
+      headers: { ...http._headers(), 'Accept-Encoding': 'identity' },
+      ...(body && { body: JSON.stringify(Util.convertObjectKeysToUnderscores(body)) }),
+    });
+    const error = http.checkHttpStatus(response.status);
+    if (error) throw error;
+    if (response.text.trim() === '') return {};
+    return Util.convertNodeToObject(await parseStringPromise(response.text, xmlOptions));
+  };
 }
 
-const toSnakeCase = (name: string): string => name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase();
-
-/** What the call gives; the client's errors become this service's. */
+/** Runs a call of the Braintree client. Errors of the client become `ServiceError`s. */
 export async function callBraintree<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
-  } catch (cause) {
-    throw toServiceError(cause);
+  } catch (error) {
+    throw toServiceError(error);
   }
 }
 
-/** What the call gives, or undefined when the processor does not know the id. */
+/** Runs a call of the Braintree client. Returns undefined if the id is not found. */
 export const findOrUndefined = async <T>(call: () => Promise<T>): Promise<T | undefined> =>
   await callBraintree(() =>
     call().catch((error: unknown) => {
@@ -76,20 +89,3 @@ export const findOrUndefined = async <T>(call: () => Promise<T>): Promise<T | un
       throw error;
     }),
   );
-
-function toServiceError(cause: unknown): ServiceError {
-  if (cause instanceof ServiceError) return cause;
-  if (isBraintreeError(cause, 'authenticationError') || isBraintreeError(cause, 'authorizationError')) {
-    return new ServiceError('InternalError', 'The processor refuses the keys in the settings: a configuration error.', {
-      cause,
-    });
-  }
-  if (isBraintreeError(cause, 'notFoundError')) {
-    return new ServiceError('InvalidPayload', 'The processor does not know this id.', { cause });
-  }
-  return new ServiceError('ConnectionFailed', 'The processor could not be reached.', { cause });
-}
-
-/** Whether the client threw this kind of error. */
-export const isBraintreeError = (error: unknown, type: string): boolean =>
-  error instanceof Error && 'type' in error && error.type === type;

@@ -4,41 +4,37 @@ import type { EpochMillis } from '../../shared/time.ts';
 import { callBraintree, findOrUndefined } from './braintree-client.ts';
 import { parseDeclinedResult, toDeclineMessage } from './decline.ts';
 import type { Order } from './order.ts';
-import {
-  type BraintreeTransaction,
-  BraintreeTransaction as Payment,
-  parseBraintreeObject,
-  Subscription,
-} from './payloads.ts';
+import { BraintreeTransaction, parseBraintreeObject, Subscription } from './payloads.ts';
 import { searchPaymentIds } from './search-payments.ts';
 
-/** What became of an order, as it is remembered for the nonce. */
+/** Stored result of an order, replayed if the same nonce is submitted again. */
 export interface ChargeRecord {
   readonly productId: string;
   readonly customerId: string;
   readonly at: EpochMillis;
   readonly transaction?: BraintreeTransaction;
   readonly subscription?: Subscription;
-  /** Why the processor did not take the payment. */
+  /** Public message of a declined payment. */
   readonly declineMessage?: string;
 }
 
-/** What an order came to, without what the order itself tells. */
+/** The part of a charge record that Braintree determines. */
 export type ChargeOutcome = Pick<ChargeRecord, 'transaction' | 'subscription' | 'declineMessage'>;
 
-/** Makes the payment, or starts the subscription. */
+/** Charges an order: creates a payment or a subscription. */
 export const charge = async (gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome> =>
   order.product.type === 'paid subscription'
     ? await createSubscription(gateway, order)
     : await createSale(gateway, order);
 
-/** What became of an order that was cut off; undefined when the processor knows nothing of it. */
+/** Finds the outcome of an interrupted order at Braintree. Returns undefined if nothing was charged. */
 export async function recoverCharge(gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome | undefined> {
   if (order.product.type !== 'paid subscription') return await findPayment(gateway, order);
   const subscription = await findOrUndefined(() => gateway.subscription.find(order.key));
   return subscription && { subscription: parseBraintreeObject(Subscription, subscription) };
 }
 
+/** @see https://developer.paypal.com/braintree/docs/reference/request/transaction/sale */
 async function createSale(gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome> {
   const { key, nonce, product, deviceData } = order;
   await ensureCustomer(gateway, order.customerId);
@@ -53,23 +49,26 @@ async function createSale(gateway: BraintreeGateway, order: Order): Promise<Char
     options: { submitForSettlement: true, storeInVaultOnSuccess: true },
   };
   const result = await callBraintree(() => gateway.transaction.sale(sale));
-  if (result.success) return toOutcome(parseBraintreeObject(Payment, result.transaction));
-  const refused = parseDeclinedResult(result);
-  // The processor calls a payment a duplicate that it has just taken, maybe for this very order.
-  const isDuplicate = refused.transaction?.gatewayRejectionReason === 'duplicate';
+  if (result.success) return toOutcome(parseBraintreeObject(BraintreeTransaction, result.transaction));
+  const declined = parseDeclinedResult(result);
+  // An earlier attempt for this order can be the payment that makes this one a duplicate:
+  // https://developer.paypal.com/braintree/articles/control-panel/transactions/duplicate-checking
+  const isDuplicate = declined.transaction?.gatewayRejectionReason === 'duplicate';
   const earlier = isDuplicate ? await findPayment(gateway, order) : undefined;
-  return earlier?.transaction ? earlier : { declineMessage: toDeclineMessage(refused) };
+  return earlier?.transaction ? earlier : { declineMessage: toDeclineMessage(declined) };
 }
 
 async function findPayment(gateway: BraintreeGateway, { key }: Order): Promise<ChargeOutcome | undefined> {
   const ids = await callBraintree(() => searchPaymentIds(gateway, (search) => search.orderId().is(key)));
   const outcomes = [];
   for (const id of ids) {
-    outcomes.push(toOutcome(parseBraintreeObject(Payment, await callBraintree(() => gateway.transaction.find(id)))));
+    const transaction = await callBraintree(() => gateway.transaction.find(id));
+    outcomes.push(toOutcome(parseBraintreeObject(BraintreeTransaction, transaction)));
   }
   return outcomes.find(({ transaction }) => transaction) ?? outcomes[0];
 }
 
+/** @see https://developer.paypal.com/braintree/docs/reference/general/statuses */
 const unpaidStatuses = new Set([
   'processor_declined',
   'gateway_rejected',
@@ -96,12 +95,15 @@ async function createSubscription(gateway: BraintreeGateway, order: Order): Prom
     }),
   );
   if (result.success) return { subscription: parseBraintreeObject(Subscription, result.subscription) };
-  const refused = parseDeclinedResult(result);
-  // One that was cut off may have gone on after it was looked for: its id is taken then, by this very order.
-  return (await recoverCharge(gateway, order)) ?? { declineMessage: toDeclineMessage(refused) };
+  const declined = parseDeclinedResult(result);
+  // An interrupted attempt for the same order can complete after the recovery check. It then owns the subscription id.
+  return (await recoverCharge(gateway, order)) ?? { declineMessage: toDeclineMessage(declined) };
 }
 
-/** Keeps the payment method under the order's key; the nonce may have gone into it in a try that was cut off. */
+/**
+ * Stores the payment method under the order's key. Idempotent: an interrupted attempt can have consumed the nonce
+ * already. Returns the message if the card is declined.
+ */
 async function vaultPaymentMethod(gateway: BraintreeGateway, order: Order): Promise<string | undefined> {
   const { key, nonce, customerId, deviceData } = order;
   if (await findOrUndefined(() => gateway.paymentMethod.find(key))) return undefined;
@@ -117,9 +119,10 @@ async function vaultPaymentMethod(gateway: BraintreeGateway, order: Order): Prom
   return toDeclineMessage(parseDeclinedResult(result));
 }
 
+/** Creates the customer if it does not exist. A concurrent request can create it first. */
 async function ensureCustomer(gateway: BraintreeGateway, id: string): Promise<void> {
   if (await findOrUndefined(() => gateway.customer.find(id))) return;
   const result = await callBraintree(() => gateway.customer.create({ id }));
   if (result.success || (await findOrUndefined(() => gateway.customer.find(id)))) return;
-  throw new ServiceError('InternalError', 'The processor does not keep a customer for this buyer.');
+  throw new ServiceError('InternalError', 'Braintree rejected the customer.');
 }

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
+import { invalidSettingsError } from './api-errors.ts';
 import { parseBraintreeObject } from './payloads.ts';
 
 const DeclinedResult = v.object({
   message: v.optional(v.string()),
-  /** Of a payment, or of the verification of a card. */
+  /** A declined payment. */
   transaction: v.optional(
     v.object({
       status: v.optional(v.string()),
@@ -12,6 +12,7 @@ const DeclinedResult = v.object({
       processorResponseText: v.nullish(v.string()),
     }),
   ),
+  /** A declined card verification. */
   verification: v.optional(
     v.object({ gatewayRejectionReason: v.nullish(v.string()), processorResponseText: v.nullish(v.string()) }),
   ),
@@ -20,27 +21,28 @@ type DeclinedResult = v.InferOutput<typeof DeclinedResult>;
 
 const ValidationErrors = v.array(v.object({ code: v.string() }));
 
-/** Not the buyer's: the plan, the merchant account or the currency in the settings is wrong. */
-const configurationErrors = new Set(['91904', '91513', '91577', '91901', '91936']);
+/**
+ * Validation errors that the settings cause: the plan, merchant account or currency is wrong.
+ *
+ * @see https://developer.paypal.com/braintree/docs/reference/general/validation-errors/all/node
+ */
+const settingsErrorCodes = new Set(['91904', '91513', '91577', '91901', '91936']);
 
-/** What the processor said no to; throws `InternalError` when the settings are what is wrong. */
+/** Parses an unsuccessful result. Throws `InternalError` if the settings cause it. */
 export function parseDeclinedResult(result: object): DeclinedResult {
   const { errors } = result as { readonly errors?: { deepErrors?: () => unknown } };
   const codes = parseBraintreeObject(ValidationErrors, errors?.deepErrors?.() ?? []).map(({ code }) => code);
-  const refused = parseBraintreeObject(DeclinedResult, result);
-  if (codes.some((code) => configurationErrors.has(code))) {
-    throw new ServiceError(
-      'InternalError',
-      `The processor refuses the product's settings: a configuration error. ${refused.message ?? ''}`.trim(),
-    );
+  const declined = parseBraintreeObject(DeclinedResult, result);
+  if (codes.some((code) => settingsErrorCodes.has(code))) {
+    throw invalidSettingsError(`a product of the catalogue is invalid (${declined.message ?? codes.join(', ')})`);
   }
-  return refused;
+  return declined;
 }
 
-/** The sentence that the buyer's client is told. */
+/** Returns the public message of a declined payment, with Braintree's reason. */
 export function toDeclineMessage({ message, transaction, verification }: DeclinedResult): string {
   const { gatewayRejectionReason, processorResponseText } = transaction ?? verification ?? {};
   if (gatewayRejectionReason) return `The payment was rejected: ${gatewayRejectionReason}.`;
-  const why = processorResponseText || message;
-  return why ? `The payment was declined: ${why}` : 'The payment was declined.';
+  const reason = processorResponseText || message;
+  return reason ? `The payment was declined: ${reason}` : 'The payment was declined.';
 }

@@ -5,7 +5,7 @@ import { callBraintree, createGateway } from './braintree-client.ts';
 import { deriveNotificationKey } from './receive.ts';
 import { searchPaymentIds } from './search-payments.ts';
 
-/** Refunds and voids since then: the processor tells nobody of those that were made by hand in its Control Panel. */
+/** Lists refunds and voids since a time. Braintree does not send a webhook for those made in its Control Panel. */
 export async function listUndelivered(
   since: EpochMillis,
   context: StoreContext,
@@ -19,20 +19,17 @@ export async function listUndelivered(
     }),
   );
   const voids = await callBraintree(() => searchPaymentIds(gateway, (search) => search.voidedAt().min(from)));
-  const at = context.now();
+  const now = context.now();
   return [
-    ...refunds.map((id) => toNotification('refund', { id, at })),
-    ...voids.map((id) => toNotification('void', { id, at })),
+    ...refunds.map((id) => toNotification('refund', id, now)),
+    ...voids.map((id) => toNotification('void', id, now)),
   ];
 }
 
-/** The search tells ids alone, so that the time is that of the search. */
-const toNotification = (
-  type: 'refund' | 'void',
-  { id, at }: { readonly id: string; readonly at: EpochMillis },
-): StoreNotification => ({
+/** Creates a notification at the time of the search, because a search returns only ids. */
+const toNotification = (type: 'refund' | 'void', id: string, now: EpochMillis): StoreNotification => ({
   key: deriveNotificationKey(type, id),
   type,
-  occurredAt: at,
+  occurredAt: now,
   payload: { reason: 'REFUNDED', transaction: id },
 });

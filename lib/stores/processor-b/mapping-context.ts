@@ -1,32 +1,30 @@
 import type { ProductType } from '../../api/enumerations.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import type { StoreContext } from '../store-context.ts';
 import { parseStoredSettings } from './settings.ts';
 
-/** A day in milliseconds. */
-export const dayMs = 24 * 60 * 60 * 1000;
-
-/** What the processor's objects do not tell of a purchase. */
+/** Data that Braintree's objects do not contain. */
 export interface MappingContext {
   readonly productId: string;
-  /** Absent when the product has left the catalogue. */
+  /** Undefined if the product is not in the catalogue any longer. */
   readonly productType?: ProductType;
   readonly customerId: string;
   readonly sandbox: boolean;
+  /** Length of access after a failed renewal payment. */
   readonly graceMs: number;
-  /** When the processor was asked. */
-  readonly at: EpochMillis;
+  /** Time of the request to Braintree. */
+  readonly asOf: EpochMillis;
 }
 
-/** The origin of what was sold as `productId`. */
+/** Creates the mapping context of a purchase. */
 export function createMappingContext(
   { settings }: Pick<StoreContext, 'settings'>,
-  sold: { readonly productId: string; readonly customerId: string; readonly at: EpochMillis },
+  purchase: Pick<MappingContext, 'productId' | 'customerId' | 'asOf'>,
 ): MappingContext {
   const { catalogue, environment, graceDays } = parseStoredSettings(settings);
-  const product = Object.hasOwn(catalogue, sold.productId) ? catalogue[sold.productId] : undefined;
+  const product = Object.hasOwn(catalogue, purchase.productId) ? catalogue[purchase.productId] : undefined;
   return {
-    ...sold,
+    ...purchase,
     ...(product && { productType: product.type }),
     sandbox: environment !== 'production',
     graceMs: graceDays * dayMs,

@@ -1,27 +1,31 @@
 import type { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
-import type { EpochMillis } from '../../shared/time.ts';
-import { dayMs } from './mapping-context.ts';
+import { dayMs, type EpochMillis } from '../../shared/time.ts';
 
-/** What decides the reason of a notification, as far as its kind alone does not. */
+/** The members of a notification that determine its reason. */
 export interface NotificationFacts {
   readonly kind: string;
-  /** When it was sent. */
+  /** Time at which Braintree created the notification. */
   readonly at: EpochMillis;
   readonly currentBillingCycle?: number | undefined;
-  /** The last day of a subscription that is paid for. */
+  /** Last paid day of the subscription (ISO 8601 date). */
   readonly paidThroughDate?: string | undefined;
 }
 
-type ReasonRule = NotificationReason | ((told: NotificationFacts) => NotificationReason);
+type ReasonRule = NotificationReason | ((facts: NotificationFacts) => NotificationReason);
 
-/** Every kind that means something for a purchase; of all others nothing is said. */
+/**
+ * Reasons by notification kind. Other kinds do not concern a purchase.
+ *
+ * @see https://developer.paypal.com/braintree/docs/reference/general/webhooks/subscription/node
+ * @see https://developer.paypal.com/braintree/docs/reference/general/webhooks/dispute/node
+ */
 const reasonsByKind: Readonly<Record<string, ReasonRule>> = {
   check: 'TEST',
   subscription_went_active: 'PURCHASED',
   subscription_charged_successfully: ({ currentBillingCycle }) => (currentBillingCycle === 1 ? 'PURCHASED' : 'RENEWED'),
   subscription_charged_unsuccessfully: 'ENTERED_GRACE_PERIOD',
   subscription_went_past_due: 'ENTERED_GRACE_PERIOD',
-  subscription_canceled: (told) => (isPaidFor(told) ? 'WILL_LAPSE' : 'EXPIRED'),
+  subscription_canceled: (facts) => (isPaidFor(facts) ? 'WILL_LAPSE' : 'EXPIRED'),
   subscription_expired: 'EXPIRED',
   transaction_settlement_declined: 'REVOKED',
   dispute_lost: 'REFUNDED',
@@ -30,10 +34,10 @@ const reasonsByKind: Readonly<Record<string, ReasonRule>> = {
   dispute_expired: 'REFUNDED',
 };
 
-/** What a notification says in our words; `OTHER` for one that says nothing of a purchase, or that is not known. */
-export function toNotificationReason(told: NotificationFacts): NotificationReason {
-  const reason = Object.hasOwn(reasonsByKind, told.kind) ? reasonsByKind[told.kind] : undefined;
-  return typeof reason === 'function' ? reason(told) : (reason ?? 'OTHER');
+/** Maps a notification to a reason. Unknown kinds and kinds that do not concern a purchase are `OTHER`. */
+export function toNotificationReason(facts: NotificationFacts): NotificationReason {
+  const rule = Object.hasOwn(reasonsByKind, facts.kind) ? reasonsByKind[facts.kind] : undefined;
+  return typeof rule === 'function' ? rule(facts) : (rule ?? 'OTHER');
 }
 
 const isPaidFor = ({ paidThroughDate, at }: NotificationFacts): boolean =>

@@ -11,31 +11,37 @@ import { createGateway, findOrUndefined } from './braintree-client.ts';
 import { BraintreeTransaction, parseBraintreeObject } from './payloads.ts';
 import { fetchObservation } from './refresh.ts';
 
-/** What travels with a message. */
+/** Payload of a queued notification, as `receive` and `listUndelivered` create it. */
 const NotificationPayload = v.object({
   reason: NotificationReason,
   subscription: v.exactOptional(v.string()),
-  /** A payment, or a refund of one. */
+  /** Id of a payment or a refund. */
   transaction: v.exactOptional(v.string()),
 });
 
 type RefreshToken = Readonly<Record<string, string>>;
 
-/** What a notification is about, as the processor shows it now: notifications come in any order, and are older than that. */
+/**
+ * Fetches the current state of the purchase of a notification. Braintree does not deliver notifications in order, so
+ * their snapshots can be stale.
+ *
+ * @see https://developer.paypal.com/braintree/docs/guides/webhooks/parse/node
+ */
 export async function observe({ payload }: StoreNotification, context: StoreContext): Promise<ObservedNotification> {
   const { reason, subscription, transaction } = parse(NotificationPayload, payload, 'InternalError');
   const gateway = await createGateway(context);
   const token =
     (subscription !== undefined && (await findRefreshToken(subscription, context))) ||
-    (transaction !== undefined && (await findRefreshTokenOfPayment(transaction, { gateway, asking: context })));
-  const observation = token && (await tryFetchOwnPurchase(token, { gateway, asking: context }));
+    (transaction !== undefined && (await findRefreshTokenOfPayment(transaction, gateway, context)));
+  const observation = token && (await tryFetchOwnPurchase(token, gateway, context));
   return { reason, observations: observation ? [observation] : [] };
 }
 
-/** Undefined for what the processor has no more, or not for this merchant. */
+/** Returns undefined if the merchant does not have the payment or subscription any longer. */
 async function tryFetchOwnPurchase(
   token: RefreshToken,
-  { gateway, asking: context }: { readonly gateway: BraintreeGateway; readonly asking: StoreContext },
+  gateway: BraintreeGateway,
+  context: StoreContext,
 ): Promise<Observation | undefined> {
   try {
     return await fetchObservation(gateway, token, context);
@@ -45,22 +51,28 @@ async function tryFetchOwnPurchase(
   }
 }
 
-/** Undefined for a purchase of another seller with the same merchant: a validation makes every purchase of ours. */
+/**
+ * Finds the stored refresh token of a payment or subscription. Returns undefined for purchases of other systems with the
+ * same merchant account: this service creates all of its purchases in a validation.
+ */
 const findRefreshToken = async (id: string, { findRefreshToken }: StoreContext): Promise<RefreshToken | undefined> =>
   await findRefreshToken?.(withPlatform('processor_b', id));
 
-/** Of the purchase that the payment made, or that it belongs to: its subscription, or the payment that it gives back. */
+/** A refund refers to its payment, and a payment to its subscription. */
+const maxReferences = 3;
+
+/** Finds the refresh token of the purchase of a payment or refund. */
 async function findRefreshTokenOfPayment(
-  id: string,
-  { gateway, asking: context }: { readonly gateway: BraintreeGateway; readonly asking: StoreContext },
+  paymentId: string,
+  gateway: BraintreeGateway,
+  context: StoreContext,
 ): Promise<RefreshToken | undefined> {
-  let name: string | undefined = id;
-  // A refund leads to its payment and a payment to its subscription; more steps there are not.
-  for (let step = 0; name !== undefined && step < 3; step++) {
-    const token = await findRefreshToken(name, context);
+  let id: string | undefined = paymentId;
+  for (let step = 0; id !== undefined && step < maxReferences; step++) {
+    const token = await findRefreshToken(id, context);
     if (token) return token;
-    const payment: BraintreeTransaction | undefined = await findPayment(gateway, name);
-    name = payment?.subscriptionId ?? payment?.refundedTransactionId;
+    const payment: BraintreeTransaction | undefined = await findPayment(gateway, id);
+    id = payment?.subscriptionId ?? payment?.refundedTransactionId;
   }
   return undefined;
 }

@@ -1,19 +1,14 @@
 import { createHash } from 'node:crypto';
-import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
+import { parseEvidence } from './evidence.ts';
+import { toMicros } from './money.ts';
 import { type CatalogueProduct, type ProcessorBSettings, parseStoredSettings } from './settings.ts';
 
-const Receipt = v.object({
-  paymentMethodNonce: v.pipe(v.string(), v.minLength(1), v.maxLength(1_000)),
-  deviceData: v.optional(v.unknown()),
-});
-
-/** What is to be charged for one nonce, at the catalogue's price. */
+/** A charge for one nonce, at the price of the catalogue. */
 export interface Order {
-  /** Of the application and the nonce: names the payment at the processor, so that it is found again. */
+  /** Idempotency key, derived from the app and the nonce. Identifies the payment at Braintree. */
   readonly key: string;
   readonly nonce: string;
   readonly productId: string;
@@ -22,49 +17,45 @@ export interface Order {
   readonly deviceData?: string;
 }
 
-/** The order of a request; throws `InvalidPayload` when the request and the catalogue disagree. */
+/** Parses the order of a request. Throws `InvalidPayload` if the request does not match the catalogue. */
 export function parseOrder(
   request: ValidationRequest,
   { appName, settings }: Pick<StoreContext, 'appName' | 'settings'>,
 ): Order {
   const { catalogue } = parseStoredSettings(settings);
-  const { paymentMethodNonce: nonce, deviceData } = parse(Receipt, request.transaction);
+  const { paymentMethodNonce: nonce, deviceData } = parseEvidence(request.transaction);
+  const { applicationUsername: username } = request;
   const key = hashParts(appName, 'nonce', nonce);
   return {
     key,
     nonce,
     productId: request.id,
     product: findCatalogueProduct(request, catalogue),
-    // A buyer without a name is a customer of this one payment.
-    customerId:
-      request.applicationUsername === undefined ? key : deriveCustomerId(appName, request.applicationUsername),
+    // Without a username, the payment gets a customer of its own.
+    customerId: username === undefined ? key : hashParts(appName, 'user', username),
     ...(deviceData !== undefined && deviceData !== null && { deviceData: toText(deviceData) }),
   };
 }
 
-/** The processor's customer id of a user: ids allow few characters, so it is a digest. */
-const deriveCustomerId = (appName: string, applicationUsername: string): string =>
-  hashParts(appName, 'user', applicationUsername);
-
-// Spec: not shown. Clients that exist today call everything a consumable, so the catalogue's type holds, not the request's.
+// Spec: not shown. The catalogue's type applies, because existing clients send `consumable` for every product.
 function findCatalogueProduct(
   { id, priceMicros, currency }: ValidationRequest,
   catalogue: ProcessorBSettings['catalogue'],
 ): CatalogueProduct {
   const product = Object.hasOwn(catalogue, id) ? catalogue[id] : undefined;
-  if (!product) throw new ServiceError('InvalidPayload', 'The catalogue has no such product.');
+  if (!product) throw new ServiceError('InvalidPayload', 'id is not found in the catalogue.');
   const isOtherPrice = priceMicros !== undefined && priceMicros !== toMicros(product.amount);
   if (isOtherPrice || (currency !== undefined && currency !== product.currency)) {
-    throw new ServiceError('InvalidPayload', 'The price is not that of the catalogue; nothing was charged.');
+    throw new ServiceError(
+      'InvalidPayload',
+      'priceMicros and currency must match the catalogue. The payment method was not charged.',
+    );
   }
   return product;
 }
 
-/** An amount as the processor writes it, in micros. */
-export const toMicros = (amount: string): number => Math.round(Number(amount) * 1_000_000);
-
 const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** 32 characters, within the 36 that the processor's ids have. */
+/** Returns 32 characters, because Braintree's ids have at most 36 and allow few characters. */
 const hashParts = (...parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);

@@ -4,55 +4,55 @@ import type { Transaction } from '../../purchases/transaction.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { MappingContext } from './mapping-context.ts';
-import { toMicros } from './order.ts';
+import { toMicros } from './money.ts';
 import type { BraintreeTransaction } from './payloads.ts';
 import { findReversalDate, isPaid } from './payment-reversals.ts';
 
-const toPurchaseId = (id: string): string => withPlatform('processor_b', id);
+export const toPrefixedId = (id: string): string => withPlatform('processor_b', id);
 
-/** A payment as a transaction of its purchase. */
+/** Maps a payment to a transaction of a purchase. `refunds` contains at least the refunds of the payment. */
 export function toTransaction(
-  transaction: BraintreeTransaction,
+  payment: BraintreeTransaction,
   refunds: readonly BraintreeTransaction[],
-  { origin: context, purchaseId }: { readonly origin: MappingContext; readonly purchaseId: string },
+  { context, purchaseId }: { readonly context: MappingContext; readonly purchaseId: string },
 ): Transaction {
-  const refundedAt = findReversalDate(transaction, refunds);
+  const refundedAt = findReversalDate(payment, refunds);
   return {
-    transactionId: toPurchaseId(transaction.id),
-    purchaseId: toPurchaseId(purchaseId),
-    productId: toPurchaseId(context.productId),
+    transactionId: toPrefixedId(payment.id),
+    purchaseId: toPrefixedId(purchaseId),
+    productId: toPrefixedId(context.productId),
     platform: 'processor_b',
     sandbox: context.sandbox,
-    purchaseDate: Date.parse(transaction.createdAt),
-    ...(transaction.status === 'settlement_pending' && { isPending: true }),
+    purchaseDate: Date.parse(payment.createdAt),
+    ...(payment.status === 'settlement_pending' && { isPending: true }),
     quantity: 1,
-    currency: transaction.currencyIsoCode,
-    amountMicros: toMicros(transaction.amount),
+    currency: payment.currencyIsoCode,
+    amountMicros: toMicros(payment.amount),
     ...(refundedAt !== undefined && { refundedAt }),
   };
 }
 
-/** One look at a purchase that a single payment made. */
+/** Maps a one-time payment to an observation. */
 export function toPaymentObservation(
-  transaction: BraintreeTransaction,
+  payment: BraintreeTransaction,
   refunds: readonly BraintreeTransaction[],
   context: MappingContext,
 ): Observation {
-  const record = toTransaction(transaction, refunds, { origin: context, purchaseId: transaction.id });
-  const { isPending, refundedAt, ...same } = record;
-  const failed = isPaid(transaction) ? undefined : Date.parse(transaction.updatedAt);
-  const endedAt = refundedAt ?? failed;
+  const transaction = toTransaction(payment, refunds, { context, purchaseId: payment.id });
+  const { isPending, refundedAt, ...common } = transaction;
+  const failedAt = isPaid(payment) ? undefined : Date.parse(payment.updatedAt);
+  const endedAt = refundedAt ?? failedAt;
   return {
-    asOf: context.at,
+    asOf: context.asOf,
     purchase: {
-      ...same,
+      ...common,
       ...(context.productType && { productType: context.productType }),
       ...(isPending && { isPending }),
-      ...(endedAt !== undefined && { endedAt, cancelationReason: toCancelationReason(transaction, refundedAt) }),
+      ...(endedAt !== undefined && { endedAt, cancelationReason: toCancelationReason(payment, refundedAt) }),
     },
-    transactions: isPaid(transaction) || refundedAt !== undefined ? [record] : [],
+    transactions: isPaid(payment) || refundedAt !== undefined ? [transaction] : [],
     userAliases: [context.customerId],
-    refreshToken: { transaction: transaction.id, productId: context.productId, customerId: context.customerId },
+    refreshToken: { transaction: payment.id, productId: context.productId, customerId: context.customerId },
   };
 }
 

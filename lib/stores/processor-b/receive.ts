@@ -5,15 +5,16 @@ import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse } from '../../shared/parse.ts';
 import type { RawNotification, ReceivedNotifications, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
-import { createGateway, isBraintreeError } from './braintree-client.ts';
+import { isBraintreeError } from './api-errors.ts';
+import { createGateway } from './braintree-client.ts';
 import { toNotificationReason } from './notification-reason.ts';
 
-/** A number, text or nothing: the official client leaves numbers that have no type attribute as text. */
+/** A number. The official client returns numbers without a type attribute as text. */
 const Count = v.nullish(v.pipe(v.union([v.number(), v.string()]), v.transform(Number)));
 const Id = v.nullish(v.pipe(v.string(), v.minLength(1)));
 const Reference = v.nullish(v.object({ id: Id }));
 
-/** A notification as the official client reads it, as far as it is believed: what it is about is looked up again. */
+/** A notification, parsed by the official client. Only its reason and its ids are used; `observe` fetches the purchase. */
 const Notification = v.object({
   kind: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
   timestamp: v.pipe(
@@ -28,24 +29,30 @@ const Notification = v.object({
 });
 type Notification = v.InferOutput<typeof Notification>;
 
-/** The message in a notification that the merchant's key signed, or the answer to the processor's challenge. */
+/**
+ * Verifies a notification (POST), or signs the challenge that Braintree sends to verify the endpoint (GET). Throws
+ * `Forbidden` if the signature is invalid.
+ *
+ * @see https://developer.paypal.com/braintree/docs/guides/webhooks/parse/node
+ */
 export async function receive(raw: RawNotification, context: StoreContext): Promise<ReceivedNotifications> {
-  if (raw.method === 'GET')
-    return { notifications: [], responseText: await answerChallenge(raw.query.bt_challenge ?? '', context) };
+  if (raw.method === 'GET') {
+    return { notifications: [], responseText: await signChallenge(raw.query.bt_challenge ?? '', context) };
+  }
   return { notifications: [toNotification(parse(Notification, await verifyNotification(raw.body, context)))] };
 }
 
-/** What the client offers and its types leave out. */
+/** A method that the types of the package omit. */
 interface ChallengeGateway {
   readonly webhookNotification: { readonly verify: (challenge: string) => string };
 }
 
-async function answerChallenge(challenge: string, context: StoreContext): Promise<string> {
+async function signChallenge(challenge: string, context: StoreContext): Promise<string> {
   const { webhookNotification } = (await createGateway(context)) as unknown as ChallengeGateway;
   try {
     return webhookNotification.verify(challenge);
   } catch (cause) {
-    throw new ServiceError('Forbidden', 'This is no challenge of the processor.', { cause });
+    throw new ServiceError('Forbidden', 'bt_challenge is not valid.', { cause });
   }
 }
 
@@ -56,22 +63,22 @@ async function verifyNotification(body: string, context: StoreContext): Promise<
     return await webhookNotification.parse(form.get('bt_signature') ?? '', form.get('bt_payload') ?? '');
   } catch (cause) {
     if (isBraintreeError(cause, 'invalidSignatureError')) {
-      throw new ServiceError('Forbidden', "The merchant's key did not make this signature.", { cause });
+      throw new ServiceError('Forbidden', 'The signature is invalid.', { cause });
     }
-    throw new ServiceError('InvalidPayload', 'The processor signed what cannot be understood.', { cause });
+    throw new ServiceError('InvalidPayload', 'bt_payload is not valid.', { cause });
   }
 }
 
 function toNotification({ kind, timestamp: at, ...subject }: Notification): StoreNotification {
   const { subscription, transaction, transactionReview, dispute } = subject;
-  const about = omitUndefined({
+  const subjectIds = omitUndefined({
     subscription: subscription?.id || transaction?.subscriptionId || undefined,
     transaction: (transaction?.id ?? transactionReview?.transactionId ?? dispute?.transaction?.id) || undefined,
   });
   const { currentBillingCycle, paidThroughDate } = subscription ?? {};
-  const id = subscription?.id ?? dispute?.id ?? about.transaction ?? '';
+  const id = subscription?.id ?? dispute?.id ?? subjectIds.transaction ?? '';
   return {
-    // Timestamps are of whole seconds, in which a subscription can be charged twice: the cycle and date tell them apart.
+    // Timestamps have a resolution of 1 s. The cycle and date distinguish two charges of a subscription in one second.
     key: deriveNotificationKey(kind, id, String(at), String(currentBillingCycle ?? ''), paidThroughDate ?? ''),
     type: kind,
     occurredAt: at,
@@ -82,11 +89,11 @@ function toNotification({ kind, timestamp: at, ...subject }: Notification): Stor
         currentBillingCycle: currentBillingCycle ?? undefined,
         paidThroughDate: paidThroughDate ?? undefined,
       }),
-      ...about,
+      ...subjectIds,
     },
   };
 }
 
-/** The processor numbers no notifications: the same for one that is sent, or signed, again. */
+/** Derives an idempotency key, because Braintree's notifications do not have an id. Redeliveries have the same key. */
 export const deriveNotificationKey = (...parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex');

@@ -15,28 +15,28 @@ const RefreshToken = v.union([
   v.object({ transaction: v.string(), ...common }),
 ]);
 
-/** The state now of a payment or a subscription, with its refunds. */
+/** Fetches the current state of a payment or subscription, with its refunds. */
 export const refresh = async (
   refreshToken: Readonly<Record<string, string>>,
   context: StoreContext,
 ): Promise<readonly Observation[]> => [await fetchObservation(await createGateway(context), refreshToken, context)];
 
-/** The same, as a part of a longer conversation. */
+/** Does the same as `refresh` with an existing gateway, within its time budget. */
 export async function fetchObservation(
   gateway: BraintreeGateway,
   refreshToken: Readonly<Record<string, string>>,
-  context: StoreContext,
+  context: Pick<StoreContext, 'settings' | 'now'>,
 ): Promise<Observation> {
   const token = parse(RefreshToken, refreshToken);
   const { productId, customerId } = token;
-  const origin = createMappingContext(context, { productId, customerId, at: context.now() });
+  const mapping = createMappingContext(context, { productId, customerId, asOf: context.now() });
   if ('transaction' in token) {
     const payment = await fetchPayment(gateway, token.transaction);
-    return toPaymentObservation(payment, await fetchRefunds(gateway, [payment]), origin);
+    return toPaymentObservation(payment, await fetchRefunds(gateway, [payment]), mapping);
   }
   const result = await callBraintree(() => gateway.subscription.find(token.subscription));
   const subscription = parseBraintreeObject(Subscription, result);
-  return toSubscriptionObservation(subscription, await fetchRefunds(gateway, subscription.transactions), origin);
+  return toSubscriptionObservation(subscription, await fetchRefunds(gateway, subscription.transactions), mapping);
 }
 
 const fetchRefunds = async (

@@ -1,22 +1,28 @@
 import type { BraintreeGateway } from 'braintree';
 
-/** The criteria of a search for payments that this service uses; the client's types leave them untyped. */
+/**
+ * The criteria of a transaction search that this service uses. The types of the package omit them.
+ *
+ * @see https://developer.paypal.com/braintree/docs/reference/request/transaction/search/node
+ */
 export interface PaymentSearch {
   readonly orderId: () => { is: (orderId: string) => void };
   readonly type: () => { is: (type: 'credit' | 'sale') => void };
-  readonly createdAt: () => { min: (moment: string) => void };
-  readonly voidedAt: () => { min: (moment: string) => void };
+  readonly createdAt: () => { min: (date: string) => void };
+  readonly voidedAt: () => { min: (date: string) => void };
 }
 
-/** The ids of the payments, and refunds, that fit the criteria. */
+/** Searches payments and refunds. `setCriteria` sets the criteria, all of which must match. */
 export const searchPaymentIds = (
   gateway: BraintreeGateway,
-  fill: (search: PaymentSearch) => void,
+  setCriteria: (search: PaymentSearch) => void,
 ): Promise<readonly string[]> =>
   new Promise((resolve, reject) => {
     const search = gateway.transaction.search as unknown as (
-      fill: (search: PaymentSearch) => void,
-      done: (error: unknown, response?: { readonly ids?: readonly string[] }) => void,
+      setCriteria: (search: PaymentSearch) => void,
+      callback: (error: unknown, response?: { readonly ids?: readonly string[] }) => void,
     ) => unknown;
-    search.call(gateway.transaction, fill, (error, response) => (error ? reject(error) : resolve(response?.ids ?? [])));
+    search.call(gateway.transaction, setCriteria, (error, response) =>
+      error ? reject(error) : resolve(response?.ids ?? []),
+    );
   });

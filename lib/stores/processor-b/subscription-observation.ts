@@ -2,49 +2,48 @@ import type { CancelationReason } from '../../api/enumerations.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
-import { dayMs, type MappingContext } from './mapping-context.ts';
-import { toMicros } from './order.ts';
+import { dayMs, type EpochMillis } from '../../shared/time.ts';
+import type { MappingContext } from './mapping-context.ts';
+import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
-import { toTransaction } from './payment-observation.ts';
+import { toPrefixedId, toTransaction } from './payment-observation.ts';
 import { findReversalDate, isPaid } from './payment-reversals.ts';
 
-const toPurchaseId = (id: string): string => withPlatform('processor_b', id);
-
-/** One look at a subscription; `refunds` are those of its payments. */
+/** Maps a subscription to an observation. `refunds` contains the refunds of its payments. */
 export function toSubscriptionObservation(
   subscription: Subscription,
   refunds: readonly BraintreeTransaction[],
   context: MappingContext,
 ): Observation {
   const payments = subscription.transactions
-    .filter((one) => isPaid(one) || findReversalDate(one, refunds) !== undefined)
+    .filter((payment) => isPaid(payment) || findReversalDate(payment, refunds) !== undefined)
     .sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
-  const [newest] = payments;
-  const records = payments.map((one) => toTransaction(one, refunds, { origin: context, purchaseId: subscription.id }));
-  const endedAt = newest && findReversalDate(newest, refunds);
+  const [latest] = payments;
+  const transactions = payments.map((payment) =>
+    toTransaction(payment, refunds, { context, purchaseId: subscription.id }),
+  );
+  const endedAt = latest && findReversalDate(latest, refunds);
   return {
-    asOf: context.at,
+    asOf: context.asOf,
     purchase: {
-      purchaseId: toPurchaseId(subscription.id),
-      transactionId: toPurchaseId(newest?.id ?? subscription.id),
-      productId: toPurchaseId(context.productId),
+      purchaseId: toPrefixedId(subscription.id),
+      transactionId: toPrefixedId(latest?.id ?? subscription.id),
+      productId: toPrefixedId(context.productId),
       platform: 'processor_b',
       productType: 'paid subscription',
       sandbox: context.sandbox,
       ...toPeriod(subscription, context),
       ...toRenewalIntent(subscription, endedAt),
       ...(subscription.discounts[0]?.id && { discountId: subscription.discounts[0].id }),
-      ...(newest && { currency: newest.currencyIsoCode, amountMicros: toMicros(newest.amount) }),
+      ...(latest && { currency: latest.currencyIsoCode, amountMicros: toMicros(latest.amount) }),
     },
-    transactions: [...records, ...toTrialTransaction(subscription, context)],
+    transactions: [...transactions, ...toTrialTransaction(subscription, context)],
     userAliases: [context.customerId],
     refreshToken: { subscription: subscription.id, productId: context.productId, customerId: context.customerId },
   };
 }
 
-function toPeriod(subscription: Subscription, { at, graceMs }: MappingContext) {
+function toPeriod(subscription: Subscription, { asOf, graceMs }: MappingContext) {
   const { status, trialPeriod, billingPeriodStartDate } = subscription;
   const firstBillingDate = Date.parse(subscription.firstBillingDate);
   const start = billingPeriodStartDate === undefined ? undefined : Date.parse(billingPeriodStartDate);
@@ -55,11 +54,11 @@ function toPeriod(subscription: Subscription, { at, graceMs }: MappingContext) {
     expirationDate: getPaidThrough(subscription) + (isPastDue ? graceMs : 0),
     ...(isPastDue && { isBillingRetryPeriod: true }),
     ...(status === 'Pending' && !trialPeriod && { isPending: true }),
-    ...(trialPeriod && firstBillingDate > at && { isTrialPeriod: true }),
+    ...(trialPeriod && firstBillingDate > asOf && { isTrialPeriod: true }),
   };
 }
 
-/** The end of the last day that is paid for; of a trial, the end of the day of the first payment. */
+/** Returns the end of the last paid day. During a trial, that is the day of the first payment. */
 function getPaidThrough({ paidThroughDate, firstBillingDate }: Subscription): EpochMillis {
   return Date.parse(paidThroughDate ?? firstBillingDate) + dayMs;
 }
@@ -70,11 +69,11 @@ function toRenewalIntent(
 ): Pick<Purchase, 'renewalIntent' | 'cancelationReason' | 'endedAt'> {
   const { status, neverExpires, currentBillingCycle = 0, numberOfBillingCycles = 0, statusHistory } = subscription;
   const isRunning = status === 'Active' || status === 'Past Due' || status === 'Pending';
-  const renews = isRunning && (neverExpires === true || currentBillingCycle < numberOfBillingCycles);
+  const willRenew = isRunning && (neverExpires === true || currentBillingCycle < numberOfBillingCycles);
   const canceled = statusHistory.find((entry) => entry.status === 'Canceled');
   const reason = endedAt === undefined ? toCancelationReason(subscription) : 'Customer';
   return {
-    renewalIntent: renews ? 'Renew' : 'Lapse',
+    renewalIntent: willRenew ? 'Renew' : 'Lapse',
     ...(status === 'Canceled' && canceled && { renewalIntentChangeDate: Date.parse(canceled.timestamp) }),
     ...(reason && { cancelationReason: reason }),
     ...(endedAt !== undefined && { endedAt }),
@@ -83,19 +82,19 @@ function toRenewalIntent(
 
 function toCancelationReason({ status, statusHistory }: Subscription): CancelationReason | undefined {
   if (status !== 'Canceled') return undefined;
-  const before = [...statusHistory]
+  const previous = [...statusHistory]
     .sort((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp))
     .find((entry) => entry.status !== 'Canceled');
-  return before?.status === 'Past Due' ? 'System.BillingError' : 'Customer';
+  return previous?.status === 'Past Due' ? 'System.BillingError' : 'Customer';
 }
 
 function toTrialTransaction(subscription: Subscription, context: MappingContext): Transaction[] {
   if (!subscription.trialPeriod) return [];
   return [
     {
-      transactionId: toPurchaseId(subscription.id),
-      purchaseId: toPurchaseId(subscription.id),
-      productId: toPurchaseId(context.productId),
+      transactionId: toPrefixedId(subscription.id),
+      purchaseId: toPrefixedId(subscription.id),
+      productId: toPrefixedId(context.productId),
       platform: 'processor_b',
       sandbox: context.sandbox,
       purchaseDate: Date.parse(subscription.createdAt),

@@ -9,13 +9,13 @@ import { parseOrder } from './order.ts';
 import { toPaymentObservation } from './payment-observation.ts';
 import { toSubscriptionObservation } from './subscription-observation.ts';
 
-/** Charges the nonce, at most once, and tells what was bought with it. */
+/** Charges a nonce at most once. Returns the purchase that it paid for. */
 export async function validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation> {
   const order = parseOrder(request, context);
   const gateway = await createGateway(context);
   const { productId, customerId } = order;
   const toChargeRecord = (outcome: object): ChargeRecord => ({ ...outcome, productId, customerId, at: context.now() });
-  const result = await context.runOnce<ChargeRecord>(
+  const record = await context.runOnce<ChargeRecord>(
     order.key,
     async () => toChargeRecord(await charge(gateway, order)),
     async () => {
@@ -23,19 +23,19 @@ export async function validate(request: ValidationRequest, context: StoreContext
       return outcome && toChargeRecord(outcome);
     },
   );
-  return toValidation(request.id, result, context);
+  return toValidation(request.id, record, context);
 }
 
-function toValidation(id: string, result: ChargeRecord, context: StoreContext): StoreValidation {
-  const { productId, declineMessage, subscription, transaction, customerId, at } = result;
-  if (productId !== id) throw new ServiceError('InvalidPayload', 'The nonce was used for another product.');
+function toValidation(id: string, record: ChargeRecord, context: StoreContext): StoreValidation {
+  const { productId, declineMessage, subscription, transaction, customerId, at } = record;
+  if (productId !== id) throw new ServiceError('InvalidPayload', 'paymentMethodNonce was used for another product.');
   if (declineMessage !== undefined) throw new ServiceError('InvalidPayload', declineMessage);
-  const origin = createMappingContext(context, { productId, customerId, at });
+  const mapping = createMappingContext(context, { productId, customerId, asOf: at });
   const observation = subscription
-    ? toSubscriptionObservation(subscription, [], origin)
-    : transaction && toPaymentObservation(transaction, [], origin);
-  if (!observation) throw new ServiceError('InternalError', 'Nothing is known of the payment.');
-  // A trial has taken no payment yet, but clients read the customer from one.
+    ? toSubscriptionObservation(subscription, [], mapping)
+    : transaction && toPaymentObservation(transaction, [], mapping);
+  if (!observation) throw new ServiceError('InternalError', 'The payment is missing in the stored result.');
+  // Clients read the customer from the transaction, but a trial does not have one yet.
   const payment = transaction ?? subscription?.transactions[0] ?? { id: subscription?.id, status: 'authorized' };
   const native = { ...payment, customer: { id: customerId } };
   return {

@@ -6,31 +6,32 @@ import { createStoreContext } from '../../../../lib/stores/create-store-context.
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { startTestService, type TestService } from '../../../../testing/service.ts';
 
-/** Through whose account an application sells. */
-interface Account {
+interface AppPlatform {
   readonly appName: string;
   readonly platform: 'processor_a' | 'service_processor_a';
 }
 
-/** The service with an application that sells through the emulated account, and that account's customers. */
-export interface SoldService extends TestService {
+/** The service with one app and its emulated Stripe account. */
+export interface CheckoutService extends TestService {
   readonly keys: IssuedApiKeys;
-  /** Buys a monthly subscription, or what `order` says; gives what the control API shows. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  /** Creates a purchase in the emulator, by default a monthly subscription. Returns the control API's response. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
   buy(order?: object): Promise<any>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  /** Runs an action of the control API on a purchase. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
   act(id: string, action: string, details?: object): Promise<any>;
-  /** The answer to a validation of the purchase now. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
-  again(id: string, form?: string): Promise<any>;
-  stored(id: string): Promise<Purchase | undefined>;
-  asking(): Promise<StoreContext>;
-  /** A read of the processor's API with the key of that application's account, or of the usual one's. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
-  read(path: string, account?: Account): Promise<any>;
+  /** Validates the purchase at the service. Returns the response body. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
+  validatePurchase(id: string, form?: string): Promise<any>;
+  findStoredPurchase(id: string): Promise<Purchase | undefined>;
+  createContext(): Promise<StoreContext>;
+  /** Sends a GET request to the Stripe API with the secret key of an app. The default is the service's own app. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
+  fetchFromStripe(path: string, app?: AppPlatform): Promise<any>;
 }
 
-export async function startSoldService(): Promise<SoldService> {
+/** Starts the service with one app that sells through the emulated Stripe account. */
+export async function startCheckoutService(): Promise<CheckoutService> {
   const service = await startTestService();
   const keys = await service.createApp(['processor_a']);
   let users = 0;
@@ -43,16 +44,16 @@ export async function startSoldService(): Promise<SoldService> {
       return await service.callControl('/purchases', { ...plan, ...order });
     },
     act: async (id, action, details = {}) => await service.callControl(`/purchases/${id}/${action}`, details),
-    again: async (id, form = 'purchase') => {
+    validatePurchase: async (id, form = 'purchase') => {
       const { validate } = await service.callControl(`/purchases/${id}?form=${form}`);
       return (await service.validate(keys, validate)).body;
     },
-    stored: async (id) => (await deps().purchases.find(keys.appName, `processor_a:${id}`))?.purchase,
-    asking: async () => {
+    findStoredPurchase: async (id) => (await deps().purchases.find(keys.appName, `processor_a:${id}`))?.purchase,
+    createContext: async () => {
       const recorder = createEventRecorder({ type: 'test', date: deps().now() });
       return await createStoreContext(keys.appName, 'processor_a', { recorder, deps: deps() });
     },
-    read: async (path, { appName, platform } = { appName: keys.appName, platform: 'processor_a' }) => {
+    fetchFromStripe: async (path, { appName, platform } = { appName: keys.appName, platform: 'processor_a' }) => {
       const { secretKey } = (await deps().apps.findStoreSettings(appName, platform)) as { secretKey: string };
       const headers = { authorization: `Bearer ${secretKey}` };
       return await (await fetch(`${service.emulatorUrl}/api.stripe.com/v1/${path}`, { headers })).json();

@@ -1,34 +1,34 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { createCheckout, getProcessorPurchases } from '../../../../lib/api/processor-a.ts';
 import { buildBasicAuth, callEndpoint } from '../../../../testing/call.ts';
-import { type SoldService, startSoldService } from './checkout-fixture.ts';
+import { type CheckoutService, startCheckoutService } from './checkout-fixture.ts';
 
-let service: SoldService;
+let service: CheckoutService;
 beforeAll(async () => {
-  service = await startSoldService();
+  service = await startCheckoutService();
 });
 afterAll(() => service.close());
 
-describe('a client library', () => {
-  const checkOut = async (
+describe('POST /v1/validate (access token)', () => {
+  const completeCheckout = async (
     applicationUsername: string,
-    own = service.keys,
+    app = service.keys,
     platform: 'processor_a' | 'service_processor_a' = 'processor_a',
   ) => {
     const { validate } = await service.buy({ platform });
-    const { data } = await service.read(`prices?product=${validate.id}`, { appName: own.appName, platform });
+    const { data } = await service.fetchFromStripe(`prices?product=${validate.id}`, { appName: app.appName, platform });
     const body = {
       offerId: `stripe:${validate.id}#${data[0]?.id}`,
       applicationUsername,
       successUrl: 'https://a.example/',
       cancelUrl: 'https://a.example/',
     };
-    const result = (await callEndpoint(createCheckout, { headers: buildBasicAuth(own.appName, own.publicKey), body }))
+    const result = (await callEndpoint(createCheckout, { headers: buildBasicAuth(app.appName, app.publicKey), body }))
       .body;
     await service.callControl(`/checkouts/${result.sessionId}/pay`, {});
     return result.accessToken as string;
   };
-  const bodyOf = (accessToken: string, transaction: object) => ({
+  const buildBody = (accessToken: string, transaction: object) => ({
     id: 'stripe:plan',
     type: 'paid subscription',
     transaction: { ...transaction, accessToken },
@@ -38,8 +38,8 @@ describe('a client library', () => {
   test.each([
     [{ type: 'iaptic', adapter: 'stripe' }, 'stripe'],
     [{ type: 'client-library', adapter: 'processor_a' }, 'processor_a'],
-  ])('validates by its token: %o', async (transaction, platform) => {
-    const body = bodyOf(await checkOut('library-user'), transaction);
+  ])('validates an access token (%o)', async (transaction, platform) => {
+    const body = buildBody(await completeCheckout('library-user'), transaction);
     expect((await service.validate(service.keys, body)).body).toMatchObject({
       ok: true,
       data: {
@@ -50,8 +50,8 @@ describe('a client library', () => {
     });
   });
 
-  it('is told so when its token is not good', async () => {
-    const body = bodyOf(`ak_${'x'.repeat(32)}`, { type: 'iaptic', adapter: 'stripe' });
+  it('rejects an unknown access token', async () => {
+    const body = buildBody(`ak_${'x'.repeat(32)}`, { type: 'iaptic', adapter: 'stripe' });
     expect((await service.validate(service.keys, body)).body).toMatchObject({
       ok: false,
       status: 403,
@@ -59,17 +59,17 @@ describe('a client library', () => {
     });
   });
 
-  it('is refused with another adapter', async () => {
-    const body = bodyOf(await checkOut('library-user'), { type: 'iaptic', adapter: 'paypal' });
+  it('rejects another adapter', async () => {
+    const body = buildBody(await completeCheckout('library-user'), { type: 'iaptic', adapter: 'paypal' });
     expect((await service.validate(service.keys, body)).body).toMatchObject({ ok: false, code: 6778001 });
   });
 
-  it("sells through the deployment's account where the application is set so", async () => {
-    const own = await service.createApp(['service_processor_a']);
-    const accessToken = await checkOut('service-user', own, 'service_processor_a');
+  it("sells through the deployment's account if the app is configured for it", async () => {
+    const app = await service.createApp(['service_processor_a']);
+    const accessToken = await completeCheckout('service-user', app, 'service_processor_a');
     const { purchases } = (
       await callEndpoint(getProcessorPurchases, {
-        headers: buildBasicAuth(own.appName, own.publicKey),
+        headers: buildBasicAuth(app.appName, app.publicKey),
         query: { accessToken },
       })
     ).body;
@@ -80,19 +80,19 @@ describe('a client library', () => {
         offerId: expect.stringMatching(/^service_processor_a:plan#/),
       },
     ]);
-    const body = bodyOf(accessToken, { type: 'client-library' });
-    expect((await service.validate(own, body)).body.data.collection).toMatchObject([
+    const body = buildBody(accessToken, { type: 'client-library' });
+    expect((await service.validate(app, body)).body.data.collection).toMatchObject([
       { platform: 'service_processor_a' },
     ]);
-    const elsewhere = { ...body, transaction: { type: 'processor_a-charge', id: purchases[0].purchaseId } };
-    const other = await service.createApp(['service_processor_a']);
-    expect((await service.validate(other, elsewhere)).body).toMatchObject({
+    const chargeBody = { ...body, transaction: { type: 'processor_a-charge', id: purchases[0].purchaseId } };
+    const otherApp = await service.createApp(['service_processor_a']);
+    expect((await service.validate(otherApp, chargeBody)).body).toMatchObject({
       ok: false,
-      message: 'This was sold for another application.',
+      message: 'The purchase belongs to another app.',
     });
-    expect((await service.validate(service.keys, elsewhere)).body).toMatchObject({
+    expect((await service.validate(service.keys, chargeBody)).body).toMatchObject({
       ok: false,
-      message: 'The processor does not know this id.',
+      message: 'The id is not found at Stripe.',
     });
   });
 });

@@ -1,101 +1,104 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { deps } from '../../../../lib/deps.ts';
-import { type SoldService, startSoldService } from './checkout-fixture.ts';
+import { type CheckoutService, startCheckoutService } from './checkout-fixture.ts';
 
-let service: SoldService;
+let service: CheckoutService;
 beforeAll(async () => {
-  service = await startSoldService();
+  service = await startCheckoutService();
 });
 afterAll(() => service.close());
 
-describe('a subscription', () => {
-  it('renews, with a transaction more', async () => {
+describe('POST /v1/validate (processor_a subscription)', () => {
+  it('adds a transaction after a renewal', async () => {
     const { id } = await service.buy();
-    const first = await service.again(id);
+    const first = await service.validatePurchase(id);
     await service.callControl('/clock', { advance: 'P1M' });
-    expect(await service.again(id)).toMatchObject({ ok: false, code: 6778003 });
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
     await service.act(id, 'renew');
-    const second = await service.again(id);
+    const second = await service.validatePurchase(id);
     expect(second.data.collection[0].expiryDate).toBeGreaterThan(first.data.collection[0].expiryDate);
     expect(second.data.collection[0]).toHaveProperty('lastRenewalDate');
     expect(await deps().purchases.listTransactions(service.keys.appName, [`processor_a:${id}`])).toHaveLength(2);
   });
 
-  it('goes on to its end when it was cancelled, and is expired then', async () => {
+  it('keeps a canceled subscription active until its period ends', async () => {
     const { id } = await service.buy();
     await service.act(id, 'cancel');
-    const running = await service.again(id);
+    const running = await service.validatePurchase(id);
     expect(running.data.collection[0]).toMatchObject({ renewalIntent: 'Lapse', isExpired: false });
     expect(running.data.collection[0]).not.toHaveProperty('cancelationReason');
     await service.act(id, 'uncancel');
-    expect((await service.again(id)).data.collection[0].renewalIntent).toBe('Renew');
+    expect((await service.validatePurchase(id)).data.collection[0].renewalIntent).toBe('Renew');
     await service.act(id, 'cancel');
     await service.callControl('/clock', { advance: 'P1M' });
-    expect(await service.again(id)).toMatchObject({ ok: false, code: 6778003 });
-    expect((await service.stored(id))?.cancelationReason).toBe('Customer');
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
+    expect((await service.findStoredPurchase(id))?.cancelationReason).toBe('Customer');
   });
 
-  it('keeps access for the grace when a payment fails, and loses it after', async () => {
+  it('keeps access during the grace period after a failed payment', async () => {
     const { id } = await service.buy();
     await service.callControl('/clock', { advance: 'P1M' });
     await service.act(id, 'fail-payment');
-    expect((await service.again(id)).data.collection[0]).toMatchObject({
+    expect((await service.validatePurchase(id)).data.collection[0]).toMatchObject({
       isBillingRetryPeriod: true,
       isExpired: false,
     });
     await service.callControl('/clock', { advance: 'P8D' });
-    expect(await service.again(id)).toMatchObject({ ok: false, code: 6778003 });
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
     await service.act(id, 'recover');
-    expect((await service.again(id)).data.collection[0]).toMatchObject({
+    expect((await service.validatePurchase(id)).data.collection[0]).toMatchObject({
       isBillingRetryPeriod: false,
       isExpired: false,
     });
   });
 
-  it('is lost at once when the account gives no grace', async () => {
+  it('ends access immediately after a failed payment without a grace period', async () => {
     const { id } = await service.buy();
     await service.callControl('/clock', { advance: 'P1M' });
     await service.act(id, 'fail-payment', { grace: false });
-    expect(await service.again(id)).toMatchObject({ ok: false, code: 6778003 });
-    expect((await service.stored(id))?.cancelationReason).toBe('System.BillingError');
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
+    expect((await service.findStoredPurchase(id))?.cancelationReason).toBe('System.BillingError');
   });
 
   test.each([
     ['refund', 'Customer'],
     ['revoke', 'System'],
-  ])('is taken away by a %s', async (action, reason) => {
+  ])('revokes access after a %s', async (action, reason) => {
     const { id } = await service.buy();
-    await service.again(id);
+    await service.validatePurchase(id);
     await service.callControl('/clock', { advance: 'P1D' });
     await service.act(id, action);
-    expect(await service.again(id)).toMatchObject({ ok: false, status: 419, code: 6778003 });
-    expect((await service.stored(id))?.cancelationReason).toBe(reason);
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, status: 419, code: 6778003 });
+    expect((await service.findStoredPurchase(id))?.cancelationReason).toBe(reason);
   });
 
-  it('gives nothing while it is paused', async () => {
+  it('rejects a paused subscription until it resumes', async () => {
     const { id } = await service.buy();
     await service.act(id, 'pause', { period: 'P10D' });
-    expect(await service.again(id)).toMatchObject({ ok: false, code: 6778003 });
-    expect(await service.stored(id)).toMatchObject({
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
+    expect(await service.findStoredPurchase(id)).toMatchObject({
       isPaused: true,
       cancelationReason: 'PAUSED',
       autoResumeDate: expect.any(Number),
     });
     await service.callControl('/clock', { advance: 'P11D' });
-    expect((await service.again(id)).data.collection[0]).toMatchObject({ isExpired: false });
+    expect((await service.validatePurchase(id)).data.collection[0]).toMatchObject({ isExpired: false });
   });
 
-  it('begins with a trial of which nothing is paid', async () => {
+  it('records a free trial as a transaction with the amount 0', async () => {
     const { id } = await service.buy({ trial: 'P14D' });
-    expect((await service.again(id)).data.collection[0]).toMatchObject({ isTrialPeriod: true, isExpired: false });
+    expect((await service.validatePurchase(id)).data.collection[0]).toMatchObject({
+      isTrialPeriod: true,
+      isExpired: false,
+    });
     expect(await deps().purchases.listTransactions(service.keys.appName, [`processor_a:${id}`])).toMatchObject([
       { amountMicros: 0, isTrialPeriod: true },
     ]);
   });
 
-  it('changes its product', async () => {
+  it('returns the new product after a plan change', async () => {
     const { id } = await service.buy();
-    await service.again(id);
+    await service.validatePurchase(id);
     await service.act(id, 'change-plan', { productId: 'bigger', priceMicros: 9_990_000 });
     const { validate } = await service.callControl(`/purchases/${id}?form=purchase`);
     expect(validate.id).toBe('bigger');
@@ -104,11 +107,11 @@ describe('a subscription', () => {
     ]);
   });
 
-  it('is refreshed by its refresh token', async () => {
+  it('refreshes a subscription by its refresh token', async () => {
     const { id } = await service.buy();
     await service.act(id, 'cancel');
     const store = await deps().loadStore('processor_a');
-    const seen = await store.refresh?.({ id }, await service.asking());
-    expect(seen).toMatchObject([{ purchase: { purchaseId: `processor_a:${id}`, renewalIntent: 'Lapse' } }]);
+    const observations = await store.refresh?.({ id }, await service.createContext());
+    expect(observations).toMatchObject([{ purchase: { purchaseId: `processor_a:${id}`, renewalIntent: 'Lapse' } }]);
   });
 });

@@ -1,11 +1,11 @@
-import { describe, expect, it, test } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type * as v from 'valibot';
 import { toMicros } from '../../../../lib/stores/processor-a/money.ts';
 import type { Charge, Dispute, Product, Session } from '../../../../lib/stores/processor-a/payloads.ts';
 import { toChargeObservation, toPaymentObservation } from '../../../../lib/stores/processor-a/payment-observation.ts';
-import { bought, givenCharge, givenSession, origin } from './stripe-fixtures.ts';
+import { context, givenCharge, givenSession, startSeconds } from './stripe-fixtures.ts';
 
-const product = (product_type?: string): Product => ({
+const givenProduct = (product_type?: string): Product => ({
   id: 'prod_basic',
   active: true,
   name: 'Basic',
@@ -13,25 +13,26 @@ const product = (product_type?: string): Product => ({
   metadata: product_type === undefined ? {} : { product_type },
 });
 
-const sold = (type?: string, disputes: readonly Dispute[] = []) => ({
-  origin,
+const givenSale = (type?: string, disputes: readonly Dispute[] = []) => ({
+  context,
   disputes,
-  products: new Map([['prod_basic', product(type)]]),
+  products: new Map([['prod_basic', givenProduct(type)]]),
 });
 
-const look = (state: Partial<v.InferInput<typeof Session>> = {}, sale = sold()) =>
+const observe = (state: Partial<v.InferInput<typeof Session>> = {}, sale = givenSale()) =>
   toPaymentObservation(givenSession(state), sale);
 
-const intent = (charge: Partial<v.InferInput<typeof Charge>>) => {
+const givenIntent = (charge: Partial<v.InferInput<typeof Charge>>) => {
   const { payment_intent } = givenSession();
-  if (payment_intent === null || typeof payment_intent === 'string') throw new Error('The sample is expanded');
+  if (payment_intent === null || typeof payment_intent === 'string')
+    throw new Error('The fixture must contain an expanded payment intent.');
   return {
     ...payment_intent,
-    latest_charge: givenCharge({ id: 'ch_1', amount: 1497, created: bought, payment_intent: 'pi_1', ...charge }),
+    latest_charge: givenCharge({ id: 'ch_1', amount: 1497, created: startSeconds, payment_intent: 'pi_1', ...charge }),
   };
 };
 
-describe('a payment', () => {
+describe('toPaymentObservation', () => {
   const common = {
     purchaseId: 'processor_a:pi_1',
     transactionId: 'processor_a:ch_1',
@@ -39,107 +40,115 @@ describe('a payment', () => {
     offerId: 'processor_a:prod_basic#price_once',
     platform: 'processor_a',
     sandbox: false,
-    purchaseDate: bought * 1000,
+    purchaseDate: startSeconds * 1000,
     currency: 'USD',
     amountMicros: 14_970_000,
     quantity: 3,
   };
 
-  it('maps every field, and no other', () => {
-    expect(look()).toEqual({
-      asOf: origin.now,
+  it('maps all fields and no others', () => {
+    expect(observe()).toEqual({
+      asOf: context.now,
       purchase: { ...common, productType: 'consumable' },
       transactions: [common],
-      userTokens: ['buyer'],
+      userAliases: ['customer'],
       refreshToken: { id: 'cs_1', customer: 'cus_1' },
     });
   });
 
-  test.each([
+  it.each([
     ['non consumable', 'non consumable'],
     ['non_consumable', 'non consumable'],
     ['non renewing subscription', 'non renewing subscription'],
-    ['a word of the seller', 'consumable'],
-  ])('of a product of the type %s', (said, expected) => {
-    expect(look({}, sold(said))?.purchase.productType).toBe(expected);
+    ['custom type', 'consumable'],
+  ])('maps metadata.product_type "%s" to the type "%s"', (productType, expected) => {
+    expect(observe({}, givenSale(productType))?.purchase.productType).toBe(expected);
   });
 
-  it('that is on its way is pending and no transaction yet', () => {
-    const seen = look({ payment_status: 'unpaid' });
-    expect(seen).toMatchObject({ purchase: { isPending: true }, transactions: [] });
+  it('maps an unpaid payment to a pending purchase without a transaction', () => {
+    const observation = observe({ payment_status: 'unpaid' });
+    expect(observation).toMatchObject({ purchase: { isPending: true }, transactions: [] });
   });
 
-  it.each([{ status: 'open' }, { status: 'expired' }])('is none while the session is $status', (state) => {
-    expect(look(state)).toBeUndefined();
-  });
+  it.each([{ status: 'open' }, { status: 'expired' }])(
+    'returns undefined for a session with the status $status',
+    (state) => {
+      expect(observe(state)).toBeUndefined();
+    },
+  );
 
-  it('that was free is known by its session', () => {
-    const seen = look({ payment_intent: null, payment_status: 'no_payment_required', amount_total: 0 });
-    expect(seen?.purchase).toMatchObject({
+  it('identifies a free purchase by its session', () => {
+    const observation = observe({ payment_intent: null, payment_status: 'no_payment_required', amount_total: 0 });
+    expect(observation?.purchase).toMatchObject({
       purchaseId: 'processor_a:cs_1',
       transactionId: 'processor_a:cs_1',
       amountMicros: 0,
     });
   });
 
-  it('names its discount', () => {
-    expect(look({ discounts: [{ coupon: 'half', promotion_code: null }] })?.purchase.discountId).toBe('half');
+  it('maps the coupon to the discount id', () => {
+    expect(observe({ discounts: [{ coupon: 'half', promotion_code: null }] })?.purchase.discountId).toBe('half');
   });
 
-  it('that was refunded is taken away', () => {
-    const seen = look({
-      payment_intent: intent({ refunded: true, refunds: { data: [{ created: bought + 60, status: 'succeeded' }] } }),
+  it('ends a refunded purchase', () => {
+    const observation = observe({
+      payment_intent: givenIntent({
+        refunded: true,
+        refunds: { data: [{ created: startSeconds + 60, status: 'succeeded' }] },
+      }),
     });
-    expect(seen).toMatchObject({
-      purchase: { endedAt: (bought + 60) * 1000, cancelationReason: 'Customer' },
-      transactions: [{ refundedAt: (bought + 60) * 1000 }],
+    expect(observation).toMatchObject({
+      purchase: { endedAt: (startSeconds + 60) * 1000, cancelationReason: 'Customer' },
+      transactions: [{ refundedAt: (startSeconds + 60) * 1000 }],
     });
   });
 
-  it('whose dispute was lost is taken away', () => {
-    const disputes = [{ status: 'lost', created: bought + 90, charge: 'ch_1' }];
-    const seen = look({ payment_intent: intent({ disputed: true }) }, sold(undefined, disputes));
-    expect(seen?.purchase).toMatchObject({ endedAt: (bought + 90) * 1000, cancelationReason: 'System' });
+  it('ends a purchase with a lost dispute', () => {
+    const disputes = [{ status: 'lost', created: startSeconds + 90, charge: 'ch_1' }];
+    const observation = observe({ payment_intent: givenIntent({ disputed: true }) }, givenSale(undefined, disputes));
+    expect(observation?.purchase).toMatchObject({ endedAt: (startSeconds + 90) * 1000, cancelationReason: 'System' });
   });
 
-  it('for another application is refused', () => {
-    expect(() => look({ metadata: { app: 'another' } })).toThrow('another application');
+  it('rejects a session that belongs to a different app', () => {
+    expect(() => observe({ metadata: { app: 'another' } })).toThrow('another app');
   });
 });
 
-describe('a charge without a session', () => {
-  it('is for the product that its seller wrote down', () => {
-    const charge = givenCharge({ metadata: { productId: 'prod_basic', applicationUsername: 'buyer' } });
-    expect(toChargeObservation(charge, sold())).toMatchObject({
+describe('toChargeObservation', () => {
+  it('maps a charge with a product id in its metadata', () => {
+    const charge = givenCharge({ metadata: { productId: 'prod_basic', applicationUsername: 'customer' } });
+    expect(toChargeObservation(charge, givenSale())).toMatchObject({
       purchase: {
         purchaseId: 'processor_a:pi_3',
         transactionId: 'processor_a:ch_3',
         productId: 'processor_a:prod_basic',
         amountMicros: 9_980_000,
       },
-      userTokens: ['buyer'],
+      userAliases: ['customer'],
     });
   });
 
-  it('is refused when nobody wrote one: the client could name any', () => {
-    expect(() => toChargeObservation(givenCharge(), sold())).toThrow('which product');
+  it('rejects a charge without a product id, because the client could name any product', () => {
+    expect(() => toChargeObservation(givenCharge(), givenSale())).toThrow('metadata.productId');
   });
 
-  it('is nothing when it failed', () => {
+  it('returns undefined for a failed charge', () => {
     expect(
-      toChargeObservation(givenCharge({ paid: false, metadata: { productId: 'prod_basic' } }), sold()),
+      toChargeObservation(givenCharge({ paid: false, metadata: { productId: 'prod_basic' } }), givenSale()),
     ).toBeUndefined();
   });
 });
 
-test.each([
-  ['usd', 499, 4_990_000],
-  ['jpy', 500, 500_000_000],
-  ['krw', 1, 1_000_000],
-  ['clp', 7, 7_000_000],
-  ['kwd', 1_250, 1_250_000],
-  ['isk', 10_000, 100_000_000],
-  ['ugx', 500, 5_000_000],
-])('%s %d is %d micros', (currency, amount, micros) => {
-  expect(toMicros(amount, currency)).toBe(micros);
+describe('toMicros (processor_a)', () => {
+  it.each([
+    ['usd', 499, 4_990_000],
+    ['jpy', 500, 500_000_000],
+    ['krw', 1, 1_000_000],
+    ['clp', 7, 7_000_000],
+    ['kwd', 1_250, 1_250_000],
+    ['isk', 10_000, 100_000_000],
+    ['ugx', 500, 5_000_000],
+  ])('converts %s %d to %d micros', (currency, amount, micros) => {
+    expect(toMicros(amount, currency)).toBe(micros);
+  });
 });

@@ -1,16 +1,17 @@
 import type * as v from 'valibot';
 import { parse } from '../../../../lib/shared/parse.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
 import type { MappingContext } from '../../../../lib/stores/processor-a/mapping-context.ts';
 import { Charge, Invoice, Session, Subscription } from '../../../../lib/stores/processor-a/payloads.ts';
-import { dayMs } from '../../../../testing/given.ts';
 
-/** The moment of every look, in epoch milliseconds, and the first day of the subscription, in epoch seconds. */
+/** Time of every observation, in epoch milliseconds. */
 export const now = Date.parse('2027-03-10T12:00:00Z');
-export const bought = Date.parse('2027-01-01T00:00:00Z') / 1000;
+/** Start of the subscription and of its current period, in epoch seconds. */
+export const startSeconds = Date.parse('2027-01-01T00:00:00Z') / 1000;
 export const periodStart = Date.parse('2027-03-01T00:00:00Z') / 1000;
 export const periodEnd = Date.parse('2027-04-01T00:00:00Z') / 1000;
 
-export const origin: MappingContext = { platform: 'processor_a', appName: 'app', graceMs: 7 * dayMs, now };
+export const context: MappingContext = { platform: 'processor_a', appName: 'app', graceMs: 7 * dayMs, now };
 
 const price = {
   id: 'price_month',
@@ -23,15 +24,15 @@ const price = {
   metadata: {},
 };
 
-/** A monthly subscription in its third period; `state` says what differs. */
+/** A monthly subscription in its third period, with the members of `state` replaced. */
 export const givenSubscription = (state: Partial<v.InferInput<typeof Subscription>> = {}): Subscription =>
   parse(Subscription, {
     id: 'sub_1',
     status: 'active',
     livemode: true,
     customer: 'cus_1',
-    created: bought,
-    start_date: bought,
+    created: startSeconds,
+    start_date: startSeconds,
     trial_end: null,
     canceled_at: null,
     cancel_at: null,
@@ -40,7 +41,7 @@ export const givenSubscription = (state: Partial<v.InferInput<typeof Subscriptio
     cancellation_details: { reason: null, feedback: null },
     pause_collection: null,
     discounts: [],
-    metadata: { app: 'app', applicationUsername: 'buyer' },
+    metadata: { app: 'app', applicationUsername: 'customer' },
     latest_invoice: 'in_3',
     items: {
       data: [{ id: 'si_1', quantity: 2, current_period_start: periodStart, current_period_end: periodEnd, price }],
@@ -48,7 +49,7 @@ export const givenSubscription = (state: Partial<v.InferInput<typeof Subscriptio
     ...state,
   });
 
-/** The paid invoice of its third period. */
+/** The paid invoice of the third period. */
 export const givenInvoice = (state: Partial<v.InferInput<typeof Invoice>> = {}): Invoice =>
   parse(Invoice, {
     id: 'in_3',
@@ -73,7 +74,7 @@ export const givenInvoice = (state: Partial<v.InferInput<typeof Invoice>> = {}):
     ...state,
   });
 
-/** The charge that paid it. */
+/** The charge of the invoice. */
 export const givenCharge = (state: Partial<v.InferInput<typeof Charge>> = {}): Charge =>
   parse(Charge, {
     id: 'ch_3',
@@ -91,18 +92,18 @@ export const givenCharge = (state: Partial<v.InferInput<typeof Charge>> = {}): C
     ...state,
   });
 
-/** A complete session that sold three of a product once. */
+/** A complete checkout session of a one-time sale with the quantity 3. */
 export const givenSession = (state: Partial<v.InferInput<typeof Session>> = {}): Session =>
   parse(Session, {
     id: 'cs_1',
     mode: 'payment',
     status: 'complete',
     payment_status: 'paid',
-    created: bought,
+    created: startSeconds,
     livemode: true,
     currency: 'usd',
     amount_total: 1497,
-    client_reference_id: 'buyer',
+    client_reference_id: 'customer',
     customer: 'cus_1',
     subscription: null,
     payment_intent: {
@@ -110,11 +111,11 @@ export const givenSession = (state: Partial<v.InferInput<typeof Session>> = {}):
       status: 'succeeded',
       amount_received: 1497,
       currency: 'usd',
-      created: bought,
+      created: startSeconds,
       livemode: true,
       customer: 'cus_1',
       metadata: {},
-      latest_charge: givenCharge({ id: 'ch_1', amount: 1497, created: bought, payment_intent: 'pi_1' }),
+      latest_charge: givenCharge({ id: 'ch_1', amount: 1497, created: startSeconds, payment_intent: 'pi_1' }),
     },
     metadata: { app: 'app' },
     discounts: null,

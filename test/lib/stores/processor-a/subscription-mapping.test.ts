@@ -1,24 +1,24 @@
-import { expect, it, test } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type * as v from 'valibot';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
 import type { Subscription } from '../../../../lib/stores/processor-a/payloads.ts';
 import { indexReversals } from '../../../../lib/stores/processor-a/payment-reversals.ts';
 import { toSubscriptionObservation } from '../../../../lib/stores/processor-a/subscription-observation.ts';
-import { dayMs } from '../../../../testing/given.ts';
 import {
-  bought,
+  context,
   givenCharge,
   givenInvoice,
   givenSubscription,
   now,
-  origin,
   periodEnd,
   periodStart,
+  startSeconds,
 } from './stripe-fixtures.ts';
 
 type State = Partial<v.InferInput<typeof Subscription>>;
 
-const look = (
+const observe = (
   state: State = {},
   {
     invoices = [givenInvoice()],
@@ -27,9 +27,9 @@ const look = (
   } = {},
 ) =>
   toSubscriptionObservation(givenSubscription(state), {
-    origin,
+    context,
     invoices,
-    takebacks: indexReversals(charges, disputes),
+    reversals: indexReversals(charges, disputes),
   });
 
 const active: Partial<Purchase> = {
@@ -40,7 +40,7 @@ const active: Partial<Purchase> = {
   platform: 'processor_a',
   productType: 'paid subscription',
   sandbox: false,
-  purchaseDate: bought * 1000,
+  purchaseDate: startSeconds * 1000,
   lastRenewalDate: periodStart * 1000,
   expirationDate: periodEnd * 1000,
   renewalIntent: 'Renew',
@@ -50,159 +50,156 @@ const active: Partial<Purchase> = {
   quantity: 2,
 };
 
-it('maps every field of an active subscription, and no other', () => {
-  expect(look().purchase).toEqual(active);
-});
-
-test.each<[string, State, Partial<Purchase>, (keyof Purchase)[]]>([
-  [
-    'a first period has no renewal',
-    { start_date: periodStart },
-    { purchaseDate: periodStart * 1000 },
-    ['lastRenewalDate'],
-  ],
-  ['test mode is the sandbox', { livemode: false }, { sandbox: true }, []],
-  [
-    'trialing',
-    { status: 'trialing', start_date: periodStart, trial_end: periodEnd },
-    { isTrialPeriod: true, expirationDate: periodEnd * 1000 },
-    ['lastRenewalDate'],
-  ],
-  ['incomplete', { status: 'incomplete' }, { isPending: true }, []],
-  [
-    'incomplete for too long',
-    { status: 'incomplete_expired', ended_at: bought + 86_400 },
-    {
-      isAbandoned: true,
-      expirationDate: (bought + 86_400) * 1000,
-      renewalIntent: 'Lapse',
-      cancelationReason: 'System.BillingError',
-    },
-    ['isPending'],
-  ],
-  [
-    'past due: the period that has begun is not paid',
-    { status: 'past_due' },
-    { isBillingRetryPeriod: true, expirationDate: periodStart * 1000 + 7 * dayMs, renewalIntent: 'Renew' },
-    ['cancelationReason'],
-  ],
-  [
-    'past due by a change of plan: the period before it is paid',
-    {
-      status: 'past_due',
-      latest_invoice: givenInvoice({
-        id: 'in_4',
-        status: 'open',
-        created: periodStart + 864_000,
-        billing_reason: 'subscription_update',
-      }),
-    },
-    {
-      isBillingRetryPeriod: true,
-      expirationDate: (periodStart + 864_000) * 1000 + 7 * dayMs,
-      transactionId: 'processor_a:in_3',
-    },
-    [],
-  ],
-  [
-    'unpaid',
-    { status: 'unpaid' },
-    { expirationDate: periodStart * 1000, cancelationReason: 'System.BillingError', isBillingRetryPeriod: false },
-    [],
-  ],
-  [
-    'about to end with the period',
-    { cancel_at_period_end: true, cancel_at: periodEnd, canceled_at: bought },
-    { renewalIntent: 'Lapse', renewalIntentChangeDate: bought * 1000, expirationDate: periodEnd * 1000 },
-    ['cancelationReason'],
-  ],
-  [
-    'about to end before',
-    { cancel_at: periodStart + 10 },
-    { renewalIntent: 'Lapse', expirationDate: (periodStart + 10) * 1000 },
-    [],
-  ],
-  [
-    'about to end later',
-    { cancel_at: periodEnd + 10 },
-    { renewalIntent: 'Lapse', expirationDate: periodEnd * 1000 },
-    [],
-  ],
-  [
-    'paused after its trial',
-    { status: 'paused', trial_end: periodStart },
-    { isPaused: true, cancelationReason: 'PAUSED', expirationDate: periodStart * 1000, renewalIntent: 'Renew' },
-    ['autoResumeDate'],
-  ],
-  [
-    'with paused payments',
-    { pause_collection: { resumes_at: periodEnd } },
-    {
-      isPaused: true,
-      cancelationReason: 'PAUSED',
-      expirationDate: periodStart * 1000,
-      autoResumeDate: periodEnd * 1000,
-      renewalIntent: 'Renew',
-    },
-    [],
-  ],
-  [
-    'with a limited discount',
-    {
-      discounts: [
-        { end: periodEnd, promotion_code: 'promo_1', source: { coupon: { id: 'half', duration: 'repeating' } } },
-      ],
-    },
-    { discountId: 'promo_1', isIntroPeriod: true },
-    [],
-  ],
-  [
-    'with a discount that has ended',
-    {
-      discounts: [
-        { end: periodStart, promotion_code: null, source: { coupon: { id: 'half', duration: 'repeating' } } },
-      ],
-    },
-    { discountId: 'half' },
-    ['isIntroPeriod'],
-  ],
-  [
-    'with a discount for ever',
-    { discounts: [{ end: null, promotion_code: null, source: { coupon: { id: 'friend', duration: 'forever' } } }] },
-    { discountId: 'friend' },
-    ['isIntroPeriod'],
-  ],
-  [
-    'of a state that nobody knows yet',
-    { status: 'hibernating' },
-    { expirationDate: periodEnd * 1000 },
-    ['cancelationReason', 'isPaused'],
-  ],
-])('%s', (_title, state, expected, absent) => {
-  const { purchase } = look(state);
-  expect(purchase).toMatchObject(expected);
-  for (const field of absent) expect(purchase).not.toHaveProperty(field);
-});
-
-it('knows its user and how to be asked again', () => {
-  expect(look()).toMatchObject({ asOf: now, userTokens: ['buyer'], refreshToken: { id: 'sub_1' } });
-});
-
-it('is refused when it was sold for another application', () => {
-  expect(() => look({ metadata: { app: 'another' } })).toThrow('another application');
-});
-
-it('carries the platform of the account that sold it', () => {
-  const service = { ...origin, platform: 'service_processor_a' as const };
-  const observation = toSubscriptionObservation(givenSubscription(), {
-    origin: service,
-    invoices: [givenInvoice()],
-    takebacks: new Map(),
+describe('toSubscriptionObservation', () => {
+  it('maps all fields of an active subscription and no others', () => {
+    expect(observe().purchase).toEqual(active);
   });
-  expect(observation.purchase).toMatchObject({
-    platform: 'service_processor_a',
-    purchaseId: 'service_processor_a:sub_1',
-    offerId: 'service_processor_a:prod_basic#price_month',
+
+  it.each<[string, State, Partial<Purchase>, (keyof Purchase)[]]>([
+    ['in its first period', { start_date: periodStart }, { purchaseDate: periodStart * 1000 }, ['lastRenewalDate']],
+    ['of test mode', { livemode: false }, { sandbox: true }, []],
+    [
+      'that is trialing',
+      { status: 'trialing', start_date: periodStart, trial_end: periodEnd },
+      { isTrialPeriod: true, expirationDate: periodEnd * 1000 },
+      ['lastRenewalDate'],
+    ],
+    ['that is incomplete', { status: 'incomplete' }, { isPending: true }, []],
+    [
+      'that is incomplete_expired',
+      { status: 'incomplete_expired', ended_at: startSeconds + 86_400 },
+      {
+        isAbandoned: true,
+        expirationDate: (startSeconds + 86_400) * 1000,
+        renewalIntent: 'Lapse',
+        cancelationReason: 'System.BillingError',
+      },
+      ['isPending'],
+    ],
+    [
+      'that is past due with an unpaid current period',
+      { status: 'past_due' },
+      { isBillingRetryPeriod: true, expirationDate: periodStart * 1000 + 7 * dayMs, renewalIntent: 'Renew' },
+      ['cancelationReason'],
+    ],
+    [
+      'that is past due after a plan change',
+      {
+        status: 'past_due',
+        latest_invoice: givenInvoice({
+          id: 'in_4',
+          status: 'open',
+          created: periodStart + 864_000,
+          billing_reason: 'subscription_update',
+        }),
+      },
+      {
+        isBillingRetryPeriod: true,
+        expirationDate: (periodStart + 864_000) * 1000 + 7 * dayMs,
+        transactionId: 'processor_a:in_3',
+      },
+      [],
+    ],
+    [
+      'that is unpaid',
+      { status: 'unpaid' },
+      { expirationDate: periodStart * 1000, cancelationReason: 'System.BillingError', isBillingRetryPeriod: false },
+      [],
+    ],
+    [
+      'that cancels at the end of the period',
+      { cancel_at_period_end: true, cancel_at: periodEnd, canceled_at: startSeconds },
+      { renewalIntent: 'Lapse', renewalIntentChangeDate: startSeconds * 1000, expirationDate: periodEnd * 1000 },
+      ['cancelationReason'],
+    ],
+    [
+      'that cancels before the end of the period',
+      { cancel_at: periodStart + 10 },
+      { renewalIntent: 'Lapse', expirationDate: (periodStart + 10) * 1000 },
+      [],
+    ],
+    [
+      'that cancels after the end of the period',
+      { cancel_at: periodEnd + 10 },
+      { renewalIntent: 'Lapse', expirationDate: periodEnd * 1000 },
+      [],
+    ],
+    [
+      'that is paused after its trial',
+      { status: 'paused', trial_end: periodStart },
+      { isPaused: true, cancelationReason: 'PAUSED', expirationDate: periodStart * 1000, renewalIntent: 'Renew' },
+      ['autoResumeDate'],
+    ],
+    [
+      'with paused collection',
+      { pause_collection: { resumes_at: periodEnd } },
+      {
+        isPaused: true,
+        cancelationReason: 'PAUSED',
+        expirationDate: periodStart * 1000,
+        autoResumeDate: periodEnd * 1000,
+        renewalIntent: 'Renew',
+      },
+      [],
+    ],
+    [
+      'with a limited discount',
+      {
+        discounts: [
+          { end: periodEnd, promotion_code: 'promo_1', source: { coupon: { id: 'half', duration: 'repeating' } } },
+        ],
+      },
+      { discountId: 'promo_1', isIntroPeriod: true },
+      [],
+    ],
+    [
+      'with an expired discount',
+      {
+        discounts: [
+          { end: periodStart, promotion_code: null, source: { coupon: { id: 'half', duration: 'repeating' } } },
+        ],
+      },
+      { discountId: 'half' },
+      ['isIntroPeriod'],
+    ],
+    [
+      'with an unlimited discount',
+      { discounts: [{ end: null, promotion_code: null, source: { coupon: { id: 'friend', duration: 'forever' } } }] },
+      { discountId: 'friend' },
+      ['isIntroPeriod'],
+    ],
+    [
+      'with an unknown status',
+      { status: 'hibernating' },
+      { expirationDate: periodEnd * 1000 },
+      ['cancelationReason', 'isPaused'],
+    ],
+  ])('maps a subscription %s', (_title, state, expected, absent) => {
+    const { purchase } = observe(state);
+    expect(purchase).toMatchObject(expected);
+    for (const field of absent) expect(purchase).not.toHaveProperty(field);
   });
-  expect(observation.transactions[0]?.transactionId).toBe('service_processor_a:in_3');
+
+  it('returns the user alias and the refresh token', () => {
+    expect(observe()).toMatchObject({ asOf: now, userAliases: ['customer'], refreshToken: { id: 'sub_1' } });
+  });
+
+  it('rejects a subscription that belongs to a different app', () => {
+    expect(() => observe({ metadata: { app: 'another' } })).toThrow('another app');
+  });
+
+  it('uses the platform of the account', () => {
+    const serviceContext = { ...context, platform: 'service_processor_a' as const };
+    const observation = toSubscriptionObservation(givenSubscription(), {
+      context: serviceContext,
+      invoices: [givenInvoice()],
+      reversals: new Map(),
+    });
+    expect(observation.purchase).toMatchObject({
+      platform: 'service_processor_a',
+      purchaseId: 'service_processor_a:sub_1',
+      offerId: 'service_processor_a:prod_basic#price_month',
+    });
+    expect(observation.transactions[0]?.transactionId).toBe('service_processor_a:in_3');
+  });
 });

@@ -1,21 +1,21 @@
-import { describe, expect, it, test } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type * as v from 'valibot';
 import type { Subscription } from '../../../../lib/stores/processor-a/payloads.ts';
 import { indexReversals } from '../../../../lib/stores/processor-a/payment-reversals.ts';
 import { toSubscriptionObservation } from '../../../../lib/stores/processor-a/subscription-observation.ts';
 import {
-  bought,
+  context,
   givenCharge,
   givenInvoice,
   givenSubscription,
-  origin,
   periodEnd,
   periodStart,
+  startSeconds,
 } from './stripe-fixtures.ts';
 
 type State = Partial<v.InferInput<typeof Subscription>>;
 
-const look = (
+const observe = (
   state: State = {},
   {
     invoices = [givenInvoice()],
@@ -24,12 +24,12 @@ const look = (
   } = {},
 ) =>
   toSubscriptionObservation(givenSubscription(state), {
-    origin,
+    context,
     invoices,
-    takebacks: indexReversals(charges, disputes),
+    reversals: indexReversals(charges, disputes),
   });
 
-describe('a subscription that was cancelled says why', () => {
+describe('toSubscriptionObservation: cancelation reason', () => {
   const canceled = (reason: string | null, feedback: string | null = null): State => ({
     status: 'canceled',
     ended_at: periodStart + 500,
@@ -37,7 +37,7 @@ describe('a subscription that was cancelled says why', () => {
     cancellation_details: { reason, feedback },
   });
 
-  test.each([
+  it.each([
     ['payment_failed', null, 'System.BillingError'],
     ['payment_disputed', null, 'System'],
     ['canceled_by_retention_policy', null, 'System'],
@@ -50,10 +50,10 @@ describe('a subscription that was cancelled says why', () => {
     ['cancellation_requested', 'too_complex', 'Customer.TechnicalIssues'],
     ['cancellation_requested', 'customer_service', 'Customer.OtherReason'],
     ['cancellation_requested', 'other', 'Customer.OtherReason'],
-    ['cancellation_requested', 'a new word', 'Customer'],
+    ['cancellation_requested', 'new_feedback', 'Customer'],
     [null, null, 'Unknown'],
-  ])('%s, %s: %s', (reason, feedback, expected) => {
-    expect(look(canceled(reason, feedback)).purchase).toMatchObject({
+  ])('maps the reason %s with the feedback %s to %s', (reason, feedback, expected) => {
+    expect(observe(canceled(reason, feedback)).purchase).toMatchObject({
       cancelationReason: expected,
       expirationDate: (periodStart + 500) * 1000,
       renewalIntentChangeDate: (periodStart + 400) * 1000,
@@ -62,10 +62,10 @@ describe('a subscription that was cancelled says why', () => {
   });
 });
 
-describe('its transactions', () => {
-  it('are the paid invoices with what was paid', () => {
+describe('toSubscriptionObservation: transactions', () => {
+  it('maps paid invoices only', () => {
     const open = givenInvoice({ id: 'in_4', status: 'open', amount_paid: 0 });
-    expect(look({}, { invoices: [open, givenInvoice()] }).transactions).toEqual([
+    expect(observe({}, { invoices: [open, givenInvoice()] }).transactions).toEqual([
       {
         transactionId: 'processor_a:in_3',
         purchaseId: 'processor_a:sub_1',
@@ -82,46 +82,46 @@ describe('its transactions', () => {
     ]);
   });
 
-  it('hold the free trial as one without amount', () => {
-    const [transaction] = look(
+  it('maps a free trial to a transaction with the amount 0', () => {
+    const [transaction] = observe(
       { status: 'trialing', trial_end: periodEnd },
       { invoices: [givenInvoice({ amount_paid: 0 })] },
     ).transactions;
     expect(transaction).toMatchObject({ isTrialPeriod: true, amountMicros: 0 });
   });
 
-  it('start with the subscription, however long the first payment took', () => {
-    const [transaction] = look(
+  it('dates the first transaction at the start of the subscription', () => {
+    const [transaction] = observe(
       {},
       { invoices: [givenInvoice({ billing_reason: 'subscription_create' })] },
     ).transactions;
-    expect(transaction?.purchaseDate).toBe(bought * 1000);
+    expect(transaction?.purchaseDate).toBe(startSeconds * 1000);
   });
 });
 
-describe('money that went back', () => {
+describe('toSubscriptionObservation: payment reversals', () => {
   const refundedAt = periodStart + 900;
   const refunded = givenCharge({ refunded: true, refunds: { data: [{ created: refundedAt, status: 'succeeded' }] } });
 
-  it('ends the purchase when all of the latest payment was refunded', () => {
-    const { purchase, transactions } = look({}, { charges: [refunded] });
+  it('ends the purchase if the latest payment was fully refunded', () => {
+    const { purchase, transactions } = observe({}, { charges: [refunded] });
     expect(purchase).toMatchObject({ endedAt: refundedAt * 1000, cancelationReason: 'Customer' });
     expect(transactions).toMatchObject([{ refundedAt: refundedAt * 1000 }]);
   });
 
-  it('changes nothing when it was a part of it', () => {
-    const part = givenCharge({ refunds: { data: [{ created: refundedAt, status: 'succeeded' }] } });
-    expect(look({}, { charges: [part] })).toEqual(look());
+  it('ignores a partial refund', () => {
+    const partlyRefunded = givenCharge({ refunds: { data: [{ created: refundedAt, status: 'succeeded' }] } });
+    expect(observe({}, { charges: [partlyRefunded] })).toEqual(observe());
   });
 
-  it('leaves the purchase when an earlier payment was refunded', () => {
+  it('keeps the purchase if an earlier payment was refunded', () => {
     const earlier = givenInvoice({
       id: 'in_2',
-      created: bought,
+      created: startSeconds,
       payments: { data: [{ payment: { charge: 'ch_2' } }] },
     });
     const charges = [givenCharge(), givenCharge({ ...refunded, id: 'ch_2', payment_intent: null })];
-    const { purchase, transactions } = look({}, { invoices: [givenInvoice(), earlier], charges });
+    const { purchase, transactions } = observe({}, { invoices: [givenInvoice(), earlier], charges });
     expect(purchase).not.toHaveProperty('endedAt');
     expect(transactions.map(({ transactionId, refundedAt: at }) => [transactionId, at])).toEqual([
       ['processor_a:in_2', refundedAt * 1000],
@@ -129,13 +129,13 @@ describe('money that went back', () => {
     ]);
   });
 
-  test.each([
+  it.each([
     ['lost', { endedAt: refundedAt * 1000, cancelationReason: 'System' }],
     ['won', {}],
     ['under_review', {}],
-  ])('after a dispute that is %s', (status, expected) => {
+  ])('maps a dispute with the status %s', (status, expected) => {
     const disputes = [{ status, created: refundedAt, charge: 'ch_3' }];
-    const { purchase } = look({}, { charges: [givenCharge({ disputed: true })], disputes });
+    const { purchase } = observe({}, { charges: [givenCharge({ disputed: true })], disputes });
     expect({ endedAt: purchase.endedAt, cancelationReason: purchase.cancelationReason }).toEqual({
       endedAt: undefined,
       cancelationReason: undefined,

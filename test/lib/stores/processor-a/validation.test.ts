@@ -1,20 +1,20 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { deps } from '../../../../lib/deps.ts';
-import { type SoldService, startSoldService } from './checkout-fixture.ts';
+import { type CheckoutService, startCheckoutService } from './checkout-fixture.ts';
 
-let service: SoldService;
+let service: CheckoutService;
 beforeAll(async () => {
-  service = await startSoldService();
+  service = await startCheckoutService();
 });
 afterEach(async () => {
   await service.clearFaults();
 });
 afterAll(() => service.close());
 
-describe('a validation', () => {
-  test.each(['charge', 'brand', 'purchase'])('by the form %s answers with the purchase', async (form) => {
+describe('POST /v1/validate (processor_a)', () => {
+  test.each(['charge', 'brand', 'purchase'])('returns the purchase for evidence of the form %s', async (form) => {
     const { id } = await service.buy();
-    const body = await service.again(id, form);
+    const body = await service.validatePurchase(id, form);
     expect(body).toMatchObject({
       ok: true,
       data: {
@@ -39,14 +39,14 @@ describe('a validation', () => {
     ['invoice', 'in'],
     ['payment', 'pi'],
     ['session', 'cs'],
-  ])('takes the id of a %s', async (_what, prefix) => {
+  ])('accepts the id of a %s', async (_kind, prefix) => {
     const { id, sessionId, validate } = await service.buy();
-    const { data } = await service.again(id);
+    const { data } = await service.validatePurchase(id);
     const ids: Record<string, string> = {
       sub: id,
       in: data.transaction.transactionId,
       cs: sessionId,
-      pi: await intentOf(validate),
+      pi: await fetchIntentId(validate),
     };
     const body = { ...validate, transaction: { ...validate.transaction, id: `stripe:${ids[prefix]}` } };
     expect((await service.validate(service.keys, body)).body).toMatchObject({
@@ -55,7 +55,7 @@ describe('a validation', () => {
     });
   });
 
-  it('of one payment gives a purchase without end', async () => {
+  it('returns a one-time purchase without an expiration date', async () => {
     const { id, validate } = await service.buy({
       productId: 'coins',
       type: 'consumable',
@@ -68,17 +68,17 @@ describe('a validation', () => {
       ok: true,
       data: { collection: [{ id: 'coins', purchaseId: id, quantity: 3, isExpired: false }] },
     });
-    const found = await deps().purchases.find(service.keys.appName, `processor_a:${id}`);
-    expect(found?.purchase).toMatchObject({
+    const stored = await deps().purchases.find(service.keys.appName, `processor_a:${id}`);
+    expect(stored?.purchase).toMatchObject({
       amountMicros: 6_000_000,
       currency: 'JPY',
       sandbox: true,
       productType: 'consumable',
     });
-    expect(found?.purchase).not.toHaveProperty('expirationDate');
+    expect(stored?.purchase).not.toHaveProperty('expirationDate');
   });
 
-  it('of another product than was bought is refused', async () => {
+  it('rejects a purchase if the request names a different product', async () => {
     const { validate } = await service.buy();
     expect((await service.validate(service.keys, { ...validate, id: 'dearer' })).body).toMatchObject({
       ok: false,
@@ -95,7 +95,7 @@ describe('a validation', () => {
     'prod_1',
     '../secrets',
     'ch_../x',
-  ])('of the id %s is refused', async (id) => {
+  ])('rejects the id %s', async (id) => {
     const transaction = { type: 'processor_a-charge', id };
     expect(
       (await service.validate(service.keys, { id: 'plan', type: 'paid subscription', transaction })).body,
@@ -107,19 +107,19 @@ describe('a validation', () => {
   });
 });
 
-async function intentOf({ transaction }: { transaction: { id: string } }): Promise<string> {
-  return (await service.read(`charges/${transaction.id}`)).payment_intent;
+async function fetchIntentId({ transaction }: { transaction: { id: string } }): Promise<string> {
+  return (await service.fetchFromStripe(`charges/${transaction.id}`)).payment_intent;
 }
 
-describe('an outage', () => {
+describe('POST /v1/validate during an outage of Stripe', () => {
   test.each(['down', 'rate-limited', 'html', 'cut'])(
-    '%s answers the last verified state with a warning, or that it cannot be known',
+    'returns the last verified state with a warning, or the error 6778002 (%s)',
     async (fault) => {
       const { id } = await service.buy();
       const fresh = await service.buy();
-      await service.again(id);
+      await service.validatePurchase(id);
       await service.callControl('/faults', { platform: 'processor_a', fault, times: 20 });
-      expect(await service.again(id)).toMatchObject({ ok: true, data: { warning: expect.any(String) } });
+      expect(await service.validatePurchase(id)).toMatchObject({ ok: true, data: { warning: expect.any(String) } });
       expect((await service.validate(service.keys, fresh.validate)).body).toMatchObject({
         ok: false,
         status: 502,
@@ -129,21 +129,24 @@ describe('an outage', () => {
   );
 });
 
-describe('settings', () => {
-  it('are checked by their form and by a call', async () => {
+describe('checkSettings (processor_a)', () => {
+  it('checks the format and the secret key', async () => {
     const store = await deps().loadStore('processor_a');
-    const good = await service.asking();
-    expect(await store.checkSettings(good, { callStore: false })).toMatch(/live key/);
-    expect(await store.checkSettings(good, { callStore: true })).toMatch(/accepts/);
-    const form = store.checkSettings({ ...good, settings: { secretKey: 'pk_live_public' } }, { callStore: false });
-    await expect(form).rejects.toMatchObject({ code: 'InvalidPayload' });
-    const wrong = store.checkSettings(
-      { ...good, settings: { secretKey: 'sk_live_somebody_else' } },
+    const context = await service.createContext();
+    expect(await store.checkSettings(context, { callStore: false })).toMatch(/live key/);
+    expect(await store.checkSettings(context, { callStore: true })).toMatch(/accepts/);
+    const malformed = store.checkSettings(
+      { ...context, settings: { secretKey: 'pk_live_public' } },
+      { callStore: false },
+    );
+    await expect(malformed).rejects.toMatchObject({ code: 'InvalidPayload' });
+    const rejected = store.checkSettings(
+      { ...context, settings: { secretKey: 'sk_live_other_account' } },
       { callStore: true },
     );
-    await expect(wrong).rejects.toMatchObject({
+    await expect(rejected).rejects.toMatchObject({
       code: 'InternalError',
-      message: expect.stringContaining('configuration error'),
+      message: 'Stripe rejected the settings: secretKey is not valid.',
     });
   });
 });

@@ -5,71 +5,77 @@ import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/
 import type { StoreContext, StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { createFixedClock, type EmulatorClient, startEmulatorClient } from '../../../emulator/emulator-client.ts';
 
-/** Paths of the calls that took a payment. */
-const charges = /\/(?:transactions|subscriptions)$/;
+/** Paths of the requests that charge a payment method. */
+const chargePaths = /\/(?:transactions|subscriptions)$/;
 
-/** The emulated Braintree with the adapter in front of it. */
-export interface Braintree extends EmulatorClient {
-  /** How many payments the gateway was asked for. */
-  readonly charged: () => number;
-  readonly asking: (changes?: Partial<StoreContext>, settings?: object) => StoreContext;
-  readonly bought: (order?: object) => Promise<{ id: string; body: ValidationRequest }>;
+/** The emulated Braintree and the adapter. */
+export interface FakeBraintree extends Omit<EmulatorClient, 'buy'> {
+  /** Returns the number of charge requests so far. */
+  readonly countCharges: () => number;
+  readonly createContext: (changes?: Partial<StoreContext>, settings?: object) => StoreContext;
+  /** Creates a payment method nonce in the emulator, and the validation request for it. */
+  readonly buy: (order?: object) => Promise<{ id: string; body: ValidationRequest }>;
   readonly validate: (body: ValidationRequest, context?: StoreContext) => Promise<StoreValidation>;
-  /** Loses the answer of the next call whose path fits, after the gateway has acted. */
-  readonly loseAnswer: (path: RegExp) => void;
+  /** Drops the response of the next request with a matching path, after Braintree has processed it. */
+  readonly loseResponse: (path: RegExp) => void;
 }
 
-/** Starts it, with a clock that stands still. */
-export async function useBraintree(): Promise<Braintree> {
-  const user = await startEmulatorClient({ clock: createFixedClock() });
-  const runOnce = onceInMemory();
-  const through = createRecordedFetch({ record: () => undefined, now: user.clock.now, storesUrl: user.url });
+/** Starts the emulator with a fixed clock. */
+export async function startFakeBraintree(): Promise<FakeBraintree> {
+  const client = await startEmulatorClient({ clock: createFixedClock() });
+  const runOnce = createRunOnce();
+  const recordedFetch = createRecordedFetch({ record: () => undefined, now: client.clock.now, storesUrl: client.url });
   let count = 0;
-  let lost: RegExp | undefined;
+  let lostPath: RegExp | undefined;
   const fetch: StoreFetch = async (url, init = {}) => {
-    if (init.method === 'POST' && charges.test(url)) count += 1;
-    const response = await through(url, init);
-    if (!lost?.test(url)) return response;
-    lost = undefined;
-    throw new ServiceError('ConnectionFailed', 'The store could not be reached.');
+    if (init.method === 'POST' && chargePaths.test(url)) count += 1;
+    const response = await recordedFetch(url, init);
+    if (!lostPath?.test(url)) return response;
+    lostPath = undefined;
+    throw new ServiceError('ConnectionFailed', 'Braintree is unavailable. Try again later.');
   };
-  const context: Braintree['asking'] = (changes = {}, settings = {}) => ({
+  const createContext: FakeBraintree['createContext'] = (changes = {}, settings = {}) => ({
     appName: 'app',
-    settings: { ...user.settings('processor_b'), ...settings },
+    settings: { ...client.settings('processor_b'), ...settings },
     fetch,
-    now: user.clock.now,
+    now: client.clock.now,
     runOnce,
     extraRoots: [],
     ...changes,
   });
   return {
-    ...user,
-    asking: context,
-    charged: () => count,
-    loseAnswer: (path) => {
-      lost = path;
+    ...client,
+    createContext,
+    countCharges: () => count,
+    loseResponse: (path) => {
+      lostPath = path;
     },
-    bought: async (order = {}) => {
-      const { body } = await user.buy({ platform: 'processor_b', productId: 'tip_jar', type: 'consumable', ...order });
+    buy: async (order = {}) => {
+      const { body } = await client.buy({
+        platform: 'processor_b',
+        productId: 'tip_jar',
+        type: 'consumable',
+        ...order,
+      });
       const { additionalData = {}, ...request } = body.validate;
       return { id: body.id, body: { ...request, ...additionalData } };
     },
-    addFault: (fault) => user.addFault({ platform: 'processor_b', ...fault }),
-    validate: (body, given = context()) => processorB.validate(body, given),
+    addFault: (fault) => client.addFault({ platform: 'processor_b', ...fault }),
+    validate: (body, context = createContext()) => processorB.validate(body, context),
   };
 }
 
-/** Like the one on the table: one run at a time, the result kept as JSON, recovery before a second run. */
-function onceInMemory(): StoreContext['runOnce'] {
+/** In-memory `runOnce`: one run at a time, stores the result as JSON and recovers before a second run. */
+function createRunOnce(): StoreContext['runOnce'] {
   const runs = new Map<string, { result?: string; isRunning: boolean }>();
   return async (key, charge, recover) => {
-    const present = runs.get(key);
-    if (present?.result !== undefined) return JSON.parse(present.result);
-    if (present?.isRunning) throw new ServiceError('Conflict', 'The same payment is being made by another request.');
+    const existing = runs.get(key);
+    if (existing?.result !== undefined) return JSON.parse(existing.result);
+    if (existing?.isRunning) throw new ServiceError('Conflict', 'The same operation is in progress.');
     const run: { result?: string; isRunning: boolean } = { isRunning: true };
     runs.set(key, run);
     try {
-      const result = (present && (await recover())) ?? (await charge());
+      const result = (existing && (await recover())) ?? (await charge());
       run.result = JSON.stringify(result);
       return result;
     } finally {

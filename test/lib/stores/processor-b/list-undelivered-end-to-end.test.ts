@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getPurchase } from '../../../../lib/api/purchases.ts';
 import { deps } from '../../../../lib/deps.ts';
 import { ServiceError } from '../../../../lib/shared/errors.ts';
@@ -19,69 +19,71 @@ afterAll(async () => {
   await service.close();
 });
 
-it.each([
-  ['subscription', { type: 'paid subscription', productId: 'monthly' }, true],
-  ['consumable', { type: 'consumable', productId: 'coins' }, false],
-])('a refund of a %s in the Control Panel is found and told of once', async (_what, order, isExpired) => {
-  const { id, validate } = await service.callControl('/purchases', {
-    platform: 'processor_b',
-    applicationUsername: 'ann',
-    ...order,
+describe('recoverUndelivered (processor_b)', () => {
+  it.each([
+    ['subscription', { type: 'paid subscription', productId: 'monthly' }, true],
+    ['consumable', { type: 'consumable', productId: 'coins' }, false],
+  ])('announces a refund of a %s in the Control Panel once', async (_type, order, isExpired) => {
+    const { id, validate } = await service.callControl('/purchases', {
+      platform: 'processor_b',
+      applicationUsername: 'ann',
+      ...order,
+    });
+    const { appName, publicKey, secretKey } = await service.createApp(['processor_b']);
+    const { body } = await service.validate({ appName, publicKey, secretKey }, validate);
+    expect(body).toMatchObject({ ok: true });
+    await service.callControl('/clock', { advance: 'P2D' });
+    await service.callControl(`/purchases/${id}/refund`, {});
+    const { apps } = deps();
+    const list = async () => (await apps.list()).filter(({ name }) => name === appName);
+    for (let run = 0; run < 2; run++) {
+      await recoverUndelivered({ ...deps(), apps: { ...apps, list } }, () => 900_000);
+      await queues.drain();
+    }
+    const params = { purchaseId: `processor_b:${body.data.collection[0].purchaseId}` };
+    const query = { include_notifications: 'true' };
+    const { body: purchase } = await callEndpoint(getPurchase, {
+      headers: buildBasicAuth(appName, secretKey),
+      params,
+      query,
+    });
+    expect(purchase.notifications.map(({ reason }: { reason: string }) => reason)).toEqual(['PURCHASED', 'REFUNDED']);
+    expect(purchase).toMatchObject({ cancelationReason: 'Customer', ...(isExpired && { isExpired }) });
   });
-  const { appName, publicKey, secretKey } = await service.createApp(['processor_b']);
-  const { body } = await service.validate({ appName, publicKey, secretKey }, validate);
-  expect(body).toMatchObject({ ok: true });
-  await service.callControl('/clock', { advance: 'P2D' });
-  await service.callControl(`/purchases/${id}/refund`, {});
-  const { apps } = deps();
-  const list = async () => (await apps.list()).filter(({ name }) => name === appName);
-  for (let look = 0; look < 2; look++) {
-    await recoverUndelivered({ ...deps(), apps: { ...apps, list } }, () => 900_000);
-    await queues.drain();
-  }
-  const params = { purchaseId: `processor_b:${body.data.collection[0].purchaseId}` };
-  const query = { include_notifications: 'true' };
-  const { body: purchase } = await callEndpoint(getPurchase, {
-    headers: buildBasicAuth(appName, secretKey),
-    params,
-    query,
-  });
-  expect(purchase.notifications.map(({ reason }: { reason: string }) => reason)).toEqual(['PURCHASED', 'REFUNDED']);
-  expect(purchase).toMatchObject({ cancelationReason: 'Customer', ...(isExpired && { isExpired }) });
-});
 
-it('what a look has put on the queue is put there again by none for six hours, and then under the same event', async () => {
-  const order = { platform: 'processor_b', productId: 'coins', type: 'consumable', applicationUsername: 'ann' };
-  const { id, validate } = await service.callControl('/purchases', order);
-  const keys = await service.createApp(['processor_b']);
-  await service.validate(keys, validate);
-  await service.callControl(`/purchases/${id}/refund`, {});
-  const { apps } = deps();
-  const list = async () => (await apps.list()).filter(({ name }) => name === keys.appName);
-  const sent: QueuedNotification[] = [];
-  let isDown = true;
-  const send = async (messages: readonly QueuedNotification[]) => {
-    if (isDown) throw new ServiceError('ConnectionFailed', 'The queue is away.');
-    sent.push(...messages);
-  };
-  const look = async () =>
-    await recoverUndelivered({ ...deps(), apps: { ...apps, list }, notificationQueue: { send } }, () => 900_000);
-  await look();
-  isDown = false;
-  await look();
-  // Of a merchant's payments all are looked at.
-  const found = sent.length;
-  expect(found).toBeGreaterThan(0);
-  await look();
-  expect(sent).toHaveLength(found);
-  const reconciled = async () =>
-    (await deps().events.list(keys.appName, { limit: 50, skip: 0 })).filter(
-      ({ type, outcome }) => type === 'notifications.reconciled' && outcome.ok,
-    );
-  expect(await reconciled()).toHaveLength(1);
-  await service.callControl('/clock', { advance: 'PT7H' });
-  await look();
-  await look();
-  expect(sent).toHaveLength(2 * found);
-  expect(new Set(sent.map(({ eventId, receivedAt }) => `${eventId} ${receivedAt}`)).size).toBe(found);
+  it('enqueues a notification at most every six hours and under the same event', async () => {
+    const order = { platform: 'processor_b', productId: 'coins', type: 'consumable', applicationUsername: 'ann' };
+    const { id, validate } = await service.callControl('/purchases', order);
+    const keys = await service.createApp(['processor_b']);
+    await service.validate(keys, validate);
+    await service.callControl(`/purchases/${id}/refund`, {});
+    const { apps } = deps();
+    const list = async () => (await apps.list()).filter(({ name }) => name === keys.appName);
+    const sent: QueuedNotification[] = [];
+    let isDown = true;
+    const send = async (messages: readonly QueuedNotification[]) => {
+      if (isDown) throw new ServiceError('ConnectionFailed', 'The queue is unavailable.');
+      sent.push(...messages);
+    };
+    const recover = async () =>
+      await recoverUndelivered({ ...deps(), apps: { ...apps, list }, notificationQueue: { send } }, () => 900_000);
+    await recover();
+    isDown = false;
+    await recover();
+    // The search returns the reversals of all payments of the merchant.
+    const sentCount = sent.length;
+    expect(sentCount).toBeGreaterThan(0);
+    await recover();
+    expect(sent).toHaveLength(sentCount);
+    const listRecoveryEvents = async () =>
+      (await deps().events.list(keys.appName, { limit: 50, skip: 0 })).filter(
+        ({ type, outcome }) => type === 'notifications.reconciled' && outcome.ok,
+      );
+    expect(await listRecoveryEvents()).toHaveLength(1);
+    await service.callControl('/clock', { advance: 'PT7H' });
+    await recover();
+    await recover();
+    expect(sent).toHaveLength(2 * sentCount);
+    expect(new Set(sent.map(({ eventId, receivedAt }) => `${eventId} ${receivedAt}`)).size).toBe(sentCount);
+  });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type * as v from 'valibot';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
-import { dayMs, type MappingContext } from '../../../../lib/stores/processor-b/mapping-context.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
+import type { MappingContext } from '../../../../lib/stores/processor-b/mapping-context.ts';
 import {
   BraintreeTransaction,
   parseBraintreeObject,
@@ -11,13 +12,13 @@ import { toPaymentObservation } from '../../../../lib/stores/processor-b/payment
 import { toSubscriptionObservation } from '../../../../lib/stores/processor-b/subscription-observation.ts';
 
 const now = Date.parse('2027-03-10T12:00:00Z');
-const origin: MappingContext = {
+const context: MappingContext = {
   productId: 'monthly',
   productType: 'paid subscription',
-  customerId: 'buyer',
+  customerId: 'customer',
   sandbox: false,
   graceMs: 7 * dayMs,
-  at: now,
+  asOf: now,
 };
 
 const givenPayment = (state: Partial<v.InferInput<typeof BraintreeTransaction>> = {}): BraintreeTransaction =>
@@ -33,7 +34,7 @@ const givenPayment = (state: Partial<v.InferInput<typeof BraintreeTransaction>> 
     ...state,
   });
 
-/** A monthly subscription in its third period; `state` says what differs. */
+/** A monthly subscription in its third period, with the members of `state` replaced. */
 const givenSubscription = (state: Partial<v.InferInput<typeof Subscription>> = {}): Subscription =>
   parseBraintreeObject(Subscription, {
     id: 'sub1',
@@ -55,27 +56,31 @@ const givenSubscription = (state: Partial<v.InferInput<typeof Subscription>> = {
     ...state,
   });
 
-const history = (...statuses: string[]) =>
+const buildHistory = (...statuses: string[]) =>
   statuses.map((status, index) => ({ status, timestamp: `2027-03-0${9 - index}T00:00:00Z` }));
 const trial = { trialPeriod: true, paidThroughDate: null, billingPeriodStartDate: null, transactions: [] };
 
-describe('a subscription', () => {
+describe('toSubscriptionObservation (processor_b)', () => {
   it.each<[string, Partial<v.InferInput<typeof Subscription>>, Partial<Purchase>]>([
-    ['Active', {}, { renewalIntent: 'Renew', expirationDate: Date.parse('2027-04-01') }],
+    ['that is Active', {}, { renewalIntent: 'Renew', expirationDate: Date.parse('2027-04-01') }],
     ['in a later period', {}, { purchaseDate: Date.parse('2027-01-01'), lastRenewalDate: Date.parse('2027-03-01') }],
     ['in its last cycle', { neverExpires: false, numberOfBillingCycles: 3 }, { renewalIntent: 'Lapse' }],
     ['before its last cycle', { neverExpires: false, numberOfBillingCycles: 4 }, { renewalIntent: 'Renew' }],
-    ['Past Due', { status: 'Past Due' }, { isBillingRetryPeriod: true, expirationDate: Date.parse('2027-04-08') }],
-    ['Pending', { status: 'Pending' }, { isPending: true }],
-    ['Expired', { status: 'Expired' }, { renewalIntent: 'Lapse' }],
     [
-      'Canceled',
-      { status: 'Canceled', statusHistory: history('Canceled', 'Active') },
+      'that is Past Due',
+      { status: 'Past Due' },
+      { isBillingRetryPeriod: true, expirationDate: Date.parse('2027-04-08') },
+    ],
+    ['that is Pending', { status: 'Pending' }, { isPending: true }],
+    ['that is Expired', { status: 'Expired' }, { renewalIntent: 'Lapse' }],
+    [
+      'that is Canceled',
+      { status: 'Canceled', statusHistory: buildHistory('Canceled', 'Active') },
       { renewalIntent: 'Lapse', cancelationReason: 'Customer', renewalIntentChangeDate: Date.parse('2027-03-09') },
     ],
     [
-      'Canceled when overdue',
-      { status: 'Canceled', statusHistory: history('Canceled', 'Past Due', 'Active') },
+      'that is Canceled while past due',
+      { status: 'Canceled', statusHistory: buildHistory('Canceled', 'Past Due', 'Active') },
       { cancelationReason: 'System.BillingError' },
     ],
     [
@@ -88,33 +93,37 @@ describe('a subscription', () => {
       },
     ],
     ['with a discount', { discounts: [{ id: 'summer' }] }, { discountId: 'summer' }],
-    ['paid', {}, { transactionId: 'processor_b:pay1', currency: 'EUR', amountMicros: 9_990_000, sandbox: false }],
-  ])('that is %s', (_state, given, expected) => {
-    expect(toSubscriptionObservation(givenSubscription(given), [], origin).purchase).toMatchObject(expected);
+    [
+      'with a payment',
+      {},
+      { transactionId: 'processor_b:pay1', currency: 'EUR', amountMicros: 9_990_000, sandbox: false },
+    ],
+  ])('maps a subscription %s', (_state, input, expected) => {
+    expect(toSubscriptionObservation(givenSubscription(input), [], context).purchase).toMatchObject(expected);
   });
 
-  it('has no state that it is not in', () => {
-    const { purchase } = toSubscriptionObservation(givenSubscription(), [], origin);
+  it('omits the members of other states', () => {
+    const { purchase } = toSubscriptionObservation(givenSubscription(), [], context);
     for (const field of ['isPending', 'isTrialPeriod', 'isBillingRetryPeriod', 'cancelationReason', 'discountId'])
       expect(purchase).not.toHaveProperty(field);
   });
 
-  it('does not count a payment that was declined', () => {
+  it('ignores a declined payment', () => {
     const declined = givenPayment({ id: 'pay2', status: 'processor_declined', createdAt: '2027-03-05T08:00:00Z' });
     const observation = toSubscriptionObservation(
       givenSubscription({ transactions: [declined, givenPayment()] }),
       [],
-      origin,
+      context,
     );
     expect(observation.transactions.map(({ transactionId }) => transactionId)).toEqual(['processor_b:pay1']);
   });
 });
 
-describe('a payment', () => {
+describe('toPaymentObservation (processor_b)', () => {
   it.each(['authorized', 'authorizing', 'submitted_for_settlement', 'settling', 'settled', 'settlement_confirmed'])(
-    'that is %s is paid',
+    'maps the status %s to a paid purchase',
     (status) => {
-      const { purchase, transactions } = toPaymentObservation(givenPayment({ status }), [], origin);
+      const { purchase, transactions } = toPaymentObservation(givenPayment({ status }), [], context);
       expect(transactions).toHaveLength(1);
       for (const field of ['endedAt', 'isPending', 'expirationDate']) expect(purchase).not.toHaveProperty(field);
     },
@@ -127,17 +136,17 @@ describe('a payment', () => {
     ['settlement_declined', { cancelationReason: 'System.BillingError' }],
     ['failed', { cancelationReason: 'System.BillingError' }],
     ['authorization_expired', { cancelationReason: 'System.BillingError' }],
-    ['a_status_of_the_future', { endedAt: expect.any(Number) as unknown as number }],
-  ])('that is %s', (status, expected) => {
-    expect(toPaymentObservation(givenPayment({ status }), [], origin).purchase).toMatchObject(expected);
+    ['unknown_status', { endedAt: expect.any(Number) as unknown as number }],
+  ])('maps the status %s', (status, expected) => {
+    expect(toPaymentObservation(givenPayment({ status }), [], context).purchase).toMatchObject(expected);
   });
 
   it.each([
-    ['the whole amount ends it', '9.99', true],
-    ['a part of the amount does not', '5.00', false],
-  ])('refunded: %s', (_what, amount, ends) => {
+    ['ends', 'full', '9.99', true],
+    ['keeps', 'partial', '5.00', false],
+  ])('%s the purchase after a %s refund', (_effect, _kind, amount, isEnded) => {
     const refund = givenPayment({ id: 'ref1', type: 'credit', amount, createdAt: '2027-03-08T00:00:00Z' });
-    const { purchase } = toPaymentObservation(givenPayment({ refundIds: ['ref1'] }), [refund], origin);
-    expect(purchase.endedAt).toBe(ends ? Date.parse('2027-03-08') : undefined);
+    const { purchase } = toPaymentObservation(givenPayment({ refundIds: ['ref1'] }), [refund], context);
+    expect(purchase.endedAt).toBe(isEnded ? Date.parse('2027-03-08') : undefined);
   });
 });

@@ -4,7 +4,7 @@ import { officialKinds } from './official-client.ts';
 
 const at = Date.parse('2027-02-10T12:00:00Z');
 
-describe('the reason of a notification of processor_b', () => {
+describe('toNotificationReason (processor_b)', () => {
   it.each([
     ['subscription_went_active', {}, 'PURCHASED'],
     ['subscription_charged_successfully', { currentBillingCycle: 1 }, 'PURCHASED'],
@@ -39,17 +39,17 @@ describe('the reason of a notification of processor_b', () => {
     ['refund_failed', {}, 'OTHER'],
     ['disbursement', {}, 'OTHER'],
     ['check', {}, 'TEST'],
-    ['a_kind_of_next_year', {}, 'OTHER'],
+    ['unknown_kind', {}, 'OTHER'],
     ['constructor', {}, 'OTHER'],
-  ])('%s with %j is %s', (kind, told, reason) => {
-    expect(toNotificationReason({ kind, at, ...told })).toBe(reason);
+  ])('maps %s with %j to %s', (kind, facts, reason) => {
+    expect(toNotificationReason({ kind, at, ...facts })).toBe(reason);
   });
 
-  it('is OTHER for every kind of the official client that says nothing of a purchase', () => {
-    const others = officialKinds.filter(
+  it('maps all kinds of the official client that do not concern a purchase to OTHER', () => {
+    const otherKinds = officialKinds.filter(
       (kind) => !/^(?:subscription|transaction|dispute|local|refund|check)/.test(kind),
     );
-    expect(others.length).toBeGreaterThan(10);
-    for (const kind of others) expect(toNotificationReason({ kind, at })).toBe('OTHER');
+    expect(otherKinds.length).toBeGreaterThan(10);
+    for (const kind of otherKinds) expect(toNotificationReason({ kind, at })).toBe('OTHER');
   });
 });

@@ -1,19 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
 import type { StoreNotification } from '../../../../lib/stores/store.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
-import { type Braintree, useBraintree } from './fake-braintree.ts';
+import { type FakeBraintree, startFakeBraintree } from './fake-braintree.ts';
 
-let braintree: Braintree;
+let braintree: FakeBraintree;
 beforeAll(async () => {
-  braintree = await useBraintree();
+  braintree = await startFakeBraintree();
 });
 afterAll(() => braintree.close());
 
-/** A purchase that was validated, known by its refresh token as the table would know it. */
-async function known(order: object) {
-  const { id, body } = await braintree.bought({ applicationUsername: 'Ann', ...order });
+/** Validates a purchase. Returns a context in which its refresh token is stored. */
+async function validatePurchase(order: object) {
+  const { id, body } = await braintree.buy({ applicationUsername: 'Ann', ...order });
   const [first] = (await braintree.validate(body)).observations as [Observation];
   const findRefreshToken: StoreContext['findRefreshToken'] = async (purchaseId) =>
     purchaseId === first.purchase.purchaseId ? first.refreshToken : undefined;
@@ -21,25 +22,25 @@ async function known(order: object) {
     id,
     purchaseId: first.purchase.purchaseId.replace('processor_b:', ''),
     paymentId: first.purchase.transactionId.replace('processor_b:', ''),
-    asking: braintree.asking({ findRefreshToken }),
+    context: braintree.createContext({ findRefreshToken }),
   };
 }
 
-const message = (type: string, payload: StoreNotification['payload']): StoreNotification => ({
+const buildNotification = (type: string, payload: StoreNotification['payload']): StoreNotification => ({
   key: type,
   type,
   occurredAt: 0,
   payload,
 });
 
-const observe = async (context: StoreContext, content: StoreNotification['payload']) =>
-  await processorB.observe?.(message('a_kind', { reason: 'OTHER', ...content }), context);
+const observe = async (context: StoreContext, payload: StoreNotification['payload']) =>
+  await processorB.observe?.(buildNotification('a_kind', { reason: 'OTHER', ...payload }), context);
 
 const monthly = { productId: 'monthly', type: 'paid subscription' };
 
-describe('what a webhook of processor_b is about', () => {
-  it('is read from the processor, whatever the webhook says', async () => {
-    const { id, purchaseId, asking: context } = await known(monthly);
+describe('observe (processor_b)', () => {
+  it('fetches the current state instead of the state in the webhook', async () => {
+    const { id, purchaseId, context } = await validatePurchase(monthly);
     await braintree.act(id, 'cancel');
     expect(await observe(context, { reason: 'RENEWED', subscription: purchaseId })).toMatchObject({
       reason: 'RENEWED',
@@ -47,46 +48,46 @@ describe('what a webhook of processor_b is about', () => {
     });
   });
 
-  it('is found by a payment of a subscription, too', async () => {
-    const { purchaseId, paymentId, asking: context } = await known(monthly);
+  it('finds a subscription by its payment', async () => {
+    const { purchaseId, paymentId, context } = await validatePurchase(monthly);
     expect(await observe(context, { transaction: paymentId })).toMatchObject({
       observations: [{ purchase: { purchaseId: `processor_b:${purchaseId}` } }],
     });
   });
 
-  it('is no purchase when a validation did not make it', async () => {
-    const { purchaseId, paymentId } = await known(monthly);
-    const stranger = braintree.asking({ findRefreshToken: async () => undefined });
-    for (const content of [
+  it('ignores purchases that no validation created', async () => {
+    const { purchaseId, paymentId } = await validatePurchase(monthly);
+    const otherContext = braintree.createContext({ findRefreshToken: async () => undefined });
+    for (const payload of [
       { subscription: purchaseId },
       { transaction: paymentId },
-      { transaction: 'never_heard_of' },
+      { transaction: 'unknown' },
       { transaction: '../customers' },
       {},
     ]) {
-      expect(await observe(stranger, content)).toEqual({ reason: 'OTHER', observations: [] });
+      expect(await observe(otherContext, payload)).toEqual({ reason: 'OTHER', observations: [] });
     }
   });
 
-  it('is no purchase when the processor has it no more', async () => {
-    const origin = { productId: 'monthly', customerId: 'Ann' };
+  it('ignores purchases that Braintree does not have any longer', async () => {
+    const owner = { productId: 'monthly', customerId: 'Ann' };
     for (const token of [
-      { subscription: 'gone', ...origin },
-      { transaction: 'gone', ...origin },
+      { subscription: 'gone', ...owner },
+      { transaction: 'gone', ...owner },
     ]) {
-      const context = braintree.asking({ findRefreshToken: async () => token });
+      const context = braintree.createContext({ findRefreshToken: async () => token });
       expect(await observe(context, { subscription: 'gone' })).toEqual({ reason: 'OTHER', observations: [] });
     }
   });
 
-  it('is asked for again later while the processor cannot be asked', async () => {
-    const { purchaseId, asking: context } = await known(monthly);
+  it('throws ConnectionFailed during an outage', async () => {
+    const { purchaseId, context } = await validatePurchase(monthly);
     await braintree.addFault({ fault: 'down' });
     await expect(observe(context, { subscription: purchaseId })).rejects.toMatchObject({ code: 'ConnectionFailed' });
   });
 
-  it('is over when a dispute was lost: the money went back', async () => {
-    const { id, purchaseId, paymentId, asking: context } = await known(monthly);
+  it('ends a purchase with a lost dispute', async () => {
+    const { id, purchaseId, paymentId, context } = await validatePurchase(monthly);
     await braintree.act(id, 'revoke');
     const now = braintree.clock.now();
     expect(await observe(context, { reason: 'REFUNDED', transaction: paymentId })).toMatchObject({
@@ -100,23 +101,22 @@ describe('what a webhook of processor_b is about', () => {
   });
 });
 
-describe('what the processor tells nobody of', () => {
-  const missed = async (context: StoreContext, since: number) =>
+describe('listUndelivered (processor_b)', () => {
+  const listUndelivered = async (context: StoreContext, since: number) =>
     (await processorB.listUndelivered?.(since, context)) ?? [];
-  const day = 86_400_000;
 
   it.each([
-    ['a refund', 'refund', 'P2D'],
-    ['a void', 'void', 'PT1H'],
-  ])('is %s, found by a search and read like a webhook', async (_what, type, later) => {
-    const { id, purchaseId, paymentId, asking: context } = await known({ productId: 'tip_jar', type: 'consumable' });
+    ['refund', 'P2D'],
+    ['void', 'PT1H'],
+  ])('lists a %s that observe accepts', async (type, later) => {
+    const { id, purchaseId, paymentId, context } = await validatePurchase({ productId: 'tip_jar', type: 'consumable' });
     await braintree.advance(later);
     const since = braintree.clock.now();
     await braintree.act(id, 'refund');
-    const found = (await missed(context, since)).filter((one) => one.type === type);
-    expect(found).toMatchObject([{ key: expect.any(String), content: { reason: 'REFUNDED' } }]);
-    const [one] = found as [StoreNotification];
-    expect(await processorB.observe?.(one, context)).toMatchObject({
+    const notifications = (await listUndelivered(context, since)).filter((notification) => notification.type === type);
+    expect(notifications).toMatchObject([{ key: expect.any(String), payload: { reason: 'REFUNDED' } }]);
+    const [notification] = notifications as [StoreNotification];
+    expect(await processorB.observe?.(notification, context)).toMatchObject({
       reason: 'REFUNDED',
       observations: [
         {
@@ -126,24 +126,24 @@ describe('what the processor tells nobody of', () => {
       ],
     });
     await braintree.advance('PT1H');
-    expect((await missed(context, since)).map(({ key }) => key)).toContain(one.key);
-    expect((await missed(context, since + 1_000)).map(({ key }) => key)).not.toContain(one.key);
+    expect((await listUndelivered(context, since)).map(({ key }) => key)).toContain(notification.key);
+    expect((await listUndelivered(context, since + 1_000)).map(({ key }) => key)).not.toContain(notification.key);
   });
 
-  it('is the refund of a renewal, too', async () => {
-    const { id, purchaseId, asking: context } = await known(monthly);
+  it('lists the refund of a renewal', async () => {
+    const { id, purchaseId, context } = await validatePurchase(monthly);
     await braintree.advance('P2D');
     await braintree.act(id, 'refund');
-    const [one] = (await missed(context, braintree.clock.now() - day)) as [StoreNotification];
-    expect(await processorB.observe?.(one, context)).toMatchObject({
+    const [notification] = (await listUndelivered(context, braintree.clock.now() - dayMs)) as [StoreNotification];
+    expect(await processorB.observe?.(notification, context)).toMatchObject({
       observations: [
         { purchase: { purchaseId: `processor_b:${purchaseId}` }, transactions: [{ refundedAt: expect.any(Number) }] },
       ],
     });
   });
 
-  it('stays untold while the processor cannot be asked', async () => {
+  it('throws ConnectionFailed during an outage', async () => {
     await braintree.addFault({ fault: 'down' });
-    await expect(missed(braintree.asking(), 0)).rejects.toMatchObject({ code: 'ConnectionFailed' });
+    await expect(listUndelivered(braintree.createContext(), 0)).rejects.toMatchObject({ code: 'ConnectionFailed' });
   });
 });

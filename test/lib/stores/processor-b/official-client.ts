@@ -1,17 +1,17 @@
 import braintree from 'braintree';
 
-/** What the official client has and its types leave out. */
+/** Members of the official client that its types omit. */
 interface Untyped {
   readonly WebhookNotification: { readonly Kind: Readonly<Record<string, string>> };
 }
 
-/** Every kind of webhook that the official client knows. */
+/** All webhook kinds of the official client. */
 export const officialKinds: readonly string[] = Object.values(
   (braintree as unknown as Untyped).WebhookNotification.Kind,
 );
 
-/** The official client's sample of a webhook, signed for a merchant. */
-export async function officialSample(
+/** Creates a signed sample webhook with the official client. */
+export async function createOfficialSample(
   keys: { readonly merchantId: string; readonly publicKey: string; readonly privateKey: string },
   { kind, id }: { readonly kind: string; readonly id: string },
 ): Promise<{ readonly bt_signature: string; readonly bt_payload: string }> {

@@ -1,10 +1,10 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { BraintreeTransaction } from '../../../../lib/stores/processor-b/payloads.ts';
 import { toPaymentObservation } from '../../../../lib/stores/processor-b/payment-observation.ts';
 import { findReversalDate } from '../../../../lib/stores/processor-b/payment-reversals.ts';
 
-const payment = (changes: object = {}) =>
+const givenPayment = (changes: object = {}) =>
   v.parse(BraintreeTransaction, {
     id: 'tx1',
     type: 'sale',
@@ -16,7 +16,7 @@ const payment = (changes: object = {}) =>
     ...changes,
   });
 
-const dispute = (status: string, changes: object = {}) => ({
+const givenDispute = (status: string, changes: object = {}) => ({
   status,
   amountDisputed: '10.00',
   createdAt: '2027-01-02T00:00:00Z',
@@ -29,36 +29,55 @@ const dispute = (status: string, changes: object = {}) => ({
   ...changes,
 });
 
-const refund = (amount: string) => payment({ id: 'rf1', type: 'credit', amount, createdAt: '2027-01-03T00:00:00Z' });
+const givenRefund = (amount: string) =>
+  givenPayment({ id: 'rf1', type: 'credit', amount, createdAt: '2027-01-03T00:00:00Z' });
 
-it.each<[string, object, string | undefined]>([
-  ['is not in dispute', {}, undefined],
-  ['is in a dispute that is open', { disputes: [dispute('open')] }, undefined],
-  ['is in a dispute that was won', { disputes: [dispute('won')] }, undefined],
-  ['is in a dispute that was lost', { disputes: [dispute('lost')] }, '2027-01-07'],
-  ['is in a dispute that was accepted', { disputes: [dispute('accepted')] }, '2027-01-07'],
-  ['is in a dispute that accepted itself', { disputes: [dispute('auto_accepted')] }, '2027-01-07'],
-  ['is in a dispute that nobody answered', { disputes: [dispute('expired')] }, '2027-01-07'],
-  ['lost a dispute without a history', { disputes: [dispute('lost', { statusHistory: [] })] }, '2027-01-09'],
-  ['lost a dispute about a part of it', { disputes: [dispute('lost', { amountDisputed: '4.00' })] }, undefined],
-  ['won one dispute and lost another', { disputes: [dispute('won'), dispute('lost')] }, '2027-01-07'],
-  ['was declined when it was to be settled', { status: 'settlement_declined' }, '2027-01-05'],
-  ['was voided', { status: 'voided' }, '2027-01-05'],
-])('a payment that %s went back at %s', (_what, changes, at) => {
-  expect(findReversalDate(payment(changes), [])).toBe(at === undefined ? undefined : Date.parse(at));
+describe('findReversalDate', () => {
+  it.each<[string, object, string | undefined]>([
+    ['without a dispute', {}, undefined],
+    ['with an open dispute', { disputes: [givenDispute('open')] }, undefined],
+    ['with a won dispute', { disputes: [givenDispute('won')] }, undefined],
+    ['with a lost dispute', { disputes: [givenDispute('lost')] }, '2027-01-07'],
+    ['with an accepted dispute', { disputes: [givenDispute('accepted')] }, '2027-01-07'],
+    ['with an automatically accepted dispute', { disputes: [givenDispute('auto_accepted')] }, '2027-01-07'],
+    ['with an expired dispute', { disputes: [givenDispute('expired')] }, '2027-01-07'],
+    [
+      'with a lost dispute without a history',
+      { disputes: [givenDispute('lost', { statusHistory: [] })] },
+      '2027-01-09',
+    ],
+    [
+      'with a lost dispute of a part of the amount',
+      { disputes: [givenDispute('lost', { amountDisputed: '4.00' })] },
+      undefined,
+    ],
+    ['with a won and a lost dispute', { disputes: [givenDispute('won'), givenDispute('lost')] }, '2027-01-07'],
+    ['with a declined settlement', { status: 'settlement_declined' }, '2027-01-05'],
+    ['that was voided', { status: 'voided' }, '2027-01-05'],
+  ])('returns the reversal date of a payment %s: %s', (_state, changes, at) => {
+    expect(findReversalDate(givenPayment(changes), [])).toBe(at === undefined ? undefined : Date.parse(at));
+  });
+
+  it('adds refunds and lost disputes to the reversed amount', () => {
+    const payment = givenPayment({ refundIds: ['rf1'], disputes: [givenDispute('lost', { amountDisputed: '4.00' })] });
+    expect(findReversalDate(payment, [givenRefund('5.99')])).toBeUndefined();
+    expect(findReversalDate(payment, [givenRefund('6.00')])).toBe(Date.parse('2027-01-07'));
+  });
 });
 
-it('a part that was refunded and a part that was lost in a dispute are the whole', () => {
-  const given = payment({ refundIds: ['rf1'], disputes: [dispute('lost', { amountDisputed: '4.00' })] });
-  expect(findReversalDate(given, [refund('5.99')])).toBeUndefined();
-  expect(findReversalDate(given, [refund('6.00')])).toBe(Date.parse('2027-01-07'));
-});
-
-it('a payment that is not settled ends its purchase for want of money', () => {
-  const origin = { productId: 'coins', customerId: 'ann', sandbox: true, graceMs: 0, at: Date.parse('2027-02-01') };
-  const endedAt = Date.parse('2027-01-05');
-  expect(toPaymentObservation(payment({ status: 'settlement_declined' }), [], origin)).toMatchObject({
-    purchase: { endedAt, cancelationReason: 'System.BillingError' },
-    transactions: [{ refundedAt: endedAt }],
+describe('toPaymentObservation (processor_b reversal)', () => {
+  it('ends the purchase of a declined settlement with a billing error', () => {
+    const context = {
+      productId: 'coins',
+      customerId: 'ann',
+      sandbox: true,
+      graceMs: 0,
+      asOf: Date.parse('2027-02-01'),
+    };
+    const endedAt = Date.parse('2027-01-05');
+    expect(toPaymentObservation(givenPayment({ status: 'settlement_declined' }), [], context)).toMatchObject({
+      purchase: { endedAt, cancelationReason: 'System.BillingError' },
+      transactions: [{ refundedAt: endedAt }],
+    });
   });
 });

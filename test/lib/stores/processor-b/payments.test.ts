@@ -1,151 +1,164 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
 import { startTime } from '../../../emulator/emulator-client.ts';
-import { type Braintree, useBraintree } from './fake-braintree.ts';
+import { type FakeBraintree, startFakeBraintree } from './fake-braintree.ts';
 
-let braintree: Braintree;
+let braintree: FakeBraintree;
 beforeAll(async () => {
-  braintree = await useBraintree();
+  braintree = await startFakeBraintree();
 });
 afterAll(() => braintree.close());
 
-it('makes the payment and tells of it in the shape that clients read', async () => {
-  const { body } = await braintree.bought({ applicationUsername: 'Ann' });
-  const validation = await braintree.validate(body);
-  expect(validation.nativeTransaction).toMatchObject({
-    data: { success: true, transaction: { status: 'submitted_for_settlement', customer: { id: expect.any(String) } } },
-  });
-  const [observation] = validation.observations;
-  expect(observation?.purchase).toMatchObject({
-    purchaseId: validation.purchaseId,
-    transactionId: validation.purchaseId,
-    productId: 'processor_b:tip_jar',
-    productType: 'consumable',
-    sandbox: true,
-    purchaseDate: startTime,
-    quantity: 1,
-    currency: 'USD',
-    amountMicros: 4_990_000,
-  });
-  expect(observation?.transactions).toHaveLength(1);
-});
-
-it('charges a nonce once, however often it is validated', async () => {
-  const { body } = await braintree.bought({ applicationUsername: 'Bob' });
-  const before = braintree.charged();
-  const first = await braintree.validate(body);
-  expect(await braintree.validate(body)).toEqual(first);
-  expect(braintree.charged() - before).toBe(1);
-});
-
-it('charges a nonce once when it is validated five times at once', async () => {
-  const { body } = await braintree.bought();
-  const before = braintree.charged();
-  const results = await Promise.allSettled([1, 2, 3, 4, 5].map(() => braintree.validate(body)));
-  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  expect(braintree.charged() - before).toBe(1);
-});
-
-it.each([
-  ['payment', { productId: 'tip_jar', type: 'consumable' }, /\/transactions$/],
-  ['subscription', { productId: 'monthly', type: 'paid subscription' }, /\/subscriptions$/],
-  [
-    'subscription, with its payment method kept',
-    { productId: 'monthly', type: 'paid subscription' },
-    /payment_methods$/,
-  ],
-])('finds a %s again whose answer was lost', async (_what, order, path) => {
-  const { body } = await braintree.bought({ ...order, applicationUsername: 'Cid' });
-  const before = braintree.charged();
-  braintree.loseAnswer(path);
-  await expect(braintree.validate(body)).rejects.toMatchObject({ code: 'ConnectionFailed' });
-  const validation = await braintree.validate(body);
-  expect(validation.observations[0]?.transactions).toHaveLength(1);
-  expect(braintree.charged() - before).toBe(1);
-});
-
-it('keeps one customer for one user, and another for another', async () => {
-  const customer = async (applicationUsername: string) => {
-    const { body } = await braintree.bought({ applicationUsername });
-    return (await braintree.validate(body)).observations[0]?.userAliases[0];
-  };
-  expect(await customer('Dora')).toBe(await customer('Dora'));
-  expect(await customer('Dora')).not.toBe(await customer('Emil'));
-});
-
-it.each<[string, object]>([
-  ['another price', { priceMicros: 1 }],
-  ['another currency', { currency: 'EUR' }],
-  ['an unknown product', { id: 'nothing' }],
-  ['a product that every object has', { id: 'constructor' }],
-  ['no nonce', { transaction: { type: 'processor_b' } }],
-])('refuses %s and charges nothing', async (_what, changes) => {
-  const { body } = await braintree.bought();
-  const before = braintree.charged();
-  await expect(braintree.validate({ ...body, ...changes })).rejects.toMatchObject({ code: 'InvalidPayload' });
-  expect(braintree.charged()).toBe(before);
-});
-
-it.each([
-  ['a processor', 'fake-processor-declined-visa-nonce', /declined: Do Not Honor/],
-  ['the gateway', 'fake-gateway-rejected-fraud-nonce', /rejected: fraud/],
-  ['a used nonce', 'fake-consumed-nonce', /more than once/],
-  ['an unknown nonce', 'nothing', /Unknown or expired/],
-])('keeps the refusal of %s as the result of the nonce', async (_what, paymentMethodNonce, message) => {
-  const { body } = await braintree.bought();
-  const transaction = { ...body.transaction, paymentMethodNonce };
-  const before = braintree.charged();
-  for (const _time of [1, 2]) {
-    await expect(braintree.validate({ ...body, transaction })).rejects.toMatchObject({
-      code: 'InvalidPayload',
-      message: expect.stringMatching(message),
+describe('validate (processor_b payment)', () => {
+  it('creates the payment and returns it in the format of the client libraries', async () => {
+    const { body } = await braintree.buy({ applicationUsername: 'Ann' });
+    const validation = await braintree.validate(body);
+    expect(validation.nativeTransaction).toMatchObject({
+      data: {
+        success: true,
+        transaction: { status: 'submitted_for_settlement', customer: { id: expect.any(String) } },
+      },
     });
-  }
-  expect(braintree.charged() - before).toBe(1);
+    const [observation] = validation.observations;
+    expect(observation?.purchase).toMatchObject({
+      purchaseId: validation.purchaseId,
+      transactionId: validation.purchaseId,
+      productId: 'processor_b:tip_jar',
+      productType: 'consumable',
+      sandbox: true,
+      purchaseDate: startTime,
+      quantity: 1,
+      currency: 'USD',
+      amountMicros: 4_990_000,
+    });
+    expect(observation?.transactions).toHaveLength(1);
+  });
+
+  it('charges a nonce once for repeated requests', async () => {
+    const { body } = await braintree.buy({ applicationUsername: 'Bob' });
+    const before = braintree.countCharges();
+    const first = await braintree.validate(body);
+    expect(await braintree.validate(body)).toEqual(first);
+    expect(braintree.countCharges() - before).toBe(1);
+  });
+
+  it('charges a nonce once for five concurrent requests', async () => {
+    const { body } = await braintree.buy();
+    const before = braintree.countCharges();
+    const results = await Promise.allSettled([1, 2, 3, 4, 5].map(() => braintree.validate(body)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(braintree.countCharges() - before).toBe(1);
+  });
+
+  it.each([
+    ['payment', { productId: 'tip_jar', type: 'consumable' }, /\/transactions$/],
+    ['subscription', { productId: 'monthly', type: 'paid subscription' }, /\/subscriptions$/],
+    [
+      'subscription with a stored payment method',
+      { productId: 'monthly', type: 'paid subscription' },
+      /payment_methods$/,
+    ],
+  ])('recovers a %s whose response was lost', async (_case, order, path) => {
+    const { body } = await braintree.buy({ ...order, applicationUsername: 'Cid' });
+    const before = braintree.countCharges();
+    braintree.loseResponse(path);
+    await expect(braintree.validate(body)).rejects.toMatchObject({ code: 'ConnectionFailed' });
+    const validation = await braintree.validate(body);
+    expect(validation.observations[0]?.transactions).toHaveLength(1);
+    expect(braintree.countCharges() - before).toBe(1);
+  });
+
+  it('uses one Braintree customer for each username', async () => {
+    const findCustomer = async (applicationUsername: string) => {
+      const { body } = await braintree.buy({ applicationUsername });
+      return (await braintree.validate(body)).observations[0]?.userAliases[0];
+    };
+    expect(await findCustomer('Dora')).toBe(await findCustomer('Dora'));
+    expect(await findCustomer('Dora')).not.toBe(await findCustomer('Emil'));
+  });
+
+  it.each<[string, object]>([
+    ['another price', { priceMicros: 1 }],
+    ['another currency', { currency: 'EUR' }],
+    ['an unknown product', { id: 'nothing' }],
+    ['a product named like an object member', { id: 'constructor' }],
+    ['no nonce', { transaction: { type: 'processor_b' } }],
+  ])('rejects %s without a charge', async (_case, changes) => {
+    const { body } = await braintree.buy();
+    const before = braintree.countCharges();
+    await expect(braintree.validate({ ...body, ...changes })).rejects.toMatchObject({ code: 'InvalidPayload' });
+    expect(braintree.countCharges()).toBe(before);
+  });
+
+  it.each([
+    ['the bank', 'fake-processor-declined-visa-nonce', /declined: Do Not Honor/],
+    ['the gateway', 'fake-gateway-rejected-fraud-nonce', /rejected: fraud/],
+    ['a used nonce', 'fake-consumed-nonce', /more than once/],
+    ['an unknown nonce', 'nothing', /Unknown or expired/],
+  ])('replays the rejection of %s for the same nonce', async (_case, paymentMethodNonce, message) => {
+    const { body } = await braintree.buy();
+    const transaction = { ...body.transaction, paymentMethodNonce };
+    const before = braintree.countCharges();
+    for (const _attempt of [1, 2]) {
+      await expect(braintree.validate({ ...body, transaction })).rejects.toMatchObject({
+        code: 'InvalidPayload',
+        message: expect.stringMatching(message),
+      });
+    }
+    expect(braintree.countCharges() - before).toBe(1);
+  });
+
+  it('rejects a nonce that was used for another product', async () => {
+    const { body } = await braintree.buy();
+    await braintree.validate(body);
+    const other = { ...body, id: 'full_version', priceMicros: 19_990_000 };
+    await expect(braintree.validate(other)).rejects.toMatchObject({ code: 'InvalidPayload' });
+  });
+
+  it('reports rejected keys as a settings error', async () => {
+    const { body } = await braintree.buy();
+    const context = braintree.createContext({}, { privateKey: 'wrong' });
+    await expect(braintree.validate(body, context)).rejects.toMatchObject({
+      code: 'InternalError',
+      message: 'Braintree rejected the settings: publicKey or privateKey is not valid.',
+    });
+  });
+
+  it.each(['down', 'rate-limited', 'html', 'cut'])(
+    'throws ConnectionFailed during the fault %s, and charges the next attempt',
+    async (fault) => {
+      await braintree.validate((await braintree.buy({ applicationUsername: 'Fay' })).body);
+      const { body } = await braintree.buy({ applicationUsername: 'Fay' });
+      await braintree.addFault({ fault });
+      await expect(braintree.validate(body)).rejects.toMatchObject({ code: 'ConnectionFailed' });
+      expect((await braintree.validate(body)).observations).toHaveLength(1);
+    },
+  );
 });
 
-it('does not take the nonce of one product for another', async () => {
-  const { body } = await braintree.bought();
-  await braintree.validate(body);
-  const other = { ...body, id: 'full_version', priceMicros: 19_990_000 };
-  await expect(braintree.validate(other)).rejects.toMatchObject({ code: 'InvalidPayload' });
-});
-
-it('calls wrong keys a configuration error', async () => {
-  const { body } = await braintree.bought();
-  const context = braintree.asking({}, { privateKey: 'wrong' });
-  await expect(braintree.validate(body, context)).rejects.toMatchObject({
-    code: 'InternalError',
-    message: expect.stringMatching(/configuration/),
+describe('refresh (processor_b payment)', () => {
+  it('ends a refunded purchase', async () => {
+    const { id, body } = await braintree.buy();
+    const { observations } = await braintree.validate(body);
+    await braintree.act(id, 'refund');
+    const [observation] =
+      (await processorB.refresh?.(observations[0]?.refreshToken ?? {}, braintree.createContext())) ?? [];
+    expect(observation?.purchase).toMatchObject({ endedAt: startTime, cancelationReason: 'Customer' });
   });
 });
 
-it.each(['down', 'rate-limited', 'html', 'cut'])(
-  'calls a gateway that is %s unreachable, and charges later',
-  async (fault) => {
-    await braintree.validate((await braintree.bought({ applicationUsername: 'Fay' })).body);
-    const { body } = await braintree.bought({ applicationUsername: 'Fay' });
-    await braintree.addFault({ fault });
-    await expect(braintree.validate(body)).rejects.toMatchObject({ code: 'ConnectionFailed' });
-    expect((await braintree.validate(body)).observations).toHaveLength(1);
-  },
-);
-
-it('sees a payment that was given back', async () => {
-  const { id, body } = await braintree.bought();
-  const { observations } = await braintree.validate(body);
-  await braintree.act(id, 'refund');
-  const [seen] = (await processorB.refresh?.(observations[0]?.refreshToken ?? {}, braintree.asking())) ?? [];
-  expect(seen?.purchase).toMatchObject({ endedAt: startTime, cancelationReason: 'Customer' });
-});
-
-it('checks the settings with the gateway', async () => {
-  expect(await processorB.checkSettings(braintree.asking(), { callStore: true })).toMatch(/accepts the keys/);
-  const catalogue = { pro: { type: 'paid subscription', amount: '1.00', currency: 'USD', planId: 'none' } };
-  await expect(
-    processorB.checkSettings(braintree.asking({}, { catalogue }), { callStore: true }),
-  ).rejects.toMatchObject({ code: 'InternalError', message: expect.stringMatching(/no plan none/) });
-  await expect(
-    processorB.checkSettings(braintree.asking({}, { catalogue: 1 }), { callStore: false }),
-  ).rejects.toMatchObject({ code: 'InvalidPayload' });
+describe('checkSettings (processor_b)', () => {
+  it('checks the settings at Braintree', async () => {
+    expect(await processorB.checkSettings(braintree.createContext(), { callStore: true })).toMatch(/accepts the keys/);
+    const catalogue = { pro: { type: 'paid subscription', amount: '1.00', currency: 'USD', planId: 'none' } };
+    await expect(
+      processorB.checkSettings(braintree.createContext({}, { catalogue }), { callStore: true }),
+    ).rejects.toMatchObject({
+      code: 'InternalError',
+      message: expect.stringMatching(/planId none of product pro is not found/),
+    });
+    await expect(
+      processorB.checkSettings(braintree.createContext({}, { catalogue: 1 }), { callStore: false }),
+    ).rejects.toMatchObject({ code: 'InvalidPayload' });
+  });
 });

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
 import { StoreNotification } from '../../../../lib/stores/store.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
-import { officialKinds, officialSample } from './official-client.ts';
+import { createOfficialSample, officialKinds } from './official-client.ts';
 
 const settings = {
   merchantId: 'merchant',
@@ -14,24 +14,24 @@ const settings = {
   catalogue: {},
 } as const;
 
-const asking: StoreContext = {
+const context: StoreContext = {
   appName: 'app',
   settings,
   now: () => Date.parse('2027-02-10T12:00:00Z'),
   fetch: async () => {
-    throw new Error('The processor must not be asked.');
+    throw new Error('The adapter must not call Braintree.');
   },
   runOnce: async (_key, run) => await run(),
   extraRoots: [],
 };
 
-/** The signature by the documented recipe: HMAC-SHA1 with the SHA-1 of the private key. */
-const signatureOf = (text: string, { publicKey, privateKey }: { publicKey: string; privateKey: string } = settings) => {
+/** Signs a text: HMAC-SHA1 with the SHA-1 digest of the private key. */
+const sign = (text: string, { publicKey, privateKey }: { publicKey: string; privateKey: string } = settings) => {
   const key = createHash('sha1').update(privateKey).digest();
   return `${publicKey}|${createHmac('sha1', key).update(text).digest('hex')}`;
 };
 
-const payloadOf = (subject: string, { kind = 'subscription_canceled', timestamp = '2027-02-10T11:00:00Z' } = {}) => {
+const buildPayload = (subject: string, { kind = 'subscription_canceled', timestamp = '2027-02-10T11:00:00Z' } = {}) => {
   const head = `<timestamp type="datetime">${timestamp}</timestamp><kind>${kind}</kind>`;
   return `${Buffer.from(`<notification>${head}<subject>${subject}</subject></notification>`).toString('base64')}\n`;
 };
@@ -39,7 +39,7 @@ const payloadOf = (subject: string, { kind = 'subscription_canceled', timestamp 
 const subscription = `<subscription><id>sub1</id><current-billing-cycle type="integer">3</current-billing-cycle>
   <paid-through-date type="date">2027-02-28</paid-through-date><transactions type="array"/></subscription>`;
 
-const post = async (payload: string, signature = signatureOf(payload)) =>
+const receivePost = async (payload: string, signature = sign(payload)) =>
   await processorB.receive?.(
     {
       method: 'POST',
@@ -47,103 +47,105 @@ const post = async (payload: string, signature = signatureOf(payload)) =>
       headers: {},
       query: {},
     },
-    asking,
+    context,
   );
 
-const challenge = async (query: Record<string, string>) =>
-  await processorB.receive?.({ method: 'GET', body: '', headers: {}, query }, asking);
+const receiveChallenge = async (query: Record<string, string>) =>
+  await processorB.receive?.({ method: 'GET', body: '', headers: {}, query }, context);
 
-describe('a webhook of processor_b', () => {
-  it('gives a small message with the reason and what it is about', async () => {
-    expect(await post(payloadOf(subscription))).toEqual({
-      messages: [
+describe('receive (processor_b)', () => {
+  it('returns the reason and the subject of a notification', async () => {
+    expect(await receivePost(buildPayload(subscription))).toEqual({
+      notifications: [
         {
           key: expect.stringMatching(/^[\da-f]{64}$/),
           type: 'subscription_canceled',
-          at: Date.parse('2027-02-10T11:00:00Z'),
-          content: { reason: 'WILL_LAPSE', subscription: 'sub1' },
+          occurredAt: Date.parse('2027-02-10T11:00:00Z'),
+          payload: { reason: 'WILL_LAPSE', subscription: 'sub1' },
         },
       ],
     });
   });
 
-  it('is the same message when it is sent again, signed again or written in another way', async () => {
-    const sent = payloadOf(subscription);
-    const signatures = [signatureOf(sent), `other_key|00&${signatureOf(sent)}`, signatureOf(`${sent}\n`)];
+  it('derives the same key if a notification is resent, signed again or formatted differently', async () => {
+    const payload = buildPayload(subscription);
+    const signatures = [sign(payload), `other_key|00&${sign(payload)}`, sign(`${payload}\n`)];
     const keys = [];
-    for (const signature of signatures) keys.push((await post(sent, signature))?.notifications[0]?.key);
-    keys.push((await post(payloadOf(`\n${subscription}`)))?.notifications[0]?.key);
+    for (const signature of signatures) keys.push((await receivePost(payload, signature))?.notifications[0]?.key);
+    keys.push((await receivePost(buildPayload(`\n${subscription}`)))?.notifications[0]?.key);
     expect(new Set(keys).size).toBe(1);
   });
 
   it.each([
-    ['another kind', payloadOf(subscription, { kind: 'subscription_expired' })],
-    ['another moment', payloadOf(subscription, { timestamp: '2027-02-10T11:00:01Z' })],
-    ['another subscription', payloadOf(subscription.replace('sub1', 'sub2'))],
-  ])('is another message for %s', async (_what, payload) => {
-    const [one, other] = [await post(payloadOf(subscription)), await post(payload)];
-    expect(other?.notifications[0]?.key).not.toBe(one?.notifications[0]?.key);
+    ['another kind', buildPayload(subscription, { kind: 'subscription_expired' })],
+    ['another timestamp', buildPayload(subscription, { timestamp: '2027-02-10T11:00:01Z' })],
+    ['another subscription', buildPayload(subscription.replace('sub1', 'sub2'))],
+  ])('derives a different key for %s', async (_difference, payload) => {
+    const [first, second] = [await receivePost(buildPayload(subscription)), await receivePost(payload)];
+    expect(second?.notifications[0]?.key).not.toBe(first?.notifications[0]?.key);
   });
 
   it.each([
     ['dispute', 'dispute_lost', '<dispute><id>d1</id><transaction><id>tx1</id></transaction></dispute>'],
     ['review', 'transaction_reviewed', '<transaction-review><transaction-id>tx1</transaction-id></transaction-review>'],
     ['settlement', 'transaction_settled', '<transaction><id>tx1</id><amount>1</amount></transaction>'],
-  ])('names the payment of a %s', async (_what, kind, subject) => {
-    expect(await post(payloadOf(subject, { kind }))).toMatchObject({ messages: [{ content: { transaction: 'tx1' } }] });
-  });
-
-  it('names the subscription of a payment, too', async () => {
-    const subject = '<transaction><id>tx1</id><subscription-id>sub1</subscription-id></transaction>';
-    const content = { reason: 'REVOKED', transaction: 'tx1', subscription: 'sub1' };
-    expect(await post(payloadOf(subject, { kind: 'transaction_settlement_declined' }))).toMatchObject({
-      messages: [{ content }],
+  ])('finds the payment of a %s', async (_subject, kind, subject) => {
+    expect(await receivePost(buildPayload(subject, { kind }))).toMatchObject({
+      notifications: [{ payload: { transaction: 'tx1' } }],
     });
   });
 
-  it('of each kind that the official client can sample is taken', async () => {
-    for (const kind of [...officialKinds, 'a_kind_of_next_year']) {
-      const form = await officialSample(settings, { kind, id: 'my_id' });
-      const received = await post(form.bt_payload, form.bt_signature);
-      expect(received).toMatchObject({ messages: [{ type: kind, at: expect.any(Number) }] });
-      const [message] = received?.notifications ?? [];
-      expect(v.parse(StoreNotification, JSON.parse(JSON.stringify(message)))).toEqual(message);
+  it('finds the subscription of a payment', async () => {
+    const subject = '<transaction><id>tx1</id><subscription-id>sub1</subscription-id></transaction>';
+    const payload = { reason: 'REVOKED', transaction: 'tx1', subscription: 'sub1' };
+    expect(await receivePost(buildPayload(subject, { kind: 'transaction_settlement_declined' }))).toMatchObject({
+      notifications: [{ payload }],
+    });
+  });
+
+  it('accepts every kind of the official client and an unknown kind', async () => {
+    for (const kind of [...officialKinds, 'unknown_kind']) {
+      const form = await createOfficialSample(settings, { kind, id: 'my_id' });
+      const received = await receivePost(form.bt_payload, form.bt_signature);
+      expect(received).toMatchObject({ notifications: [{ type: kind, occurredAt: expect.any(Number) }] });
+      const [notification] = received?.notifications ?? [];
+      expect(v.parse(StoreNotification, JSON.parse(JSON.stringify(notification)))).toEqual(notification);
     }
   });
 
-  const good = payloadOf(subscription);
+  const validPayload = buildPayload(subscription);
   it.each([
-    ['by another private key', good, signatureOf(good, { publicKey: 'public_key', privateKey: 'forged' })],
-    ['by another public key', good, signatureOf(good, { publicKey: 'public_key_2', privateKey: 'private_key' })],
-    ['for another payload', payloadOf(subscription.replace('sub1', 'sub2')), signatureOf(good)],
-    ['by nobody', good, ''],
-    ['in characters that are no base64', `${good}<`, signatureOf(`${good}<`)],
-    ['without a payload', '', signatureOf('')],
-  ])('that is signed %s is refused', async (_how, payload, signature) => {
-    await expect(post(payload, signature)).rejects.toMatchObject({ code: 'Forbidden' });
+    ['another private key', validPayload, sign(validPayload, { publicKey: 'public_key', privateKey: 'forged' })],
+    ['another public key', validPayload, sign(validPayload, { publicKey: 'public_key_2', privateKey: 'private_key' })],
+    ['a signature of another payload', buildPayload(subscription.replace('sub1', 'sub2')), sign(validPayload)],
+    ['an empty signature', validPayload, ''],
+    ['a payload with invalid base64 characters', `${validPayload}<`, sign(`${validPayload}<`)],
+    ['an empty payload', '', sign('')],
+  ])('rejects %s', async (_case, payload, signature) => {
+    await expect(receivePost(payload, signature)).rejects.toMatchObject({ code: 'Forbidden' });
   });
 
   it.each([
-    ['no XML', Buffer.from('hello').toString('base64')],
-    ['no notification', Buffer.from('<other/>').toString('base64')],
-    ['no kind', payloadOf(subscription, { kind: '' })],
-    ['no date', payloadOf(subscription, { timestamp: 'soon' })],
-    ['XML that is cut', Buffer.from('<notification><kind>check</kind>').toString('base64')],
-  ])('that the merchant signed and that holds %s is not understood', async (_what, payload) => {
-    await expect(post(payload)).rejects.toMatchObject({ code: 'InvalidPayload' });
+    ['text instead of XML', Buffer.from('hello').toString('base64')],
+    ['another XML element', Buffer.from('<other/>').toString('base64')],
+    ['an empty kind', buildPayload(subscription, { kind: '' })],
+    ['an invalid timestamp', buildPayload(subscription, { timestamp: 'soon' })],
+    ['truncated XML', Buffer.from('<notification><kind>check</kind>').toString('base64')],
+  ])('rejects a signed payload with %s', async (_case, payload) => {
+    await expect(receivePost(payload)).rejects.toMatchObject({ code: 'InvalidPayload' });
   });
 });
 
-describe('the challenge of processor_b', () => {
-  it('is answered with the public key and the digest', async () => {
+describe('receive (processor_b challenge)', () => {
+  it('returns the public key and the digest', async () => {
     const bt_challenge = '20f9f8ed05f77439fe955c977e4c8a53';
-    expect(await challenge({ bt_challenge })).toEqual({ messages: [], answer: signatureOf(bt_challenge) });
+    expect(await receiveChallenge({ bt_challenge })).toEqual({ notifications: [], responseText: sign(bt_challenge) });
   });
 
   it.each([{}, { bt_challenge: '' }, { bt_challenge: 'zz' }, { bt_challenge: '20f9f8ed05f77439fe955c977e4c8a5<' }])(
-    'is refused as %j',
+    'rejects the query %j',
     async (query) => {
-      await expect(challenge(query)).rejects.toMatchObject({ code: 'Forbidden' });
+      await expect(receiveChallenge(query)).rejects.toMatchObject({ code: 'Forbidden' });
     },
   );
 });

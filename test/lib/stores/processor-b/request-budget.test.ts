@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { withRequestBudget } from '../../../../lib/stores/processor-b/request-budget.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
-import { type Braintree, useBraintree } from './fake-braintree.ts';
+import { type FakeBraintree, startFakeBraintree } from './fake-braintree.ts';
 
-let braintree: Braintree;
+let braintree: FakeBraintree;
 beforeAll(async () => {
-  braintree = await useBraintree();
+  braintree = await startFakeBraintree();
 });
 afterAll(() => braintree.close());
 
-const changes = [
+const writes = [
   ['POST', 'https://api.braintreegateway.com/merchants/m/transactions'],
   ['POST', 'https://api.braintreegateway.com/merchants/m/subscriptions'],
 ] as const;
@@ -19,39 +19,48 @@ const reads = [
   ['POST', 'https://api.braintreegateway.com/merchants/m/transactions/advanced_search_ids'],
 ] as const;
 
-/** The time given to each of some calls, and the machine's clock moved on before them. */
-async function given(passedMs: number, calls: readonly (readonly ['GET' | 'POST', string])[]) {
-  const times: (number | undefined)[] = [];
+/** Sends calls after `passedMs`. Returns the timeout of each sent call and the outcome of each call. */
+async function sendAfter(passedMs: number, calls: readonly (readonly ['GET' | 'POST', string])[]) {
+  const timeouts: (number | undefined)[] = [];
   const fetch = withRequestBudget(async (_url, init) => {
-    times.push(init?.timeoutMs);
+    timeouts.push(init?.timeoutMs);
     return { status: 200, headers: new Headers(), text: '' };
   });
   const { now } = performance;
   try {
     performance.now = () => now.call(performance) + passedMs;
     const results = await Promise.allSettled(calls.map(([method, url]) => fetch(url, { method })));
-    return { times, codes: results.map((one) => (one.status === 'rejected' ? one.reason.code : 'asked')) };
+    return {
+      timeouts,
+      outcomes: results.map((result) => (result.status === 'rejected' ? result.reason.code : 'sent')),
+    };
   } finally {
     performance.now = now;
   }
 }
 
-it('no call takes longer than 12 s, and all together no longer than 24 s', async () => {
-  expect((await given(0, [...changes, ...reads])).times).toEqual([12_000, 12_000, 12_000, 12_000]);
-  const { times } = await given(18_000, [...changes, ...reads]);
-  for (const time of times) expect(time).toBeLessThanOrEqual(6_000);
+describe('withRequestBudget (processor_b)', () => {
+  it('limits each call to 12 s and all calls to 24 s', async () => {
+    expect((await sendAfter(0, [...writes, ...reads])).timeouts).toEqual([12_000, 12_000, 12_000, 12_000]);
+    const { timeouts } = await sendAfter(18_000, [...writes, ...reads]);
+    for (const timeoutMs of timeouts) expect(timeoutMs).toBeLessThanOrEqual(6_000);
+  });
+
+  it('rejects writes without enough remaining time, but still sends reads', async () => {
+    const { outcomes } = await sendAfter(20_000, [...writes, ...reads]);
+    expect(outcomes).toEqual(['ConnectionFailed', 'ConnectionFailed', 'sent', 'sent']);
+    expect((await sendAfter(23_900, reads)).outcomes).toEqual(['ConnectionFailed', 'ConnectionFailed']);
+  });
 });
 
-it('a payment is not begun when there is hardly time for it, but one can still be looked for', async () => {
-  const { codes } = await given(20_000, [...changes, ...reads]);
-  expect(codes).toEqual(['ConnectionFailed', 'ConnectionFailed', 'asked', 'asked']);
-  expect((await given(23_900, reads)).codes).toEqual(['ConnectionFailed', 'ConnectionFailed']);
-});
-
-/** A fetch after which the given time of the deadline seems to have passed. */
-function slowly(paths: RegExp, ms: number): { fetch: StoreFetch; restore: () => void } {
+/** Creates a fetch that advances `performance.now()` by `ms` after each matching call. */
+function createSlowFetch(paths: RegExp, ms: number): { fetch: StoreFetch; restore: () => void } {
   const { now } = performance;
-  const through = createRecordedFetch({ record: () => undefined, now: braintree.clock.now, storesUrl: braintree.url });
+  const recordedFetch = createRecordedFetch({
+    record: () => undefined,
+    now: braintree.clock.now,
+    storesUrl: braintree.url,
+  });
   let passedMs = 0;
   performance.now = () => now.call(performance) + passedMs;
   return {
@@ -59,34 +68,36 @@ function slowly(paths: RegExp, ms: number): { fetch: StoreFetch; restore: () => 
       performance.now = now;
     },
     fetch: async (url, init) => {
-      const response = await through(url, init);
+      const response = await recordedFetch(url, init);
       if (paths.test(url)) passedMs += ms;
       return response;
     },
   };
 }
 
-it('a subscription that ran out of time before its payment is made by the next try, once', async () => {
-  const { body } = await braintree.bought({ productId: 'monthly', type: 'paid subscription' });
-  const slow = slowly(/\/payment_methods/, 12_000);
-  try {
-    await expect(braintree.validate(body, braintree.asking({ fetch: slow.fetch }))).rejects.toMatchObject({
-      code: 'ConnectionFailed',
-    });
-  } finally {
-    slow.restore();
-  }
-  const before = braintree.charged();
-  const { observations } = await braintree.validate(body);
-  expect(observations).toMatchObject([{ purchase: { renewalIntent: 'Renew' } }]);
-  expect(braintree.charged() - before).toBe(1);
-});
+describe('validate (processor_b) after an interrupted attempt', () => {
+  it('creates a subscription once if the first attempt ran out of time before the payment', async () => {
+    const { body } = await braintree.buy({ productId: 'monthly', type: 'paid subscription' });
+    const slow = createSlowFetch(/\/payment_methods/, 12_000);
+    try {
+      await expect(braintree.validate(body, braintree.createContext({ fetch: slow.fetch }))).rejects.toMatchObject({
+        code: 'ConnectionFailed',
+      });
+    } finally {
+      slow.restore();
+    }
+    const before = braintree.countCharges();
+    const { observations } = await braintree.validate(body);
+    expect(observations).toMatchObject([{ purchase: { renewalIntent: 'Renew' } }]);
+    expect(braintree.countCharges() - before).toBe(1);
+  });
 
-it('a subscription whose payment was made too late to be seen is found by the next try', async () => {
-  const { body } = await braintree.bought({ productId: 'monthly', type: 'paid subscription' });
-  braintree.loseAnswer(/\/subscriptions$/);
-  await expect(braintree.validate(body)).rejects.toMatchObject({ code: 'ConnectionFailed' });
-  const before = braintree.charged();
-  expect((await braintree.validate(body)).observations).toMatchObject([{ purchase: { renewalIntent: 'Renew' } }]);
-  expect(braintree.charged()).toBe(before);
+  it('recovers a subscription if the response of the first attempt was lost', async () => {
+    const { body } = await braintree.buy({ productId: 'monthly', type: 'paid subscription' });
+    braintree.loseResponse(/\/subscriptions$/);
+    await expect(braintree.validate(body)).rejects.toMatchObject({ code: 'ConnectionFailed' });
+    const before = braintree.countCharges();
+    expect((await braintree.validate(body)).observations).toMatchObject([{ purchase: { renewalIntent: 'Renew' } }]);
+    expect(braintree.countCharges()).toBe(before);
+  });
 });

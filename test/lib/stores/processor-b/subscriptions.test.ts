@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
-import { type Braintree, useBraintree } from './fake-braintree.ts';
+import { type FakeBraintree, startFakeBraintree } from './fake-braintree.ts';
 
-let braintree: Braintree;
+let braintree: FakeBraintree;
 beforeAll(async () => {
-  braintree = await useBraintree();
+  braintree = await startFakeBraintree();
 });
 afterAll(() => braintree.close());
 
-/** A subscription that was validated, and how the store sees it after each action. */
-async function subscribed(order: object = {}) {
-  const { id, body } = await braintree.bought({
+/** Validates a subscription. Returns its first observation and functions that refresh it. */
+async function subscribe(order: object = {}) {
+  const { id, body } = await braintree.buy({
     productId: 'monthly',
     type: 'paid subscription',
     applicationUsername: 'Ann',
@@ -19,89 +19,95 @@ async function subscribed(order: object = {}) {
   });
   const { nativeTransaction, observations } = await braintree.validate(body);
   const [first] = observations as [Observation];
-  const seen = async () => {
-    const [look] = (await processorB.refresh?.(first.refreshToken ?? {}, braintree.asking())) ?? [];
-    return look as Observation;
+  const refresh = async () => {
+    const [observation] = (await processorB.refresh?.(first.refreshToken ?? {}, braintree.createContext())) ?? [];
+    return observation as Observation;
   };
-  const after = async (...actions: string[]) => {
+  const refreshAfter = async (...actions: string[]) => {
     for (const action of actions) expect((await braintree.act(id, action)).status).toBe(200);
-    return (await seen()).purchase;
+    return (await refresh()).purchase;
   };
-  return { native: nativeTransaction, first, seen, after };
+  return { native: nativeTransaction, first, refresh, refreshAfter };
 }
 
-it('starts a subscription with its first payment', async () => {
-  const { native, first } = await subscribed();
-  expect(native).toMatchObject({ data: { success: true, transaction: { customer: { id: expect.any(String) } } } });
-  expect(first.purchase).toMatchObject({
-    productType: 'paid subscription',
-    purchaseDate: Date.parse('2027-01-31'),
-    expirationDate: Date.parse('2027-02-28'),
-    renewalIntent: 'Renew',
-    currency: 'USD',
-    amountMicros: 9_990_000,
+describe('validate (processor_b subscription)', () => {
+  it('creates a subscription with its first payment', async () => {
+    const { native, first } = await subscribe();
+    expect(native).toMatchObject({ data: { success: true, transaction: { customer: { id: expect.any(String) } } } });
+    expect(first.purchase).toMatchObject({
+      productType: 'paid subscription',
+      purchaseDate: Date.parse('2027-01-31'),
+      expirationDate: Date.parse('2027-02-28'),
+      renewalIntent: 'Renew',
+      currency: 'USD',
+      amountMicros: 9_990_000,
+    });
+    expect(first.purchase).not.toHaveProperty('lastRenewalDate');
   });
-  expect(first.purchase).not.toHaveProperty('lastRenewalDate');
-});
 
-it('tells the customer of a trial, too, although nothing was paid', async () => {
-  const { native, first } = await subscribed({ trial: 'P7D' });
-  expect(native).toMatchObject({ data: { success: true, transaction: { customer: { id: expect.any(String) } } } });
-  expect(first.purchase).toMatchObject({ isTrialPeriod: true, expirationDate: Date.parse('2027-02-08') });
-  expect(first.transactions).toMatchObject([{ amountMicros: 0, isTrialPeriod: true }]);
-});
-
-it('sees a renewal', async () => {
-  const { after, seen } = await subscribed();
-  expect(await after('renew')).toMatchObject({
-    lastRenewalDate: Date.parse('2027-02-28'),
-    expirationDate: Date.parse('2027-03-31'),
-  });
-  expect((await seen()).transactions).toHaveLength(2);
-});
-
-it('sees a cancelation as the wish of the customer, with what is paid for left', async () => {
-  expect(await (await subscribed()).after('cancel')).toMatchObject({
-    renewalIntent: 'Lapse',
-    cancelationReason: 'Customer',
-    renewalIntentChangeDate: expect.any(Number),
-    expirationDate: Date.parse('2027-02-28'),
+  it('returns the customer of a free trial without a payment', async () => {
+    const { native, first } = await subscribe({ trial: 'P7D' });
+    expect(native).toMatchObject({ data: { success: true, transaction: { customer: { id: expect.any(String) } } } });
+    expect(first.purchase).toMatchObject({ isTrialPeriod: true, expirationDate: Date.parse('2027-02-08') });
+    expect(first.transactions).toMatchObject([{ amountMicros: 0, isTrialPeriod: true }]);
   });
 });
 
-it('gives the days of grace of the settings while a payment is overdue, and ends them with the payment', async () => {
-  const { after } = await subscribed();
-  expect(await after('fail-payment')).toMatchObject({
-    isBillingRetryPeriod: true,
-    renewalIntent: 'Renew',
-    expirationDate: Date.parse('2027-03-07'),
+describe('refresh (processor_b subscription)', () => {
+  it('returns a renewal', async () => {
+    const { refreshAfter, refresh } = await subscribe();
+    expect(await refreshAfter('renew')).toMatchObject({
+      lastRenewalDate: Date.parse('2027-02-28'),
+      expirationDate: Date.parse('2027-03-31'),
+    });
+    expect((await refresh()).transactions).toHaveLength(2);
   });
-  expect(await after('recover')).not.toHaveProperty('isBillingRetryPeriod');
-});
 
-it('blames the payment for a cancelation while one was overdue', async () => {
-  expect(await (await subscribed()).after('fail-payment', 'cancel')).toMatchObject({
-    cancelationReason: 'System.BillingError',
-    renewalIntent: 'Lapse',
+  it('keeps access until the end of the paid period after a cancelation', async () => {
+    expect(await (await subscribe()).refreshAfter('cancel')).toMatchObject({
+      renewalIntent: 'Lapse',
+      cancelationReason: 'Customer',
+      renewalIntentChangeDate: expect.any(Number),
+      expirationDate: Date.parse('2027-02-28'),
+    });
+  });
+
+  it('grants the configured grace period while a payment is overdue', async () => {
+    const { refreshAfter } = await subscribe();
+    expect(await refreshAfter('fail-payment')).toMatchObject({
+      isBillingRetryPeriod: true,
+      renewalIntent: 'Renew',
+      expirationDate: Date.parse('2027-03-07'),
+    });
+    expect(await refreshAfter('recover')).not.toHaveProperty('isBillingRetryPeriod');
+  });
+
+  it('reports a billing error for a cancelation while a payment is overdue', async () => {
+    expect(await (await subscribe()).refreshAfter('fail-payment', 'cancel')).toMatchObject({
+      cancelationReason: 'System.BillingError',
+      renewalIntent: 'Lapse',
+    });
+  });
+
+  it('does not report a cancelation reason for an expired subscription', async () => {
+    const purchase = await (await subscribe()).refreshAfter('expire');
+    expect(purchase.renewalIntent).toBe('Lapse');
+    expect(purchase).not.toHaveProperty('cancelationReason');
+  });
+
+  it('ends a subscription whose latest payment was refunded', async () => {
+    const purchase = await (await subscribe()).refreshAfter('refund');
+    expect(purchase).toMatchObject({ cancelationReason: 'Customer', endedAt: expect.any(Number) });
   });
 });
 
-it('gives no reason for a subscription that ran its course', async () => {
-  const purchase = await (await subscribed()).after('expire');
-  expect(purchase.renewalIntent).toBe('Lapse');
-  expect(purchase).not.toHaveProperty('cancelationReason');
-});
-
-it('ends a subscription whose last payment was given back', async () => {
-  const purchase = await (await subscribed()).after('refund');
-  expect(purchase).toMatchObject({ cancelationReason: 'Customer', endedAt: expect.any(Number) });
-});
-
-it('calls a plan that the gateway has not a configuration error', async () => {
-  const { body } = await braintree.bought({ productId: 'monthly', type: 'paid subscription' });
-  const catalogue = { monthly: { type: 'paid subscription', amount: '9.99', currency: 'USD', planId: 'none' } };
-  await expect(braintree.validate(body, braintree.asking({}, { catalogue }))).rejects.toMatchObject({
-    code: 'InternalError',
-    message: expect.stringMatching(/configuration/),
+describe('validate (processor_b settings)', () => {
+  it('reports an unknown plan as a settings error', async () => {
+    const { body } = await braintree.buy({ productId: 'monthly', type: 'paid subscription' });
+    const catalogue = { monthly: { type: 'paid subscription', amount: '9.99', currency: 'USD', planId: 'none' } };
+    await expect(braintree.validate(body, braintree.createContext({}, { catalogue }))).rejects.toMatchObject({
+      code: 'InternalError',
+      message: expect.stringMatching(/^Braintree rejected the settings: /),
+    });
   });
 });

@@ -1,0 +1,38 @@
+import Stripe from 'stripe';
+import { ServiceError } from '../../shared/errors.ts';
+import * as commonErrors from '../api-errors.ts';
+
+const storeName = 'Stripe';
+
+export const unavailableError = (cause: unknown): ServiceError => commonErrors.unavailableError(storeName, cause);
+
+/** Creates the error for settings that Stripe rejected. `reason` is a public clause without a period. */
+export const invalidSettingsError = (reason: string, cause?: unknown): ServiceError =>
+  commonErrors.invalidSettingsError(storeName, reason, cause);
+
+/**
+ * Translates an error of the Stripe client to a `ServiceError`. Returns other errors unchanged.
+ *
+ * @see https://docs.stripe.com/api/errors
+ */
+export function toServiceError(error: unknown): unknown {
+  const { errors } = Stripe;
+  if (!(error instanceof errors.StripeError)) return error;
+  const cause = { type: error.type, code: error.code, requestId: error.requestId, message: error.message };
+  if (error instanceof errors.StripeAuthenticationError) return invalidSettingsError('secretKey is not valid', cause);
+  if (error instanceof errors.StripePermissionError) {
+    return invalidSettingsError('secretKey does not have the required permissions', cause);
+  }
+  if (error instanceof errors.StripeIdempotencyError) {
+    return new ServiceError('Conflict', 'The same operation is in progress.', { cause });
+  }
+  if (error instanceof errors.StripeCardError) {
+    return new ServiceError('InvalidPayload', 'The payment was declined.', { cause });
+  }
+  if (error instanceof errors.StripeInvalidRequestError) {
+    const isMissing = error.code === 'resource_missing' || error.statusCode === 404;
+    const message = isMissing ? 'The id is not found at Stripe.' : 'Stripe rejected the request.';
+    return new ServiceError('InvalidPayload', message, { cause });
+  }
+  return unavailableError(cause);
+}

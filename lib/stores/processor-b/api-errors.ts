@@ -1,0 +1,28 @@
+import { ServiceError } from '../../shared/errors.ts';
+import * as commonErrors from '../api-errors.ts';
+
+const storeName = 'Braintree';
+
+export const unavailableError = (cause: unknown): ServiceError => commonErrors.unavailableError(storeName, cause);
+
+/** Creates the error for settings that Braintree rejected. `reason` is a public clause without a period. */
+export const invalidSettingsError = (reason: string, cause?: unknown): ServiceError =>
+  commonErrors.invalidSettingsError(storeName, reason, cause);
+
+/** Translates an error of the Braintree client to a `ServiceError`. */
+export function toServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (isBraintreeError(error, 'authenticationError'))
+    return invalidSettingsError('publicKey or privateKey is not valid', error);
+  if (isBraintreeError(error, 'authorizationError')) {
+    return invalidSettingsError('the keys do not have the required permissions', error);
+  }
+  if (isBraintreeError(error, 'notFoundError')) {
+    return new ServiceError('InvalidPayload', 'The id is not found at Braintree.', { cause: error });
+  }
+  return unavailableError(error);
+}
+
+/** Whether the error is of this type of the Braintree client, such as `notFoundError`. */
+export const isBraintreeError = (error: unknown, type: string): boolean =>
+  error instanceof Error && 'type' in error && error.type === type;
