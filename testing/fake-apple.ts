@@ -112,9 +112,9 @@ export const createSignedRequest = (payload: object, changes: Partial<Validation
 export const validateSignedTransaction = async (
   customer: Customer,
   payload: object = buildTransactionPayload(),
-  changes: { request?: Partial<ValidationRequest>; asking?: Partial<StoreContext> } = {},
+  changes: { request?: Partial<ValidationRequest>; context?: Partial<StoreContext> } = {},
 ): Promise<StoreValidation> =>
   await storeA.validate(
     createSignedRequest(payload, changes.request),
-    createContext({ fetch: createAppStore({ Production: customer }).fetch, ...changes.asking }),
+    createContext({ fetch: createAppStore({ Production: customer }).fetch, ...changes.context }),
   );

@@ -5,67 +5,67 @@ import type { StoreContext } from '../../lib/stores/store-context.ts';
 import { createContext } from '../../testing/fake-apple.ts';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 
-const receiptOf = (name: string): string => readVector('apple/receipts', name).toString('utf8').trim();
+const readReceipt = (name: string): string => readVector('apple/receipts', name).toString('utf8').trim();
 
-/** Apple cannot be reached, and no root is trusted but Apple's own. */
-const withoutApple = (bundleId: string): StoreContext =>
+/** Creates a context without network access that trusts Apple's roots only. */
+const createOfflineContext = (bundleId: string): StoreContext =>
   createContext({
     settings: { bundleId, sharedSecret: 'secret' },
     now: () => Date.parse('2026-11-21'),
     extraRoots: [],
   });
 
-const validated = async (name: string, bundleId: string) =>
+const validate = async (name: string, bundleId: string) =>
   await storeA.validate(
-    { id: bundleId, type: 'application', transaction: { type: 'ios-store', appStoreReceipt: receiptOf(name) } },
-    withoutApple(bundleId),
+    { id: bundleId, type: 'application', transaction: { type: 'ios-store', appStoreReceipt: readReceipt(name) } },
+    createOfflineContext(bundleId),
   );
 
-interface Decoded {
+interface Attribute {
   readonly type: number;
   readonly value: Buffer;
 }
 
-/** The attributes of a receipt by a reader of its own, which knows nothing of ours. */
-const decoded = (set: Buffer): Decoded[] =>
+/** Parses the attributes of a receipt independently of the adapter's parser. */
+const parseAttributes = (set: Buffer): Attribute[] =>
   parseDerElements(findDerElement(set, [0]).content).map(({ content }) => {
     const [type, , value] = parseDerElements(content);
     return { type: Number(`0x${type?.content.toString('hex')}`), value: value?.content ?? Buffer.alloc(0) };
   });
 
-const textOf = (attributes: readonly Decoded[], type: number): string => {
-  const found = attributes.find((attribute) => attribute.type === type);
-  return found ? findDerElement(found.value, [0]).content.toString('utf8') : '';
+const readText = (attributes: readonly Attribute[], type: number): string => {
+  const attribute = attributes.find((candidate) => candidate.type === type);
+  return attribute ? findDerElement(attribute.value, [0]).content.toString('utf8') : '';
 };
 
-describeWithVectors('the real sandbox receipt', () => {
+describeWithVectors('validate (store_a) of a real sandbox receipt', () => {
   const bundleId = 'dev.bonzer.weeka.app';
 
-  it('is believed under the root of Apple while Apple cannot be reached, with a warning', async () => {
-    const { warning, scope, id, appDownload } = await validated('receipt-sandbox-g5', bundleId);
-    expect({ about: scope, id, appDownload }).toEqual({
-      about: 'application',
+  it('accepts the receipt with a warning if the App Store is unavailable', async () => {
+    const { warning, scope, id, appDownload } = await validate('receipt-sandbox-g5', bundleId);
+    expect({ scope, id, appDownload }).toEqual({
+      scope: 'application',
       id: bundleId,
       appDownload: { currentVersion: '2', originalVersion: '1.0' },
     });
-    expect(warning).toContain('Apple could not be reached');
+    expect(warning).toContain('The App Store is unavailable');
   });
 
-  it('holds exactly the purchases that an independent reader finds', async () => {
-    const message = Buffer.from(receiptOf('receipt-sandbox-g5'), 'base64');
+  it('returns the purchases that an independent parser finds', async () => {
+    const message = Buffer.from(readReceipt('receipt-sandbox-g5'), 'base64');
     const content = findDerElement(message, [0, 1, 0, 2, 1, 0]).content;
-    const expected = decoded(content)
+    const expected = parseAttributes(content)
       .filter(({ type }) => type === 17)
-      .map(({ value }) => decoded(value))
+      .map(({ value }) => parseAttributes(value))
       .map((purchase) => ({
-        transactionId: `store_a:${textOf(purchase, 1703)}`,
-        purchaseId: `store_a:${textOf(purchase, 1705)}`,
-        productId: `store_a:${textOf(purchase, 1702)}`,
-        purchaseDate: Date.parse(textOf(purchase, 1704)),
-        expirationDate: Date.parse(textOf(purchase, 1708)),
+        transactionId: `store_a:${readText(purchase, 1703)}`,
+        purchaseId: `store_a:${readText(purchase, 1705)}`,
+        productId: `store_a:${readText(purchase, 1702)}`,
+        purchaseDate: Date.parse(readText(purchase, 1704)),
+        expirationDate: Date.parse(readText(purchase, 1708)),
         sandbox: true,
       }));
-    const { observations } = await validated('receipt-sandbox-g5', bundleId);
+    const { observations } = await validate('receipt-sandbox-g5', bundleId);
     const transactions = observations.flatMap((observation) => observation.transactions);
     expect(expected).toHaveLength(2);
     expect(transactions).toEqual(expected.map((transaction) => expect.objectContaining(transaction)));
@@ -73,22 +73,22 @@ describeWithVectors('the real sandbox receipt', () => {
     expect(observations).toMatchObject([{ purchase: { ...last, purchaseDate: first?.purchaseDate } }]);
   });
 
-  it('is refused for another application, and when one of its bytes is changed', async () => {
-    await expect(validated('receipt-sandbox-g5', 'com.example.app')).rejects.toMatchObject({ code: 'InvalidPayload' });
-    const bytes = Buffer.from(receiptOf('receipt-sandbox-g5'), 'base64');
+  it('rejects the receipt for a different bundleId and after a changed byte', async () => {
+    await expect(validate('receipt-sandbox-g5', 'com.example.app')).rejects.toMatchObject({ code: 'InvalidPayload' });
+    const bytes = Buffer.from(readReceipt('receipt-sandbox-g5'), 'base64');
     bytes[300] = (bytes[300] ?? 0) ^ 1;
     const changed = { type: 'ios-store', appStoreReceipt: bytes.toString('base64') };
     await expect(
-      storeA.validate({ id: bundleId, type: 'application', transaction: changed }, withoutApple(bundleId)),
+      storeA.validate({ id: bundleId, type: 'application', transaction: changed }, createOfflineContext(bundleId)),
     ).rejects.toMatchObject({ code: 'InvalidPayload' });
   });
 });
 
-describeWithVectors('the receipt that Xcode made', () => {
-  it('is refused', async () => {
-    await expect(validated('receipt-xcode', 'net.zachariadis.cyclemaps')).rejects.toMatchObject({
+describeWithVectors('validate (store_a) of an Xcode receipt', () => {
+  it('throws InvalidPayload', async () => {
+    await expect(validate('receipt-xcode', 'net.zachariadis.cyclemaps')).rejects.toMatchObject({
       code: 'InvalidPayload',
-      message: expect.stringContaining("not Apple's"),
+      message: expect.stringContaining('not from Apple'),
     });
   });
 });

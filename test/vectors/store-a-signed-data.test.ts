@@ -17,48 +17,50 @@ import {
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 
 const samples = 'apple/apple-lib/tests/resources';
-const sample = (...path: string[]): string =>
+const readSample = (...path: string[]): string =>
   readVector(samples, ...path)
     .toString('utf8')
     .trim();
 
-describeWithVectors("samples of Apple's own tests", () => {
+describeWithVectors("verifyJws with the samples of Apple's tests", () => {
   const root = readVector(samples, 'certs/testCA.der');
   const roots = getSignedDataRoots([root]);
-  const official = createAppleVerifier(Environment.SANDBOX, { root, bundleId: 'com.example' });
+  const appleVerifier = createAppleVerifier(Environment.SANDBOX, { root, bundleId: 'com.example' });
 
   it.each([
-    ['transactionInfo', (jws: string) => official.verifyAndDecodeTransaction(jws)],
-    ['renewalInfo', (jws: string) => official.verifyAndDecodeRenewalInfo(jws)],
-    ['testNotification', (jws: string) => official.verifyAndDecodeNotification(jws)],
-  ])('%s says the same to both verifiers', async (name, verify) => {
-    const jws = sample('mock_signed_data', name);
+    ['transactionInfo', (jws: string) => appleVerifier.verifyAndDecodeTransaction(jws)],
+    ['renewalInfo', (jws: string) => appleVerifier.verifyAndDecodeRenewalInfo(jws)],
+    ['testNotification', (jws: string) => appleVerifier.verifyAndDecodeNotification(jws)],
+  ])("returns the same payload as Apple's library for %s", async (name, verify) => {
+    const jws = readSample('mock_signed_data', name);
     expect(verifyJws(jws, roots, Date.now())).toEqual(await verify(jws));
   });
 
-  it('a notification without certificates is believed by neither', async () => {
-    const jws = sample('mock_signed_data/missingX5CHeaderClaim');
+  it("rejects a notification without certificates, like Apple's library", async () => {
+    const jws = readSample('mock_signed_data/missingX5CHeaderClaim');
     expect(() => verifyJws(jws, roots, Date.now())).toThrow('x5c');
-    await expect(official.verifyAndDecodeNotification(jws)).rejects.toThrow();
+    await expect(appleVerifier.verifyAndDecodeNotification(jws)).rejects.toThrow();
   });
 
-  it('what Xcode signs is refused, whichever root is trusted', () => {
+  it('rejects data signed by Xcode', () => {
     for (const name of ['xcode-signed-app-transaction', 'xcode-signed-renewal-info', 'xcode-signed-transaction']) {
-      const jws = sample('xcode', name);
-      for (const trusted of [getSignedDataRoots([]), roots]) {
-        expect(() => verifyJws(jws, trusted, Date.now())).toThrow();
+      const jws = readSample('xcode', name);
+      for (const trustedRoots of [getSignedDataRoots([]), roots]) {
+        expect(() => verifyJws(jws, trustedRoots, Date.now())).toThrow();
       }
     }
   });
 
-  it.each(['xcode-app-receipt-empty', 'xcode-app-receipt-with-transaction'])('%s is refused', (name) => {
-    const trust = createVerificationContext({ root, bundleId: 'com.example.naturelab.backyardbirds.example' });
-    expect(() => verifyEvidence({ appStoreReceipt: sample('xcode', name) }, trust)).toThrow("not Apple's");
+  it.each(['xcode-app-receipt-empty', 'xcode-app-receipt-with-transaction'])('rejects %s', (name) => {
+    const verification = createVerificationContext({ root, bundleId: 'com.example.naturelab.backyardbirds.example' });
+    expect(() => verifyEvidence({ appStoreReceipt: readSample('xcode', name) }, verification)).toThrow(
+      'not from Apple',
+    );
   });
 
-  it('a receipt of iOS 6 is recognized as one that only Apple can verify', () => {
+  it('returns an iOS 6 receipt as unverified evidence', () => {
     const evidence = verifyEvidence(
-      { transactionReceipt: sample('mock_signed_data/legacyTransaction') },
+      { transactionReceipt: readSample('mock_signed_data/legacyTransaction') },
       createVerificationContext({ root }),
     );
     expect(evidence).toMatchObject({
@@ -69,18 +71,18 @@ describeWithVectors("samples of Apple's own tests", () => {
   });
 });
 
-describeWithVectors('chains of a test PKI', () => {
+describeWithVectors('verifyTransaction with chains of a test PKI', () => {
   const pki = 'apple/testpki';
-  const holder = (name: string, key: string) => ({
+  const readKeyedCertificate = (name: string, key: string) => ({
     name,
     der: readVector(pki, `${name}.der`),
     privateKey: createPrivateKey(readVector(pki, key)),
     publicKey: createPrivateKey(readVector(pki, key)),
   });
-  const chainOf = (leaf: string, intermediate: string): Pki => ({
-    root: holder('root_ca', 'testCA.key'),
-    intermediate: holder(intermediate, 'testIntermediate.key'),
-    leaf: holder(leaf, 'testLeaf.key'),
+  const readChain = (leaf: string, intermediate: string): Pki => ({
+    root: readKeyedCertificate('root_ca', 'testCA.key'),
+    intermediate: readKeyedCertificate(intermediate, 'testIntermediate.key'),
+    leaf: readKeyedCertificate(leaf, 'testLeaf.key'),
   });
 
   it.each([
@@ -89,34 +91,34 @@ describeWithVectors('chains of a test PKI', () => {
     ['leaf_cert_for_intermediate_ca_invalid_oid', 'intermediate_ca_invalid_oid', false],
     ['leaf_cert', 'intermediate_ca_invalid_oid', false],
     ['intermediate_ca', 'leaf_cert', false],
-  ])('%s under %s: both verifiers say %s', async (leaf, intermediate, isBelieved) => {
-    const jws = signJws(buildTransactionPayload(), chainOf(leaf, intermediate));
+  ])("agrees with Apple's library on %s under %s: %s", async (leaf, intermediate, isAccepted) => {
+    const jws = signJws(buildTransactionPayload(), readChain(leaf, intermediate));
     const root = readVector(pki, 'root_ca.der');
-    expect([isAcceptedByUs(jws, { root }), await isAcceptedByApple(jws, { root })]).toEqual([isBelieved, isBelieved]);
+    expect([isAcceptedByUs(jws, { root }), await isAcceptedByApple(jws, { root })]).toEqual([isAccepted, isAccepted]);
   });
 });
 
-describeWithVectors("Apple's real certificates", () => {
+describeWithVectors("verifyCertificateChain with Apple's certificates", () => {
   const chain = {
     leaf: readVector('apple/roots/prod-mac-app-store-signing-leaf.cer'),
     intermediate: readVector('apple/roots/AppleWWDRCA-G6.cer'),
   };
-  const at = (date: string) => () => verifyCertificateChain(chain, getSignedDataRoots([]), Date.parse(date));
+  const verifyAt = (date: string) => () => verifyCertificateChain(chain, getSignedDataRoots([]), Date.parse(date));
 
-  it('lead from the leaf of production to the root that we hold', () => {
-    expect(at('2026-06-01')().asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
+  it('accepts the production leaf under the pinned root', () => {
+    expect(verifyAt('2026-06-01')().asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
   });
 
-  it('lead nowhere outside of the validity of the leaf', () => {
-    expect(at('2025-09-01')).toThrow('not valid at the time');
-    expect(at('2027-11-01')).toThrow('not valid at the time');
+  it('rejects a signing date outside the validity of the leaf', () => {
+    expect(verifyAt('2025-09-01')).toThrow('not valid at the signing date');
+    expect(verifyAt('2027-11-01')).toThrow('not valid at the signing date');
   });
 
-  it('lead nowhere when the certificate of StoreKit testing stands in for one of them', () => {
+  it('rejects the StoreKit test certificate as leaf or intermediate', () => {
     const test = readVector('apple/roots/StoreKitTestCertificate.cer');
     const roots = getSignedDataRoots([]);
     expect(() => verifyCertificateChain({ leaf: test, intermediate: test }, roots, Date.parse('2026-06-01'))).toThrow(
-      'no trusted root',
+      'not issued by a trusted root',
     );
     expect(() => verifyCertificateChain({ ...chain, leaf: test }, roots, Date.parse('2026-06-01'))).toThrow(
       'chain is broken',

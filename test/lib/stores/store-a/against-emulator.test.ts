@@ -15,8 +15,8 @@ beforeAll(async () => {
 beforeEach(() => user.clock.set(startTime));
 afterAll(() => user.close());
 
-/** What an application may ask with: all the settings of the emulated store, or only some. */
-const use = (...names: readonly string[]): StoreContext => {
+/** Creates a context with all or only some settings of the emulated store. */
+const createStoreContext = (...names: readonly string[]): StoreContext => {
   const { now } = user.clock;
   const settings = Object.entries(user.settings('store_a')).filter(
     ([name]) => names.length === 0 || names.includes(name),
@@ -29,49 +29,54 @@ const use = (...names: readonly string[]): StoreContext => {
   });
 };
 
-const withApi = () => use('bundleId', 'appAppleId', 'issuerId', 'keyId', 'privateKey');
-const withSecret = () => use('bundleId', 'sharedSecret');
-const alone = () => use('bundleId');
+const withApi = () => createStoreContext('bundleId', 'appAppleId', 'issuerId', 'keyId', 'privateKey');
+const withSecret = () => createStoreContext('bundleId', 'sharedSecret');
+const withBundleId = () => createStoreContext('bundleId');
 
-/** The body that a client would send now. */
-const bodyOf = async (id: string, form: string): Promise<ValidationRequest> =>
+/** Returns the request body of a client. */
+const buildBody = async (id: string, form: string): Promise<ValidationRequest> =>
   (await user.control('GET', `/control/purchases/${id}?form=${form}`)).body.validate;
 
 const buy = async (order: object = {}): Promise<string> =>
   (await user.buy({ applicationUsername: `${Math.random()}`, ...order })).body.id;
 
-const purchaseIn = ({ observations, purchaseId }: StoreValidation): Purchase | undefined =>
+const findPurchase = ({ observations, purchaseId }: StoreValidation): Purchase | undefined =>
   observations.find(({ purchase }) => purchase.purchaseId === purchaseId)?.purchase;
 
-const look = async (id: string, form: string, with_: StoreContext) =>
-  purchaseIn(await storeA.validate(await bodyOf(id, form), with_));
-
-/** What each way of asking sees: the same, as far as Apple tells it in that way. */
-const ways = [
+/** All lookup methods must return the same state. */
+const lookups = [
   ['a signed transaction and the API', 'signed', withApi],
   ['a receipt and the API', 'receipt', withApi],
   ['a receipt and verifyReceipt', 'receipt', withSecret],
 ] as const;
 
-describe.each(ways)('by %s', (_title, form, asker) => {
-  const see = async (id: string) => await look(id, form, asker());
+describe.each(lookups)('validate (store_a) of an emulated purchase by %s', (_title, form, createLookupContext) => {
+  const validate = async (id: string) => await storeA.validate(await buildBody(id, form), createLookupContext());
+  const validatePurchase = async (id: string) => findPurchase(await validate(id));
 
-  it('a subscription runs, lapses and ends', async () => {
+  it('returns the cancelation and the end of a subscription', async () => {
     const id = await buy();
-    expect(await see(id)).toMatchObject({ productId: 'store_a:monthly', renewalIntent: 'Renew', sandbox: false });
+    expect(await validatePurchase(id)).toMatchObject({
+      productId: 'store_a:monthly',
+      renewalIntent: 'Renew',
+      sandbox: false,
+    });
     await user.act(id, 'cancel');
-    expect(await see(id)).toMatchObject({ renewalIntent: 'Lapse', expirationDate: Date.parse('2027-02-28T10:00:00Z') });
+    expect(await validatePurchase(id)).toMatchObject({
+      renewalIntent: 'Lapse',
+      expirationDate: Date.parse('2027-02-28T10:00:00Z'),
+    });
     await user.advance('P1M');
-    const ended = await see(id);
+    const ended = await validatePurchase(id);
     expect(ended).toMatchObject({ cancelationReason: 'Customer' });
     expect(ended && isActive(ended, user.clock.now())).toBe(false);
   });
 
-  it('a renewal is a second transaction of one purchase', async () => {
+  it('returns a renewal as the second transaction of the purchase', async () => {
     const id = await buy();
     await user.advance('P27D');
     await user.act(id, 'renew');
-    const { observations } = await storeA.validate(await bodyOf(id, form), asker());
+    const { observations } = await validate(id);
     expect(observations).toHaveLength(1);
     expect(observations[0]?.transactions).toHaveLength(2);
     expect(observations[0]?.purchase).toMatchObject({
@@ -81,67 +86,67 @@ describe.each(ways)('by %s', (_title, form, asker) => {
     });
   });
 
-  it('a failed payment leaves access in the grace period and takes it after', async () => {
+  it('returns access in the grace period and no access in the billing retry period', async () => {
     const id = await buy();
     await user.advance('P28D');
     await user.act(id, 'fail-payment');
-    const grace = await see(id);
+    const grace = await validatePurchase(id);
     expect(grace).toMatchObject({ isBillingRetryPeriod: true });
     expect(grace && isActive(grace, user.clock.now())).toBe(true);
     await user.act(id, 'fail-payment');
-    const retried = await see(id);
-    expect(retried).toMatchObject({ isBillingRetryPeriod: true, cancelationReason: 'System.BillingError' });
-    expect(retried && isActive(retried, user.clock.now())).toBe(false);
+    const billingRetry = await validatePurchase(id);
+    expect(billingRetry).toMatchObject({ isBillingRetryPeriod: true, cancelationReason: 'System.BillingError' });
+    expect(billingRetry && isActive(billingRetry, user.clock.now())).toBe(false);
     await user.act(id, 'recover');
-    const recovered = await see(id);
+    const recovered = await validatePurchase(id);
     expect(recovered && isActive(recovered, user.clock.now())).toBe(true);
     expect(recovered).not.toHaveProperty('cancelationReason');
   });
 
-  it('a refund ends it', async () => {
+  it('returns the refund of a purchase', async () => {
     const id = await buy();
     await user.advance('P1D');
     await user.act(id, 'refund');
-    const refunded = await see(id);
+    const refunded = await validatePurchase(id);
     expect(refunded).toMatchObject({
       endedAt: user.clock.now(),
       cancelationReason: expect.stringContaining('Customer'),
     });
   });
 
-  it('an upgrade moves the purchase to the other product', async () => {
+  it('returns the new product after an upgrade', async () => {
     const id = await buy();
     await user.buy({ productId: 'premium', type: 'paid subscription', priceMicros: 19_990_000 });
     await user.advance('P3D');
     await user.act(id, 'change-plan', { productId: 'premium' });
-    expect(await see(id)).toMatchObject({ purchaseId: `store_a:${id}`, productId: 'store_a:premium' });
+    expect(await validatePurchase(id)).toMatchObject({ purchaseId: `store_a:${id}`, productId: 'store_a:premium' });
   });
 
-  it('a price rise waits for consent', async () => {
+  it('returns the price consent status', async () => {
     const id = await buy();
     await user.act(id, 'raise-price');
-    expect(await see(id)).toMatchObject({ priceConsentStatus: 'Notified' });
+    expect(await validatePurchase(id)).toMatchObject({ priceConsentStatus: 'Notified' });
     await user.act(id, 'accept-price');
-    expect(await see(id)).toMatchObject({ priceConsentStatus: 'Agreed' });
+    expect(await validatePurchase(id)).toMatchObject({ priceConsentStatus: 'Agreed' });
   });
 
-  it('a trial is one, and its price is used up', async () => {
+  it('returns a free trial and the used introductory price', async () => {
     const id = await buy({ trial: true });
-    const validation = await storeA.validate(await bodyOf(id, form), asker());
-    expect(purchaseIn(validation)).toMatchObject({ isTrialPeriod: true, amountMicros: 0 });
+    const validation = await validate(id);
+    expect(findPurchase(validation)).toMatchObject({ isTrialPeriod: true, amountMicros: 0 });
     expect(validation.ineligibleForIntroPrice).toEqual(['monthly']);
   });
 
-  it('a sandbox purchase is found in the sandbox', async () => {
-    expect(await see(await buy({ sandbox: true }))).toMatchObject({ sandbox: true });
+  it('returns a sandbox purchase', async () => {
+    expect(await validatePurchase(await buy({ sandbox: true }))).toMatchObject({ sandbox: true });
   });
 
-  it('one account owns all that it bought', async () => {
+  it('returns all purchases of the account', async () => {
     const applicationUsername = `${Math.random()}`;
     const id = await buy({ applicationUsername });
     await buy({ applicationUsername, productId: 'coins', type: 'consumable', quantity: 3 });
     await buy({ applicationUsername, productId: 'hat', type: 'non consumable' });
-    const { observations, nativeTransaction } = await storeA.validate(await bodyOf(id, form), asker());
+    const { observations, nativeTransaction } = await validate(id);
     expect(observations.map(({ purchase }) => purchase.productId).sort()).toEqual([
       'store_a:coins',
       'store_a:hat',
@@ -150,55 +155,55 @@ describe.each(ways)('by %s', (_title, form, asker) => {
     expect(nativeTransaction).toMatchObject({ original_application_version: '1.2', transactionId: id });
   });
 
-  it('a family share belongs to the member', async () => {
+  it('returns a shared purchase of a family member', async () => {
     const id = await buy();
     const shared = (await user.act(id, 'share', { applicationUsername: `${Math.random()}` })).body.id;
-    expect(await see(shared)).toMatchObject({ isSharedPurchase: true, purchaseId: `store_a:${shared}` });
+    expect(await validatePurchase(shared)).toMatchObject({ isSharedPurchase: true, purchaseId: `store_a:${shared}` });
   });
 });
 
-describe('the emulated store', () => {
-  it.each(['signed', 'receipt'])('need not be asked to verify the %s form', async (form) => {
-    const { warning, observations } = await storeA.validate(await bodyOf(await buy(), form), alone());
+describe('storeA with the emulator', () => {
+  it.each(['signed', 'receipt'])('verifies the form %s by its signature alone', async (form) => {
+    const { warning, observations } = await storeA.validate(await buildBody(await buy(), form), withBundleId());
     expect(warning).toContain('signed receipt alone');
     expect(observations).toHaveLength(1);
   });
 
-  it('tells of the download that a client signs', async () => {
-    const { appDownload } = await storeA.validate(await bodyOf(await buy(), 'download'), withApi());
+  it('returns the versions of a signed app download', async () => {
+    const { appDownload } = await storeA.validate(await buildBody(await buy(), 'download'), withApi());
     expect(appDownload).toEqual({ currentVersion: '2.4', originalVersion: '1.2' });
   });
 
-  it('is asked again by what an observation keeps', async () => {
+  it('refreshes a purchase with the refresh token of an observation', async () => {
     const id = await buy();
-    const { observations } = await storeA.validate(await bodyOf(id, 'signed'), withApi());
+    const { observations } = await storeA.validate(await buildBody(id, 'signed'), withApi());
     await user.act(id, 'cancel');
-    const [again] = (await storeA.refresh?.(observations[0]?.refreshToken ?? {}, withApi())) ?? [];
-    expect(again?.purchase).toMatchObject({ purchaseId: `store_a:${id}`, renewalIntent: 'Lapse' });
+    const [refreshed] = (await storeA.refresh?.(observations[0]?.refreshToken ?? {}, withApi())) ?? [];
+    expect(refreshed?.purchase).toMatchObject({ purchaseId: `store_a:${id}`, renewalIntent: 'Lapse' });
   });
 
   it.each(['down', 'rate-limited', 'html', 'cut'])(
-    'that is %s leaves the signature to answer, or nothing',
+    'relies on the signature during the fault %s, or throws ConnectionFailed',
     async (fault) => {
       const id = await buy();
-      const body = await bodyOf(id, 'signed');
+      const body = await buildBody(id, 'signed');
       await user.addFault({ fault, times: 3 });
-      expect((await storeA.validate(body, withApi())).warning).toContain('could not be reached');
+      expect((await storeA.validate(body, withApi())).warning).toContain('The App Store is unavailable');
       await user.advance('P2M');
       await user.addFault({ fault, times: 3 });
       await expect(storeA.validate(body, withApi())).rejects.toMatchObject({ code: 'ConnectionFailed' });
       await user.control('DELETE', '/control/faults');
-      expect(purchaseIn(await storeA.validate(body, withApi()))).toMatchObject({
+      expect(findPurchase(await storeA.validate(body, withApi()))).toMatchObject({
         cancelationReason: expect.any(String),
       });
     },
   );
 
-  it('accepts its own settings and refuses others', async () => {
-    expect(await storeA.checkSettings(withApi(), { callStore: true })).toBe('Apple accepts the API key.');
-    const other = { ...withApi(), settings: { ...user.settings('store_a'), keyId: 'OTHER' } };
-    await expect(storeA.checkSettings(other, { callStore: true })).rejects.toMatchObject({ code: 'InternalError' });
-    await expect(storeA.validate(await bodyOf(await buy(), 'signed'), other)).rejects.toMatchObject({
+  it('accepts valid settings and rejects a wrong key id', async () => {
+    expect(await storeA.checkSettings(withApi(), { callStore: true })).toBe('The App Store accepted the API key.');
+    const context = { ...withApi(), settings: { ...user.settings('store_a'), keyId: 'OTHER' } };
+    await expect(storeA.checkSettings(context, { callStore: true })).rejects.toMatchObject({ code: 'InternalError' });
+    await expect(storeA.validate(await buildBody(await buy(), 'signed'), context)).rejects.toMatchObject({
       code: 'InternalError',
     });
   });

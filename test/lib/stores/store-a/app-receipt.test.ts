@@ -8,7 +8,7 @@ import { encodeReceipt, type ReceiptFields, signMessage } from '../../../../test
 import { createVerificationContext } from '../../../../testing/apple-verification.ts';
 
 const apple = createPki({ kind: 'rsa' });
-const trust = createVerificationContext({ root: apple.root.der });
+const verification = createVerificationContext({ root: apple.root.der });
 
 const purchase: ReceiptFields = {
   1701: 2,
@@ -37,40 +37,43 @@ const fields: ReceiptFields = {
 
 type Details = Parameters<typeof createPki>[0];
 
-/** Another chain under the same root. */
-function under({ intermediate = {}, leaf = {} }: NonNullable<Details>): Pki {
-  const middle = createCertificate(apple.root, 'ec', {
-    name: 'Middle',
+/** Creates a different chain under the same root. */
+function createChain({ intermediate = {}, leaf = {} }: NonNullable<Details>): Pki {
+  const certificate = createCertificate(apple.root, 'ec', {
+    name: 'Intermediate',
     isAuthority: true,
     marks: [intermediateOid],
     ...intermediate,
   });
   return {
     ...apple,
-    intermediate: middle,
-    leaf: createCertificate(middle, 'ec', { name: 'Leaf', marks: [leafOid], ...leaf }),
+    intermediate: certificate,
+    leaf: createCertificate(certificate, 'ec', { name: 'Leaf', marks: [leafOid], ...leaf }),
   };
 }
 
-const receipt = (pki: Pki = apple, changes: Parameters<typeof signMessage>[2] = {}, content: ReceiptFields = fields) =>
-  signMessage(encodeReceipt(content), pki, changes);
+const buildReceipt = (
+  pki: Pki = apple,
+  changes: Parameters<typeof signMessage>[2] = {},
+  content: ReceiptFields = fields,
+) => signMessage(encodeReceipt(content), pki, changes);
 
-const read = (message: Buffer, trusted = trust) => verifyAppReceipt(message.toString('base64'), trusted);
+const verify = (message: Buffer, context = verification) => verifyAppReceipt(message.toString('base64'), context);
 
-/** The same in BER: an octet string of indefinite length, cut into pieces. */
-function inPieces(content: Buffer): Buffer {
+/** Encodes an octet string in BER: with indefinite length and in two parts. */
+function encodeInParts(content: Buffer): Buffer {
   const middle = Math.floor(content.length / 2);
-  const pieces = [content.subarray(0, middle), content.subarray(middle)].map(octetString);
-  return Buffer.concat([Buffer.from([0x24, 0x80]), ...pieces, Buffer.from([0, 0])]);
+  const parts = [content.subarray(0, middle), content.subarray(middle)].map(octetString);
+  return Buffer.concat([Buffer.from([0x24, 0x80]), ...parts, Buffer.from([0, 0])]);
 }
 
-describe('a receipt file', () => {
-  it('is shown in the words of verifyReceipt', () => {
-    expect(read(receipt())).toEqual({
+describe('verifyAppReceipt', () => {
+  it('returns the content with the field names of verifyReceipt', () => {
+    expect(verify(buildReceipt())).toEqual({
       bundleId,
       environment: 'Production',
       createdAt: purchaseDate + 2 * dayMs,
-      record: {
+      receipt: {
         receipt_type: 'Production',
         bundle_id: bundleId,
         application_version: '2.4',
@@ -101,15 +104,15 @@ describe('a receipt file', () => {
   });
 
   it.each([
-    ['in BER with the content in pieces', { wrap: inPieces }],
+    ['in BER with the content in two parts', { wrap: encodeInParts }],
     ['with a SHA-1 digest', { digest: 'sha1' }],
-  ] as const)('%s says the same', (_title, changes) => {
-    expect(read(receipt(apple, changes))).toEqual(read(receipt()));
+  ] as const)('accepts a receipt %s', (_title, changes) => {
+    expect(verify(buildReceipt(apple, changes))).toEqual(verify(buildReceipt()));
   });
 
-  it('may hold no purchases', () => {
+  it('accepts a receipt without purchases', () => {
     const { 17: _purchases, ...empty } = fields;
-    expect(read(receipt(apple, {}, empty)).receipt.in_app).toEqual([]);
+    expect(verify(buildReceipt(apple, {}, empty)).receipt.in_app).toEqual([]);
   });
 
   it.each([
@@ -117,71 +120,83 @@ describe('a receipt file', () => {
     ['ProductionVPP', 'Production'],
     ['ProductionSandbox', 'Sandbox'],
     ['ProductionVPPSandbox', 'Sandbox'],
-  ])('of type %s comes from %s', (receiptType, environment) => {
-    expect(read(receipt(apple, {}, { ...fields, 0: receiptType })).environment).toBe(environment);
+  ])('converts the receipt type %s to the environment %s', (receiptType, environment) => {
+    expect(verify(buildReceipt(apple, {}, { ...fields, 0: receiptType })).environment).toBe(environment);
   });
 
-  it('of hundreds of purchases is read whole', () => {
+  it('returns all of 400 purchases', () => {
     const many = Array.from({ length: 400 }, (_, index) => ({ ...purchase, 1703: String(index) }));
-    expect(read(receipt(apple, {}, { ...fields, 17: many })).receipt.in_app).toHaveLength(400);
+    expect(verify(buildReceipt(apple, {}, { ...fields, 17: many })).receipt.in_app).toHaveLength(400);
   });
 
   it.each<readonly [string, () => Buffer, string]>([
-    ['of another application', () => receipt(apple, {}, { ...fields, 2: 'com.example.other' }), 'another application'],
-    ['of Xcode', () => receipt(apple, {}, { ...fields, 0: 'Xcode' }), 'no store issues Xcode receipts'],
-    ['without a date', () => receipt(apple, {}, { ...fields, 12: '' }), 'names no date'],
-    ['with an MD5 digest', () => receipt(apple, { digest: 'md5' }), 'neither SHA-256 nor SHA-1'],
-    ['with signed attributes', () => receipt(apple, { attributes: setOf() }), 'not well-formed'],
-    ['without certificates', () => receipt(apple, { certificates: [] }), 'certificates are missing'],
-    ['without the intermediate', () => receipt(apple, { certificates: [apple.leaf.der] }), 'certificates are missing'],
-    ['of another root', () => receipt(createPki()), 'no trusted root'],
-    ['of a leaf without its mark', () => receipt(under({ leaf: { marks: [] } })), 'not for signing receipts'],
     [
-      'of an intermediate without its mark',
-      () => receipt(under({ intermediate: { marks: [leafOid] } })),
+      'with the bundle id of another app',
+      () => buildReceipt(apple, {}, { ...fields, 2: 'com.example.other' }),
+      'another app',
+    ],
+    ['of type Xcode', () => buildReceipt(apple, {}, { ...fields, 0: 'Xcode' }), 'type Xcode are not accepted'],
+    ['without a creation date', () => buildReceipt(apple, {}, { ...fields, 12: '' }), 'creation date is missing'],
+    ['with an MD5 digest', () => buildReceipt(apple, { digest: 'md5' }), 'neither SHA-256 nor SHA-1'],
+    ['with signed attributes', () => buildReceipt(apple, { attributes: setOf() }), 'not valid DER'],
+    ['without certificates', () => buildReceipt(apple, { certificates: [] }), 'certificates of the signer are missing'],
+    [
+      'without the intermediate',
+      () => buildReceipt(apple, { certificates: [apple.leaf.der] }),
+      'certificates of the signer are missing',
+    ],
+    ['under an untrusted root', () => buildReceipt(createPki()), 'not issued by a trusted root'],
+    [
+      'of a leaf without its extension',
+      () => buildReceipt(createChain({ leaf: { marks: [] } })),
+      'not for signing receipts',
+    ],
+    [
+      'of an intermediate without its extension',
+      () => buildReceipt(createChain({ intermediate: { marks: [leafOid] } })),
       'not for signing',
     ],
     [
-      'of an intermediate that is no authority',
-      () => receipt(under({ intermediate: { isAuthority: false } })),
+      'of an intermediate that is not a certificate authority',
+      () => buildReceipt(createChain({ intermediate: { isAuthority: false } })),
       'broken',
     ],
     [
-      'created after its leaf had expired',
-      () => receipt(under({ leaf: { notAfter: new Date('2026-03-01') } })),
-      'not valid',
+      'created after the expiration of its leaf',
+      () => buildReceipt(createChain({ leaf: { notAfter: new Date('2026-03-01') } })),
+      'not valid at the signing date',
     ],
     [
-      'created before its leaf was valid',
-      () => receipt(under({ leaf: { notBefore: new Date('2026-04-01') } })),
-      'not valid',
+      'created before the validity of its leaf',
+      () => buildReceipt(createChain({ leaf: { notBefore: new Date('2026-04-01') } })),
+      'not valid at the signing date',
     ],
-    ['that is no signed message', () => sequence(explicit(0, octetString(Buffer.from('x')))), 'not well-formed'],
-  ])('%s is refused', (_title, message, reason) => {
-    expect(() => read(message())).toThrow(reason);
+    ['that is not a signed message', () => sequence(explicit(0, octetString(Buffer.from('x')))), 'not valid DER'],
+  ])('rejects a receipt %s', (_title, message, reason) => {
+    expect(() => verify(message())).toThrow(reason);
   });
 
-  it('with any one bit changed is refused or says the very same', () => {
-    const message = receipt();
-    const original = read(message);
-    let refused = 0;
-    for (let at = 0; at < message.length; at += 5) {
+  it('rejects a changed bit unless it changes nothing in the result', () => {
+    const message = buildReceipt();
+    const original = verify(message);
+    let rejections = 0;
+    for (let index = 0; index < message.length; index += 5) {
       const changed = Buffer.from(message);
-      changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8));
+      changed[index] = (changed[index] ?? 0) ^ (1 << (index % 8));
       try {
-        expect(read(changed)).toEqual(original);
+        expect(verify(changed)).toEqual(original);
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        refused += 1;
+        rejections += 1;
       }
     }
-    // The certificate of the root and some labels do not matter.
-    expect(refused).toBeGreaterThan(message.length / 5 / 2);
+    // The root certificate and some labels are not evaluated.
+    expect(rejections).toBeGreaterThan(message.length / 5 / 2);
   });
 
-  it('whose leaf has expired since is as good as on the day that it was made', () => {
-    const message = receipt(under({ leaf: { notAfter: new Date('2026-04-01') } }));
-    const trusted = createVerificationContext({ root: apple.root.der, now: Date.parse('2035-01-01') });
-    expect(read(message, trusted).createdAt).toBe(purchaseDate + 2 * dayMs);
+  it('accepts a receipt whose leaf has expired since the creation', () => {
+    const message = buildReceipt(createChain({ leaf: { notAfter: new Date('2026-04-01') } }));
+    const later = createVerificationContext({ root: apple.root.der, now: Date.parse('2035-01-01') });
+    expect(verify(message, later).createdAt).toBe(purchaseDate + 2 * dayMs);
   });
 });

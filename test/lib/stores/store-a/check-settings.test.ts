@@ -5,42 +5,43 @@ import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { bundleId } from '../../../../testing/apple-payloads.ts';
 import { apiSettings, createContext, failFetch, jsonResponse, textResponse } from '../../../../testing/fake-apple.ts';
 
-const checked = async (settings: unknown, fetch: StoreFetch = failFetch, callStore = true) =>
+/** Returns the result, or the code of the error. */
+const check = async (settings: unknown, fetch: StoreFetch = failFetch, callStore = true) =>
   await checkSettings(createContext({ settings, fetch }), { callStore }).catch(({ code }) => code);
 
-const accepted: StoreFetch = async () => jsonResponse(404, { errorCode: 4040010 });
-const refused: StoreFetch = async () => textResponse(401, 'Unauthenticated');
-const onlyInSandbox: StoreFetch = async (url) => (url.includes('sandbox') ? accepted(url) : refused(url));
+const acceptKey: StoreFetch = async () => jsonResponse(404, { errorCode: 4040010 });
+const rejectKey: StoreFetch = async () => textResponse(401, 'Unauthenticated');
+const acceptInSandbox: StoreFetch = async (url) => (url.includes('sandbox') ? acceptKey(url) : rejectKey(url));
 const { privateKey: rsaKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-describe('the settings of store_a', () => {
-  it('are accepted when Apple accepts the key', async () => {
-    expect(await checked(apiSettings, accepted)).toBe('Apple accepts the API key.');
-    expect(await checked(apiSettings, onlyInSandbox)).toContain('in the sandbox');
+describe('checkSettings (store_a)', () => {
+  it('accepts a key that production or the sandbox accepts', async () => {
+    expect(await check(apiSettings, acceptKey)).toBe('The App Store accepted the API key.');
+    expect(await check(apiSettings, acceptInSandbox)).toContain('in the sandbox');
   });
 
-  it('are refused when Apple refuses the key in both environments', async () => {
-    expect(await checked(apiSettings, refused)).toBe('InternalError');
+  it('throws InternalError if both environments reject the key', async () => {
+    expect(await check(apiSettings, rejectKey)).toBe('InternalError');
   });
 
-  it('cannot be checked while Apple cannot be reached, but their form can', async () => {
-    expect(await checked(apiSettings)).toBe('ConnectionFailed');
-    expect(await checked(apiSettings, failFetch, false)).toBe('The form is right.');
+  it('throws ConnectionFailed if the App Store is unavailable, unless callStore is false', async () => {
+    expect(await check(apiSettings)).toBe('ConnectionFailed');
+    expect(await check(apiSettings, failFetch, false)).toBe('The format is valid.');
   });
 
-  it('may do without a key', async () => {
-    expect(await checked({ bundleId })).toContain('signatures alone');
-    expect(await checked({ bundleId, sharedSecret: 'secret' })).toContain('shared secret');
+  it('accepts settings without an API key', async () => {
+    expect(await check({ bundleId })).toContain('signatures only');
+    expect(await check({ bundleId, sharedSecret: 'secret' })).toContain('shared secret');
   });
 
   it.each([
-    ['nothing', undefined],
-    ['no bundle id', { sharedSecret: 'secret' }],
-    ['half a key', { bundleId, keyId: 'KEY1' }],
-    ['a number that is none', { bundleId, appAppleId: '5' }],
-    ['a private key that is none', { ...apiSettings, privateKey: 'secret' }],
-    ['a private key of another kind', { ...apiSettings, privateKey: rsaKey.export({ type: 'pkcs8', format: 'pem' }) }],
-  ])('have a wrong form with %s', async (_title, settings) => {
-    expect(await checked(settings, accepted)).toBe('InvalidPayload');
+    ['missing settings', undefined],
+    ['a missing bundleId', { sharedSecret: 'secret' }],
+    ['an incomplete API key', { bundleId, keyId: 'KEY1' }],
+    ['an appAppleId that is not a number', { bundleId, appAppleId: '5' }],
+    ['a privateKey that is not PEM', { ...apiSettings, privateKey: 'secret' }],
+    ['an RSA privateKey', { ...apiSettings, privateKey: rsaKey.export({ type: 'pkcs8', format: 'pem' }) }],
+  ])('throws InvalidPayload for %s', async (_title, settings) => {
+    expect(await check(settings, acceptKey)).toBe('InvalidPayload');
   });
 });

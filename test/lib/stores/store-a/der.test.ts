@@ -7,8 +7,8 @@ import { parseChildren, parseDer, readInteger, readOctetString, readOid } from '
 const indefinite = (tag: number, ...content: Buffer[]): Buffer =>
   Buffer.concat([Buffer.from([tag, 0x80]), ...content, Buffer.from([0, 0])]);
 
-describe('the DER reader', () => {
-  it('reads what was written', () => {
+describe('parseDer', () => {
+  it('reads encoded values', () => {
     fc.assert(
       fc.property(fc.nat(2 ** 31 - 1), fc.uint8Array({ maxLength: 400 }), (count, bytes) => {
         const [number, octets] = parseChildren(parseDer(sequence(integer(count), octetString(bytes))));
@@ -24,35 +24,35 @@ describe('the DER reader', () => {
     },
   );
 
-  it('reads indefinite lengths inside one another, and octet strings in pieces', () => {
-    const pieces = indefinite(0x24, octetString(Buffer.from('ab')), indefinite(0x24, octetString(Buffer.from('cd'))));
-    const [first, second] = parseChildren(parseDer(indefinite(0x30, pieces, utf8String('end'))));
+  it('reads nested indefinite lengths and octet strings in several parts', () => {
+    const parts = indefinite(0x24, octetString(Buffer.from('ab')), indefinite(0x24, octetString(Buffer.from('cd'))));
+    const [first, second] = parseChildren(parseDer(indefinite(0x30, parts, utf8String('end'))));
     expect(readOctetString(first).toString()).toBe('abcd');
     expect(second?.content.toString()).toBe('end');
   });
 
   it.each([
-    ['nothing', ''],
-    ['a tag alone', '30'],
+    ['an empty buffer', ''],
+    ['a tag without a length', '30'],
     ['a length beyond the end', '3005'],
-    ['a length of more bytes than there are', '308400'],
+    ['a length with missing bytes', '308400'],
     ['a length of 126 bytes', '30fe'],
-    ['an indefinite length that never ends', '3080020101'],
-    ['an indefinite length of something that is not constructed', '04800000'],
-    ['a tag of several bytes', '3f810100'],
-  ])('refuses %s', (_title, hex) => {
+    ['an indefinite length without end', '3080020101'],
+    ['an indefinite length of a primitive value', '04800000'],
+    ['a tag of more than one byte', '3f810100'],
+  ])('rejects %s', (_title, hex) => {
     expect(() => parseDer(Buffer.from(hex, 'hex'))).toThrow(ServiceError);
   });
 
-  it('refuses what nests without end before it exhausts the stack', () => {
+  it('rejects deep nesting before it exhausts the stack', () => {
     const deep = Buffer.alloc(200_000, Buffer.from([0x30, 0x80]));
     expect(() => parseDer(deep)).toThrow(ServiceError);
-    const pieces = Buffer.alloc(200_000, Buffer.from([0x24, 0x80]));
-    expect(() => readOctetString(parseDer(pieces))).toThrow(ServiceError);
+    const parts = Buffer.alloc(200_000, Buffer.from([0x24, 0x80]));
+    expect(() => readOctetString(parseDer(parts))).toThrow(ServiceError);
   });
 
-  it('refuses a value of a million parts before it exhausts the memory', () => {
-    const crowd = sequence(Buffer.alloc(2_000_000, Buffer.from([0x05, 0x00])));
-    expect(() => parseChildren(parseDer(crowd))).toThrow(ServiceError);
+  it('rejects a value with a million children before it exhausts the memory', () => {
+    const value = sequence(Buffer.alloc(2_000_000, Buffer.from([0x05, 0x00])));
+    expect(() => parseChildren(parseDer(value))).toThrow(ServiceError);
   });
 });

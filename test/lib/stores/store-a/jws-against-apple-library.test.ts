@@ -8,45 +8,50 @@ import { isAcceptedByApple, isAcceptedByUs } from '../../../../testing/apple-ver
 const apple = createPki();
 const root = apple.root.der;
 const { intermediate } = apple;
-const issue = (details: object): Pki => ({
+const createLeaf = (details: object): Pki => ({
   ...apple,
   leaf: createCertificate(intermediate, 'ec', { name: 'Leaf', ...details }),
 });
-const lineage = (details: object): Pki => {
-  const other = createCertificate(apple.root, 'ec', {
+const createIntermediate = (details: object): Pki => {
+  const certificate = createCertificate(apple.root, 'ec', {
     name: 'Intermediate',
     isAuthority: true,
     marks: [intermediateOid],
     ...details,
   });
-  return { ...apple, intermediate: other, leaf: createCertificate(other, 'ec', { name: 'Leaf', marks: [leafOid] }) };
+  return {
+    ...apple,
+    intermediate: certificate,
+    leaf: createCertificate(certificate, 'ec', { name: 'Leaf', marks: [leafOid] }),
+  };
 };
 
 const notBefore = new Date('2026-01-01');
 const notAfter = new Date('2026-02-01');
 
-/** Chains under the trusted root, and some that only look like it. */
+/** Valid and invalid chains under the trusted root, and a chain under a root with the same name. */
 const chains: Readonly<Record<string, Pki>> = {
   apple,
-  'another root of the same name': createPki(),
-  'leaf without its mark': issue({}),
-  'leaf with the mark of the intermediate': issue({ marks: [intermediateOid] }),
-  'intermediate without its mark': lineage({ marks: [] }),
-  'intermediate with the mark of the leaf': lineage({ marks: [leafOid] }),
-  'intermediate that is no authority': lineage({ isAuthority: false }),
-  'leaf of a month': issue({ marks: [leafOid], notBefore, notAfter }),
-  'intermediate of a month': lineage({ notBefore, notAfter }),
-  'leaf of the root itself': {
+  'untrusted root with the same name': createPki(),
+  'leaf without its extension': createLeaf({}),
+  'leaf with the extension of the intermediate': createLeaf({ marks: [intermediateOid] }),
+  'intermediate without its extension': createIntermediate({ marks: [] }),
+  'intermediate with the extension of the leaf': createIntermediate({ marks: [leafOid] }),
+  'intermediate that is not a certificate authority': createIntermediate({ isAuthority: false }),
+  'leaf valid for one month': createLeaf({ marks: [leafOid], notBefore, notAfter }),
+  'intermediate valid for one month': createIntermediate({ notBefore, notAfter }),
+  'leaf issued by the root': {
     ...apple,
     leaf: createCertificate(apple.root, 'ec', { name: 'Leaf', marks: [leafOid] }),
   },
-  'leaf of another issuer': { ...apple, leaf: createPki().leaf },
-  'leaf with a longer key': issue({ marks: [leafOid], curve: 'P-384' }),
-  'leaf with a key of another curve': issue({ marks: [leafOid], curve: 'secp256k1' }),
+  'leaf of a different issuer': { ...apple, leaf: createPki().leaf },
+  'leaf with a longer key': createLeaf({ marks: [leafOid], curve: 'P-384' }),
+  'leaf with a secp256k1 key': createLeaf({ marks: [leafOid], curve: 'secp256k1' }),
 };
 
-const sometimes = <T>(usual: T, ...others: readonly T[]) =>
-  fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, { weight: 3, arbitrary: fc.constantFrom(...others) });
+/** Mostly the valid value, sometimes an alternative. */
+const mostly = <T>(valid: T, ...alternatives: readonly T[]) =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(valid) }, { weight: 3, arbitrary: fc.constantFrom(...alternatives) });
 
 const edges = [notBefore, notAfter].flatMap((edge) =>
   [-61, -60, -59, 59, 60, 61].map((seconds) => edge.getTime() + seconds * 1000),
@@ -55,34 +60,34 @@ const edges = [notBefore, notAfter].flatMap((edge) =>
 const payloads = fc.record(
   {
     signedDate: fc.oneof(fc.constantFrom(...edges), fc.date({ noInvalidDate: true }).map(Number)),
-    environment: sometimes('Production', 'Sandbox', 'Xcode', 'LocalTesting', 'production'),
-    bundleId: sometimes('com.example.app', 'com.example.other', 'com.example.app ', ''),
+    environment: mostly('Production', 'Sandbox', 'Xcode', 'LocalTesting', 'production'),
+    bundleId: mostly('com.example.app', 'com.example.other', 'com.example.app ', ''),
   },
   { requiredKeys: [] },
 );
 
 const orders: Readonly<Record<string, (x5c: string[]) => unknown>> = {
   usual: (x5c) => x5c,
-  swapped: ([leaf, middle, top]) => [middle, leaf, top],
+  swapped: ([leaf, intermediate, top]) => [intermediate, leaf, top],
   'leaf twice': ([leaf, , top]) => [leaf, leaf, top],
-  'without the root': ([leaf, middle]) => [leaf, middle],
+  'without the root': ([leaf, intermediate]) => [leaf, intermediate],
   'root twice': (x5c) => [...x5c, x5c[2]],
-  'root of anybody': ([leaf, middle]) => [leaf, middle, 'anything'],
-  'leaf encoded twice': ([leaf, middle, top]) => [Buffer.from(leaf ?? '').toString('base64'), middle, top],
+  'invalid root': ([leaf, intermediate]) => [leaf, intermediate, 'anything'],
+  'leaf encoded twice': ([leaf, intermediate, top]) => [Buffer.from(leaf ?? '').toString('base64'), intermediate, top],
   empty: () => [],
   text: (x5c) => x5c.join(),
   missing: () => undefined,
 };
 
-/** A token that is signed by the leaf's key, whatever else may be wrong with it. */
-const signed = fc
+/** Signed tokens, most of them with some invalid property. */
+const signedTokens = fc
   .record({
-    chain: sometimes('apple', ...Object.keys(chains)),
+    chain: mostly('apple', ...Object.keys(chains)),
     payload: payloads,
-    order: sometimes('usual', ...Object.keys(orders)),
-    alg: sometimes('ES256', 'none', 'HS256', 'ES384', 'RS256', 'es256', ''),
-    encoding: sometimes('ieee-p1363' as const, 'der' as const),
-    key: sometimes('leaf' as const, 'intermediate' as const, 'root' as const),
+    order: mostly('usual', ...Object.keys(orders)),
+    alg: mostly('ES256', 'none', 'HS256', 'ES384', 'RS256', 'es256', ''),
+    encoding: mostly('ieee-p1363' as const, 'der' as const),
+    key: mostly('leaf' as const, 'intermediate' as const, 'root' as const),
   })
   .map(({ chain, payload, order, alg, encoding, key }) => {
     const pki = chains[chain] ?? apple;
@@ -90,88 +95,94 @@ const signed = fc
     return signJws(buildTransactionPayload(payload), pki, { header: { alg, x5c }, key: pki[key].privateKey, encoding });
   });
 
-const good = signJws(buildTransactionPayload(), apple);
+const validToken = signJws(buildTransactionPayload(), apple);
 const alphabet = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ '];
 
-/** A good token with some characters replaced, left out or put in. */
-const damaged = fc
-  .array(fc.record({ at: fc.nat(good.length), length: fc.nat(2), text: fc.constantFrom('', ...alphabet) }), {
+/** A valid token with some characters replaced, removed or inserted. */
+const damagedTokens = fc
+  .array(fc.record({ index: fc.nat(validToken.length), length: fc.nat(2), text: fc.constantFrom('', ...alphabet) }), {
     minLength: 1,
     maxLength: 2,
   })
-  .map((cuts) => cuts.reduce((jws, { at, length, text }) => jws.slice(0, at) + text + jws.slice(at + length), good));
+  .map((edits) =>
+    edits.reduce((jws, { index, length, text }) => jws.slice(0, index) + text + jws.slice(index + length), validToken),
+  );
 
-/** A token whose leaf or intermediate certificate has one bit flipped; the token itself is signed again. */
-const withFlippedCertificate = fc
-  .record({ which: fc.constantFrom(0, 1), at: fc.nat(), bit: fc.nat(7) })
-  .map(({ which, at, bit }) => {
+/** Signed tokens with one flipped bit in the leaf or intermediate certificate. */
+const tokensWithDamagedCertificate = fc
+  .record({ position: fc.constantFrom(0, 1), index: fc.nat(), bit: fc.nat(7) })
+  .map(({ position, index, bit }) => {
     const x5c = toX5c(apple);
-    const der = Buffer.from(x5c[which] ?? '', 'base64');
-    der[at % der.length] = (der[at % der.length] ?? 0) ^ (1 << bit);
-    x5c[which] = der.toString('base64');
+    const der = Buffer.from(x5c[position] ?? '', 'base64');
+    der[index % der.length] = (der[index % der.length] ?? 0) ^ (1 << bit);
+    x5c[position] = der.toString('base64');
     return signJws(buildTransactionPayload(), apple, { header: { x5c } });
   });
 
-// A busy machine takes its time over thousands of chains.
-const patience = 120_000;
+// Creating thousands of chains is slow on a busy machine.
+const timeoutMs = 120_000;
 
-describe("our verifier and Apple's own", () => {
+describe("verifyTransaction and Apple's library", () => {
   it(
-    'believe the same of tokens that are signed but otherwise wrong or right',
+    'agree on signed tokens with and without invalid properties',
     async () => {
       const verdicts = new Set<boolean>();
-      await agreeOn(signed, 1500, verdicts);
+      await expectAgreement(signedTokens, 1500, verdicts);
       expect(verdicts.size).toBe(2);
     },
-    patience,
+    timeoutMs,
   );
 
   it(
-    'believe the same of damaged tokens',
+    'agree on damaged tokens',
     async () => {
-      await agreeOn(damaged, 1500);
+      await expectAgreement(damagedTokens, 1500);
     },
-    patience,
+    timeoutMs,
   );
 
   it(
-    'believe the same of tokens with a flipped bit in a certificate',
+    'agree on tokens with a flipped bit in a certificate',
     async () => {
-      await agreeOn(withFlippedCertificate, 1000);
+      await expectAgreement(tokensWithDamagedCertificate, 1000);
     },
-    patience,
+    timeoutMs,
   );
 
-  it.each(Object.keys(chains))('believe the same of each chain: %s', async (name) => {
-    const inTime = { signedDate: Date.parse('2026-01-15') };
-    await agreeOnOne(signJws(buildTransactionPayload(inTime), chains[name] ?? apple));
+  it.each(Object.keys(chains))('agree on the chain: %s', async (name) => {
+    const payload = { signedDate: Date.parse('2026-01-15') };
+    await verifyWithBoth(signJws(buildTransactionPayload(payload), chains[name] ?? apple));
   });
 
   it.each(edges.map((edge) => new Date(edge).toISOString()))(
-    'believe the same at %s, near the end of a certificate',
+    'agree at %s, close to the start or end of a certificate',
     async (date) => {
-      for (const chain of [chains['leaf of a month'], chains['intermediate of a month']]) {
-        await agreeOnOne(signJws(buildTransactionPayload({ signedDate: Date.parse(date) }), chain ?? apple));
+      for (const chain of [chains['leaf valid for one month'], chains['intermediate valid for one month']]) {
+        await verifyWithBoth(signJws(buildTransactionPayload({ signedDate: Date.parse(date) }), chain ?? apple));
       }
     },
   );
 
-  it('both believe the token that was damaged', async () => {
-    expect([isAcceptedByUs(good, { root }), await isAcceptedByApple(good, { root })]).toEqual([true, true]);
+  it('accept the token that the other tests damage', async () => {
+    expect([isAcceptedByUs(validToken, { root }), await isAcceptedByApple(validToken, { root })]).toEqual([true, true]);
   });
 });
 
-async function agreeOn(tokens: fc.Arbitrary<string>, numRuns: number, verdicts = new Set<boolean>()): Promise<void> {
+async function expectAgreement(
+  tokens: fc.Arbitrary<string>,
+  numRuns: number,
+  verdicts = new Set<boolean>(),
+): Promise<void> {
   await fc.assert(
     fc.asyncProperty(tokens, async (jws) => {
-      verdicts.add(await agreeOnOne(jws));
+      verdicts.add(await verifyWithBoth(jws));
     }),
     { numRuns },
   );
 }
 
-async function agreeOnOne(jws: string): Promise<boolean> {
-  const ours = isAcceptedByUs(jws, { root });
-  expect(ours).toBe(await isAcceptedByApple(jws, { root }));
-  return ours;
+async function verifyWithBoth(jws: string): Promise<boolean> {
+  const isAccepted = isAcceptedByUs(jws, { root });
+  expect(isAccepted).toBe(await isAcceptedByApple(jws, { root }));
+  return isAccepted;
 }

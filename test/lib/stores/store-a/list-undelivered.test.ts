@@ -5,10 +5,10 @@ import { dayMs, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createPki } from '../../../../testing/apple-pki.ts';
 import { signJws } from '../../../../testing/apple-signatures.ts';
 import { applePki, createContext, failFetch, jsonResponse, textResponse } from '../../../../testing/fake-apple.ts';
-import { about, payloadOf, received, sent, signatureOnly } from './notification-fixture.ts';
+import { appReference, buildDelivery, buildPayload, receive, signatureOnly } from './notification-fixture.ts';
 
 const now = purchaseDate + 400 * dayMs;
-const signed = (payload: object) => ({ signedPayload: signJws(payload, applePki), sendAttempts: [] });
+const toHistoryItem = (payload: object) => ({ signedPayload: signJws(payload, applePki), sendAttempts: [] });
 const unauthenticated = textResponse(401, 'Unauthenticated');
 
 interface Call {
@@ -17,8 +17,8 @@ interface Call {
   readonly body: { startDate: number; endDate: number; onlyFailures: boolean };
 }
 
-/** An Apple with pages of failed notifications, under tokens `1`, `2` and so on, and the questions that it got. */
-function failures(pages: readonly (readonly object[])[], sandbox = jsonResponse(200, { hasMore: false })) {
+/** Creates an App Store with pages of failed notifications in production. The page tokens are `1`, `2` and so on. */
+function createHistory(pages: readonly (readonly object[])[], sandbox = jsonResponse(200, { hasMore: false })) {
   const calls: Call[] = [];
   const fetch: StoreFetch = async (url, init) => {
     const { host, pathname, searchParams } = new URL(url);
@@ -37,15 +37,15 @@ function failures(pages: readonly (readonly object[])[], sandbox = jsonResponse(
   return { fetch, calls };
 }
 
-const missed = async (since: number, changes: Partial<StoreContext>) =>
+const listUndelivered = async (since: number, changes: Partial<StoreContext>) =>
   await storeA.listUndelivered?.(since, createContext({ now: () => now, ...changes }));
 
-describe('what Apple failed to deliver', () => {
-  it('is read from every page, as deliveries would have brought it', async () => {
-    const payloads = ['DID_RENEW', 'TEST', 'REFUND'].map((type) => payloadOf(type));
-    const { fetch, calls } = failures(payloads.map((payload) => [signed(payload)]));
-    const delivered = await Promise.all(payloads.map((payload) => received(sent(payload))));
-    expect(await missed(now - dayMs, { fetch })).toEqual(delivered.flat());
+describe('listUndelivered (store_a)', () => {
+  it('returns the notifications of all pages in the same form as receive', async () => {
+    const payloads = ['DID_RENEW', 'TEST', 'REFUND'].map((type) => buildPayload(type));
+    const { fetch, calls } = createHistory(payloads.map((payload) => [toHistoryItem(payload)]));
+    const delivered = await Promise.all(payloads.map((payload) => receive(buildDelivery(payload))));
+    expect(await listUndelivered(now - dayMs, { fetch })).toEqual(delivered.flat());
     expect(calls.map(({ host, token }) => `${host} ${token}`)).toEqual([
       'api.storekit.apple.com null',
       'api.storekit.apple.com 1',
@@ -55,51 +55,57 @@ describe('what Apple failed to deliver', () => {
     expect(calls[2]?.body).toEqual({ startDate: now - dayMs, endDate: now, onlyFailures: true });
   });
 
-  it('is asked for only as long as Apple remembers it', async () => {
-    const { fetch, calls } = failures([[]]);
-    await missed(purchaseDate, { fetch });
+  it("limits the start date to Apple's retention", async () => {
+    const { fetch, calls } = createHistory([[]]);
+    await listUndelivered(purchaseDate, { fetch });
     const [production, sandbox] = calls.map(({ body }) => (now - body.startDate) / dayMs);
     expect(production).toBeCloseTo(180, 0);
     expect(sandbox).toBeCloseTo(30, 0);
   });
 
-  it('leaves out what would not have been understood, and nothing else', async () => {
-    const odd = [
+  it('skips invalid notifications', async () => {
+    const invalid = [
       { signedPayload: 'garbage' },
-      { signedPayload: signJws(payloadOf('TEST'), createPki()) },
-      signed(payloadOf('TEST', { data: { ...about, bundleId: 'com.example.other' } })),
+      { signedPayload: signJws(buildPayload('TEST'), createPki()) },
+      toHistoryItem(buildPayload('TEST', { data: { ...appReference, bundleId: 'com.example.other' } })),
     ];
-    const { fetch } = failures([[...odd, signed(payloadOf('TEST'))]]);
-    expect(await missed(now - dayMs, { fetch })).toMatchObject([{ type: 'TEST' }]);
+    const { fetch } = createHistory([[...invalid, toHistoryItem(buildPayload('TEST'))]]);
+    expect(await listUndelivered(now - dayMs, { fetch })).toMatchObject([{ type: 'TEST' }]);
   });
 
-  it('ends where a page leads back to itself', async () => {
+  it('stops if a pagination token repeats', async () => {
     const fetch: StoreFetch = async () =>
-      jsonResponse(200, { notificationHistory: [signed(payloadOf('TEST'))], hasMore: true, paginationToken: 'same' });
-    expect(await missed(now - dayMs, { fetch })).toHaveLength(4);
+      jsonResponse(200, {
+        notificationHistory: [toHistoryItem(buildPayload('TEST'))],
+        hasMore: true,
+        paginationToken: 'same',
+      });
+    expect(await listUndelivered(now - dayMs, { fetch })).toHaveLength(4);
   });
 
-  it('is what the sandbox has while the application was never released', async () => {
-    const sandbox = jsonResponse(200, { notificationHistory: [signed(payloadOf('TEST'))], hasMore: false });
-    const { fetch: usual } = failures([], sandbox);
-    const fetch: StoreFetch = async (url, init) => (url.includes('sandbox') ? await usual(url, init) : unauthenticated);
-    expect(await missed(now - dayMs, { fetch })).toHaveLength(1);
+  it('returns the sandbox notifications of an app that has not been released', async () => {
+    const sandbox = jsonResponse(200, { notificationHistory: [toHistoryItem(buildPayload('TEST'))], hasMore: false });
+    const { fetch: fetchHistory } = createHistory([], sandbox);
+    const fetch: StoreFetch = async (url, init) =>
+      url.includes('sandbox') ? await fetchHistory(url, init) : unauthenticated;
+    expect(await listUndelivered(now - dayMs, { fetch })).toHaveLength(1);
   });
 
-  it('is nothing without an API key', async () => {
-    expect(await missed(now - dayMs, { ...signatureOnly, fetch: failFetch })).toEqual([]);
+  it('returns nothing without an API key', async () => {
+    expect(await listUndelivered(now - dayMs, { ...signatureOnly, fetch: failFetch })).toEqual([]);
   });
 
-  it.each<[string, StoreFetch, string]>([
-    ['Apple cannot be reached', failFetch, 'ConnectionFailed'],
+  it.each<[string, string, StoreFetch]>([
+    ['ConnectionFailed', 'the App Store is unavailable', failFetch],
     [
-      'a page fails',
-      async (url, init) => (url.includes('=1') ? textResponse(500, '') : await failures([[], []]).fetch(url, init)),
       'ConnectionFailed',
+      'a later page fails',
+      async (url, init) =>
+        url.includes('=1') ? textResponse(500, '') : await createHistory([[], []]).fetch(url, init),
     ],
-    ['Apple talks nonsense', async () => textResponse(200, '<html>'), 'ConnectionFailed'],
-    ['both environments refuse the key', async () => unauthenticated, 'InternalError'],
-  ])('is not taken for nothing when %s', async (_what, fetch, code) => {
-    await expect(missed(now - dayMs, { fetch })).rejects.toMatchObject({ code });
+    ['ConnectionFailed', 'the response is HTML', async () => textResponse(200, '<html>')],
+    ['InternalError', 'both environments reject the API key', async () => unauthenticated],
+  ])('throws %s if %s', async (code, _title, fetch) => {
+    await expect(listUndelivered(now - dayMs, { fetch })).rejects.toMatchObject({ code });
   });
 });

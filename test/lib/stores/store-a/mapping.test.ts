@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { isExpired } from '../../../../lib/purchases/purchase.ts';
 import {
   buildOneTimePayload,
@@ -9,10 +9,10 @@ import {
 import { type Customer, createSubscriber, validateSignedTransaction } from '../../../../testing/fake-apple.ts';
 
 const monthEnd = purchaseDate + 31 * dayMs;
-const later = { signedDate: monthEnd + 10 * dayMs };
-const afterTheEnd = { asking: { now: () => later.signedDate } };
+const afterEnd = { signedDate: monthEnd + 10 * dayMs };
+const validatedAfterEnd = { context: { now: () => afterEnd.signedDate } };
 
-const purchaseOf = async (
+const validatePurchase = async (
   customer: Customer,
   payload?: object,
   changes: Parameters<typeof validateSignedTransaction>[2] = {},
@@ -21,8 +21,8 @@ const purchaseOf = async (
   return observations[0]?.purchase;
 };
 
-describe('a subscription of store_a', () => {
-  it('carries what the signed transaction and the renewal say', async () => {
+describe('validate (store_a) of a subscription', () => {
+  it('maps all fields of the transaction and the renewal', async () => {
     const transaction = { appAccountToken: 'f6a3bd0e-0f5c-4f1c-9c3f-2f2b8b3f4a11', quantity: 1 };
     const { observations } = await validateSignedTransaction(createSubscriber(1, transaction));
     expect(observations).toEqual([
@@ -58,7 +58,7 @@ describe('a subscription of store_a', () => {
             amountMicros: 4_990_000,
           },
         ],
-        userTokens: ['f6a3bd0e-0f5c-4f1c-9c3f-2f2b8b3f4a11'],
+        userAliases: ['f6a3bd0e-0f5c-4f1c-9c3f-2f2b8b3f4a11'],
         refreshToken: { originalTransactionId: '1001', environment: 'Production' },
       },
     ]);
@@ -72,9 +72,9 @@ describe('a subscription of store_a', () => {
       {},
       { renewalIntent: 'Renew', isBillingRetryPeriod: false, expirationDate: monthEnd },
     ],
-    ['active and cancelled', 1, {}, { autoRenewStatus: 0 }, { renewalIntent: 'Lapse', expirationDate: monthEnd }],
-    ['a price rise not answered yet', 1, {}, { priceIncreaseStatus: 0 }, { priceConsentStatus: 'Notified' }],
-    ['a price rise consented to', 1, {}, { priceIncreaseStatus: 1 }, { priceConsentStatus: 'Agreed' }],
+    ['active and canceled', 1, {}, { autoRenewStatus: 0 }, { renewalIntent: 'Lapse', expirationDate: monthEnd }],
+    ['a price increase without consent', 1, {}, { priceIncreaseStatus: 0 }, { priceConsentStatus: 'Notified' }],
+    ['a price increase with consent', 1, {}, { priceIncreaseStatus: 1 }, { priceConsentStatus: 'Agreed' }],
     [
       'a free trial',
       1,
@@ -82,15 +82,15 @@ describe('a subscription of store_a', () => {
       {},
       { isTrialPeriod: true, amountMicros: 0 },
     ],
-    ['a free trial of an older payload', 1, { offerType: 1, price: 0 }, {}, { isTrialPeriod: true }],
+    ['a free trial without offerDiscountType', 1, { offerType: 1, price: 0 }, {}, { isTrialPeriod: true }],
     [
-      'a trial by a promotional offer',
+      'a free trial by a promotional offer',
       1,
       { offerType: 2, offerDiscountType: 'FREE_TRIAL', offerIdentifier: 'back' },
       {},
       { isTrialPeriod: true, discountId: 'back' },
     ],
-    ['a paid introduction', 1, { offerType: 1, offerDiscountType: 'PAY_AS_YOU_GO' }, {}, { isIntroPeriod: true }],
+    ['a paid introductory offer', 1, { offerType: 1, offerDiscountType: 'PAY_AS_YOU_GO' }, {}, { isIntroPeriod: true }],
     [
       'a promotional offer',
       1,
@@ -100,55 +100,51 @@ describe('a subscription of store_a', () => {
     ],
     ['an offer code', 1, { offerType: 3, offerIdentifier: 'code' }, {}, { discountId: 'code' }],
     ['a win-back offer', 1, { offerType: 4, offerIdentifier: 'win' }, {}, { discountId: 'win' }],
-    ['a family share', 1, { inAppOwnershipType: 'FAMILY_SHARED' }, {}, { isSharedPurchase: true, amountMicros: 0 }],
-    [
-      'a purchase in the currency of another country',
-      1,
-      { price: 1990, currency: 'EUR' },
-      {},
-      { amountMicros: 1_990_000, currency: 'EUR' },
-    ],
-  ])('in its first period: %s', async (_title, status, transaction, renewal, expected) => {
-    const purchase = await purchaseOf(createSubscriber(status, transaction, renewal));
+    ['a shared purchase', 1, { inAppOwnershipType: 'FAMILY_SHARED' }, {}, { isSharedPurchase: true, amountMicros: 0 }],
+    ['a price in EUR', 1, { price: 1990, currency: 'EUR' }, {}, { amountMicros: 1_990_000, currency: 'EUR' }],
+  ])('maps the first period: %s', async (_title, status, transaction, renewal, expected) => {
+    const purchase = await validatePurchase(createSubscriber(status, transaction, renewal));
     expect(purchase).toMatchObject(expected);
     expect(purchase).not.toHaveProperty('cancelationReason');
     expect(purchase && isExpired(purchase, purchaseDate + 60_000)).toBe(false);
   });
 
   it.each([
-    ['cancelled', 2, { expirationIntent: 1 }, { cancelationReason: 'Customer' }],
-    ['never paid', 2, { expirationIntent: 2 }, { cancelationReason: 'System.BillingError' }],
-    ['not consented to a price', 2, { expirationIntent: 3 }, { cancelationReason: 'Customer.PriceIncrease' }],
-    ['product gone', 2, { expirationIntent: 4 }, { cancelationReason: 'System.ProductUnavailable' }],
+    ['canceled by the customer', 2, { expirationIntent: 1 }, { cancelationReason: 'Customer' }],
+    ['payment failed', 2, { expirationIntent: 2 }, { cancelationReason: 'System.BillingError' }],
+    ['no consent to a price increase', 2, { expirationIntent: 3 }, { cancelationReason: 'Customer.PriceIncrease' }],
+    ['product not available', 2, { expirationIntent: 4 }, { cancelationReason: 'System.ProductUnavailable' }],
     ['other reason', 2, { expirationIntent: 5 }, { cancelationReason: 'Unknown' }],
-    ['new reason', 2, { expirationIntent: 17 }, { cancelationReason: 'Unknown' }],
+    ['unknown reason', 2, { expirationIntent: 17 }, { cancelationReason: 'Unknown' }],
     ['no reason', 2, {}, { cancelationReason: 'Unknown' }],
     [
-      'payment being retried',
+      'billing retry',
       3,
       { isInBillingRetryPeriod: true },
       { cancelationReason: 'System.BillingError', isBillingRetryPeriod: true, renewalIntent: 'Renew' },
     ],
-  ])('after its end: %s', async (_title, status, renewal, expected) => {
-    const purchase = await purchaseOf(
-      createSubscriber(status, later, { ...later, ...renewal }),
+  ])('maps an expired subscription: %s', async (_title, status, renewal, expected) => {
+    const purchase = await validatePurchase(
+      createSubscriber(status, afterEnd, { ...afterEnd, ...renewal }),
       undefined,
-      afterTheEnd,
+      validatedAfterEnd,
     );
     expect(purchase).toMatchObject({ expirationDate: monthEnd, ...expected });
-    expect(purchase && isExpired(purchase, later.signedDate)).toBe(true);
+    expect(purchase && isExpired(purchase, afterEnd.signedDate)).toBe(true);
   });
 
-  it('lapses once it has expired, whatever the renewal still says', async () => {
-    expect(await purchaseOf(createSubscriber(2, later, later), undefined, afterTheEnd)).toMatchObject({
-      renewalIntent: 'Lapse',
-    });
+  it('returns the renewal intent Lapse for an expired subscription that still renews', async () => {
+    expect(await validatePurchase(createSubscriber(2, afterEnd, afterEnd), undefined, validatedAfterEnd)).toMatchObject(
+      {
+        renewalIntent: 'Lapse',
+      },
+    );
   });
 
-  it('is open until the end of its grace period, although Apple may not call that a billing retry', async () => {
+  it('extends access to the end of the grace period even if isInBillingRetryPeriod is false', async () => {
     const grace = { gracePeriodExpiresDate: monthEnd + 16 * dayMs, isInBillingRetryPeriod: false };
-    const customer = createSubscriber(4, later, { ...later, ...grace });
-    const { observations } = await validateSignedTransaction(customer, undefined, afterTheEnd);
+    const customer = createSubscriber(4, afterEnd, { ...afterEnd, ...grace });
+    const { observations } = await validateSignedTransaction(customer, undefined, validatedAfterEnd);
     expect(observations[0]?.purchase).toMatchObject({
       expirationDate: monthEnd + 16 * dayMs,
       isBillingRetryPeriod: true,
@@ -156,26 +152,26 @@ describe('a subscription of store_a', () => {
     expect(observations[0]?.transactions).toHaveLength(1);
   });
 
-  it('that Apple calls active a moment after its date stays open until Apple is asked again', async () => {
-    const justAfter = monthEnd + 30_000;
-    const purchase = await purchaseOf(createSubscriber(1, { signedDate: justAfter }), undefined, {
-      asking: { now: () => justAfter },
+  it('extends an active subscription with a past expiration date by less than an hour', async () => {
+    const justAfterEnd = monthEnd + 30_000;
+    const purchase = await validatePurchase(createSubscriber(1, { signedDate: justAfterEnd }), undefined, {
+      context: { now: () => justAfterEnd },
     });
-    expect(purchase && isExpired(purchase, justAfter)).toBe(false);
-    expect(purchase && isExpired(purchase, justAfter + 3_600_000)).toBe(true);
+    expect(purchase && isExpired(purchase, justAfterEnd)).toBe(false);
+    expect(purchase && isExpired(purchase, justAfterEnd + 3_600_000)).toBe(true);
   });
 
-  it('that Apple calls expired is so, even before the date of its transaction', async () => {
-    const purchase = await purchaseOf(createSubscriber(2));
+  it('ends an expired subscription before the expiration date of its transaction', async () => {
+    const purchase = await validatePurchase(createSubscriber(2));
     expect(purchase && isExpired(purchase, purchaseDate + 60_000)).toBe(true);
   });
 
   it.each([
-    ['refunded for a technical problem', { revocationReason: 1 }, 'Customer.TechnicalIssues'],
-    ['refunded for another reason', { revocationReason: 0 }, 'Customer.OtherReason'],
-    ['refunded for a reason of the future', { revocationReason: 9 }, 'Unknown'],
-    ['taken from a family member', { revocationType: 'FAMILY_REVOKE' }, 'Customer.OtherReason'],
-  ])('%s has ended at that moment', async (_title, revocation, cancelationReason) => {
+    ['a refund for a technical issue', { revocationReason: 1 }, 'Customer.TechnicalIssues'],
+    ['a refund for another reason', { revocationReason: 0 }, 'Customer.OtherReason'],
+    ['a refund for an unknown reason', { revocationReason: 9 }, 'Unknown'],
+    ['a revocation from a family member', { revocationType: 'FAMILY_REVOKE' }, 'Customer.OtherReason'],
+  ])('ends the purchase at the date of %s', async (_title, revocation, cancelationReason) => {
     const revocationDate = purchaseDate + 3 * dayMs;
     const state = { revocationDate, signedDate: revocationDate, ...revocation };
     const { observations } = await validateSignedTransaction(
@@ -190,16 +186,16 @@ describe('a subscription of store_a', () => {
     expect(observations[0]?.transactions).toMatchObject([{ refundedAt: revocationDate }]);
   });
 
-  it('goes on when an old period of it is refunded', async () => {
-    const old = buildTransactionPayload({ revocationDate: purchaseDate + 40 * dayMs, revocationReason: 0 });
+  it('continues after the refund of a past period', async () => {
+    const refunded = buildTransactionPayload({ revocationDate: purchaseDate + 40 * dayMs, revocationReason: 0 });
     const renewed = buildTransactionPayload({
       transactionId: '1002',
       purchaseDate: monthEnd,
       expiresDate: monthEnd + 30 * dayMs,
       signedDate: monthEnd + 10 * dayMs,
     });
-    const customer = { ...createSubscriber(1, renewed), transactions: [renewed, old] };
-    const { observations } = await validateSignedTransaction(customer, undefined, afterTheEnd);
+    const customer = { ...createSubscriber(1, renewed), transactions: [renewed, refunded] };
+    const { observations } = await validateSignedTransaction(customer, undefined, validatedAfterEnd);
     const [{ purchase, transactions } = { purchase: undefined, transactions: [] }] = observations;
     expect(purchase).toMatchObject({
       transactionId: 'store_a:1002',
@@ -214,7 +210,7 @@ describe('a subscription of store_a', () => {
     ]);
   });
 
-  it('whose latest period is refunded ends, and keeps the transaction before as its last one', async () => {
+  it('ends after the refund of the latest period and returns the transaction before it', async () => {
     const revocationDate = monthEnd + dayMs;
     const renewed = buildTransactionPayload({
       transactionId: '1002',
@@ -224,7 +220,7 @@ describe('a subscription of store_a', () => {
       revocationReason: 0,
     });
     const customer = { ...createSubscriber(5, renewed), transactions: [buildTransactionPayload(), renewed] };
-    const purchase = await purchaseOf(customer, undefined, afterTheEnd);
+    const purchase = await validatePurchase(customer, undefined, validatedAfterEnd);
     expect(purchase).toMatchObject({
       transactionId: 'store_a:1001',
       endedAt: revocationDate,
@@ -232,7 +228,7 @@ describe('a subscription of store_a', () => {
     });
   });
 
-  it('follows the product that the customer changed to, and is one purchase still', async () => {
+  it('changes the product of the same purchase after an upgrade', async () => {
     const upgradedAt = purchaseDate + 5 * dayMs;
     const basic = buildTransactionPayload({ isUpgraded: true, expiresDate: upgradedAt, signedDate: upgradedAt });
     const premium = buildTransactionPayload({
@@ -257,25 +253,25 @@ describe('a subscription of store_a', () => {
     ]);
   });
 
-  test('a replaced transaction of which nothing newer is known has ended as replaced', async () => {
+  it('ends a replaced transaction without a successor with the reason System.Replaced', async () => {
     const replaced = buildTransactionPayload({ isUpgraded: true });
-    const purchase = await purchaseOf({ transactions: [replaced] }, replaced);
+    const purchase = await validatePurchase({ transactions: [replaced] }, replaced);
     expect(purchase).toMatchObject({ cancelationReason: 'System.Replaced', endedAt: purchaseDate + 60_000 });
   });
 
-  it('of which Apple tells a status of the future is judged by its dates', async () => {
-    expect(await purchaseOf(createSubscriber(9))).toMatchObject({ expirationDate: monthEnd });
+  it('uses the dates of the transaction for an unknown status', async () => {
+    expect(await validatePurchase(createSubscriber(9))).toMatchObject({ expirationDate: monthEnd });
   });
 });
 
-describe('other products of store_a', () => {
+describe('validate (store_a) of other products', () => {
   it.each([
     ['Consumable', 'consumable'],
     ['Non-Consumable', 'non consumable'],
     ['Non-Renewing Subscription', 'non renewing subscription'],
-  ] as const)('a %s is a purchase of its own', async (type, productType) => {
+  ] as const)('maps a %s to a purchase without subscription fields', async (type, productType) => {
     const payload = buildOneTimePayload(type, { quantity: 3, price: 14_970 });
-    const purchase = await purchaseOf({ transactions: [payload] }, payload);
+    const purchase = await validatePurchase({ transactions: [payload] }, payload);
     expect(purchase).toMatchObject({
       productType,
       purchaseId: 'store_a:1001',
@@ -288,12 +284,12 @@ describe('other products of store_a', () => {
     }
   });
 
-  it('end when they are refunded', async () => {
+  it('ends a refunded purchase', async () => {
     const payload = buildOneTimePayload('Non-Consumable', {
       revocationDate: purchaseDate + dayMs,
       revocationReason: 1,
     });
-    const purchase = await purchaseOf({ transactions: [payload] }, payload);
+    const purchase = await validatePurchase({ transactions: [payload] }, payload);
     expect(purchase).toMatchObject({ endedAt: purchaseDate + dayMs, cancelationReason: 'Customer.TechnicalIssues' });
     expect(purchase).not.toHaveProperty('expirationDate');
   });
@@ -304,7 +300,7 @@ describe('other products of store_a', () => {
     [10, 'Day', '2026-03-11T10:00:00Z'],
     [1, 'Year', '2027-03-01T10:00:00Z'],
   ] as const)(
-    'a non-renewing subscription lasts the %d %s of the request',
+    'applies the billing period %d %s to a non-renewing subscription',
     async (billingPeriod, billingPeriodUnit, end) => {
       const payload = buildOneTimePayload('Non-Renewing Subscription');
       const request = {
@@ -319,22 +315,22 @@ describe('other products of store_a', () => {
     },
   );
 
-  it('do not last the billing period that a client sends along with a consumable', async () => {
+  it('ignores the billing period of a consumable', async () => {
     const payload = buildOneTimePayload('Consumable');
     const request = { id: 'consumable', type: 'consumable', billingPeriod: 1, billingPeriodUnit: 'Month' } as const;
     const { observations } = await validateSignedTransaction({ transactions: [payload] }, payload, { request });
     expect(observations[0]?.purchase).not.toHaveProperty('expirationDate');
   });
 
-  it('are sandbox purchases when they were made there', async () => {
+  it('marks purchases of the sandbox environment', async () => {
     const payload = buildOneTimePayload('Consumable', { environment: 'Sandbox' });
     const { observations } = await validateSignedTransaction({}, payload, {
-      asking: { settings: { bundleId: payload.bundleId } },
+      context: { settings: { bundleId: payload.bundleId } },
     });
     expect(observations).toMatchObject([{ purchase: { sandbox: true }, transactions: [{ sandbox: true }] }]);
   });
 
-  it('are counted once each, at the price that the store tells', async () => {
+  it('returns a duplicate transaction once, with the amount of the store', async () => {
     const payload = buildOneTimePayload('Consumable');
     const request = { id: 'consumable', type: 'consumable', priceMicros: 1, currency: 'EUR' } as const;
     const { observations } = await validateSignedTransaction({ transactions: [payload, payload] }, payload, {
@@ -347,21 +343,21 @@ describe('other products of store_a', () => {
   });
 });
 
-describe('the introductory price', () => {
-  it('is used up for every product of the group that was ever bought', async () => {
+describe('ineligibleForIntroPrice (store_a)', () => {
+  it('contains all purchased products of the subscription group', async () => {
     const trial = buildTransactionPayload({ offerType: 1, offerDiscountType: 'FREE_TRIAL' });
-    const other = buildTransactionPayload({ transactionId: '1002', productId: 'yearly', purchaseDate: monthEnd });
-    const foreign = buildTransactionPayload({
+    const yearly = buildTransactionPayload({ transactionId: '1002', productId: 'yearly', purchaseDate: monthEnd });
+    const otherGroup = buildTransactionPayload({
       transactionId: '2001',
       originalTransactionId: '2001',
       productId: 'news',
       subscriptionGroupIdentifier: 'group-2',
     });
-    const { ineligibleForIntroPrice } = await validateSignedTransaction({ transactions: [trial, other, foreign] });
+    const { ineligibleForIntroPrice } = await validateSignedTransaction({ transactions: [trial, yearly, otherGroup] });
     expect([...ineligibleForIntroPrice].sort()).toEqual(['monthly', 'yearly']);
   });
 
-  it('is not used up by an offer code or by buying at the full price', async () => {
+  it('does not list products after an offer code or a purchase at the full price', async () => {
     const { ineligibleForIntroPrice } = await validateSignedTransaction(
       createSubscriber(1, { offerType: 3, offerDiscountType: 'FREE_TRIAL' }),
     );

@@ -14,22 +14,22 @@ import type { Pki } from '../../../../testing/apple-pki.ts';
 import { signJws } from '../../../../testing/apple-signatures.ts';
 import { applePki, createContext } from '../../../../testing/fake-apple.ts';
 
-/** What a notification of a test says of a purchase. */
-export interface Told {
+/** The content of a notification that concerns a purchase. */
+export interface NotificationInput {
   readonly type: string;
-  readonly at?: number;
+  readonly occurredAt?: number;
   readonly status?: number;
   readonly transaction?: object;
   readonly renewal?: object;
 }
 
-/** Settings without an API key: what Apple signed is all there is. */
+/** Settings without an API key: only signed data can be used. */
 export const signatureOnly = { settings: { bundleId, appAppleId } };
 
-export const about = { appAppleId, bundleId, bundleVersion: '1.2.3', environment: 'Production' };
+export const appReference = { appAppleId, bundleId, bundleVersion: '1.2.3', environment: 'Production' };
 
-/** The payload of a notification, by its type with the subtype after a dot. */
-export function payloadOf(type: string, changes: object = {}) {
+/** Builds the payload of a notification. `type` contains the subtype after a dot. */
+export function buildPayload(type: string, changes: object = {}) {
   const [notificationType, subtype] = type.split('.');
   return {
     notificationType,
@@ -37,47 +37,55 @@ export function payloadOf(type: string, changes: object = {}) {
     notificationUUID: randomUUID(),
     version: '2.0',
     signedDate: purchaseDate + 60_000,
-    data: about,
+    data: appReference,
     ...changes,
   };
 }
 
-/** A notification with its parts signed. */
-export const notificationOf = ({ type, at = purchaseDate + 60_000, status, transaction, renewal }: Told) =>
-  payloadOf(type, {
-    signedDate: at,
+/** Builds the payload of a notification with signed transaction and renewal. */
+export const buildPurchasePayload = ({
+  type,
+  occurredAt = purchaseDate + 60_000,
+  status,
+  transaction,
+  renewal,
+}: NotificationInput) =>
+  buildPayload(type, {
+    signedDate: occurredAt,
     data: {
-      ...about,
+      ...appReference,
       ...(status !== undefined && { status }),
       ...(transaction && {
-        signedTransactionInfo: signJws(buildTransactionPayload({ signedDate: at, ...transaction }), applePki),
+        signedTransactionInfo: signJws(buildTransactionPayload({ signedDate: occurredAt, ...transaction }), applePki),
       }),
-      ...(renewal && { signedRenewalInfo: signJws(buildRenewalPayload({ signedDate: at, ...renewal }), applePki) }),
+      ...(renewal && {
+        signedRenewalInfo: signJws(buildRenewalPayload({ signedDate: occurredAt, ...renewal }), applePki),
+      }),
     },
   });
 
-/** The notification as Apple sends it. */
-export const sent = (payload: object, pki: Pki = applePki): RawNotification =>
-  posted({ signedPayload: signJws(payload, pki) });
+/** Builds the HTTP request that delivers a notification. */
+export const buildDelivery = (payload: object, pki: Pki = applePki): RawNotification =>
+  buildRequest({ signedPayload: signJws(payload, pki) });
 
-export const posted = (body: object | string): RawNotification => ({
+export const buildRequest = (body: object | string): RawNotification => ({
   method: 'POST',
   body: typeof body === 'string' ? body : JSON.stringify(body),
   headers: { 'content-type': 'application/json' },
   query: {},
 });
 
-export const received = async (raw: RawNotification, changes: Partial<StoreContext> = {}) =>
+export const receive = async (raw: RawNotification, changes: Partial<StoreContext> = {}) =>
   (await storeA.receive?.(raw, createContext(changes)))?.notifications ?? [];
 
-/** What comes of a notification on its way through a queue. */
-export async function noticed(
-  told: Told,
+/** Receives a notification, passes it through JSON as the queue does, and observes it. */
+export async function observeNotification(
+  input: NotificationInput,
   changes: Partial<StoreContext> = signatureOnly,
 ): Promise<ObservedNotification> {
-  const [message] = await received(sent(notificationOf(told)), changes);
-  const queued = v.parse(StoreNotification, JSON.parse(JSON.stringify(message)));
-  const noticed = await storeA.observe?.(queued, createContext(changes));
-  if (!noticed) throw new Error('store_a observes nothing');
-  return noticed;
+  const [notification] = await receive(buildDelivery(buildPurchasePayload(input)), changes);
+  const queued = v.parse(StoreNotification, JSON.parse(JSON.stringify(notification)));
+  const observed = await storeA.observe?.(queued, createContext(changes));
+  if (!observed) throw new Error('store_a does not implement observe.');
+  return observed;
 }

@@ -51,18 +51,21 @@ const rows = types
   .split('\n')
   .map((row) => row.trim().split(' ') as [string, string]);
 
-describe('the reason of a type of store_a', () => {
-  it.each(rows)('is, for %s, %s', (type, reason) => {
+describe('toNotificationReason (store_a)', () => {
+  it.each(rows)('converts %s to %s', (type, reason) => {
     expect(toNotificationReason(type)).toBe(reason);
   });
 
-  it.each(['', 'SOMETHING_NEW', 'DID_RENEW.SOMETHING_NEW', 'constructor', 'toString'])('is OTHER for %j', (type) => {
-    expect(toNotificationReason(type)).toBe('OTHER');
-  });
+  it.each(['', 'SOMETHING_NEW', 'DID_RENEW.SOMETHING_NEW', 'constructor', 'toString'])(
+    'converts the unknown type %j to OTHER',
+    (type) => {
+      expect(toNotificationReason(type)).toBe('OTHER');
+    },
+  );
 
-  it("is decided here for every type and subtype of Apple's own list", () => {
-    const words = new Set(rows.flatMap(([type]) => type.split('.')));
-    const listed = [...Object.values(NotificationTypeV2), ...Object.values(Subtype)];
-    expect(listed.filter((word) => !words.has(word))).toEqual([]);
+  it("covers every type and subtype of Apple's library", () => {
+    const covered = new Set(rows.flatMap(([type]) => type.split('.')));
+    const expected = [...Object.values(NotificationTypeV2), ...Object.values(Subtype)];
+    expect(expected.filter((name) => !covered.has(name))).toEqual([]);
   });
 });

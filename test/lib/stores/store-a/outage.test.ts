@@ -22,62 +22,66 @@ import {
 
 const monthEnd = purchaseDate + 31 * dayMs;
 
-const outcomeOf = async (payload: object, now: number) =>
+/** Returns the expiration date and whether there is a warning, or the code of the error. */
+const validateTransaction = async (payload: object, now: number) =>
   await storeA.validate(createSignedRequest(payload), createContext({ now: () => now })).then(
     ({ observations, warning }) => ({
       expirationDate: observations[0]?.purchase.expirationDate,
-      warned: warning !== undefined,
+      hasWarning: warning !== undefined,
     }),
     ({ code }) => code,
   );
 
-describe('while Apple cannot be reached, a signed transaction', () => {
-  it('of a running subscription is enough, with a warning', async () => {
-    expect(await outcomeOf(buildTransactionPayload(), monthEnd - 1)).toEqual({
+describe('validate (store_a) of a signed transaction during an outage', () => {
+  it('accepts an active subscription with a warning', async () => {
+    expect(await validateTransaction(buildTransactionPayload(), monthEnd - 1)).toEqual({
       expirationDate: monthEnd,
-      warned: true,
+      hasWarning: true,
     });
   });
 
-  it('of something bought once is enough, with a warning', async () => {
+  it('accepts a one-time purchase with a warning', async () => {
     const payload = buildOneTimePayload('Non-Consumable');
-    expect(await outcomeOf(payload, purchaseDate + 900 * dayMs)).toEqual({ expirationDate: undefined, warned: true });
-  });
-
-  it('of a subscription that may have been renewed since cannot tell', async () => {
-    expect(await outcomeOf(buildTransactionPayload(), monthEnd)).toBe('ConnectionFailed');
-    expect(await outcomeOf(buildTransactionPayload(), monthEnd + 60 * dayMs - 1)).toBe('ConnectionFailed');
-  });
-
-  it('of a subscription that ended longer ago than Apple retries a payment is enough', async () => {
-    expect(await outcomeOf(buildTransactionPayload(), monthEnd + 60 * dayMs)).toEqual({
-      expirationDate: monthEnd,
-      warned: true,
+    expect(await validateTransaction(payload, purchaseDate + 900 * dayMs)).toEqual({
+      expirationDate: undefined,
+      hasWarning: true,
     });
   });
 
-  it('of a subscription that was refunded or replaced lately cannot tell what came after', async () => {
+  it('throws ConnectionFailed for a subscription that may have been renewed since', async () => {
+    expect(await validateTransaction(buildTransactionPayload(), monthEnd)).toBe('ConnectionFailed');
+    expect(await validateTransaction(buildTransactionPayload(), monthEnd + 60 * dayMs - 1)).toBe('ConnectionFailed');
+  });
+
+  it('accepts a subscription that ended before the billing retry window', async () => {
+    expect(await validateTransaction(buildTransactionPayload(), monthEnd + 60 * dayMs)).toEqual({
+      expirationDate: monthEnd,
+      hasWarning: true,
+    });
+  });
+
+  it('throws ConnectionFailed for a subscription that was refunded or replaced recently', async () => {
     const refunded = buildTransactionPayload({
       revocationDate: purchaseDate + dayMs,
       signedDate: purchaseDate + dayMs,
     });
-    expect(await outcomeOf(refunded, purchaseDate + 2 * dayMs)).toBe('ConnectionFailed');
+    expect(await validateTransaction(refunded, purchaseDate + 2 * dayMs)).toBe('ConnectionFailed');
     const replaced = buildTransactionPayload({ isUpgraded: true, signedDate: purchaseDate + dayMs });
-    expect(await outcomeOf(replaced, purchaseDate + 2 * dayMs)).toBe('ConnectionFailed');
+    expect(await validateTransaction(replaced, purchaseDate + 2 * dayMs)).toBe('ConnectionFailed');
   });
 });
 
-describe('while Apple cannot be reached, a signed download', () => {
-  it('cannot tell what the customer bought', async () => {
-    expect(await outcomeOf(buildAppTransactionPayload(), purchaseDate)).toBe('ConnectionFailed');
+describe('validate (store_a) of a signed app download during an outage', () => {
+  it('throws ConnectionFailed', async () => {
+    expect(await validateTransaction(buildAppTransactionPayload(), purchaseDate)).toBe('ConnectionFailed');
   });
 });
 
 const rsa = createPki({ kind: 'rsa' });
 
-const purchase = (id: string, product: string, days: number): ReceiptFields => ({
+const buildPurchase = (id: string, productId: string, days: number): ReceiptFields => ({
   1701: 1,
-  1702: product,
+  1702: productId,
   1703: id,
   1704: new Date(purchaseDate),
   1705: id,
@@ -90,21 +94,21 @@ const receipt = signMessage(
     0: 'Production',
     2: bundleId,
     12: new Date(purchaseDate),
-    17: [purchase('1', 'monthly', 31), purchase('2', 'yearly', 365), purchase('3', 'hat', 0)],
+    17: [buildPurchase('1', 'monthly', 31), buildPurchase('2', 'yearly', 365), buildPurchase('3', 'hat', 0)],
   }),
   rsa,
 ).toString('base64');
 
-const receiptRequest = (id: string) => ({
+const buildReceiptRequest = (id: string) => ({
   id,
   type: id === bundleId ? ('application' as const) : ('paid subscription' as const),
   transaction: { type: 'store_a', appStoreReceipt: receipt },
 });
 
-const withReceipt = async (id: string, changes: Partial<StoreContext> = {}) =>
+const validateReceipt = async (id: string, changes: Partial<StoreContext> = {}) =>
   await storeA
     .validate(
-      receiptRequest(id),
+      buildReceiptRequest(id),
       createContext({ now: () => monthEnd + dayMs, extraRoots: [rsa.root.der], ...changes }),
     )
     .then(
@@ -112,44 +116,44 @@ const withReceipt = async (id: string, changes: Partial<StoreContext> = {}) =>
       ({ code }) => code,
     );
 
-describe('while Apple cannot be reached, a receipt', () => {
-  it('tells of a product that it shows to be owned still', async () => {
-    const warning = expect.stringContaining('Apple could not be reached');
-    expect(await withReceipt('yearly')).toEqual({ purchases: 3, purchaseId: 'store_a:2', warning });
-    expect(await withReceipt('hat')).toEqual({ purchases: 3, purchaseId: 'store_a:3', warning });
+describe('validate (store_a) of a receipt during an outage', () => {
+  it('accepts a product that is active in the receipt', async () => {
+    const warning = expect.stringContaining('The App Store is unavailable');
+    expect(await validateReceipt('yearly')).toEqual({ purchases: 3, purchaseId: 'store_a:2', warning });
+    expect(await validateReceipt('hat')).toEqual({ purchases: 3, purchaseId: 'store_a:3', warning });
   });
 
-  it('cannot tell of a subscription that it shows to have ended lately, nor of everything', async () => {
-    expect(await withReceipt('monthly')).toBe('ConnectionFailed');
-    expect(await withReceipt(bundleId)).toBe('ConnectionFailed');
+  it('throws ConnectionFailed for a recently ended subscription and for scope application', async () => {
+    expect(await validateReceipt('monthly')).toBe('ConnectionFailed');
+    expect(await validateReceipt(bundleId)).toBe('ConnectionFailed');
   });
 
-  it('cannot tell that a product is not owned while another may have been renewed', async () => {
-    expect(await withReceipt('weekly')).toBe('ConnectionFailed');
+  it('throws ConnectionFailed for a missing product if a different one may have been renewed', async () => {
+    expect(await validateReceipt('weekly')).toBe('ConnectionFailed');
   });
 
-  it('is judged by verifyReceipt, with a warning, when only the newer API is down', async () => {
+  it('uses verifyReceipt with a warning if only the App Store Server API is unavailable', async () => {
     const fetch: StoreFetch = async (url, init) =>
       url.includes('verifyReceipt')
         ? jsonResponse(200, { status: 0, environment: 'Production', receipt: { bundle_id: bundleId, in_app: [] } })
         : await failFetch(url, init);
     const settings = { ...apiSettings, sharedSecret: 'secret' };
-    const result = await withReceipt('yearly', { fetch, settings });
+    const result = await validateReceipt('yearly', { fetch, settings });
     expect(result).toMatchObject({ warning: expect.stringContaining('verifyReceipt') });
   });
 });
 
-describe('the time of a validation', () => {
-  it('is bounded, however many slow calls it would take', async () => {
-    let spent = 0;
+describe('request budget (store_a)', () => {
+  it('limits the total time of slow calls', async () => {
+    let elapsedMs = 0;
     const { now } = performance;
-    performance.now = () => now.call(performance) + spent;
+    performance.now = () => now.call(performance) + elapsedMs;
     const calls: string[] = [];
-    const slowly: StoreFetch = async (url, { timeoutMs = 60_000 } = {}) => {
+    const slowFetch: StoreFetch = async (url, { timeoutMs = 60_000 } = {}) => {
       calls.push(url);
       if (url.includes('subscriptions')) return jsonResponse(404, { errorCode: 4040010 });
-      spent += Math.min(timeoutMs, 3000);
-      if (timeoutMs < 3000) throw new ServiceError('ConnectionFailed', 'slow');
+      elapsedMs += Math.min(timeoutMs, 3000);
+      if (timeoutMs < 3000) throw new ServiceError('ConnectionFailed', 'The store is unavailable. Try again later.');
       return jsonResponse(200, {
         environment: 'Production',
         bundleId,
@@ -160,11 +164,11 @@ describe('the time of a validation', () => {
     };
     try {
       const settings = { ...apiSettings, sharedSecret: 'secret' };
-      expect(await withReceipt('monthly', { fetch: slowly, settings })).toBe('ConnectionFailed');
+      expect(await validateReceipt('monthly', { fetch: slowFetch, settings })).toBe('ConnectionFailed');
     } finally {
       performance.now = now;
     }
     expect(calls.length).toBeGreaterThan(3);
-    expect(spent).toBeLessThan(12_000);
+    expect(elapsedMs).toBeLessThan(12_000);
   });
 });

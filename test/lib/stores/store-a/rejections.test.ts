@@ -15,53 +15,54 @@ import {
   textResponse,
 } from '../../../../testing/fake-apple.ts';
 
-/** A subscription that has ended lately: only Apple can tell how it stands. */
-const ended = buildTransactionPayload({ expiresDate: buildTransactionPayload().purchaseDate + 30_000 });
+/** A recently ended subscription. Only the App Store has its current state. */
+const endedTransaction = buildTransactionPayload({ expiresDate: buildTransactionPayload().purchaseDate + 30_000 });
 
-const outcome = async (fetch: StoreFetch, settings: unknown = apiSettings) =>
-  await storeA.validate(createSignedRequest(ended), createContext({ fetch, settings })).then(
+/** Returns the number of observations and the warning, or the error. */
+const validate = async (fetch: StoreFetch, settings: unknown = apiSettings) =>
+  await storeA.validate(createSignedRequest(endedTransaction), createContext({ fetch, settings })).then(
     ({ observations, warning }) => ({ observations: observations.length, warning }),
     ({ code, message, cause }) => ({ code, message, cause }),
   );
 
-const always =
+const respond =
   (status: number, text: string): StoreFetch =>
   async () =>
     textResponse(status, text);
-const inProduction =
+const byEnvironment =
   (production: StoreFetch, sandbox: StoreFetch): StoreFetch =>
   async (url, init) =>
     await (url.includes('sandbox') ? sandbox(url, init) : production(url, init));
 
-const unauthenticated = always(401, 'Unauthenticated\n');
+const unauthenticated = respond(401, 'Unauthenticated\n');
 const notFound: StoreFetch = async () => jsonResponse(404, { errorCode: 4040010 });
-const signedAnswer =
-  (signed: string): StoreFetch =>
+const respondWithTransaction =
+  (jws: string): StoreFetch =>
   async (url) =>
     jsonResponse(200, {
       environment: 'Production',
       bundleId,
-      ...(url.includes('history') ? { signedTransactions: [signed], hasMore: false } : { data: [] }),
+      ...(url.includes('history') ? { signedTransactions: [jws], hasMore: false } : { data: [] }),
     });
 
-describe('Apple does not answer', () => {
+describe('validate (store_a) with an unusable response of the App Store', () => {
   it.each<readonly [string, StoreFetch]>([
-    ['with a page', always(200, '<html><body>Please wait</body></html>')],
-    ['with nothing', always(200, '')],
-    ['with other words', always(200, '{"ok":true}')],
-    ['with half an answer', always(200, '{"environment":"Production","bun')],
-    ['with null', always(200, 'null')],
-    ['for an outage', always(503, 'Service Unavailable')],
-    ['for an internal error', async () => jsonResponse(500, { errorCode: 5000000 })],
-    ['for an internal error that passes', async () => jsonResponse(500, { errorCode: 5000001 })],
-    ['for the rate limit', async () => jsonResponse(429, { errorCode: 4290000 })],
-    ['for an account that is not found for now', async () => jsonResponse(404, { errorCode: 4040002 })],
-    ['for an application that is not found for now', async () => jsonResponse(404, { errorCode: 4040004 })],
-    ['for a transaction that is not found for now', async () => jsonResponse(404, { errorCode: 4040006 })],
-    ['with a page for 404', always(404, '<html>Not Found</html>')],
-    ['with an error of the future', async () => jsonResponse(400, { errorCode: 4999999 })],
+    ['HTML', respond(200, '<html><body>Please wait</body></html>')],
+    ['an empty body', respond(200, '')],
+    ['an unexpected body', respond(200, '{"ok":true}')],
+    ['truncated JSON', respond(200, '{"environment":"Production","bun')],
+    ['null', respond(200, 'null')],
+    ['HTTP 503', respond(503, 'Service Unavailable')],
+    ['an internal error', async () => jsonResponse(500, { errorCode: 5000000 })],
+    ['a retryable internal error', async () => jsonResponse(500, { errorCode: 5000001 })],
+    ['a rate limit error', async () => jsonResponse(429, { errorCode: 4290000 })],
+    ['the retryable error AccountNotFound', async () => jsonResponse(404, { errorCode: 4040002 })],
+    ['the retryable error AppNotFound', async () => jsonResponse(404, { errorCode: 4040004 })],
+    ['the retryable error OriginalTransactionIdNotFound', async () => jsonResponse(404, { errorCode: 4040006 })],
+    ['HTTP 404 with HTML', respond(404, '<html>Not Found</html>')],
+    ['an unknown error code', async () => jsonResponse(400, { errorCode: 4999999 })],
     [
-      'for another application',
+      'a response for a different bundleId',
       async () =>
         jsonResponse(200, {
           environment: 'Production',
@@ -72,126 +73,136 @@ describe('Apple does not answer', () => {
         }),
     ],
     [
-      'for another environment',
+      'a response for a different environment',
       async () =>
         jsonResponse(200, { environment: 'Sandbox', bundleId, data: [], signedTransactions: [], hasMore: false }),
     ],
-    ['with a transaction that it did not sign', signedAnswer(signJws(buildTransactionPayload(), createPki()))],
+    ['a transaction under an untrusted root', respondWithTransaction(signJws(buildTransactionPayload(), createPki()))],
     [
-      'with a transaction of another application',
-      signedAnswer(signJws(buildTransactionPayload({ bundleId: 'com.example.other' }), applePki)),
+      'a transaction with a different bundleId',
+      respondWithTransaction(signJws(buildTransactionPayload({ bundleId: 'com.example.other' }), applePki)),
     ],
     [
-      'with a transaction of another environment',
-      signedAnswer(signJws(buildTransactionPayload({ environment: 'Sandbox' }), applePki)),
+      'a transaction from a different environment',
+      respondWithTransaction(signJws(buildTransactionPayload({ environment: 'Sandbox' }), applePki)),
     ],
-    ['with a transaction that is none', signedAnswer('garbage')],
-  ])('%s: the connection failed', async (_title, fetch) => {
-    expect(await outcome(fetch)).toMatchObject({ code: 'ConnectionFailed' });
+    ['an invalid transaction', respondWithTransaction('garbage')],
+  ])('throws ConnectionFailed for %s', async (_title, fetch) => {
+    expect(await validate(fetch)).toMatchObject({ code: 'ConnectionFailed' });
   });
 });
 
-describe('Apple refuses our key', () => {
-  it('in both environments: the settings are wrong, and the caller is not told more', async () => {
-    expect(await outcome(unauthenticated)).toMatchObject({
+describe('validate (store_a) with a rejected API key', () => {
+  it('throws InternalError with the status in the cause only if both environments reject it', async () => {
+    expect(await validate(unauthenticated)).toMatchObject({
       code: 'InternalError',
-      message: 'Apple refuses the store_a settings of this application.',
+      message: 'The App Store rejected the settings: the API key is not valid.',
       cause: expect.stringContaining('401'),
     });
   });
 
-  it('in production, while the sandbox knows the transaction: that is the answer', async () => {
-    const sandboxed = buildTransactionPayload({ environment: 'Sandbox' });
-    const sandbox = createAppStore({ Sandbox: { transactions: [sandboxed] } }).fetch;
-    expect(await outcome(inProduction(unauthenticated, sandbox))).toEqual({ observations: 1, warning: undefined });
+  it('returns the sandbox purchase if only production rejects the key', async () => {
+    const transaction = buildTransactionPayload({ environment: 'Sandbox' });
+    const sandbox = createAppStore({ Sandbox: { transactions: [transaction] } }).fetch;
+    expect(await validate(byEnvironment(unauthenticated, sandbox))).toEqual({ observations: 1, warning: undefined });
   });
 
-  it('in production, while the sandbox knows nothing: that is not for the customer to suffer', async () => {
-    expect(await outcome(inProduction(unauthenticated, notFound))).toMatchObject({ code: 'InternalError' });
+  it('throws InternalError if production rejects the key and the sandbox does not contain the transaction', async () => {
+    expect(await validate(byEnvironment(unauthenticated, notFound))).toMatchObject({ code: 'InternalError' });
   });
 
-  it('because it does not know the application', async () => {
-    expect(await outcome(async () => jsonResponse(404, { errorCode: 4040003 }))).toMatchObject({
+  it('throws InternalError if the app is not found', async () => {
+    expect(await validate(async () => jsonResponse(404, { errorCode: 4040003 }))).toMatchObject({
       code: 'InternalError',
     });
   });
 
-  it('because the number of the application is another one', async () => {
+  it('throws InternalError if appAppleId does not match', async () => {
     const { fetch } = createAppStore({ Production: createSubscriber(1) });
-    expect(await outcome(fetch, { ...apiSettings, appAppleId: 5 })).toMatchObject({ code: 'InternalError' });
+    expect(await validate(fetch, { ...apiSettings, appAppleId: 5 })).toMatchObject({ code: 'InternalError' });
   });
 });
 
-describe('Apple does not know the transaction', () => {
+describe('validate (store_a) with an unknown transaction', () => {
   it.each([4040010, 4040005, 4040001, 4000006])(
-    'with error %d in both environments: it is invalid',
+    'throws InvalidPayload if both environments return error %d',
     async (errorCode) => {
-      expect(await outcome(async () => jsonResponse(404, { errorCode }))).toMatchObject({ code: 'InvalidPayload' });
+      expect(await validate(async () => jsonResponse(404, { errorCode }))).toMatchObject({ code: 'InvalidPayload' });
     },
   );
 
-  it('in production but in the sandbox: that is the answer', async () => {
-    const sandboxed = buildTransactionPayload({ environment: 'Sandbox' });
-    expect(await outcome(createAppStore({ Sandbox: { transactions: [sandboxed] } }).fetch)).toMatchObject({
+  it('returns the sandbox purchase if production does not contain it', async () => {
+    const transaction = buildTransactionPayload({ environment: 'Sandbox' });
+    expect(await validate(createAppStore({ Sandbox: { transactions: [transaction] } }).fetch)).toMatchObject({
       observations: 1,
     });
   });
 
-  it('among the subscriptions, but in the history', async () => {
+  it('uses the history if the subscription statuses do not contain it', async () => {
     const { fetch } = createAppStore({ Production: createSubscriber(1) });
-    const oneSided: StoreFetch = async (url) => (url.includes('subscriptions') ? notFound(url) : fetch(url));
-    expect(await outcome(oneSided)).toEqual({ observations: 1, warning: undefined });
+    const fetchHistoryOnly: StoreFetch = async (url) => (url.includes('subscriptions') ? notFound(url) : fetch(url));
+    expect(await validate(fetchHistoryOnly)).toEqual({ observations: 1, warning: undefined });
   });
 });
 
-describe('a client sends', () => {
-  const sent = async (transaction: Record<string, unknown>, { settings }: { settings: unknown } = createContext()) =>
+describe('validate (store_a) with invalid evidence', () => {
+  const validateEvidence = async (
+    transaction: Record<string, unknown>,
+    { settings }: { settings: unknown } = createContext(),
+  ) =>
     await storeA
       .validate({ id: bundleId, type: 'application', transaction }, createContext({ settings }))
       .catch(({ code, message }) => ({ code, message }));
-  const jws = (payload: object, changes: object = {}) => ({ jwsRepresentation: signJws(payload, applePki, changes) });
+  const buildEvidence = (payload: object, changes: object = {}) => ({
+    jwsRepresentation: signJws(payload, applePki, changes),
+  });
 
   it.each<readonly [string, Record<string, unknown>]>([
     ['no evidence', {}],
     ['empty evidence', { appStoreReceipt: '', jwsRepresentation: null }],
     ['a number', { appStoreReceipt: 5 }],
     ['an object', { jwsRepresentation: { a: 1 } }],
-    ['words', { appStoreReceipt: 'not a receipt' }],
-    ['a JWS of another application', jws(buildTransactionPayload({ bundleId: 'com.example.other' }))],
-    ['a JWS of Xcode', jws(buildTransactionPayload({ environment: 'Xcode' }))],
-    ['a JWS of local testing', jws(buildTransactionPayload({ environment: 'LocalTesting' }))],
-    ['a JWS with its signature in DER', jws(buildTransactionPayload(), { encoding: 'der' })],
-    ['a JWS of another algorithm', jws(buildTransactionPayload(), { header: { alg: 'none' } })],
+    ['text', { appStoreReceipt: 'not a receipt' }],
+    ['a JWS with a different bundleId', buildEvidence(buildTransactionPayload({ bundleId: 'com.example.other' }))],
+    ['a JWS from Xcode', buildEvidence(buildTransactionPayload({ environment: 'Xcode' }))],
+    ['a JWS from local testing', buildEvidence(buildTransactionPayload({ environment: 'LocalTesting' }))],
+    ['a JWS with its signature in DER', buildEvidence(buildTransactionPayload(), { encoding: 'der' })],
+    ['a JWS with the algorithm none', buildEvidence(buildTransactionPayload(), { header: { alg: 'none' } })],
+    ['a renewal', buildEvidence({ originalTransactionId: '1001', environment: 'Production', signedDate: 1 })],
     [
-      'a renewal instead of a transaction',
-      jws({ originalTransactionId: '1001', environment: 'Production', signedDate: 1 }),
+      'an app download with a different bundleId',
+      buildEvidence({ receiptType: 'Production', bundleId: 'com.example.other' }),
     ],
-    ['a download of another application', jws({ receiptType: 'Production', bundleId: 'com.example.other' })],
-    ['a download of another number', jws({ receiptType: 'Production', bundleId, appAppleId: 5 })],
-  ])('%s: the payload is invalid', async (_title, transaction) => {
-    expect(await sent(transaction)).toMatchObject({ code: 'InvalidPayload' });
+    [
+      'an app download with a different appAppleId',
+      buildEvidence({ receiptType: 'Production', bundleId, appAppleId: 5 }),
+    ],
+  ])('throws InvalidPayload for %s', async (_title, transaction) => {
+    expect(await validateEvidence(transaction)).toMatchObject({ code: 'InvalidPayload' });
   });
 
-  it('a receipt of iOS 6, which only verifyReceipt can judge', async () => {
+  it('throws InvalidPayload for an iOS 6 receipt without a shared secret', async () => {
     const transactionReceipt = Buffer.from('{\n"purchase-info" = "e30=";\n}').toString('base64');
-    expect(await sent({ transactionReceipt })).toMatchObject({
+    expect(await validateEvidence({ transactionReceipt })).toMatchObject({
       code: 'InvalidPayload',
       message: expect.stringContaining('shared secret'),
     });
   });
 
-  it('anything to an application without settings', async () => {
+  it('throws InvalidPayload if the app has no settings', async () => {
     for (const settings of [undefined, null]) {
-      expect(await sent(jws(buildTransactionPayload()), { settings })).toMatchObject({
+      expect(await validateEvidence(buildEvidence(buildTransactionPayload()), { settings })).toMatchObject({
         code: 'InvalidPayload',
         message: expect.stringContaining('no store_a settings'),
       });
     }
   });
 
-  it('anything to an application whose settings are unusable', async () => {
+  it('throws InternalError if the settings are not valid', async () => {
     for (const settings of [{}, { bundleId, keyId: 'alone' }, { ...apiSettings, privateKey: brokenKey }]) {
-      expect(await sent(jws(buildTransactionPayload()), { settings })).toMatchObject({ code: 'InternalError' });
+      expect(await validateEvidence(buildEvidence(buildTransactionPayload()), { settings })).toMatchObject({
+        code: 'InternalError',
+      });
     }
   });
 });

@@ -21,48 +21,48 @@ import {
   validateSignedTransaction,
 } from '../../../../testing/fake-apple.ts';
 
-const coin = (id: string, changes: object = {}) =>
+const buildCoin = (id: string, changes: object = {}) =>
   buildOneTimePayload('Consumable', { transactionId: id, originalTransactionId: id, ...changes });
 
-const onlySettings = { settings: { bundleId } };
+const withoutApiKey = { settings: { bundleId } };
 
-describe('what a request to store_a is about', () => {
-  const owned = {
-    transactions: [buildTransactionPayload(), coin('2001')],
+describe('validate (store_a) of a requested product or app', () => {
+  const customer = {
+    transactions: [buildTransactionPayload(), buildCoin('2001')],
     statuses: createSubscriber(1).statuses ?? [],
   };
-  const about = async (request: object, payload: object = buildTransactionPayload()) => {
-    const { id, scope, purchaseId } = await validateSignedTransaction(owned, payload, { request });
-    return { id, about: scope, purchaseId };
+  const validate = async (request: object, payload: object = buildTransactionPayload()) => {
+    const { id, scope, purchaseId } = await validateSignedTransaction(customer, payload, { request });
+    return { id, scope, purchaseId };
   };
 
-  it('is the application when its type or its id says so; its signed transaction then names the purchase', async () => {
-    const application = { id: bundleId, about: 'application', purchaseId: 'store_a:1001' };
-    expect(await about({})).toEqual(application);
-    expect(await about({ id: 'the name of the app' })).toEqual(application);
-    expect(await about({ type: 'paid subscription' })).toEqual(application);
+  it('returns scope application and the signed purchase for the type application and for the bundle id', async () => {
+    const application = { id: bundleId, scope: 'application', purchaseId: 'store_a:1001' };
+    expect(await validate({})).toEqual(application);
+    expect(await validate({ id: 'the name of the app' })).toEqual(application);
+    expect(await validate({ type: 'paid subscription' })).toEqual(application);
   });
 
-  it('is the product when it names one', async () => {
-    expect(await about({ id: 'monthly', type: 'paid subscription' })).toEqual({
+  it('returns scope product and the purchase of the requested product', async () => {
+    expect(await validate({ id: 'monthly', type: 'paid subscription' })).toEqual({
       id: 'monthly',
-      about: 'product',
+      scope: 'product',
       purchaseId: 'store_a:1001',
     });
   });
 
-  it('is another product of the account than the signed one, when it names that', async () => {
-    expect(await about({ id: 'consumable', type: 'consumable' })).toMatchObject({ purchaseId: 'store_a:2001' });
+  it('returns the requested product even if a different product is signed', async () => {
+    expect(await validate({ id: 'consumable', type: 'consumable' })).toMatchObject({ purchaseId: 'store_a:2001' });
   });
 
-  it('is no purchase when the account does not hold the product', async () => {
-    expect(await about({ id: 'yearly', type: 'paid subscription' })).toMatchObject({
-      about: 'product',
+  it('returns no purchaseId if the account does not contain the product', async () => {
+    expect(await validate({ id: 'yearly', type: 'paid subscription' })).toMatchObject({
+      scope: 'product',
       purchaseId: undefined,
     });
   });
 
-  it('is not the product that the customer has changed from', async () => {
+  it('returns no purchaseId for the former product of a changed subscription', async () => {
     const yearly = buildTransactionPayload({
       transactionId: '1002',
       productId: 'yearly',
@@ -74,34 +74,37 @@ describe('what a request to store_a is about', () => {
     expect(purchaseId).toBeUndefined();
   });
 
-  it('is, of several purchases of a consumable, the one that the client signed or names', async () => {
+  it('selects the purchase of a consumable by the signed transaction or by transaction.id', async () => {
     const coins = {
       transactions: [
-        coin('2001'),
-        coin('2002', { purchaseDate: purchaseDate + dayMs, originalPurchaseDate: purchaseDate + dayMs }),
-        coin('2003'),
+        buildCoin('2001'),
+        buildCoin('2002', { purchaseDate: purchaseDate + dayMs, originalPurchaseDate: purchaseDate + dayMs }),
+        buildCoin('2003'),
       ],
     };
     const request = { id: 'consumable', type: 'consumable' } as const;
-    expect((await validateSignedTransaction(coins, coin('2003'), { request })).purchaseId).toBe('store_a:2003');
-    const named = {
+    expect((await validateSignedTransaction(coins, buildCoin('2003'), { request })).purchaseId).toBe('store_a:2003');
+    const withTransactionId = {
       ...request,
       transaction: { jwsRepresentation: signJws(buildTransactionPayload(), applePki), id: '2001' },
     };
-    expect((await validateSignedTransaction(coins, buildTransactionPayload(), { request: named })).purchaseId).toBe(
-      'store_a:2001',
-    );
-    const unnamed = { ...named, transaction: { ...named.transaction, id: 'consumable' } };
-    expect((await validateSignedTransaction(coins, buildTransactionPayload(), { request: unnamed })).purchaseId).toBe(
-      'store_a:2002',
-    );
+    expect(
+      (await validateSignedTransaction(coins, buildTransactionPayload(), { request: withTransactionId })).purchaseId,
+    ).toBe('store_a:2001');
+    const withProductId = {
+      ...withTransactionId,
+      transaction: { ...withTransactionId.transaction, id: 'consumable' },
+    };
+    expect(
+      (await validateSignedTransaction(coins, buildTransactionPayload(), { request: withProductId })).purchaseId,
+    ).toBe('store_a:2002');
   });
 });
 
-describe('a validation of store_a', () => {
-  it('shows everything that the account owns, and asks twice for it in the common case', async () => {
+describe('validate (store_a)', () => {
+  it('returns all purchases of the account with two API calls', async () => {
     const { fetch, calls } = createAppStore({
-      Production: { transactions: [buildTransactionPayload(), coin('2001')] },
+      Production: { transactions: [buildTransactionPayload(), buildCoin('2001')] },
     });
     const request = createSignedRequest(buildTransactionPayload(), { id: 'monthly', type: 'paid subscription' });
     const { observations } = await storeA.validate(request, createContext({ fetch }));
@@ -112,21 +115,21 @@ describe('a validation of store_a', () => {
     ]);
   });
 
-  it('follows a long history page by page', async () => {
-    const transactions = Array.from({ length: 45 }, (_, index) => coin(String(3000 + index)));
+  it('fetches all pages of a long history', async () => {
+    const transactions = Array.from({ length: 45 }, (_, index) => buildCoin(String(3000 + index)));
     const { observations, warning } = await validateSignedTransaction({ transactions });
     expect(observations).toHaveLength(46);
     expect(warning).toBeUndefined();
   });
 
-  it('ends a history without end, and says so', async () => {
-    const transactions = Array.from({ length: 1100 }, (_, index) => coin(String(3000 + index)));
+  it('stops after the maximum number of pages with a warning', async () => {
+    const transactions = Array.from({ length: 1100 }, (_, index) => buildCoin(String(3000 + index)));
     const { observations, warning } = await validateSignedTransaction({ transactions });
     expect(observations).toHaveLength(1001);
     expect(warning).toContain('too long');
   });
 
-  it('asks the environment that Apple signed', async () => {
+  it('queries the environment of the signed transaction', async () => {
     const payload = buildTransactionPayload({ environment: 'Sandbox' });
     const { fetch, calls } = createAppStore({ Sandbox: { transactions: [payload] } });
     const { observations } = await storeA.validate(createSignedRequest(payload), createContext({ fetch }));
@@ -134,7 +137,7 @@ describe('a validation of store_a', () => {
     expect(new Set(calls.map((call) => call.split('/')[0]))).toEqual(new Set(['api.storekit-sandbox.apple.com']));
   });
 
-  it('counts a signed transaction that the history does not show yet', async () => {
+  it('uses a signed transaction that is newer than the history', async () => {
     const renewed = buildTransactionPayload({
       transactionId: '1002',
       purchaseDate: purchaseDate + 31 * dayMs,
@@ -142,7 +145,7 @@ describe('a validation of store_a', () => {
       signedDate: purchaseDate + 31 * dayMs,
     });
     const { observations } = await validateSignedTransaction(createSubscriber(2), renewed, {
-      asking: { now: () => purchaseDate + 31 * dayMs },
+      context: { now: () => purchaseDate + 31 * dayMs },
     });
     expect(observations).toMatchObject([
       { purchase: { transactionId: 'store_a:1002', expirationDate: purchaseDate + 61 * dayMs } },
@@ -150,22 +153,22 @@ describe('a validation of store_a', () => {
     expect(observations[0]?.purchase).not.toHaveProperty('cancelationReason');
   });
 
-  it('takes a JWS in place of the receipt, and a receipt in the deprecated field', async () => {
+  it('accepts a JWS as appStoreReceipt and a receipt as transactionReceipt', async () => {
     const jws = signJws(buildTransactionPayload(), applePki);
     const rsa = createPki({ kind: 'rsa' });
     const content = encodeReceipt({ 0: 'Production', 2: bundleId, 12: new Date(purchaseDate) });
     const receipt = signMessage(content, rsa).toString('base64');
-    const settings = { ...onlySettings, extraRoots: [applePki.root.der, rsa.root.der] };
+    const context = { ...withoutApiKey, extraRoots: [applePki.root.der, rsa.root.der] };
     const validate = async (transaction: Record<string, unknown>) =>
-      await storeA.validate({ id: bundleId, type: 'application', transaction }, createContext(settings));
+      await storeA.validate({ id: bundleId, type: 'application', transaction }, createContext(context));
     expect((await validate({ appStoreReceipt: jws })).observations).toHaveLength(1);
     expect((await validate({ transactionReceipt: ` ${receipt}\n` })).observations).toHaveLength(0);
     expect((await validate({ jwsRepresentation: null, appStoreReceipt: jws })).observations).toHaveLength(1);
   });
 });
 
-describe('the native detail of a validation', () => {
-  it('is the latest signed transaction of the purchase, with the download in the words of receipts', async () => {
+describe('nativeTransaction (store_a)', () => {
+  it('contains the latest signed transaction and the app download with the field names of receipts', async () => {
     const renewed = buildTransactionPayload({ transactionId: '1002', purchaseDate: purchaseDate + 31 * dayMs });
     const customer = { ...createSubscriber(1, renewed), download: buildAppTransactionPayload() };
     const { nativeTransaction, appDownload } = await validateSignedTransaction(customer);
@@ -178,38 +181,38 @@ describe('the native detail of a validation', () => {
     expect(appDownload).toEqual({ currentVersion: '2.4', originalVersion: '1.2' });
   });
 
-  it('does without the download when Apple does not tell it', async () => {
+  it('omits the app download if the App Store does not return it', async () => {
     const { nativeTransaction, appDownload, warning } = await validateSignedTransaction(createSubscriber(1));
     expect(nativeTransaction).not.toHaveProperty('original_application_version');
     expect({ appDownload, warning }).toEqual({});
   });
 
-  it('is the download that the client sent, without what identifies the device', async () => {
+  it('contains a submitted app download without the device verification', async () => {
     const { nativeTransaction, appDownload, id, scope, observations } = await validateSignedTransaction(
       {},
       buildAppTransactionPayload(),
     );
     expect(nativeTransaction).toMatchObject({ bundleId, original_application_version: '1.2' });
     expect(JSON.stringify(nativeTransaction)).not.toContain('deviceVerification');
-    expect({ appDownload, id, about: scope, observations }).toEqual({
+    expect({ appDownload, id, scope, observations }).toEqual({
       appDownload: { currentVersion: '2.4', originalVersion: '1.2' },
       id: bundleId,
-      about: 'application',
+      scope: 'application',
       observations: [],
     });
   });
 
-  it('lets a signed download find all that the customer bought', async () => {
+  it('finds all purchases of the customer by a signed app download', async () => {
     const { observations } = await validateSignedTransaction(
-      { transactions: [coin('2001')] },
+      { transactions: [buildCoin('2001')] },
       buildAppTransactionPayload(),
     );
     expect(observations).toMatchObject([{ purchase: { purchaseId: 'store_a:2001' } }]);
   });
 });
 
-describe('the moment that an observation speaks of', () => {
-  it('is the latest signature of what Apple answers', async () => {
+describe('asOf (store_a)', () => {
+  it('equals the latest signing date in the API responses', async () => {
     const { observations } = await validateSignedTransaction(
       createSubscriber(1, {}, { signedDate: purchaseDate + 5000 }),
     );
@@ -219,42 +222,42 @@ describe('the moment that an observation speaks of', () => {
   });
 
   it.each([
-    ['the date of the purchase', {}, purchaseDate],
+    ['the purchase date', {}, purchaseDate],
     [
-      'the refund',
+      'the revocation date',
       { revocationDate: purchaseDate + dayMs, signedDate: purchaseDate + 2 * dayMs },
       purchaseDate + dayMs,
     ],
     [
-      'the signature of a renewal that begins later',
+      'the signing date of a renewal in the future',
       { purchaseDate: purchaseDate + dayMs, signedDate: purchaseDate },
       purchaseDate,
     ],
-  ])('is %s for evidence alone', async (_title, changes, asOf) => {
+  ])('equals %s without an API response', async (_title, changes, asOf) => {
     const { observations } = await validateSignedTransaction({}, buildTransactionPayload(changes), {
-      asking: onlySettings,
+      context: withoutApiKey,
     });
     expect(observations[0]?.asOf).toBe(asOf);
   });
 
-  it('makes evidence of the past, however often it is signed again, yield to what Apple answered since', async () => {
-    const lapsing = await validateSignedTransaction(createSubscriber(1, {}, { autoRenewStatus: 0 }));
+  it('gives an API response precedence over older evidence that was signed again later', async () => {
+    const fromApi = await validateSignedTransaction(createSubscriber(1, {}, { autoRenewStatus: 0 }));
     const signedAgain = buildTransactionPayload({ signedDate: purchaseDate + 20 * dayMs });
-    const alone = await validateSignedTransaction({}, signedAgain, {
-      asking: { ...onlySettings, now: () => purchaseDate + 20 * dayMs },
+    const fromEvidence = await validateSignedTransaction({}, signedAgain, {
+      context: { ...withoutApiKey, now: () => purchaseDate + 20 * dayMs },
     });
-    const observations = [...lapsing.observations, ...alone.observations].map(
-      ({ refreshToken: _token, ...look }) => look,
+    const observations = [...fromApi.observations, ...fromEvidence.observations].map(
+      ({ refreshToken: _token, ...observation }) => observation,
     );
-    const known = observations.reduce<PurchaseState | undefined>(merge, undefined);
-    expect([observations.length, known?.purchase.renewalIntent]).toEqual([2, 'Lapse']);
+    const state = observations.reduce<PurchaseState | undefined>(merge, undefined);
+    expect([observations.length, state?.purchase.renewalIntent]).toEqual([2, 'Lapse']);
   });
 });
 
-describe('evidence alone', () => {
-  it('is enough, with a warning, for an application without an API key', async () => {
+describe('validate (store_a) without an API key', () => {
+  it('relies on the signature with a warning', async () => {
     const { warning, observations } = await validateSignedTransaction({}, buildTransactionPayload(), {
-      asking: { ...onlySettings, fetch: failFetch },
+      context: { ...withoutApiKey, fetch: failFetch },
     });
     expect(warning).toContain('No App Store Server API key');
     expect(observations).toMatchObject([{ purchase: { expirationDate: purchaseDate + 31 * dayMs } }]);

@@ -12,24 +12,29 @@ const appStoreReceipt = signMessage(
   encodeReceipt({ 0: 'Production', 2: bundleId, 12: new Date(purchaseDate) }),
   rsa,
 ).toString('base64');
-/** What iOS 6 called a receipt; only Apple can verify it. */
+/** An iOS 6 receipt, which only verifyReceipt can verify. */
 const transactionReceipt = Buffer.from('{\n"purchase-info" = "e30=";\n}').toString('base64');
 
 const monthEnd = purchaseDate + 31 * dayMs;
 const now = purchaseDate + dayMs;
 
-const bothHosts =
+const respond =
   (body: object): StoreFetch =>
   async () =>
     jsonResponse(200, body);
 
-const asked = async (fetch: StoreFetch, changes: Partial<ValidationRequest> = {}, at = now) =>
+const validate = async (fetch: StoreFetch, changes: Partial<ValidationRequest> = {}, validatedAt = now) =>
   await storeA.validate(
     { id: bundleId, type: 'application', transaction: { appStoreReceipt }, ...changes },
-    createContext({ fetch, settings: { bundleId, sharedSecret: 'secret' }, extraRoots: [rsa.root.der], now: () => at }),
+    createContext({
+      fetch,
+      settings: { bundleId, sharedSecret: 'secret' },
+      extraRoots: [rsa.root.der],
+      now: () => validatedAt,
+    }),
   );
 
-const record = (changes: object = {}) => ({
+const buildRecord = (changes: object = {}) => ({
   quantity: '1',
   product_id: 'monthly',
   transaction_id: '1001',
@@ -44,7 +49,7 @@ const record = (changes: object = {}) => ({
   ...changes,
 });
 
-const pending = (changes: object = {}) => ({
+const buildPending = (changes: object = {}) => ({
   original_transaction_id: '1001',
   product_id: 'monthly',
   auto_renew_product_id: 'monthly',
@@ -52,7 +57,7 @@ const pending = (changes: object = {}) => ({
   ...changes,
 });
 
-const told = (changes: object = {}) => ({
+const buildResponse = (changes: object = {}) => ({
   status: 0,
   environment: 'Production',
   receipt: {
@@ -62,22 +67,23 @@ const told = (changes: object = {}) => ({
     original_application_version: '1.2',
     original_purchase_date_ms: String(purchaseDate - dayMs),
     request_date_ms: String(now),
-    in_app: [record()],
+    in_app: [buildRecord()],
   },
-  latest_receipt_info: [record()],
-  pending_renewal_info: [pending()],
+  latest_receipt_info: [buildRecord()],
+  pending_renewal_info: [buildPending()],
   latest_receipt: 'MIIsecret',
   ...changes,
 });
 
-const purchaseOf = async (body: object, at = now) => (await asked(bothHosts(body), {}, at)).observations[0]?.purchase;
+const validatePurchase = async (body: object, validatedAt = now) =>
+  (await validate(respond(body), {}, validatedAt)).observations[0]?.purchase;
 
-describe('verifyReceipt', () => {
-  it('is asked in production with the shared secret, for everything', async () => {
+describe('validate (store_a) by verifyReceipt', () => {
+  it('sends the receipt and the shared secret to production', async () => {
     const calls: { url: string; body: unknown }[] = [];
-    await asked(async (url, init) => {
+    await validate(async (url, init) => {
       calls.push({ url, body: JSON.parse(init?.body ?? '') });
-      return jsonResponse(200, told());
+      return jsonResponse(200, buildResponse());
     });
     expect(calls).toEqual([
       {
@@ -87,14 +93,14 @@ describe('verifyReceipt', () => {
     ]);
   });
 
-  it('is asked in the sandbox when production says that the receipt is from there', async () => {
+  it('sends a sandbox receipt to the sandbox', async () => {
     const fetch: StoreFetch = async (url) =>
-      jsonResponse(200, url.includes('sandbox') ? told({ environment: 'Sandbox' }) : { status: 21007 });
-    expect((await asked(fetch)).observations).toMatchObject([{ purchase: { sandbox: true } }]);
+      jsonResponse(200, url.includes('sandbox') ? buildResponse({ environment: 'Sandbox' }) : { status: 21007 });
+    expect((await validate(fetch)).observations).toMatchObject([{ purchase: { sandbox: true } }]);
   });
 
-  it('shows a subscription with its outlook', async () => {
-    const { observations, warning, appDownload, nativeTransaction } = await asked(bothHosts(told()));
+  it('maps a subscription with its renewal information', async () => {
+    const { observations, warning, appDownload, nativeTransaction } = await validate(respond(buildResponse()));
     expect(observations).toMatchObject([
       {
         asOf: now,
@@ -114,15 +120,21 @@ describe('verifyReceipt', () => {
     expect(nativeTransaction).toMatchObject({
       bundle_id: bundleId,
       original_application_version: '1.2',
-      in_app: [record()],
+      in_app: [buildRecord()],
     });
     expect(JSON.stringify(nativeTransaction)).not.toContain('MIIsecret');
   });
 
   it.each([
-    ['a cancelled renewal', now, {}, { auto_renew_status: '0' }, { renewalIntent: 'Lapse', expirationDate: monthEnd }],
-    ['a trial', now, { is_trial_period: 'true' }, {}, { isTrialPeriod: true, isIntroPeriod: false, amountMicros: 0 }],
-    ['an introduction', now, { is_in_intro_offer_period: 'true' }, {}, { isIntroPeriod: true }],
+    ['a canceled renewal', now, {}, { auto_renew_status: '0' }, { renewalIntent: 'Lapse', expirationDate: monthEnd }],
+    [
+      'a free trial',
+      now,
+      { is_trial_period: 'true' },
+      {},
+      { isTrialPeriod: true, isIntroPeriod: false, amountMicros: 0 },
+    ],
+    ['an introductory offer', now, { is_in_intro_offer_period: 'true' }, {}, { isIntroPeriod: true }],
     [
       'a promotional offer',
       now,
@@ -131,9 +143,9 @@ describe('verifyReceipt', () => {
       { discountId: 'back', offerId: 'store_a:monthly#back' },
     ],
     ['an offer code', now, { offer_code_ref_name: 'code' }, {}, { discountId: 'code' }],
-    ['a family share', now, { in_app_ownership_type: 'FAMILY_SHARED' }, {}, { isSharedPurchase: true }],
-    ['an open price', now, {}, { price_consent_status: '0' }, { priceConsentStatus: 'Notified' }],
-    ['an accepted price', now, {}, { price_consent_status: '1' }, { priceConsentStatus: 'Agreed' }],
+    ['a shared purchase', now, { in_app_ownership_type: 'FAMILY_SHARED' }, {}, { isSharedPurchase: true }],
+    ['a price increase without consent', now, {}, { price_consent_status: '0' }, { priceConsentStatus: 'Notified' }],
+    ['a price increase with consent', now, {}, { price_consent_status: '1' }, { priceConsentStatus: 'Agreed' }],
     [
       'a grace period',
       monthEnd + dayMs,
@@ -149,7 +161,7 @@ describe('verifyReceipt', () => {
       { isBillingRetryPeriod: true, expirationDate: monthEnd, cancelationReason: 'System.BillingError' },
     ],
     [
-      'an expiry',
+      'an expiration',
       monthEnd + dayMs,
       {},
       { expiration_intent: '3', auto_renew_status: '0' },
@@ -169,39 +181,43 @@ describe('verifyReceipt', () => {
       {},
       { endedAt: now, cancelationReason: 'System.Replaced' },
     ],
-  ])('tells of %s', async (_title, at, changes, outlook, expected) => {
-    const { receipt, ...body } = told({
-      latest_receipt_info: [record(changes)],
-      pending_renewal_info: [pending(outlook)],
+  ])('maps %s', async (_title, validatedAt, changes, renewal, expected) => {
+    const { receipt, ...body } = buildResponse({
+      latest_receipt_info: [buildRecord(changes)],
+      pending_renewal_info: [buildPending(renewal)],
     });
-    const result = { ...body, receipt: { ...receipt, request_date_ms: String(at) } };
-    // An upgraded transaction alone has no successor that the outlook could be of.
-    const withoutOutlook = { ...result, pending_renewal_info: [] };
-    expect(await purchaseOf('is_upgraded' in changes ? withoutOutlook : result, at)).toMatchObject(expected);
+    const result = { ...body, receipt: { ...receipt, request_date_ms: String(validatedAt) } };
+    // An upgraded transaction without a successor has no renewal information.
+    const withoutRenewal = { ...result, pending_renewal_info: [] };
+    expect(await validatePurchase('is_upgraded' in changes ? withoutRenewal : result, validatedAt)).toMatchObject(
+      expected,
+    );
   });
 
-  it('counts an upgrade as no refund', async () => {
-    const upgraded = record({ cancellation_date_ms: String(now), is_upgraded: 'true' });
-    const { observations } = await asked(bothHosts(told({ latest_receipt_info: [upgraded] })));
+  it('does not map an upgrade to a refund', async () => {
+    const upgraded = buildRecord({ cancellation_date_ms: String(now), is_upgraded: 'true' });
+    const { observations } = await validate(respond(buildResponse({ latest_receipt_info: [upgraded] })));
     expect(observations[0]?.transactions[0]).not.toHaveProperty('refundedAt');
   });
 
   it.each([
     ['missing', undefined],
     ['empty', []],
-    ['an object', record()],
-  ])('may answer with a list of the latest purchases that is %s', async (_title, latest) => {
-    expect(await purchaseOf(told({ latest_receipt_info: latest }))).toMatchObject({ transactionId: 'store_a:1001' });
+    ['an object', buildRecord()],
+  ])('accepts a response in which latest_receipt_info is %s', async (_title, latest) => {
+    expect(await validatePurchase(buildResponse({ latest_receipt_info: latest }))).toMatchObject({
+      transactionId: 'store_a:1001',
+    });
   });
 
-  it('knows more of a transaction in its later lists than in the receipt', async () => {
-    const renewed = record({
+  it('prefers latest_receipt_info to the transactions of the receipt', async () => {
+    const renewed = buildRecord({
       transaction_id: '1002',
       purchase_date_ms: String(monthEnd),
       expires_date_ms: String(monthEnd + 30 * dayMs),
     });
-    const body = told({ latest_receipt_info: [renewed, record({ offer_code_ref_name: 'code' })] });
-    const { observations } = await asked(bothHosts(body));
+    const body = buildResponse({ latest_receipt_info: [renewed, buildRecord({ offer_code_ref_name: 'code' })] });
+    const { observations } = await validate(respond(body));
     expect(observations).toHaveLength(1);
     expect(observations[0]?.transactions.map(({ transactionId, offerId }) => [transactionId, offerId])).toEqual([
       ['store_a:1001', 'store_a:monthly#code'],
@@ -209,17 +225,17 @@ describe('verifyReceipt', () => {
     ]);
   });
 
-  it('gives no prices: the one of the request counts for the latest transaction of its product', async () => {
-    const renewed = record({ transaction_id: '1002', purchase_date_ms: String(monthEnd), quantity: '2' });
-    const other = record({
+  it('applies the price of the request to the latest transaction of the requested product', async () => {
+    const renewed = buildRecord({ transaction_id: '1002', purchase_date_ms: String(monthEnd), quantity: '2' });
+    const other = buildRecord({
       transaction_id: '2001',
       original_transaction_id: '2001',
       product_id: 'hat',
       expires_date_ms: undefined,
     });
-    const body = told({ latest_receipt_info: [renewed, record(), other] });
+    const body = buildResponse({ latest_receipt_info: [renewed, buildRecord(), other] });
     const request = { id: 'monthly', type: 'paid subscription', priceMicros: 4_990_000, currency: 'USD' } as const;
-    const { observations } = await asked(bothHosts(body), request);
+    const { observations } = await validate(respond(body), request);
     const amounts = observations.flatMap(({ transactions }) =>
       transactions.map(({ transactionId, amountMicros, isReportedAmount }) => [
         transactionId,
@@ -234,31 +250,31 @@ describe('verifyReceipt', () => {
     ]);
   });
 
-  it('gives no type of what never expires: the one of the request counts for its product', async () => {
-    const hat = record({
+  it('applies the type of the request to a product without expiration', async () => {
+    const hat = buildRecord({
       transaction_id: '2001',
       original_transaction_id: '2001',
       product_id: 'hat',
       expires_date_ms: undefined,
     });
-    const body = told({
+    const body = buildResponse({
       latest_receipt_info: [hat],
       receipt: { bundle_id: bundleId, in_app: [] },
       pending_renewal_info: [],
     });
-    const { observations } = await asked(bothHosts(body), { id: 'hat', type: 'non consumable' });
+    const { observations } = await validate(respond(body), { id: 'hat', type: 'non consumable' });
     expect(observations).toMatchObject([{ purchase: { productType: 'non consumable' } }]);
   });
 
-  it('tells which introductory prices are used up', async () => {
-    const yearly = record({ transaction_id: '1002', product_id: 'yearly', purchase_date_ms: String(monthEnd) });
-    const body = told({ latest_receipt_info: [record({ is_trial_period: 'true' }), yearly] });
-    expect((await asked(bothHosts(body))).ineligibleForIntroPrice).toEqual(['monthly', 'yearly']);
+  it('lists the products without an introductory price', async () => {
+    const yearly = buildRecord({ transaction_id: '1002', product_id: 'yearly', purchase_date_ms: String(monthEnd) });
+    const body = buildResponse({ latest_receipt_info: [buildRecord({ is_trial_period: 'true' }), yearly] });
+    expect((await validate(respond(body))).ineligibleForIntroPrice).toEqual(['monthly', 'yearly']);
   });
 
-  it('judges a receipt of iOS 6, which is its own only transaction', async () => {
+  it('maps an iOS 6 receipt to one transaction', async () => {
     const { in_app: _none, ...flat } = {
-      ...record(),
+      ...buildRecord(),
       bid: bundleId,
       expires_date: String(monthEnd),
       in_app: undefined,
@@ -266,40 +282,40 @@ describe('verifyReceipt', () => {
     const { expires_date_ms: _unknown, ...receipt } = flat;
     const body = { status: 21006, receipt, latest_expired_receipt_info: receipt };
     const request = { transaction: { transactionReceipt } };
-    const { observations } = await asked(bothHosts(body), request, monthEnd + dayMs);
+    const { observations } = await validate(respond(body), request, monthEnd + dayMs);
     expect(observations).toMatchObject([{ purchase: { purchaseId: 'store_a:1001', expirationDate: monthEnd } }]);
   });
 });
 
-describe('verifyReceipt refuses', () => {
-  const onlyApple = { transaction: { transactionReceipt } };
+describe('validate (store_a) with an error of verifyReceipt', () => {
+  const unverifiedReceipt = { transaction: { transactionReceipt } };
 
   it.each([
-    ['a receipt that it cannot read', { status: 21002 }, 'InvalidPayload'],
-    ['a receipt that it did not issue', { status: 21003 }, 'InvalidPayload'],
-    ['the receipt of a deleted account', { status: 21010 }, 'InvalidPayload'],
-    ['the receipt of another application', told({ receipt: { bundle_id: 'com.example.other' } }), 'InvalidPayload'],
-    ['the shared secret', { status: 21004 }, 'InternalError'],
-    ['the way that it is asked', { status: 21000 }, 'InternalError'],
-    ['for good: an error in accessing data', { status: 21150, 'is-retryable': false }, 'InternalError'],
-    ['for now: an error in accessing data', { status: 21150, 'is-retryable': true }, 'ConnectionFailed'],
-    ['for now: it is down', { status: 21005 }, 'ConnectionFailed'],
-    ['for now: an internal error', { status: 21009 }, 'ConnectionFailed'],
-    ['in both environments', { status: 21007 }, 'ConnectionFailed'],
-    ['with other words', { status: 0 }, 'ConnectionFailed'],
-    ['with a status that is none', { status: 'fine' }, 'ConnectionFailed'],
-  ])('%s', async (_title, body, code) => {
-    await expect(asked(bothHosts(body), onlyApple)).rejects.toMatchObject({ code });
+    ['InvalidPayload', 'a malformed receipt', { status: 21002 }],
+    ['InvalidPayload', 'a receipt that is not authenticated', { status: 21003 }],
+    ['InvalidPayload', 'a deleted account', { status: 21010 }],
+    ['InvalidPayload', 'a different bundleId', buildResponse({ receipt: { bundle_id: 'com.example.other' } })],
+    ['InternalError', 'a wrong shared secret', { status: 21004 }],
+    ['InternalError', 'an invalid request', { status: 21000 }],
+    ['InternalError', 'a permanent data access error', { status: 21150, 'is-retryable': false }],
+    ['ConnectionFailed', 'a retryable data access error', { status: 21150, 'is-retryable': true }],
+    ['ConnectionFailed', 'an unavailable server', { status: 21005 }],
+    ['ConnectionFailed', 'an internal error', { status: 21009 }],
+    ['ConnectionFailed', 'a sandbox receipt status from the sandbox', { status: 21007 }],
+    ['ConnectionFailed', 'a success without a receipt', { status: 0 }],
+    ['ConnectionFailed', 'an invalid status', { status: 'fine' }],
+  ])('throws %s for %s', async (code, _title, body) => {
+    await expect(validate(respond(body), unverifiedReceipt)).rejects.toMatchObject({ code });
   });
 
   it.each([
-    ['a page', textResponse(200, '<html></html>')],
-    ['an outage', textResponse(503, 'down')],
-  ])('nothing, but gives %s', async (_title, given) => {
-    await expect(asked(async () => given, onlyApple)).rejects.toMatchObject({ code: 'ConnectionFailed' });
+    ['HTML', textResponse(200, '<html></html>')],
+    ['HTTP 503', textResponse(503, 'down')],
+  ])('throws ConnectionFailed for %s', async (_title, response) => {
+    await expect(validate(async () => response, unverifiedReceipt)).rejects.toMatchObject({ code: 'ConnectionFailed' });
   });
 
-  it('as unreadable what was verified here: then it is out of order, and the signature has to do', async () => {
-    expect((await asked(bothHosts({ status: 21002 }))).warning).toContain('could not be reached');
+  it('relies on the signature if verifyReceipt returns malformed for a verified receipt', async () => {
+    expect((await validate(respond({ status: 21002 }))).warning).toContain('The App Store is unavailable');
   });
 });
