@@ -8,7 +8,7 @@ import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import type { StoreValidation, ValidationRequest } from '../stores/store.ts';
 
-export type RecordingDeps = Pick<Deps, 'now' | 'purchases' | 'userAliases'>;
+export type RecordingDeps = Pick<Deps, 'now' | 'recordPurchase' | 'userAliases'>;
 
 interface RecordingContext {
   readonly app: App;
