@@ -79,7 +79,7 @@ export function createTableClient(name: string): Table {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}), {
     // The counterpart of `unmarshallOptions`.
     marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
-    unmarshallOptions,
+    unmarshallOptions: { ...unmarshallOptions },
   });
   const consumed: CapacityUsage = { read: 0, write: 0 };
   const capacityOption = { ReturnConsumedCapacity: 'TOTAL' } as const;
