@@ -20,7 +20,7 @@ const runtimeFile = 'runtime.json';
 
 /**
  * Sets the environment of this process to the local service, or to a deployment, which uses the operator's AWS credentials.
- * With a store emulator, the process uses the time of the emulator, as the functions do.
+ * The process uses the time of the store emulator if there is one, like the functions.
  */
 export async function connectToService({
   local,

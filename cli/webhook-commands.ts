@@ -19,7 +19,7 @@ export function addWebhookCommands(app: Command): void {
     .argument('<name>')
     .option('--url <urls>', 'one or more URLs, separated by commas')
     .addOption(new Option('--off', 'switch webhooks off').conflicts(['url', 'sandboxUrl']))
-    .option('--sandbox-url <urls>', 'URLs for sandbox purchases; those of --url by default')
+    .option('--sandbox-url <urls>', 'URLs for sandbox purchases; the value of --url by default')
     .option('--no-password', 'omit the secret key from the body; the server verifies signatures')
     .option('--new-secret', 'issue a new signing secret; the current one becomes invalid immediately')
     .action(setWebhookAction);

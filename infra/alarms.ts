@@ -21,18 +21,18 @@ import type { QueueName, Queues } from './queues.ts';
 interface AlarmsProps {
   readonly api: SpecRestApi;
   readonly table: Table;
-  /** By contract id. */
+  /** Functions by contract id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
-  /** By endpoint id. */
+  /** Functions by endpoint id. */
   readonly notificationEndpoints: ReadonlyMap<string, LambdaFunction>;
-  /** By worker id. */
+  /** Functions by worker id. */
   readonly workers: ReadonlyMap<string, LambdaFunction>;
   readonly queues: Queues;
 }
 
 interface AlarmText {
   readonly symptom: string;
-  /** Who is affected, and how. */
+  /** Affected party and effect. */
   readonly impact: string;
   /** Log, command or console to use. */
   readonly action: string;

@@ -18,7 +18,7 @@ import { buildGatewayDocument } from './gateway-document.ts';
 interface ApiProps {
   readonly contracts: readonly Contract[];
   readonly notificationEndpoints: readonly NotificationEndpoint[];
-  /** By contract id or endpoint id. */
+  /** Functions by contract id or endpoint id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
 }
 

@@ -6,7 +6,7 @@ import { ServiceFunction } from './service-function.ts';
 
 /** One function for each contract, with least-privilege permissions. */
 export class Endpoints extends Construct {
-  /** By contract id. */
+  /** Functions by contract id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
 
   constructor(scope: Construct, id: string, props: SharedResources & { readonly contracts: readonly Contract[] }) {

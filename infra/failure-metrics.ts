@@ -11,7 +11,7 @@ const isError = FilterPattern.stringValue('$.level', '=', 'ERROR');
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
  */
 export const logPatterns = {
-  /** Internal errors and settings that a store rejects. Lines without a code, such as those of a crash, count as well. */
+  /** Internal errors and settings that a store rejects. Lines without a code count as well, for example crashes. */
   Error: FilterPattern.all(
     isError,
     FilterPattern.any(

@@ -8,7 +8,7 @@ const permissions: readonly Permission[] = ['stores', 'notifications'];
 
 /** One function for each store that sends notifications, so that each store has its own alarm. All run the same file. */
 export class NotificationEndpoints extends Construct {
-  /** By endpoint id. */
+  /** Functions by endpoint id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
 
   constructor(scope: Construct, id: string, resources: SharedResources) {

@@ -119,7 +119,7 @@ const maxConcurrency = 50;
 
 /** The functions that run on queues, streams and schedules. */
 export class Workers extends Construct {
-  /** By worker id. */
+  /** Functions by worker id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
 
   constructor(scope: Construct, id: string, resources: SharedResources) {

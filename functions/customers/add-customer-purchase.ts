@@ -11,7 +11,7 @@ export const handler = createHandler(addCustomerPurchase)(
     const claim = { username, source: 'manual' } as const;
     const update = { trigger: 'link', claim, strategy: app.strategy, now: now() } as const;
     const recorded = await recordPurchase(app.name, purchaseId, update);
-    if (!recorded) throw new ServiceError('ResourceNotFound', 'There is no such purchase.');
+    if (!recorded) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
     if (recorded.change)
       await userAliases.saveAliases(app.name, { username, storeAliases: recorded.stored.state.userAliases });
     const { productId, platform } = recorded.stored.state.purchase;

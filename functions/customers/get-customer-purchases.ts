@@ -4,6 +4,6 @@ import { toPurchaseCollection } from '../../lib/purchases/purchase-collection.ts
 
 export const handler = createHandler(getCustomerPurchases)(async ({ app, params }, { now, purchases }) => {
   const { applicationUsername } = params;
-  const owned = await purchases.listByUser(app.name, applicationUsername);
-  return { applicationUsername, purchases: toPurchaseCollection(owned, now()) };
+  const ownedPurchases = await purchases.listByUser(app.name, applicationUsername);
+  return { applicationUsername, purchases: toPurchaseCollection(ownedPurchases, now()) };
 });

@@ -4,10 +4,10 @@ import { toTransactionRecord } from '../../lib/purchases/to-records.ts';
 
 export const handler = createHandler(getCustomerTransactions)(async ({ app, params }, { purchases }) => {
   const { applicationUsername } = params;
-  const owned = await purchases.listByUser(app.name, applicationUsername);
+  const ownedPurchases = await purchases.listByUser(app.name, applicationUsername);
   const transactions = await purchases.listTransactions(
     app.name,
-    owned.map(({ purchaseId }) => purchaseId),
+    ownedPurchases.map(({ purchaseId }) => purchaseId),
   );
   return { applicationUsername, transactions: transactions.map(toTransactionRecord) };
 });

@@ -9,19 +9,19 @@ const maxEvents = 10;
 
 export const handler = createHandler(getCustomer)(async ({ app, params }, { now, purchases, events }) => {
   const { applicationUsername } = params;
-  const [owned, latest] = await Promise.all([
+  const [ownedPurchases, latestEvents] = await Promise.all([
     purchases.listByUser(app.name, applicationUsername),
     events.listByUser(app.name, applicationUsername, maxEvents),
   ]);
   const transactions = await purchases.listTransactions(
     app.name,
-    owned.map(({ purchaseId }) => purchaseId),
+    ownedPurchases.map(({ purchaseId }) => purchaseId),
   );
   return {
     applicationUsername,
-    purchases: toPurchaseCollection(owned, now()),
-    events: latest.map(toEventInfo),
+    purchases: toPurchaseCollection(ownedPurchases, now()),
+    events: latestEvents.map(toEventInfo),
     transactions: transactions.map(toTransactionRecord),
-    customerInfo: buildCustomerInfo(owned, now()),
+    customerInfo: buildCustomerInfo(ownedPurchases, now()),
   };
 });

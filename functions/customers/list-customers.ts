@@ -13,8 +13,11 @@ export const handler = createHandler(listCustomers)(async ({ app, query }, { now
     customerInfo: toCustomerInfo(summary, now()),
   });
   if (query.applicationUsername) {
-    const found = await customers.findMany(app.name, parseUsernames(query.applicationUsername));
-    return { paging: { skip, limit, total: found.length }, rows: found.slice(skip, skip + limit).map(toRow) };
+    const customerRows = await customers.findMany(app.name, parseUsernames(query.applicationUsername));
+    return {
+      paging: { skip, limit, total: customerRows.length },
+      rows: customerRows.slice(skip, skip + limit).map(toRow),
+    };
   }
   const { items, total } = await pagedLists.getPage(app.name, 'C', { skip, limit, now: now() });
   return { paging: { skip, limit, total }, rows: items.map(parseCustomerItem).map(toRow) };

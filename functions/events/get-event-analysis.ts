@@ -8,6 +8,6 @@ export const handler = createHandler(getEventAnalysis)(async ({ app, params, que
     events.find(app.name, params.id),
     query.receipts ? events.findRaw(app.name, params.id) : undefined,
   ]);
-  if (!event) throw new ServiceError('ResourceNotFound', 'There is no such event.');
+  if (!event) throw new ServiceError('ResourceNotFound', 'The event is not found.');
   return toAnalysisResult(app.name, event, raw);
 });

@@ -5,6 +5,6 @@ import { ServiceError } from '../../lib/shared/errors.ts';
 
 export const handler = createHandler(getEventRaw)(async ({ app, params }, { events }) => {
   const [event, raw] = await Promise.all([events.find(app.name, params.id), events.findRaw(app.name, params.id)]);
-  if (!event) throw new ServiceError('ResourceNotFound', 'There is no such event.');
+  if (!event) throw new ServiceError('ResourceNotFound', 'The event is not found.');
   return toRawResult(event, raw);
 });

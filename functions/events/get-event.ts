@@ -6,7 +6,7 @@ import { ServiceError } from '../../lib/shared/errors.ts';
 
 export const handler = createHandler(getEvent)(async ({ app, params, query }, { events }) => {
   const [event, raw] = await Promise.all([events.find(app.name, params.id), events.findRaw(app.name, params.id)]);
-  if (!event) throw new ServiceError('ResourceNotFound', 'There is no such event.');
+  if (!event) throw new ServiceError('ResourceNotFound', 'The event is not found.');
   const isDetailed = query.receipts === 'true';
   return {
     analysis: toAnalysisResult(app.name, event, isDetailed ? raw : undefined),

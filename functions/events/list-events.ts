@@ -5,11 +5,11 @@ import { fitRowsToResponse } from '../../lib/http/fit-event-rows.ts';
 
 export const handler = createHandler(listEvents)(async ({ app, query }, { events }) => {
   const { limit = 100, skip, offset, startdate, enddate } = query;
-  const latest = await events.list(app.name, {
+  const latestEvents = await events.list(app.name, {
     limit,
     skip: skip ?? offset ?? 0,
     ...(startdate !== undefined && { startdate }),
     ...(enddate !== undefined && { enddate }),
   });
-  return { ok: true, rows: fitRowsToResponse(latest.map((event) => toSearchResult(app.name, event))) };
+  return { ok: true, rows: fitRowsToResponse(latestEvents.map((event) => toSearchResult(app.name, event))) };
 });

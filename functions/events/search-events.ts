@@ -8,17 +8,17 @@ import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 const maxEvents = 100;
 
 export const handler = createHandler(searchEvents)(async ({ app, params }, { events }) => {
-  // A brand word may start an id, or the name of a user who is really called so.
+  // The tag can be an id with a brand prefix, or a username that starts with the same token.
   const tags = [params.tag, toNeutralId(params.tag)];
-  const [tagged, known] = await Promise.all([
+  const [taggedEvents, eventById] = await Promise.all([
     events.listByTags(app.name, tags, maxEvents),
     events.find(app.name, params.tag),
   ]);
-  const matchingEvents = known?.reqId === params.tag ? insertByDate(tagged, known) : tagged;
+  const matchingEvents = eventById?.reqId === params.tag ? insertByDate(taggedEvents, eventById) : taggedEvents;
   return { ok: true, rows: fitRowsToResponse(matchingEvents.map((event) => toSearchResult(app.name, event, tags))) };
 });
 
-/** The events, newest first, with another one at its place. */
+/** Inserts an event into a list of events, newest first. */
 const insertByDate = (matchingEvents: readonly EventRecord[], event: EventRecord): EventRecord[] =>
   [event, ...matchingEvents.filter(({ eventId }) => eventId !== event.eventId)]
     .sort((a, b) => b.date - a.date)

@@ -8,9 +8,9 @@ export const handler = createHandler(getProcessorPurchases)(async ({ app, apiKey
   const { accessToken, applicationUsername } = query;
   if (accessToken !== undefined)
     return { ok: true, ...(await listPurchasesByAccessToken(accessToken, { app, recorder, deps })) };
-  // Spec: not shown. In the place of a token the API key must be the secret one, and the call names the user.
+  // Spec: not shown. Without a token, the request requires the secret key and `applicationUsername`.
   if (applicationUsername === undefined || !isValidApiKey(apiKey, app.secretKeys, deps.now())) {
-    throw new ServiceError('InvalidPayload', 'accessToken: expected the token that came with the checkout.');
+    throw new ServiceError('InvalidPayload', 'accessToken: expected the token of the checkout.');
   }
   return { ok: true, purchases: await listPurchasesByUser(applicationUsername, { app, recorder, deps }) };
 });

@@ -6,12 +6,12 @@ import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
 export const handler = createHandler(getPurchase)(async ({ app, params, query, recorder }, { now, purchases }) => {
   const purchaseId = toNeutralId(params.purchaseId);
-  const found = await purchases.find(app.name, purchaseId);
-  if (!found) throw new ServiceError('ResourceNotFound', 'There is no such purchase.');
+  const entitled = await purchases.find(app.name, purchaseId);
+  if (!entitled) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
   recorder.addTag(purchaseId, '_P');
   const notifications =
     query.include_notifications === 'true' ? await purchases.listNotifications(app.name, purchaseId) : undefined;
-  return toPurchaseDetails(found.purchase, found.entitledUsers, {
+  return toPurchaseDetails(entitled.purchase, entitled.entitledUsers, {
     now: now(),
     ...(notifications && { notifications }),
   });

@@ -5,10 +5,10 @@ import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
 export const handler = createHandler(getRefreshToken)(async ({ app, params, recorder }, { purchases }) => {
   const purchaseId = toNeutralId(params.purchaseId);
-  const found = await purchases.findRefreshState(app.name, purchaseId);
-  if (!found) throw new ServiceError('ResourceNotFound', 'There is no such purchase.');
+  const refreshState = await purchases.findRefreshState(app.name, purchaseId);
+  if (!refreshState) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
   recorder.addTag(purchaseId, '_P');
-  const { refreshToken, lastRefreshAt } = found;
+  const { refreshToken, lastRefreshAt } = refreshState;
   return {
     purchaseId,
     ...(lastRefreshAt !== undefined && { latestRefresh: new Date(lastRefreshAt).toISOString() }),

@@ -10,17 +10,17 @@ import { toPurchaseDetails } from '../../lib/purchases/to-records.ts';
 
 export const handler = createHandler(listPurchases)(async ({ app, query }, deps) => {
   const { startdate, enddate } = query;
-  const includeNotifications = query.include_notifications === 'true';
+  const includesNotifications = query.include_notifications === 'true';
   const loadRows = async (items: readonly Item[]) =>
-    await toRows(items, { appName: app.name, withNotifications: includeNotifications, deps });
+    await toRows(items, { appName: app.name, includesNotifications, deps });
   if (startdate !== undefined || enddate !== undefined) {
-    const updated = await deps.pagedLists.listUpdatedPurchaseKeys(app.name, { startdate, enddate });
-    // `limit` and `skip` mean nothing here; a `total` above the rows says that the range holds too many for an answer.
-    const acceptedRows = await collectRowsThatFit(
-      updated,
+    const updatedKeys = await deps.pagedLists.listUpdatedPurchaseKeys(app.name, { startdate, enddate });
+    const rows = await collectRowsThatFit(
+      updatedKeys,
       async (batch) => await loadRows(await deps.pagedLists.loadItems(batch)),
     );
-    return { paging: { skip: 0, limit: acceptedRows.length, total: updated.length }, rows: acceptedRows };
+    // `limit` and `skip` do not apply. A `total` above the number of rows means that the response limit was reached.
+    return { paging: { skip: 0, limit: rows.length, total: updatedKeys.length }, rows };
   }
   const page = toPage(query);
   const { items, total } = await deps.pagedLists.getPage(app.name, 'P', { ...page, now: deps.now() });
@@ -29,18 +29,18 @@ export const handler = createHandler(listPurchases)(async ({ app, query }, deps)
 
 interface RowOptions {
   readonly appName: string;
-  readonly withNotifications: boolean;
-  readonly deps: Deps;
+  readonly includesNotifications: boolean;
+  readonly deps: Pick<Deps, 'now' | 'purchases'>;
 }
 
-async function toRows(items: readonly Item[], { appName, withNotifications: includeNotifications, deps }: RowOptions) {
-  const found = items.map(parsePurchaseItem);
-  const ids = includeNotifications ? found.map(({ purchase }) => purchase.purchaseId) : [];
+async function toRows(items: readonly Item[], { appName, includesNotifications, deps }: RowOptions) {
+  const storedPurchases = items.map(parsePurchaseItem);
+  const ids = includesNotifications ? storedPurchases.map(({ purchase }) => purchase.purchaseId) : [];
   const notifications = await listNotificationsByPurchase(appName, ids, deps.purchases);
-  return found.map(({ purchase, entitledUsers }) =>
+  return storedPurchases.map(({ purchase, entitledUsers }) =>
     toPurchaseDetails(purchase, entitledUsers, {
       now: deps.now(),
-      ...(includeNotifications && { notifications: notifications.get(purchase.purchaseId) ?? [] }),
+      ...(includesNotifications && { notifications: notifications.get(purchase.purchaseId) ?? [] }),
     }),
   );
 }

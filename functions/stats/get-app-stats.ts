@@ -5,11 +5,12 @@ import { ServiceError } from '../../lib/shared/errors.ts';
 import { indexByPeriod } from '../../lib/statistics/tally.ts';
 import { toUtcDay } from '../../lib/statistics/tally-item.ts';
 
-/** There is none: whoever runs the service pays for what it uses. */
+/** The service has no quota, because the operator pays for the usage. */
 const monthlyQuota = Number.MAX_SAFE_INTEGER;
 
 export const handler = createHandler(getAppStats)(async ({ app, params }, { now, counters }) => {
-  if (params.appName !== app.name) throw new ServiceError('Forbidden', 'This key is of another application.');
+  if (params.appName !== app.name)
+    throw new ServiceError('Forbidden', 'The key does not belong to the app in the path.');
   const thisMonth = toUtcDay(now()).slice(0, 7);
   const lastMonth = addMonths(thisMonth, -1);
   const months = indexByPeriod(await counters.listMonths(app.name, lastMonth, thisMonth));

@@ -9,17 +9,17 @@ export const handler = createHandler(getStatsV2)(async ({ app, query }, { now, c
   if (!range) return { dailyStats: [], monthlyStats: { amountUSD: 0, numTransactions: 0 } };
   const { days } = range;
   const tallies = indexByPeriod(await counters.listDays(app.name, getFirstRequiredDay(days[0]), days[1]));
-  const records = buildDailyStats(tallies, days, {});
-  const latest = records.at(-1);
+  const dailyStats = buildDailyStats(tallies, days, {});
+  const lastDay = dailyStats.at(-1);
   return {
-    dailyStats: records.map(({ date, amountUSD, numTransactions, monthlyRevenueUSD, monthlyTransactions }) => ({
+    dailyStats: dailyStats.map(({ date, amountUSD, numTransactions, monthlyRevenueUSD, monthlyTransactions }) => ({
       date: date.replaceAll('-', ''),
       amountUSD,
       numTransactions,
       monthlyRevenueUSD,
       monthlyTransactions,
     })),
-    // Spec: not shown. Of which month the one object tells: of that which ends with the last day.
-    monthlyStats: { amountUSD: latest?.monthlyRevenueUSD ?? 0, numTransactions: latest?.monthlyTransactions ?? 0 },
+    // Spec: not shown. The month that ends with the last day of the range.
+    monthlyStats: { amountUSD: lastDay?.monthlyRevenueUSD ?? 0, numTransactions: lastDay?.monthlyTransactions ?? 0 },
   };
 });

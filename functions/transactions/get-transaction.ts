@@ -7,7 +7,7 @@ import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 export const handler = createHandler(getTransaction)(async ({ app, params, recorder }, { transactions }) => {
   const transactionId = toNeutralId(params.transactionId);
   const transaction = await transactions.find(app.name, transactionId);
-  if (!transaction) throw new ServiceError('ResourceNotFound', 'There is no such transaction.');
+  if (!transaction) throw new ServiceError('ResourceNotFound', 'The transaction is not found.');
   recorder.addTag(transactionId, '_T');
   return toTransactionRecord(transaction);
 });

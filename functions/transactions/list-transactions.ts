@@ -7,8 +7,8 @@ import { toNotificationRecord, toTransactionRecord } from '../../lib/purchases/t
 
 export const handler = createHandler(listTransactions)(async ({ app, query }, { now, pagedLists, purchases }) => {
   const { startdate, enddate } = query;
-  const rows = toPage(query);
-  const { items, total } = await pagedLists.getPage(app.name, 'T', { ...rows, startdate, enddate, now: now() });
+  const page = toPage(query);
+  const { items, total } = await pagedLists.getPage(app.name, 'T', { ...page, startdate, enddate, now: now() });
   const transactions = items.map(parseTransactionItem);
   const notifications =
     query.include_notifications === 'true'
@@ -19,7 +19,7 @@ export const handler = createHandler(listTransactions)(async ({ app, query }, { 
         )
       : undefined;
   return {
-    paging: { ...rows, total },
+    paging: { ...page, total },
     rows: transactions.map((transaction) => ({
       ...toTransactionRecord(transaction),
       ...(notifications && {

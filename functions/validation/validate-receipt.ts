@@ -14,39 +14,38 @@ export const handler = createHandler(validateReceipt)(async ({ app, body, record
   const request = toValidationRequest(body);
   const transactionType = resolveTransactionType(body.transaction);
   if (!transactionType)
-    throw new ServiceError('InvalidPayload', `transaction.type ${body.transaction.type} is not known.`);
+    throw new ServiceError('InvalidPayload', `transaction.type ${body.transaction.type} is not supported.`);
   if (request.applicationUsername !== undefined) recorder.setUser(request.applicationUsername);
   recorder.addContent({ products: [describeProduct(body)] });
   const platforms = await listCandidatePlatforms(transactionType.platform, app.name, deps);
-  const validated = await validateOnFirstAccepting(
+  const validation = await validateOnFirstAccepting(
     platforms,
     async (platform) => await processValidation(request, platform, { app, recorder, deps }),
   );
-  return toValidationResponse(request, validated, { vocabulary: transactionType.vocabulary, now: deps.now() });
+  return toValidationResponse(request, validation, { vocabulary: transactionType.vocabulary, now: deps.now() });
 });
 
-/** One word stands for both accounts of processor_a; an application may have sold through either. */
+/** Lists the platforms of a transaction. processor_a stands for both Stripe accounts, and an app can sell through both. */
 const listCandidatePlatforms = async (
   platform: Platform,
   appName: string,
-  { appCache }: Deps,
+  { appCache }: Pick<Deps, 'appCache'>,
 ): Promise<readonly Platform[]> =>
   platform === 'processor_a' ? await listCheckoutPlatforms(appName, appCache) : [platform];
 
 /**
- * What the first account gives that does not refuse the receipt; when all do, the first one's refusal. An account that cannot
- * be asked refuses nothing: its failure is thrown.
+ * Returns the result of the first platform that does not reject the receipt. Throws the rejection of the first platform if
+ * all reject it, and any other error immediately: an unavailable store has not rejected the receipt.
  */
 async function validateOnFirstAccepting<T>(
-  [first, ...others]: readonly Platform[],
-  ask: (platform: Platform) => Promise<T>,
+  [first, second]: readonly Platform[],
+  validate: (platform: Platform) => Promise<T>,
 ): Promise<T> {
   try {
-    return await ask(first as Platform);
+    return await validate(first as Platform);
   } catch (rejection) {
-    const [second] = others;
     if (!isRejection(rejection) || second === undefined) throw rejection;
-    return await ask(second).catch((error) => {
+    return await validate(second).catch((error) => {
       throw isRejection(error) ? rejection : error;
     });
   }

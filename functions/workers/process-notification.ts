@@ -4,8 +4,8 @@ import { handleBatch } from '../../lib/queue/handle-batch.ts';
 import { processNotification } from '../../lib/store-notifications/process-notification.ts';
 import { QueuedNotification } from '../../lib/store-notifications/queued-notification.ts';
 
-export const handler = async (event: SQSEvent): Promise<SQSBatchResponse> =>
-  await handleBatch(event, {
+export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> =>
+  await handleBatch(lambdaEvent, {
     worker: 'process-notification',
     schema: QueuedNotification,
     handle: async (message) => await processNotification(message, deps()),

@@ -4,8 +4,8 @@ import { handleBatch } from '../../lib/queue/handle-batch.ts';
 import { sendWebhook } from '../../lib/webhooks/send-webhook.ts';
 import { WebhookMessage } from '../../lib/webhooks/webhook-message.ts';
 
-export const handler = async (event: SQSEvent): Promise<SQSBatchResponse> =>
-  await handleBatch(event, {
+export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> =>
+  await handleBatch(lambdaEvent, {
     worker: 'send-webhook',
     schema: WebhookMessage,
     handle: async (message) => await sendWebhook(message, deps()),

@@ -29,7 +29,7 @@ export const RequestContent = v.strictObject({
   appDownload: v.exactOptional(
     v.strictObject({ currentVersion: v.exactOptional(v.string()), originalVersion: v.exactOptional(v.string()) }),
   ),
-  // Spec: not shown. `trimmed` counts the omitted rows of each list; `receipts` has the details of a validation.
+  // Spec: not shown. `trimmed` counts the omitted rows of each list. `receipts` has the details of a validation.
   trimmed: v.exactOptional(v.record(v.string(), v.number())),
   receipts: v.exactOptional(Rows),
 });

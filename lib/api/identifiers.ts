@@ -14,5 +14,5 @@ const KeyText = v.pipe(
 /** A customer's `applicationUsername`. All characters are allowed. */
 export const Username = KeyText;
 
-/** Id in a path or body: of a purchase, a transaction, an event or an event tag. */
+/** Id of a purchase, transaction, event or event tag, in a path or body. */
 export const Id = KeyText;

@@ -23,7 +23,7 @@ export const getPurchase = defineContract({
 
 const optionalText = v.optional(v.string());
 
-/** With `startdate` or `enddate`, the page parameters are ignored, even invalid ones. */
+/** Ignores the page parameters, even invalid ones, if `startdate` or `enddate` is present. */
 const ListPurchasesQuery = v.pipe(
   v.object({
     startdate: optionalText,

@@ -12,7 +12,7 @@ const LenientMicros = invalidAsAbsent(
   v.pipe(LenientNumber, v.number(), v.transform(Math.round), v.minValue(0), v.maxValue(1e15)),
 );
 
-/** A username as clients send it: numbers become strings; null and the empty string count as absent. */
+/** A username as clients send it. Numbers become strings; null and the empty string count as absent. */
 const OptionalUsername = v.union([
   v.pipe(
     v.nullish(v.literal('')),

@@ -4,7 +4,7 @@ import { redactSecretPatterns } from './redaction/redact-text.ts';
 import { createRedactor } from './redaction/redactor.ts';
 import { sanitize } from './redaction/sanitize.ts';
 
-/** Where an error occurred. */
+/** Location of an error: app, endpoint or worker, and event. */
 export interface LogContext {
   readonly app?: string | undefined;
   /** Id of a contract or notification endpoint. */

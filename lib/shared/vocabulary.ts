@@ -96,7 +96,7 @@ function toBrandText(text: string, field: string): string {
 const toBrandEventType = (type: string): string =>
   type.replace(/^webhook\.(\w+)\.called$/, (_all, platform: string) => `webhook.${toBrandPlatform(platform)}.called`);
 
-/** Tags of purchases, transactions and products have a platform prefix. A username that looks alike is not converted. */
+/** Tags of purchases, transactions and products have a platform prefix. A username with the same prefix is not converted. */
 const isPrefixedIdTag = (type: unknown): boolean => type === '_P' || type === '_T' || type === '_I';
 
 const isPlatform = (token: string): token is Platform => Object.hasOwn(brandTokens, token);
@@ -107,7 +107,7 @@ function toBrandId(id: string): string {
   return isPlatform(platform) ? `${brandTokens[platform].prefix}${id.slice(platform.length)}` : id;
 }
 
-/** Returns the `platform` of a validation response, whose brand tokens differ from those of v3. */
+/** Returns the `platform` of a validation response, which has brand tokens of its own. */
 export const toValidatorPlatform = (platform: Platform, vocabulary: Vocabulary): string =>
   vocabulary === 'brand' ? brandTokens[platform].validator : platform;
 

@@ -59,7 +59,7 @@ describe('logPatterns', () => {
   it.each([
     ['a crash', { errorType: 'TypeError', errorMessage: 'x is undefined', stackTrace: ['at ConnectionFailed'] }],
     ['a plain text', 'the table failed: ConnectionFailed'],
-  ])('counts %s that has no code as an error', (_kind, message) => {
+  ])('counts %s without a code as an error', (_kind, message) => {
     expect(listMatches(toLogLine('ERROR', message))).toEqual(['Error']);
   });
 

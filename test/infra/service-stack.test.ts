@@ -41,7 +41,7 @@ describe('ServiceStack', () => {
     expect(() => app.synth()).not.toThrow();
   });
 
-  it('has one function for each contract, notification endpoint and worker, and one route for each path and alias', () => {
+  it('creates one function for each contract, notification endpoint and worker, and one route for each path and alias', () => {
     getTemplate().resourceCountIs(
       'AWS::Lambda::Function',
       contracts.length + notificationEndpoints.length + workers.length,
@@ -215,7 +215,7 @@ describe('ServiceStack', () => {
       expect(AlarmActions).toEqual([{ Ref: topic }]);
   });
 
-  it('has an alarm on the log metrics of handled failures', () => {
+  it('raises an alarm for handled failures, based on log metrics', () => {
     const filters = listProperties('AWS::Logs::MetricFilter') as Record<
       string,
       { Ref: string } & { MetricName: string }[]
@@ -229,7 +229,7 @@ describe('ServiceStack', () => {
     for (const { LogGroupName } of filters) expect(logs).toContain(LogGroupName?.Ref);
   });
 
-  it('has an alarm for each worker, and one for a missing schedule of enqueue-due-items', () => {
+  it('creates an alarm for each worker, and one for a missing schedule of enqueue-due-items', () => {
     const alarms = Object.keys(getTemplate().findResources('AWS::CloudWatch::Alarm'));
     for (const { id, source } of workers) {
       const subject = 'queue' in source ? source.queue : id;

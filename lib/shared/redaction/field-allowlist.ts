@@ -1,6 +1,6 @@
 /**
- * Kind of value that a field can have: `text` is human-readable, `token` a short constant; `number` and `date` can be
- * strings; `container` is an object or list whose fields are checked in turn, `map` an object by product id.
+ * Kind of value that a field can have. `text` is human-readable, `token` a short constant. `number` and `date` can be
+ * strings. `container` is an object or list whose fields are checked in turn, `map` an object by product id.
  */
 export type FieldKind = 'id' | 'text' | 'token' | 'number' | 'date' | 'flag' | 'container' | 'map';
 

@@ -10,7 +10,7 @@ export function createRedactor(secrets: Iterable<string>): Redact {
   const forms = [...secrets]
     .filter((secret) => secret.length >= minSecretLength)
     .flatMap((secret) => [secret, percentEncode(secret)]);
-  // Longest first, because a secret can be part of another one.
+  // Longest first, because one secret can contain another.
   const sortedForms = [...new Set(forms)].sort((a, b) => b.length - a.length);
   return (text) => sortedForms.reduce((redacted, form) => redacted.replaceAll(form, removedMark), text);
 }
