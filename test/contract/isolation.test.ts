@@ -11,10 +11,10 @@ import { createObservation, createTransaction, createUniqueName, dayMs } from '.
 import { aggregatePartitions, givenPurchase } from '../../testing/given-purchase.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
-/** An application, and what it has that the other has not. */
+/** An app with data that the compared app does not have. */
 interface Side {
   readonly keys: IssuedApiKeys;
-  /** In every text that an application can choose. */
+  /** Part of every text that the app can choose. */
   readonly canary: string;
   readonly dollars: number;
   readonly payments: number;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   service = await startTestService();
   sides = [
     { keys: await service.createApp(['processor_a'], {}, name), canary: 'CANARY-one', dollars: 1_111, payments: 2 },
-    // The name of the one begins like that of the other.
+    // The first name is a prefix of the second name.
     {
       keys: await service.createApp(['processor_a'], {}, `${name}-x`),
       canary: 'CANARY-two',
@@ -36,34 +36,34 @@ beforeAll(async () => {
       payments: 3,
     },
   ];
-  for (const side of sides) await fill(side);
+  for (const side of sides) await givenData(side);
 });
 afterAll(() => service.close());
 
 const now = Date.now();
-const shared = { applicationUsername: 'ann', id: 'event-1', reqId: 'request-1', tag: 'ann' };
+const sharedIds = { applicationUsername: 'ann', id: 'event-1', reqId: 'request-1', tag: 'ann' };
 
-/** Registers and records the same ids for either application. */
-async function fill(side: Side): Promise<void> {
+/** Records data with the same ids for each app. */
+async function givenData(side: Side): Promise<void> {
   const { keys, canary } = side;
-  for (const username of ['ann', canary]) await givenPurchase(keys.appName, username, subscription(side));
+  for (const username of ['ann', canary]) await givenPurchase(keys.appName, username, createSubscription(side));
   await givenPurchase(
     keys.appName,
     'ann',
-    subscription(side, { purchaseId: 'processor_a:sub_1', platform: 'processor_a' }),
+    createSubscription(side, { purchaseId: 'processor_a:sub_1', platform: 'processor_a' }),
   );
-  await givenPurchase(keys.appName, 'ann', subscription(side, { purchaseId: `store_a:${canary}` }));
-  await givenEvent(side, shared.id);
+  await givenPurchase(keys.appName, 'ann', createSubscription(side, { purchaseId: `store_a:${canary}` }));
+  await givenEvent(side, sharedIds.id);
   await givenEvent(side, `event-${canary}`);
   const list = [{ type: 'consumable', id: 'coins', title: canary, platform: 'processor_a', offers: [] }];
   await deps().priceLists.save({ appName: keys.appName, platform: 'processor_a', fetchedAt: now }, list);
 }
 
-function subscription({ canary, dollars, payments }: Side, state: Partial<Purchase> = {}) {
-  const { purchase, ...look } = createObservation({
+function createSubscription({ canary, dollars, payments }: Side, state: Partial<Purchase> = {}) {
+  const { purchase, ...observation } = createObservation({
     ...{ purchaseDate: now, expirationDate: now + 30 * dayMs, discountId: canary, ...state },
   });
-  // Only one of the purchases is paid for, so that sums are known.
+  // Only one purchase has an amount, so that the expected sums are simple.
   const isPaid = purchase.purchaseId === 'store_a:1';
   const transactions = Array.from({ length: isPaid ? payments : 1 }, (_, number) =>
     createTransaction(purchase, {
@@ -71,12 +71,12 @@ function subscription({ canary, dollars, payments }: Side, state: Partial<Purcha
       amountMicros: isPaid ? dollars * 1_000_000 : 0,
     }),
   );
-  return { ...look, purchase, transactions, refreshToken: { originalTransactionId: canary } };
+  return { ...observation, purchase, transactions, refreshToken: { originalTransactionId: canary } };
 }
 
 async function givenEvent({ keys, canary }: Side, eventId: string): Promise<void> {
-  const recorder = createEventRecorder({ type: 'receipt.validated', date: now, reqId: shared.reqId, eventId });
-  recorder.setUser(shared.applicationUsername);
+  const recorder = createEventRecorder({ type: 'receipt.validated', date: now, reqId: sharedIds.reqId, eventId });
+  recorder.setUser(sharedIds.applicationUsername);
   recorder.addTag('store_a:1', '_P');
   recorder.addTag('store_a:1-0', '_T');
   recorder.addTag('store_a:monthly', '_I');
@@ -91,26 +91,26 @@ async function givenEvent({ keys, canary }: Side, eventId: string): Promise<void
   await aggregatePartitions([eventKey(keys.appName, eventId).pk]);
 }
 
-interface Asked {
+interface RequestOptions {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
 }
 
 const since = { startdate: new Date(now - dayMs).toISOString() };
 const today = new Date(now).toISOString().slice(0, 10);
-const ann = { params: shared };
-const event = { params: shared };
-const whole = { query: { receipts: 'true' } };
+const customer = { params: sharedIds };
+const event = { params: sharedIds };
+const withReceipts = { query: { receipts: 'true' } };
 const purchase = { params: { purchaseId: 'store_a:1' } };
 const tags = ['ann', 'request-1', 'error', 'store_a:1', 'store_a:1-0', 'store_a:monthly', 'ann-token', 'apple:1'];
 
-/** How each GET is asked for something that both applications have. */
-const asks: Readonly<Record<string, (side: Side) => readonly Asked[]>> = {
+/** Requests by contract id, for ids that both apps have. */
+const requests: Readonly<Record<string, (side: Side) => readonly RequestOptions[]>> = {
   'list-customers': () => [{}, { query: { applicationUsername: 'ann' } }, { query: { skip: '1' } }],
-  'get-customer': () => [ann],
-  'get-customer-purchases': () => [ann],
-  'get-customer-subscription': () => [ann],
-  'get-customer-transactions': () => [ann],
+  'get-customer': () => [customer],
+  'get-customer-purchases': () => [customer],
+  'get-customer-subscription': () => [customer],
+  'get-customer-transactions': () => [customer],
   'list-purchases': () => [{}, { query: since }, { query: { include_notifications: 'true', limit: '1' } }],
   'get-purchase': () => [purchase, { ...purchase, query: { include_notifications: 'true' } }],
   'get-refresh-token': () => [purchase],
@@ -125,24 +125,24 @@ const asks: Readonly<Record<string, (side: Side) => readonly Asked[]>> = {
   'get-app-stats': ({ keys }) => [{ params: { appName: keys.appName } }],
   'list-events': () => [{}, { query: { ...since, limit: '1000' } }],
   'search-events': () => tags.map((tag) => ({ params: { tag } })),
-  'get-event': () => [event, { ...event, ...whole }],
-  'get-event-analysis': () => [event, { ...event, ...whole }],
+  'get-event': () => [event, { ...event, ...withReceipts }],
+  'get-event-analysis': () => [event, { ...event, ...withReceipts }],
   'get-event-raw': () => [event],
   'get-prices': () => [{}],
   'get-processor-purchases': () => [{ query: { applicationUsername: 'ann' } }],
 };
 
-const gets = contracts.filter(({ method, keyLevel }) => method === 'GET' && keyLevel !== 'none');
-const named = (list: readonly Contract[]) => list.map((contract) => [contract.id, contract] as const);
+const getContracts = contracts.filter(({ method, keyLevel }) => method === 'GET' && keyLevel !== 'none');
+const withIds = (list: readonly Contract[]) => list.map((contract) => [contract.id, contract] as const);
 
-/** The answers at the path of the contract and at each of its other paths. */
-async function answersOf(
+/** Calls the path of the contract and its aliases. */
+async function callAllPaths(
   { keys }: Pick<Side, 'keys'>,
   contract: Contract,
-  { params = {}, query }: Asked,
+  { params = {}, query }: RequestOptions,
 ): Promise<CallResult[]> {
   const headers = buildBasicAuth(keys.appName, keys.secretKey);
-  const responses = [];
+  const responses: CallResult[] = [];
   for (const template of [contract.path, ...contract.aliases]) {
     const path = template.replace(/:(\w+)/g, (_all, param: string) => encodeURIComponent(params[param] ?? ''));
     responses.push(await callEndpoint(contract, { headers, path, ...(query && { query }) }));
@@ -150,60 +150,60 @@ async function answersOf(
   return responses;
 }
 
-/** What only answers to this application can hold. */
-const tracesOf = ({ keys, canary, dollars, payments }: Side): string[] => [
+/** Lists texts that only responses to this app can contain. */
+const listTraces = ({ keys, canary, dollars, payments }: Side): string[] => [
   canary,
   `"${keys.appName}"`,
   `:${dollars}`,
   `:${dollars * payments}`,
-  // Of the purchases that are not paid for there is one transaction each.
+  // The two purchases without an amount have one transaction each.
   `"thisMonth":${payments + 2},`,
   `"lastMonth":${payments + 2},`,
 ];
 
-const tracesIn = ({ body }: CallResult, side: Side): string[] =>
-  tracesOf(side).filter((trace) => JSON.stringify(body).includes(trace));
+const findTraces = ({ body }: CallResult, side: Side): string[] =>
+  listTraces(side).filter((trace) => JSON.stringify(body).includes(trace));
 
-describe('two applications that share every id', () => {
-  it('are compared in every GET that asks for a key', () => {
-    expect(Object.keys(asks).sort()).toEqual(gets.map(({ id }) => id).sort());
+describe('two apps with the same ids', () => {
+  it('cover every GET endpoint that requires a key', () => {
+    expect(Object.keys(requests).sort()).toEqual(getContracts.map(({ id }) => id).sort());
   });
 
-  it.each(named(gets))('are each told what is their own, and nothing of the other, by %s', async (id, contract) => {
+  it.each(withIds(getContracts))('receive only their own data from %s', async (id, contract) => {
     for (const [own, other] of [sides, sides.toReversed() as [Side, Side]]) {
-      for (const asked of asks[id]?.(own) ?? []) {
-        for (const response of await answersOf(own, contract, asked)) {
+      for (const options of requests[id]?.(own) ?? []) {
+        for (const response of await callAllPaths(own, contract, options)) {
           expect(response.status).toBe(200);
-          expect(tracesIn(response, own)).not.toEqual([]);
-          expect(tracesIn(response, other)).toEqual([]);
+          expect(findTraces(response, own)).not.toEqual([]);
+          expect(findTraces(response, other)).toEqual([]);
         }
       }
     }
   });
 
-  it.each(named(gets.filter(({ params }) => params)))(
-    'are answered alike by %s about what only the other has, and what nobody has',
+  it.each(withIds(getContracts.filter(({ params }) => params)))(
+    'receive the same response from %s for data of the other app and for unknown ids',
     async (_id, contract) => {
-      const asker = { keys: await service.createApp([]) };
-      const about = async (word: string, appName: string) => {
+      const client = { keys: await service.createApp([]) };
+      const callFor = async (id: string, appName: string) => {
         const params = {
-          ...{ applicationUsername: word, tag: word, id: `event-${word}`, appName },
-          ...{ purchaseId: `store_a:${word}`, transactionId: `store_a:${word}-0` },
+          ...{ applicationUsername: id, tag: id, id: `event-${id}`, appName },
+          ...{ purchaseId: `store_a:${id}`, transactionId: `store_a:${id}-0` },
         };
-        const [first] = await answersOf(asker, contract, { params });
-        return [first?.status, JSON.stringify(first?.body).replaceAll(word, 'it')];
+        const [first] = await callAllPaths(client, contract, { params });
+        return [first?.status, JSON.stringify(first?.body).replaceAll(id, 'it')];
       };
       for (const { canary, keys } of sides)
-        expect(await about(canary, keys.appName)).toEqual(await about(`no-${canary}`, 'no-application'));
+        expect(await callFor(canary, keys.appName)).toEqual(await callFor(`no-${canary}`, 'no-app'));
     },
   );
 
-  it('open nothing of each other with their tokens', async () => {
+  it('reject access tokens of the other app', async () => {
     const [own, other] = sides;
-    const contract = gets.find(({ id }) => id === 'get-processor-purchases');
-    if (!contract) throw new Error('there is no such contract');
+    const contract = getContracts.find(({ id }) => id === 'get-processor-purchases');
+    if (!contract) throw new Error('The contract is not found.');
     const accessToken = await deps().accessTokens.issue(other.keys.appName, { platform: 'processor_a' }, now);
-    for (const response of await answersOf(own, contract, { query: { accessToken } }))
+    for (const response of await callAllPaths(own, contract, { query: { accessToken } }))
       expect(response).toMatchObject({ status: 403, body: { ok: false } });
   });
 });

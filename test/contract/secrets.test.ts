@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { getEvent, getEventRaw, listEvents, searchEvents } from '../../lib/api/events.ts';
 import { contracts } from '../../lib/api/index.ts';
@@ -15,45 +16,48 @@ import { startTestService, type TestService } from '../../testing/service.ts';
 let service: TestService;
 let store: Awaited<ReturnType<typeof startEchoingStore>>;
 let keys: IssuedApiKeys;
-const logged: string[] = [];
-const { log, info, warn, error } = console;
+const logLines: string[] = [];
 
 beforeAll(async () => {
   service = await startTestService(`secrets-${createUniqueName()}`);
   store = await startEchoingStore();
   process.env.STORE_EMULATOR_URL = store.url;
   keys = await service.createApp(Object.keys(stores) as Platform[]);
-  const keep = (...words: unknown[]) => void logged.push(words.map(String).join(' '));
-  Object.assign(console, { log: keep, info: keep, warn: keep, error: keep });
+  for (const level of ['log', 'info', 'warn', 'error'] as const)
+    jest.spyOn(console, level).mockImplementation((...values: unknown[]) => {
+      logLines.push(values.map((value) => inspect(value, { depth: null, breakLength: Infinity })).join(' '));
+    });
 });
 afterAll(async () => {
-  Object.assign(console, { log, info, warn, error });
+  jest.restoreAllMocks();
   await store.close();
   await service.close();
 });
 
-const canary = (name: string) => `CANARY-${name}-0123456789abcdefABCDEF`;
+const createCanary = (name: string) => `CANARY-${name}-0123456789abcdefABCDEF`;
 const jws = `eyJhbGciOiJFUzI1NiJ9.${Buffer.from('{"CANARY":"payload of a signed message"}').toString('base64url')}.CANARYsignature`;
 
-/** What the fields of a client may hold that must not be kept, and fields that nobody knows. */
+/** Client fields whose values must not be stored, and unknown fields. */
 const secrets = {
-  appStoreReceipt: canary('receipt'),
-  transactionReceipt: canary('transaction-receipt'),
-  purchaseToken: canary('purchase-token'),
-  receipt: JSON.stringify({ purchaseToken: canary('purchase-token'), orderId: 'GPA.1', productId: 'p' }),
-  signature: canary('signature'),
-  accessToken: canary('access-token'),
-  paymentMethodNonce: canary('nonce'),
-  deviceData: { [canary('name')]: canary('device') },
-  storeIdKey_collections: canary('collections-key'),
-  storeIdKey_purchases: canary('purchases-key'),
-  storeIdKey_purchase: canary('purchase-key'),
-  password: canary('password'),
-  authorization: canary('authorization'),
-  unheardOf: { [canary('key')]: [canary('a'), [{ deep: { id: canary('b'), type: [canary('c')] } }]] },
+  appStoreReceipt: createCanary('receipt'),
+  transactionReceipt: createCanary('transaction-receipt'),
+  purchaseToken: createCanary('purchase-token'),
+  receipt: JSON.stringify({ purchaseToken: createCanary('purchase-token'), orderId: 'GPA.1', productId: 'p' }),
+  signature: createCanary('signature'),
+  accessToken: createCanary('access-token'),
+  paymentMethodNonce: createCanary('nonce'),
+  deviceData: { [createCanary('name')]: createCanary('device') },
+  storeIdKey_collections: createCanary('collections-key'),
+  storeIdKey_purchases: createCanary('purchases-key'),
+  storeIdKey_purchase: createCanary('purchase-key'),
+  password: createCanary('password'),
+  authorization: createCanary('authorization'),
+  unknownField: {
+    [createCanary('key')]: [createCanary('a'), [{ deep: { id: createCanary('b'), type: [createCanary('c')] } }]],
+  },
 };
 
-/** Where objects belong, texts. */
+/** Strings in fields that should contain objects. */
 const misplaced = Object.fromEntries(
   [
     'data',
@@ -66,7 +70,7 @@ const misplaced = Object.fromEntries(
     'purchases',
     'latest_receipt',
     'ok',
-  ].map((name) => [name, canary(name)]),
+  ].map((name) => [name, createCanary(name)]),
 );
 
 const transactions = [
@@ -78,30 +82,35 @@ const transactions = [
   { type: 'processor_b', id: {}, ...secrets },
   { type: 'client-library', adapter: 'processor_a', ...secrets },
   { ...secrets },
-  canary('transaction'),
+  createCanary('transaction'),
 ];
 
-/** What goes as far as the store, which repeats it in its refusal. */
-const reachingStores = [
+/** Requests that are sent to the store, which repeats them in its error. */
+const requestsToStores = [
   {
     id: 'premium',
     type: 'consumable',
-    transaction: { type: 'android-store', id: 'p', purchaseToken: canary('token') },
+    transaction: { type: 'android-store', id: 'p', purchaseToken: createCanary('token') },
   },
   {
     id: 'premium',
     type: 'paid subscription',
-    transaction: { type: 'android-store', id: 'p', purchaseToken: canary('t') },
+    transaction: { type: 'android-store', id: 'p', purchaseToken: createCanary('t') },
   },
   {
     id: 'tip_jar',
     type: 'consumable',
-    transaction: { type: 'processor_b', id: {}, paymentMethodNonce: canary('nonce'), deviceData: canary('device') },
+    transaction: {
+      type: 'processor_b',
+      id: {},
+      paymentMethodNonce: createCanary('nonce'),
+      deviceData: createCanary('device'),
+    },
   },
   {
     id: 'premium',
     type: 'consumable',
-    transaction: { type: 'processor_a-charge', id: 'pi_1', accessToken: canary('ak') },
+    transaction: { type: 'processor_a-charge', id: 'pi_1', accessToken: createCanary('ak') },
   },
   { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-store', id: '1000000000000001' } },
 ];
@@ -112,73 +121,82 @@ const common = {
   applicationUsername: 'ann',
   purchaseId: 'store_a:none',
   offerId: 'processor_a:prod#price_1',
-  successUrl: `https://app.example.com/?session=${canary('success')}`,
-  cancelUrl: `https://app.example.com/?session=${canary('cancel')}`,
-  returnUrl: `https://app.example.com/?session=${canary('return')}`,
+  successUrl: `https://app.example.com/?session=${createCanary('success')}`,
+  cancelUrl: `https://app.example.com/?session=${createCanary('cancel')}`,
+  returnUrl: `https://app.example.com/?session=${createCanary('return')}`,
   customerId: 'none',
 };
 
 const bodies: readonly (object | string)[] = [
-  ...reachingStores,
+  ...requestsToStores,
   ...transactions.map((transaction) => ({ ...common, license: secrets, ...secrets, transaction })),
   ...transactions.map((transaction) => ({ ...common, ...misplaced, transaction })),
   { ...common, priceMicros: 1000, currency: 'USD', transaction: { type: 'processor_b', ...secrets } },
-  { ...common, products: [{ id: 'premium', ...secrets, offers: [secrets] }, canary('list')], transaction: secrets },
-  [canary('list')],
-  `{"transaction":{"appStoreReceipt":"${canary('broken')}`,
-  canary('no-json'),
+  {
+    ...common,
+    products: [{ id: 'premium', ...secrets, offers: [secrets] }, createCanary('list')],
+    transaction: secrets,
+  },
+  [createCanary('list')],
+  `{"transaction":{"appStoreReceipt":"${createCanary('broken')}`,
+  createCanary('no-json'),
 ];
 
-/** Calls with secrets everywhere but in the ids and names that an event has to tell. */
-function callsOf({ body, path }: Contract): CallOptions[] {
+/** Builds requests with secrets in all places except the ids and names that an event must contain. */
+function buildRequests({ body, path }: Contract): CallOptions[] {
   const headers = {
     ...buildBasicAuth(keys.appName, keys.secretKey),
-    cookie: canary('cookie'),
-    'x-api-key': canary('header'),
+    cookie: createCanary('cookie'),
+    'x-api-key': createCanary('header'),
   };
   const query = {
     appName: keys.appName,
     apiKey: keys.secretKey,
-    accessToken: canary('query'),
-    [canary('q')]: canary('v'),
+    accessToken: createCanary('query'),
+    [createCanary('q')]: createCanary('v'),
   };
   const params = {
     applicationUsername: 'ann',
-    id: canary('id'),
-    tag: canary('tag'),
-    purchaseId: canary('purchase'),
-    transactionId: canary('transaction'),
+    id: createCanary('id'),
+    tag: createCanary('tag'),
+    purchaseId: createCanary('purchase'),
+    transactionId: createCanary('transaction'),
   };
   const common = { headers, query, params };
-  const byQuery = { query, params, ...(body && { body: {} }) };
-  const odd = { headers, query: { ...query, limit: canary('limit') }, path: `${path.split(':')[0]}%E0%A4%A` };
-  return [byQuery, odd, ...(body ? bodies.map((one) => ({ ...common, body: one })) : [common])];
+  const withQueryCredentials = { query, params, ...(body && { body: {} }) };
+  const invalid = { headers, query: { ...query, limit: createCanary('limit') }, path: `${path.split(':')[0]}%E0%A4%A` };
+  return [
+    withQueryCredentials,
+    invalid,
+    ...(body ? bodies.map((content) => ({ ...common, body: content })) : [common]),
+  ];
 }
 
-const planted = () => new RegExp(`.{0,120}(?:CANARY|${keys.secretKey}|${keys.publicKey}|${jws.split('.')[1]}).{0,60}`);
+const buildSecretPattern = () =>
+  new RegExp(`.{0,120}(?:CANARY|${keys.secretKey}|${keys.publicKey}|${jws.split('.')[1]}).{0,60}`);
 
 const expectClean = (texts: readonly string[]) => {
-  const found = texts.flatMap((text) => planted().exec(text)?.slice(0, 1) ?? []);
-  expect(found).toEqual([]);
+  const leaks = texts.flatMap((text) => buildSecretPattern().exec(text)?.slice(0, 1) ?? []);
+  expect(leaks).toEqual([]);
 };
 
-const locked = contracts.filter(({ keyLevel }) => keyLevel !== 'none');
+const contractsWithKey = contracts.filter(({ keyLevel }) => keyLevel !== 'none');
 
-describe('secrets of callers', () => {
-  it.each(locked.map((contract) => [contract.id, contract] as const))(
-    'are in no item and no log line after %s',
+describe('secrets of clients', () => {
+  it.each(contractsWithKey.map((contract) => [contract.id, contract] as const))(
+    'do not reach items or logs through %s',
     async (_id, contract) => {
       const before = (await dumpItems(deps().table.name, keys.appName)).length;
-      for (const wanted of callsOf(contract)) await callEndpoint(contract, wanted);
+      for (const options of buildRequests(contract)) await callEndpoint(contract, options);
       const items = await dumpItems(deps().table.name, keys.appName);
       expect(items.length).toBeGreaterThan(before);
       expectClean(items);
-      expectClean(logged);
+      expectClean(logLines);
     },
     60_000,
   );
 
-  it('are in no answer about events', async () => {
+  it('do not appear in responses about events', async () => {
     const headers = buildBasicAuth(keys.appName, keys.secretKey);
     const rows = [
       ...(await callEndpoint(listEvents, { headers, query: { limit: '1000' } })).body.rows,
