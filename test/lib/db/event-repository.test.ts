@@ -7,8 +7,8 @@ import { eventIndexKeys } from '../../../lib/db/keys.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import type { EventRecord } from '../../../lib/events/event.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
-import { fitRowsToResponse } from '../../../lib/http/fit-event-rows.ts';
 import { toSearchResult } from '../../../lib/events/to-event-results.ts';
+import { fitRowsToResponse } from '../../../lib/http/fit-event-rows.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
