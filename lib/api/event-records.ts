@@ -16,8 +16,8 @@ export const RequestContext = v.strictObject({
 });
 export type RequestContext = v.InferOutput<typeof RequestContext>;
 
-/** All lists are always present, because clients loop over them without a check. */
-export const RequestContent = v.strictObject({
+/** Lists of an event's content. All are always present, because clients loop over them without a check. */
+export const contentLists = {
   products: Rows,
   purchases: Rows,
   transactions: Rows,
@@ -25,6 +25,10 @@ export const RequestContent = v.strictObject({
   notifications: Rows,
   refreshFailures: Rows,
   exchangeRates: Rows,
+};
+
+export const RequestContent = v.strictObject({
+  ...contentLists,
   tags: v.record(v.string(), TagType),
   appDownload: v.exactOptional(
     v.strictObject({ currentVersion: v.exactOptional(v.string()), originalVersion: v.exactOptional(v.string()) }),

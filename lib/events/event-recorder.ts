@@ -6,7 +6,7 @@ import { sanitize } from '../shared/redaction/sanitize.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import {
   type ContentList,
-  contentLists,
+  contentListNames,
   type EventContent,
   type EventRecord,
   type ExternalCall,
@@ -56,7 +56,10 @@ export function createEventRecorder({
   // A Map, because a username can be `__proto__`.
   const tags = new Map<string, TagType>();
   const calls: ExternalCall[] = [];
-  const lists = Object.fromEntries(contentLists.map((list) => [list, [] as object[]])) as Record<ContentList, object[]>;
+  const lists = Object.fromEntries(contentListNames.map((list) => [list, [] as object[]])) as Record<
+    ContentList,
+    object[]
+  >;
   const omittedCounts: Record<string, number> = {};
   let versions: EventContent['appDownload'];
   let username: string | undefined;
@@ -64,9 +67,10 @@ export function createEventRecorder({
     eventId,
     addContent(rows) {
       for (const [list, added] of Object.entries(rows) as [ContentList, readonly object[]][]) {
-        const kept = added.slice(0, maxRowsPerList - lists[list].length);
-        lists[list].push(...kept);
-        if (added.length > kept.length) omittedCounts[list] = (omittedCounts[list] ?? 0) + added.length - kept.length;
+        const acceptedRows = added.slice(0, maxRowsPerList - lists[list].length);
+        lists[list].push(...acceptedRows);
+        if (added.length > acceptedRows.length)
+          omittedCounts[list] = (omittedCounts[list] ?? 0) + added.length - acceptedRows.length;
       }
     },
     setAppDownload(appDownload) {
@@ -143,5 +147,5 @@ type SanitizedLists = Record<ContentList, Record<string, unknown>[]>;
 
 const sanitizeLists = (lists: Record<ContentList, object[]>, redact: Redact): SanitizedLists =>
   Object.fromEntries(
-    contentLists.map((list) => [list, lists[list].map((row) => sanitize(row, { redact }))]),
+    contentListNames.map((list) => [list, lists[list].map((row) => sanitize(row, { redact }))]),
   ) as SanitizedLists;

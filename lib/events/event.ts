@@ -1,29 +1,13 @@
 import * as v from 'valibot';
 import { TagType } from '../api/enumerations.ts';
+import { contentLists } from '../api/event-records.ts';
 
-const Rows = v.array(v.looseObject({}));
-
-/** The lists of an event's content. */
-export const contentLists = [
-  'products',
-  'purchases',
-  'transactions',
-  'claims',
-  'notifications',
-  'refreshFailures',
-  'exchangeRates',
-] as const;
-export type ContentList = (typeof contentLists)[number];
+export type ContentList = keyof typeof contentLists;
+export const contentListNames = Object.keys(contentLists) as ContentList[];
 
 /** Content of an event. All lists are always present. */
 export const EventContent = v.object({
-  products: Rows,
-  purchases: Rows,
-  transactions: Rows,
-  claims: Rows,
-  notifications: Rows,
-  refreshFailures: Rows,
-  exchangeRates: Rows,
+  ...contentLists,
   tags: v.record(v.string(), TagType),
   /** Number of omitted rows by list. */
   trimmed: v.exactOptional(v.record(v.string(), v.number())),

@@ -1,5 +1,5 @@
 import { trimmedMark } from '../shared/redaction/redact-text.ts';
-import { contentLists, type EventContent, type ExternalCall, type RawEvent } from './event.ts';
+import { contentListNames, type EventContent, type ExternalCall, type RawEvent } from './event.ts';
 
 /**
  * Far below DynamoDB's item limit of 400 KB, so that an event can be written however well it compresses.
@@ -26,12 +26,12 @@ export function limitRawEvent(raw: RawEvent): RawEvent {
 }
 
 function limitExternalCalls(calls: readonly ExternalCall[]): ExternalCall[] {
-  const kept = calls.slice(0, maxExternalCalls);
+  const firstCalls = calls.slice(0, maxExternalCalls);
   const [first, last] = [calls[maxExternalCalls], calls.at(-1)];
-  if (!first || !last) return kept;
+  if (!first || !last) return firstCalls;
   const timing = { startedAt: first.timing.startedAt, endedAt: last.timing.endedAt };
   return [
-    ...kept,
+    ...firstCalls,
     { type: `${trimmedMark} ${calls.length - maxExternalCalls} more calls`, url: '', method: '', timing },
   ];
 }
@@ -48,7 +48,7 @@ export function limitContent(content: EventContent): EventContent {
 /** Returns the content with at most `maxRows` rows in each list. */
 export function truncateLists(content: EventContent, maxRows: number): EventContent {
   const truncated = { ...content, trimmed: { ...content.trimmed } };
-  for (const list of contentLists) {
+  for (const list of contentListNames) {
     const omitted = content[list].length - maxRows;
     if (omitted <= 0) continue;
     truncated[list] = content[list].slice(0, maxRows);

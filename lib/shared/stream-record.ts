@@ -1,6 +1,6 @@
 import type { EpochMillis } from './time.ts';
 
-/** The kinds of items that stream workers tell apart. `other`: an item that no stream worker reads. */
+/** Kinds of items that stream workers distinguish. `other`: an item that no stream worker reads. */
 export type ItemKind =
   | 'purchase'
   | 'claim'
@@ -20,7 +20,7 @@ export interface StoredItem {
   readonly item: ItemImage;
 }
 
-/** A change of one item, as the table's stream reports it. */
+/** A change of one item in the table's stream. */
 export interface StreamRecord {
   readonly appName: string;
   readonly kind: ItemKind;

@@ -95,10 +95,10 @@ function sanitizeMembers(value: object, state: SanitizeState): Record<string, un
 
 function sanitizeList(list: readonly unknown[], state: SanitizeState): unknown[] {
   const kind = state.kind === 'map' ? 'container' : state.kind;
-  const kept = list.slice(0, maxListLength).map((element) => sanitizeAt(element, { ...state, kind }));
-  if (list.length <= maxListLength) return kept;
+  const sanitized = list.slice(0, maxListLength).map((element) => sanitizeAt(element, { ...state, kind }));
+  if (list.length <= maxListLength) return sanitized;
   collectSecrets(list.slice(maxListLength), state.secrets);
-  return [...kept, `${trimmedMark} ${list.length - maxListLength} more`];
+  return [...sanitized, `${trimmedMark} ${list.length - maxListLength} more`];
 }
 
 const maxCollectedSecrets = 1000;
