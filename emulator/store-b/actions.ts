@@ -1,4 +1,6 @@
 import { controlError } from '../control-error.ts';
+import type { Product } from '../product.ts';
+import { requireSubscription } from '../purchase-checks.ts';
 import type { ActionBody } from '../purchase-order.ts';
 import { getOrCreateProduct } from './catalogue.ts';
 import { endSubscription, expire, lapse, refund, revoke } from './end-subscription.ts';
@@ -6,12 +8,11 @@ import { failPayment, startAccountHold } from './payment-failure.ts';
 import { changePlan } from './plan-change.ts';
 import {
   buildSubscriptionNotification,
-  requireSubscription,
   type Transition,
   type TransitionContext,
   testNotification,
 } from './purchase-transition.ts';
-import type { Product, Purchase } from './records.ts';
+import type { Purchase } from './records.ts';
 import { needsPriceConsent, recover, renew, resume } from './renewal.ts';
 import {
   acceptPriceIncrease,
@@ -22,10 +23,10 @@ import {
 } from './renewal-settings.ts';
 import type { StoreState } from './store-state.ts';
 
-type Step = (purchase: Purchase, context: TransitionContext, details: ActionBody) => Transition;
+type Action = (purchase: Purchase, context: TransitionContext, details: ActionBody) => Transition;
 
-/** What can happen to a purchase at this store. */
-export const createActions = (state: StoreState): Readonly<Record<string, Step>> => ({
+/** Creates the actions on a purchase. */
+export const createActions = (state: StoreState): Readonly<Record<string, Action>> => ({
   renew,
   cancel: (purchase, { at }) => cancelRenewal(purchase, at),
   uncancel: resumeRenewal,
@@ -43,12 +44,12 @@ export const createActions = (state: StoreState): Readonly<Record<string, Step>>
 });
 
 function resolvePlan(state: StoreState, purchase: Purchase, { productId, ...terms }: ActionBody): Product {
-  if (productId === undefined) throw controlError(400, 'productId: change-plan needs the product to change to.');
+  if (productId === undefined) throw controlError(400, 'productId: change-plan requires the new product.');
   requireSubscription(purchase);
   return getOrCreateProduct(state, { ...terms, productId, type: 'paid subscription' });
 }
 
-/** When something happens to a purchase by itself. */
+/** Returns the time of the next scheduled transition of a purchase. */
 export function getNextDueTime({ subscription }: Purchase): number | undefined {
   if (subscription === undefined || subscription.state === 'EXPIRED') return undefined;
   const { state, holdEnds, resumesAt, expiryTime } = subscription;
@@ -56,7 +57,7 @@ export function getNextDueTime({ subscription }: Purchase): number | undefined {
   return state === 'PAUSED' ? resumesAt : expiryTime;
 }
 
-/** What happens by itself at that moment. */
+/** Runs the scheduled transition of a purchase that is due. */
 export function runDueTransition(purchase: Purchase, context: TransitionContext): Transition {
   const { state, renewsAutomatically } = requireSubscription(purchase);
   if (state === 'IN_GRACE_PERIOD') return startAccountHold(purchase, context.at);

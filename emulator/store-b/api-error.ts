@@ -1,32 +1,32 @@
 import { type HttpResponse, jsonResponse } from '../http-messages.ts';
 
-/** An error that the API answers with an HTTP status, a reason and a message. */
+/** Error of the Google Play Developer API. */
 export interface ApiError extends Error {
   readonly httpStatus: number;
   readonly reason: string;
 }
 
-/** The error to throw for a call that cannot be answered. */
+/** Creates an API error. */
 export const apiError = (httpStatus: number, reason: string, message: string): ApiError =>
   Object.assign(new Error(message), { httpStatus, reason });
 
-/** The answer for something thrown; what is no `ApiProblem` is thrown on. */
+/** Converts an `ApiError` to a response. Throws any other error again. */
 export function toErrorResponse(error: unknown): HttpResponse {
-  if (!isProblem(error)) throw error;
+  if (!isApiError(error)) throw error;
   return buildErrorResponse(error.httpStatus, error.reason, error.message);
 }
 
-const isProblem = (error: unknown): error is ApiError =>
+const isApiError = (error: unknown): error is ApiError =>
   error instanceof Error && 'httpStatus' in error && 'reason' in error;
 
-/** The words of Google's common codes, which its older errors lack. */
+/** Status names of Google's common error codes. Other errors do not have a status name. */
 const statuses: Readonly<Record<number, string>> = {
   401: 'UNAUTHENTICATED',
   429: 'RESOURCE_EXHAUSTED',
   503: 'UNAVAILABLE',
 };
 
-/** Domains of reasons that are this API's own. */
+/** Whether the domain of the reason is `global`. Other reasons belong to this API. */
 const isCommon = (reason: string): boolean =>
   ['authError', 'invalid', 'required', 'notFound', 'rateLimitExceeded', 'backendError'].includes(reason);
 
@@ -36,11 +36,11 @@ function buildErrorResponse(code: number, reason: string, message: string): Http
   return jsonResponse(code, { error: { code, message, errors, ...(status !== undefined && { status }) } });
 }
 
-/** The answer during an outage. */
+/** Creates the response of an outage. */
 export const unavailableResponse = (): HttpResponse =>
   buildErrorResponse(503, 'backendError', 'The service is currently unavailable.');
 
-/** The answer beyond the quota. */
+/** Creates the response of an exceeded quota. */
 export const rateLimitedResponse = (): HttpResponse =>
   buildErrorResponse(
     429,

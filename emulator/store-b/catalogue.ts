@@ -1,29 +1,23 @@
 import type { Period } from '../calendar.ts';
-import { controlError } from '../control-error.ts';
+import { defaultPriceMicros, findProduct, type Product } from '../product.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
-import type { Product } from './records.ts';
 import type { StoreState } from './store-state.ts';
 
-const usualPriceMicros = 4_990_000;
+/** Terms of a new product. */
+type ProductTerms = Pick<PurchaseOrder, 'productId' | 'type' | 'period' | 'priceMicros' | 'currency'>;
 
-/** The terms under which a product is made: monthly and 4.99 USD unless they say otherwise. */
-export type ProductTerms = Pick<PurchaseOrder, 'productId' | 'type' | 'period' | 'priceMicros' | 'currency'>;
-
-/** What the terms are about: a product that exists, or a new one. */
+/** Finds a product or creates it. Defaults: 4.99 USD, monthly. Throws 422 if it exists with other terms. */
 export function getOrCreateProduct({ products }: StoreState, terms: ProductTerms): Product {
-  const { productId: id, type, priceMicros = usualPriceMicros, currency = 'USD', period = 'P1M' } = terms;
-  const known = products.get(id);
-  if (known !== undefined) {
-    if (known.type === type && (terms.period === undefined || terms.period === known.period)) return known;
-    throw controlError(422, `${id} exists already, as a ${[known.type, known.period].join(' ').trim()}.`);
-  }
+  const existing = findProduct(products, terms);
+  if (existing !== undefined) return existing;
+  const { productId: id, type, priceMicros = defaultPriceMicros, currency = 'USD', period = 'P1M' } = terms;
   const product: Product = { id, type, priceMicros, currency, ...(type === 'paid subscription' && { period }) };
   products.set(id, product);
   return product;
 }
 
-/** How long a period of the product lasts. */
+/** Returns the billing period of a product. */
 export const getPeriod = ({ period = 'P1M' }: Product): Period => period;
 
-/** The base plan of a subscription with that period. */
+/** Returns the base plan id of a subscription with this period. */
 export const toBasePlanId = (period: Period): string => period.toLowerCase();

@@ -1,71 +1,73 @@
 import { controlError } from '../control-error.ts';
+import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import type { ActionBody } from '../purchase-order.ts';
-import { findLatestPaidOrder, getLatestOrder } from './orders.ts';
+import { findLatestPaidOrder, getLatestOrder, isPaid } from './orders.ts';
 import { getRemainingQuantity, refundPart } from './partial-refund.ts';
 import {
   buildSubscriptionNotification,
   buildVoidedNotification,
-  requirePossible,
-  requireSubscription,
   type Transition,
   withOrder,
   withSubscription,
 } from './purchase-transition.ts';
 import type { Order, Purchase, Subscription, VoidedOrder } from './records.ts';
 
-/** The subscription over now, for the reason that it had already or for this one. */
+/** Ends the subscription now. A system cancellation does not replace an earlier cancellation. */
 export function endSubscription(
   purchase: Purchase,
   at: number,
   by: 'user' | 'system' | 'replacement' = 'system',
 ): Purchase {
-  const { expiryTime, cancelled = { by, at } } = requireSubscription(purchase);
+  const { expiryTime, cancellation = { by, at } } = requireSubscription(purchase);
   const patch: Partial<Subscription> = { state: 'EXPIRED', autoRenew: false, expiryTime: Math.min(expiryTime, at) };
   return withSubscription(cancelUnpaidOrder(purchase, at), {
     ...patch,
-    cancelled: by === 'system' ? cancelled : { by, at },
+    cancellation: by === 'system' ? cancellation : { by, at },
   });
 }
 
-/** The purchase with the order that it waited for given up. */
+/** Cancels the pending order of a purchase. */
 export function cancelUnpaidOrder(purchase: Purchase, at: number): Purchase {
   const { id, state } = getLatestOrder(purchase);
   return state === 'PENDING' ? withOrder(purchase, id, { state: 'CANCELED', changedAt: at }) : purchase;
 }
 
-/** The subscription ends now; one in account hold is cancelled by that. */
+/** Ends the subscription now. In account hold this also cancels it. */
 export function expire(purchase: Purchase, at: number): Transition {
   const { state } = requireSubscription(purchase);
-  requirePossible(state !== 'EXPIRED', purchase, 'is EXPIRED already');
+  requirePossible(state !== 'EXPIRED', purchase, 'is already EXPIRED');
   const expired = buildSubscriptionNotification(purchase, 'EXPIRED');
   const notifications =
     state === 'ON_HOLD' ? [buildSubscriptionNotification(purchase, 'CANCELED'), expired] : [expired];
   return { purchase: endSubscription(purchase, at), notifications };
 }
 
-/** The end of a paid period of which nobody has said how its renewal went. */
+/** Ends a period without a renewal action. A later `renew` or `fail-payment` continues the subscription. */
 export function lapse(purchase: Purchase, at: number): Transition {
   const lapsed = withSubscription(endSubscription(purchase, at), { awaitsRenewal: true });
   return { purchase: lapsed, notifications: [buildSubscriptionNotification(purchase, 'EXPIRED')] };
 }
 
-/** The developer pays an order back: a subscription goes on, anything else is taken away. */
+/**
+ * Refunds an order. A subscription continues; a one-time purchase is revoked, unless only part of its quantity is refunded.
+ *
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders/refund
+ */
 export function refund(purchase: Purchase, at: number, { transactionId, quantity }: ActionBody = {}): Transition {
-  const { id, state, amountMicros } = wantedOrder(purchase, transactionId);
-  const isPaid = state === 'PROCESSED' || state === 'PARTIALLY_REFUNDED';
-  requirePossible(isPaid && amountMicros > 0, purchase, `has nothing to pay back for ${id}`);
-  const isSome = quantity !== undefined && quantity !== getRemainingQuantity(purchase);
-  if (purchase.subscription === undefined) return isSome ? refundPart(purchase, at, quantity) : revoke(purchase, at);
-  requirePossible(!isSome, purchase, 'is a subscription, of which there is one');
+  const { id, state, amountMicros } = selectOrder(purchase, transactionId);
+  requirePossible(isPaid(state) && amountMicros > 0, purchase, `does not have a payment to refund for ${id}`);
+  const isPartial = quantity !== undefined && quantity !== getRemainingQuantity(purchase);
+  if (purchase.subscription === undefined) return isPartial ? refundPart(purchase, at, quantity) : revoke(purchase, at);
+  requirePossible(!isPartial, purchase, 'is a subscription and cannot be refunded partially');
   return { purchase: withOrder(purchase, id, { state: 'REFUNDED', changedAt: at }), notifications: [] };
 }
 
-/** The developer pays the latest order back and takes away what was bought. */
+/** Refunds the latest order and revokes the purchase. */
 export function revoke(purchase: Purchase, at: number): Transition {
-  const { id, state, amountMicros } = wantedOrder(purchase);
+  const { id, state, amountMicros } = selectOrder(purchase);
   const isSubscription = purchase.subscription !== undefined;
-  const isOver = purchase.isCancelled || purchase.subscription?.state === 'EXPIRED';
-  requirePossible(!isOver, purchase, `is ${isSubscription ? 'EXPIRED' : 'CANCELLED'} already`);
+  const hasEnded = purchase.isCancelled || purchase.subscription?.state === 'EXPIRED';
+  requirePossible(!hasEnded, purchase, `is already ${isSubscription ? 'EXPIRED' : 'CANCELLED'}`);
   const voided: VoidedOrder = {
     token: purchase.id,
     orderId: id,
@@ -73,23 +75,23 @@ export function revoke(purchase: Purchase, at: number): Transition {
     voidedAt: at,
     isSubscription,
   };
-  const paidBack = amountMicros > 0 ? ('REFUNDED' as const) : ('CANCELED' as const);
-  const isPaid = state === 'PROCESSED' || state === 'PARTIALLY_REFUNDED';
-  const back = isPaid ? withOrder(purchase, id, { state: paidBack, changedAt: at }) : purchase;
-  const void_ = buildVoidedNotification(voided);
-  if (!isSubscription) return { purchase: { ...back, isCancelled: true }, notifications: [void_], voided };
-  const { cancelled: _earlier, ...subscription } = requireSubscription(back);
+  const finalState = amountMicros > 0 ? ('REFUNDED' as const) : ('CANCELED' as const);
+  const refunded = isPaid(state) ? withOrder(purchase, id, { state: finalState, changedAt: at }) : purchase;
+  const voidedNotification = buildVoidedNotification(voided);
+  if (!isSubscription)
+    return { purchase: { ...refunded, isCancelled: true }, notifications: [voidedNotification], voided };
+  const { cancellation: _replaced, ...subscription } = requireSubscription(refunded);
   const notifications = [
     buildSubscriptionNotification(purchase, 'REVOKED'),
-    void_,
+    voidedNotification,
     buildSubscriptionNotification(purchase, 'EXPIRED'),
   ];
-  return { purchase: endSubscription({ ...back, subscription }, at), notifications, voided };
+  return { purchase: endSubscription({ ...refunded, subscription }, at), notifications, voided };
 }
 
-function wantedOrder(purchase: Purchase, orderId?: string): Order {
+function selectOrder(purchase: Purchase, orderId?: string): Order {
   if (orderId === undefined) return findLatestPaidOrder(purchase) ?? getLatestOrder(purchase);
   const order = purchase.orders.find(({ id }) => id === orderId);
-  if (order === undefined) throw controlError(422, `transactionId: ${purchase.id} has no order ${orderId}.`);
+  if (order === undefined) throw controlError(422, `transactionId: ${purchase.id} does not have order ${orderId}.`);
   return order;
 }

@@ -2,52 +2,53 @@ import { createPublicKey, generateKeyPair, type KeyObject, randomBytes } from 'n
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 
-/** All secrets of the store: what it signs purchases and tokens with, and the key of the developer's service account. */
+/** Signing keys of the store and the key of the developer's service account. */
 export const Keys = v.object({
-  /** The private half of the licence key. */
+  /** Private key (PEM) of the app's license key, which signs purchases. */
   licensePrivateKey: v.string(),
-  /** The private key of the service account. */
+  /** Private key (PEM) of the service account. */
   accountPrivateKey: v.string(),
   accountKeyId: v.string(),
-  /** The private key behind the tokens of the service account that pushes notifications. */
+  /** Private key (PEM) for the tokens of the push service account. */
   pushPrivateKey: v.string(),
   pushKeyId: v.string(),
-  /** Vouches for the access tokens. */
+  /** HMAC key of the access tokens. */
   tokenSecret: v.string(),
 });
 export type Keys = Readonly<v.InferOutput<typeof Keys>>;
 
-/** The application whose purchases the store keeps. */
+/** App whose purchases the emulated store has. */
 export const packageName = 'com.example.app';
 
-/** The name of the developer's service account. */
+/** Email address of the developer's service account. */
 export const clientEmail = 'validation@example-app.iam.gserviceaccount.com';
 
-/** The name of the service account that pushes notifications. */
+/** Email address of the service account for push requests. */
 export const pushServiceAccount = 'play-notifications@example-app.iam.gserviceaccount.com';
 
-/** Whom the tokens of pushed notifications are for. */
+/** Audience of the tokens of push requests. */
 export const pushAudience = 'play-notifications.example.com';
 
-/** Where an assertion is exchanged for an access token. */
+/** URL that exchanges an assertion for an access token. */
 export const tokenUri = 'https://oauth2.googleapis.com/token';
 
-const rsa = (): Promise<{ privateKey: KeyObject }> => promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
+const generateRsaPair = (): Promise<{ privateKey: KeyObject }> =>
+  promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
 
-/** New keys. */
+/** Generates the keys. */
 export async function createKeys(): Promise<Keys> {
-  const [licence, account, push] = await Promise.all([rsa(), rsa(), rsa()]);
+  const [license, account, push] = await Promise.all([generateRsaPair(), generateRsaPair(), generateRsaPair()]);
   return {
-    licensePrivateKey: pem(licence.privateKey),
-    accountPrivateKey: pem(account.privateKey),
+    licensePrivateKey: toPem(license.privateKey),
+    accountPrivateKey: toPem(account.privateKey),
     accountKeyId: randomBytes(20).toString('hex'),
-    pushPrivateKey: pem(push.privateKey),
+    pushPrivateKey: toPem(push.privateKey),
     pushKeyId: randomBytes(20).toString('hex'),
     tokenSecret: randomBytes(32).toString('base64url'),
   };
 }
 
-/** What an operator configures in the service. */
+/** Builds the settings that an operator configures in the service. */
 export const toSettings = (keys: Keys): Readonly<Record<string, unknown>> => ({
   packageName,
   serviceAccount: {
@@ -62,4 +63,4 @@ export const toSettings = (keys: Keys): Readonly<Record<string, unknown>> => ({
   pushServiceAccount,
 });
 
-const pem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
+const toPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();

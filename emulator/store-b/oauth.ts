@@ -1,6 +1,7 @@
-import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
-import { secondMs } from '../calendar.ts';
+import { secondMs, toEpochSeconds } from '../calendar.ts';
+import { verifyJwt } from '../crypto/jwt.ts';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
 import { apiError } from './api-error.ts';
 import { clientEmail, type Keys, tokenUri } from './keys.ts';
@@ -8,7 +9,7 @@ import type { ResponseContext } from './response-context.ts';
 
 const scope = 'https://www.googleapis.com/auth/androidpublisher';
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-const lifeSeconds = 3600;
+const ttlSeconds = 3600;
 const skewSeconds = 300;
 
 const Json = v.pipe(v.string(), v.parseJson());
@@ -20,28 +21,33 @@ const Claims = v.pipe(
 type Claims = v.InferOutput<typeof Claims>;
 const AccessToken = v.pipe(Json, v.object({ exp: v.number() }));
 
-/** `POST /token`: an access token of an hour for the signed assertion of the service account. */
+/**
+ * `POST /token`: exchanges an assertion of the service account for an access token with a TTL of one hour.
+ *
+ * @see https://developers.google.com/identity/protocols/oauth2/service-account
+ */
 export function handleTokenRequest({ keys, now }: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const form = new URLSearchParams(call.body.toString('utf8'));
   if (form.get('grant_type') !== grantType) return oauthErrorResponse('unsupported_grant_type', 'Invalid grant_type');
   const claims = verifyAssertion(keys, form.get('assertion') ?? '');
   if (claims === undefined) return oauthErrorResponse('invalid_grant', 'Invalid JWT Signature.');
-  const problem = findClaimsProblem(claims, Math.floor(now() / 1000));
+  const problem = findClaimsProblem(claims, toEpochSeconds(now()));
   if (problem !== undefined) return problem;
-  const exp = Math.floor(now() / 1000) + lifeSeconds;
-  return jsonResponse(200, { access_token: accessToken(keys, exp), expires_in: lifeSeconds, token_type: 'Bearer' });
+  const exp = toEpochSeconds(now()) + ttlSeconds;
+  return jsonResponse(200, {
+    access_token: createAccessToken(keys, exp),
+    expires_in: ttlSeconds,
+    token_type: 'Bearer',
+  });
 }
 
-/** The claims of an assertion that the service account signed; undefined for anything else. */
+/** Returns the claims of an assertion of the service account; undefined for an invalid assertion. */
 function verifyAssertion(keys: Keys, assertion: string): Claims | undefined {
-  const [head = '', body = '', signature = '', ...more] = assertion.split('.');
-  const header = v.safeParse(Header, decodePart(head));
-  const claims = v.safeParse(Claims, decodePart(body));
-  if (!header.success || !claims.success || more.length > 0) return undefined;
-  if ((header.output.kid ?? keys.accountKeyId) !== keys.accountKeyId) return undefined;
-  const publicKey = createPublicKey(keys.accountPrivateKey);
-  const isSigned = verify('sha256', Buffer.from(`${head}.${body}`), publicKey, Buffer.from(signature, 'base64url'));
-  return isSigned ? claims.output : undefined;
+  const jwt = verifyJwt(assertion, keys.accountPrivateKey);
+  const header = v.safeParse(Header, jwt?.header);
+  const claims = v.safeParse(Claims, jwt?.payload);
+  if (!header.success || !claims.success) return undefined;
+  return (header.output.kid ?? keys.accountKeyId) === keys.accountKeyId ? claims.output : undefined;
 }
 
 function findClaimsProblem({ iss, aud, iat, exp, ...claims }: Claims, seconds: number): HttpResponse | undefined {
@@ -50,21 +56,21 @@ function findClaimsProblem({ iss, aud, iat, exp, ...claims }: Claims, seconds: n
   if (!claims.scope.split(' ').includes(scope)) {
     return oauthErrorResponse('invalid_scope', 'Invalid OAuth scope or ID token audience provided.');
   }
-  const isNow = iat <= seconds + skewSeconds && exp >= seconds - skewSeconds;
-  if (isNow && exp > iat && exp - iat <= lifeSeconds) return undefined;
+  const isCurrent = iat <= seconds + skewSeconds && exp >= seconds - skewSeconds;
+  if (isCurrent && exp > iat && exp - iat <= ttlSeconds) return undefined;
   return oauthErrorResponse(
     'invalid_grant',
     'Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim.',
   );
 }
 
-/** Throws unless the call carries an access token that was given and has not expired. */
+/** Throws an API error unless the call has an access token that is valid and not expired. */
 export function authorize({ keys, now }: ResponseContext, { headers }: StoreHttpRequest): void {
-  const [, payload = '', given = ''] = /^Bearer ya29\.([\w-]+)\.([\w-]+)$/i.exec(headers.authorization ?? '') ?? [];
+  const [, payload = '', signature = ''] = /^Bearer ya29\.([\w-]+)\.([\w-]+)$/i.exec(headers.authorization ?? '') ?? [];
   const expected = Buffer.from(signToken(keys, payload));
-  const isOurs = expected.length === given.length && timingSafeEqual(expected, Buffer.from(given));
-  const token = v.safeParse(AccessToken, decodePart(payload));
-  if (isOurs && token.success && token.output.exp * secondMs > now()) return;
+  const isAuthentic = expected.length === signature.length && timingSafeEqual(expected, Buffer.from(signature));
+  const token = v.safeParse(AccessToken, Buffer.from(payload, 'base64url').toString('utf8'));
+  if (isAuthentic && token.success && token.output.exp * secondMs > now()) return;
   throw apiError(
     401,
     'authError',
@@ -72,15 +78,13 @@ export function authorize({ keys, now }: ResponseContext, { headers }: StoreHttp
   );
 }
 
-function accessToken(keys: Keys, exp: number): string {
+function createAccessToken(keys: Keys, exp: number): string {
   const payload = Buffer.from(JSON.stringify({ exp })).toString('base64url');
   return `ya29.${payload}.${signToken(keys, payload)}`;
 }
 
 const signToken = ({ tokenSecret }: Keys, payload: string): string =>
   createHmac('sha256', tokenSecret).update(payload).digest('base64url');
-
-const decodePart = (part: string): string => Buffer.from(part, 'base64url').toString('utf8');
 
 const oauthErrorResponse = (error: string, description: string): HttpResponse =>
   jsonResponse(400, { error, error_description: description });

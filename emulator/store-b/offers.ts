@@ -1,9 +1,10 @@
 import { controlError } from '../control-error.ts';
+import type { Product } from '../product.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import { getPeriod } from './catalogue.ts';
-import type { Phase, Product } from './records.ts';
+import type { Phase } from './records.ts';
 
-/** A first period at other terms than the later ones. */
+/** Terms of the first period. */
 interface Offer {
   readonly phase: Phase;
   readonly offerId?: string;
@@ -11,10 +12,10 @@ interface Offer {
   readonly amountMicros: number;
 }
 
-/** The terms on which the order's first period is sold. */
+/** Selects the terms of the first period of an order. */
 export function selectOffer(product: Product, { trial, intro }: Pick<PurchaseOrder, 'trial' | 'intro'>): Offer {
   const period = getPeriod(product);
-  if (trial && intro) throw controlError(422, 'A purchase starts with a trial or with an intro, not with both.');
+  if (trial && intro) throw controlError(422, 'trial and intro cannot be combined.');
   if (trial) {
     return { phase: 'freeTrial', offerId: 'freetrial', period: trial === true ? period : trial, amountMicros: 0 };
   }

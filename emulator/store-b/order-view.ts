@@ -1,32 +1,38 @@
 import type { androidpublisher_v3 } from '@googleapis/androidpublisher';
+import { formatTime } from '../calendar.ts';
+import type { Product } from '../product.ts';
 import { getPeriod, toBasePlanId } from './catalogue.ts';
-import { toMoney, toTimestamp } from './money.ts';
-import type { Order, Product, VoidedOrder } from './records.ts';
+import { toMoney } from './money.ts';
+import { isPaid } from './orders.ts';
+import type { Order, VoidedOrder } from './records.ts';
 
-/** What is left to the developer of the price, for each hundred. */
+/** Developer's share of the price, in percent. */
 const developerPercent = 85;
 
-/** An order as `orders.get` answers it; prices are without taxes. */
+/**
+ * Converts an order to the response of `orders.get`. Prices do not include taxes.
+ *
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders/get
+ */
 export function toOrderView(
   order: Order,
   { token, product }: { readonly token: string; readonly product: Product },
 ): androidpublisher_v3.Schema$Order {
   const { amountMicros, currency, state } = order;
-  const isPaid = state === 'PROCESSED' || state === 'PARTIALLY_REFUNDED';
   const total = toMoney(amountMicros, currency);
-  const kept = isPaid ? Math.round((getRemainingMicros(order) * developerPercent) / 100) : 0;
+  const revenue = isPaid(state) ? Math.round((getRemainingMicros(order) * developerPercent) / 100) : 0;
   return {
     orderId: order.id,
     purchaseToken: token,
     state,
-    createTime: toTimestamp(order.createdAt),
-    lastEventTime: toTimestamp(order.changedAt),
+    createTime: formatTime(order.createdAt),
+    lastEventTime: formatTime(order.changedAt),
     buyerAddress: { buyerCountry: 'US' },
     total,
     tax: toMoney(0, currency),
     orderDetails: { taxInclusive: false },
     orderHistory: toHistory(order),
-    developerRevenueInBuyerCurrency: toMoney(kept, currency),
+    developerRevenueInBuyerCurrency: toMoney(revenue, currency),
     salesChannel: 'IN_APP',
     lineItems: [
       {
@@ -41,28 +47,28 @@ export function toOrderView(
   };
 }
 
-/** What of the price was not paid back in part. */
+/** Returns the price minus partial refunds. */
 const getRemainingMicros = ({ amountMicros, partialRefunds = [] }: Order): number =>
-  partialRefunds.reduce((rest, refund) => rest - refund.amountMicros, amountMicros);
+  partialRefunds.reduce((remaining, refund) => remaining - refund.amountMicros, amountMicros);
 
 function toHistory(order: Order): androidpublisher_v3.Schema$OrderHistory {
   const { state, createdAt, changedAt, currency, partialRefunds = [] } = order;
-  const changed = { eventTime: toTimestamp(changedAt) };
+  const changed = { eventTime: formatTime(changedAt) };
   if (state === 'PENDING') return {};
   if (state === 'CANCELED') return { cancellationEvent: changed };
   if (state === 'PROCESSED') return { processedEvent: changed };
-  const details = (micros: number) => ({ total: toMoney(micros, currency), tax: toMoney(0, currency) });
+  const toRefundDetails = (micros: number) => ({ total: toMoney(micros, currency), tax: toMoney(0, currency) });
   const partialRefundEvents = partialRefunds.map((refund) => ({
-    createTime: toTimestamp(refund.at),
-    processTime: toTimestamp(refund.at),
+    createTime: formatTime(refund.at),
+    processTime: formatTime(refund.at),
     state: 'PROCESSED_SUCCESSFULLY',
-    refundDetails: details(refund.amountMicros),
+    refundDetails: toRefundDetails(refund.amountMicros),
   }));
   return {
-    processedEvent: { eventTime: toTimestamp(createdAt) },
+    processedEvent: { eventTime: formatTime(createdAt) },
     ...(partialRefunds.length > 0 && { partialRefundEvents }),
     ...(state === 'REFUNDED' && {
-      refundEvent: { ...changed, refundDetails: details(getRemainingMicros(order)), refundReason: 'OTHER' },
+      refundEvent: { ...changed, refundDetails: toRefundDetails(getRemainingMicros(order)), refundReason: 'OTHER' },
     }),
   };
 }
@@ -75,13 +81,17 @@ function toDetails(order: Order, product: Product): androidpublisher_v3.Schema$L
       basePlanId: toBasePlanId(getPeriod(product)),
       ...(offerId !== undefined && { offerId }),
       offerPhaseDetails: { [`${phase}Details`]: {} },
-      servicePeriodStartTime: toTimestamp(service.start),
-      servicePeriodEndTime: toTimestamp(service.end),
+      servicePeriodStartTime: formatTime(service.start),
+      servicePeriodEndTime: formatTime(service.end),
     },
   };
 }
 
-/** A void order as `purchases.voidedpurchases.list` answers it: the developer's doing, for no reason that has a number. */
+/**
+ * Converts a voided order to the response of `purchases.voidedpurchases.list`: voided by the developer (1) for another reason (0).
+ *
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.voidedpurchases/list
+ */
 export const toVoidedView = ({
   token,
   orderId,

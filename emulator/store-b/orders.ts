@@ -1,28 +1,18 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { addPeriod, type Period } from '../calendar.ts';
-import { requireSubscription } from './purchase-transition.ts';
-import type { Order, Purchase, Subscription } from './records.ts';
+import { requireSubscription } from '../purchase-checks.ts';
+import type { Order, Purchase } from './records.ts';
 
-const digits = (count: number): string => String(randomInt(10 ** count)).padStart(count, '0');
+const randomDigits = (count: number): string => String(randomInt(10 ** count)).padStart(count, '0');
 
-/** The order id of a new purchase; renewals append their number to it. */
-export const generateOrderId = (): string => `GPA.${digits(4)}-${digits(4)}-${digits(4)}-${digits(5)}`;
+/** Generates the order id of a new purchase. Renewals append their number to it. */
+export const generateOrderId = (): string =>
+  `GPA.${randomDigits(4)}-${randomDigits(4)}-${randomDigits(4)}-${randomDigits(5)}`;
 
 const letters = 'abcdefghijklmnop';
 
-/** A new purchase token. */
+/** Generates a purchase token. */
 export const generatePurchaseToken = (): string =>
   `${[...randomBytes(24)].map((byte) => letters[byte % letters.length]).join('')}.AO-J1O${randomBytes(64).toString('base64url')}`;
-
-/** When the period of an anchor ends. */
-export const getPeriodEnd = ({ date, period, periods }: Subscription['anchor']): number =>
-  addPeriod(date, period, periods);
-
-/** The period after the current one, without a gap. */
-export function advanceAnchor({ anchor }: Subscription, period: Period): Subscription['anchor'] {
-  if (anchor.period === period) return { ...anchor, periods: anchor.periods + 1 };
-  return { date: getPeriodEnd(anchor), period, periods: 1 };
-}
 
 interface Renewal {
   readonly at: number;
@@ -31,10 +21,10 @@ interface Renewal {
   readonly service: { readonly start: number; readonly end: number };
 }
 
-/** The order for one more period of a subscription. */
+/** Builds the order of the next period of a subscription. */
 export function buildRenewalOrder(purchase: Purchase, { at, state, priceMicros, service }: Renewal): Order {
   const [first] = purchase.orders;
-  if (first === undefined) throw new Error(`The purchase ${purchase.id} has no order`);
+  if (first === undefined) throw new Error(`The orders of purchase ${purchase.id} are missing`);
   const { currency } = requireSubscription(purchase);
   return {
     id: `${first.id}..${purchase.orders.length - 1}`,
@@ -51,13 +41,16 @@ export function buildRenewalOrder(purchase: Purchase, { at, state, priceMicros, 
   };
 }
 
-/** The latest order, paid or not. */
+/** Returns the latest order, paid or unpaid. */
 export function getLatestOrder({ id, orders }: Purchase): Order {
   const order = orders.at(-1);
-  if (order === undefined) throw new Error(`The purchase ${id} has no order`);
+  if (order === undefined) throw new Error(`The orders of purchase ${id} are missing`);
   return order;
 }
 
-/** The latest order that was paid, even if the money went back since. */
+/** Whether an order is paid and not refunded completely. */
+export const isPaid = (state: Order['state']): boolean => state === 'PROCESSED' || state === 'PARTIALLY_REFUNDED';
+
+/** Finds the latest paid order, including refunded orders. */
 export const findLatestPaidOrder = ({ orders }: Purchase): Order | undefined =>
   orders.findLast(({ state }) => state !== 'PENDING' && state !== 'CANCELED');

@@ -1,24 +1,24 @@
+import { advanceAnchor, getPeriodEnd } from '../billing-anchor.ts';
 import { addPeriod, dayMs, type Period } from '../calendar.ts';
+import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import { getPeriod } from './catalogue.ts';
-import { advanceAnchor, buildRenewalOrder, getPeriodEnd } from './orders.ts';
-import {
-  buildSubscriptionNotification,
-  requirePossible,
-  requireSubscription,
-  type Transition,
-  type TransitionContext,
-} from './purchase-transition.ts';
+import { buildRenewalOrder } from './orders.ts';
+import { buildSubscriptionNotification, type Transition, type TransitionContext } from './purchase-transition.ts';
 import type { Purchase } from './records.ts';
 import { clearEndState, getNextPrice } from './renewal.ts';
 
 const holdDays = 30;
 
-/** The payment for the next period fails: grace begins, or account hold when there is none or it is over. */
+/**
+ * Fails the payment for the next period. Starts the grace period, or account hold without a remaining grace period.
+ *
+ * @see https://developer.android.com/google/play/billing/lifecycle/subscriptions
+ */
 export function failPayment(purchase: Purchase, { at, product }: TransitionContext, grace = true): Transition {
   const { state, anchor, awaitsRenewal } = requireSubscription(purchase);
   if (state === 'IN_GRACE_PERIOD') return startAccountHold(purchase, at);
   requirePossible(state === 'ACTIVE' || awaitsRenewal === true, purchase, `is ${state}: no payment is due`);
-  const next = advanceAnchor(requireSubscription(purchase), getPeriod(product));
+  const next = advanceAnchor(anchor, getPeriod(product));
   const service = { start: getPeriodEnd(anchor), end: getPeriodEnd(next) };
   const unpaid = buildRenewalOrder(purchase, { at, state: 'PENDING', priceMicros: getNextPrice(purchase), service });
   const failed = { ...purchase, orders: [...purchase.orders, unpaid] };
@@ -31,15 +31,15 @@ export function failPayment(purchase: Purchase, { at, product }: TransitionConte
   };
 }
 
-/** Access ends while the payment is tried on for some weeks. */
+/** Starts account hold: access ends while Google retries the payment for 30 days. */
 export function startAccountHold(purchase: Purchase, at: number): Transition {
   const expiryTime = Math.min(requireSubscription(purchase).expiryTime, at);
-  const held = { ...clearEndState(purchase), state: 'ON_HOLD', expiryTime, holdEnds: at + holdDays * dayMs } as const;
+  const onHold = { ...clearEndState(purchase), state: 'ON_HOLD', expiryTime, holdEnds: at + holdDays * dayMs } as const;
   return {
-    purchase: { ...purchase, subscription: held },
+    purchase: { ...purchase, subscription: onHold },
     notifications: [buildSubscriptionNotification(purchase, 'ON_HOLD')],
   };
 }
 
-/** How long customers keep access while their payment fails. */
+/** Returns the length of the grace period in days. */
 const getGraceDays = (period: Period): number => (addPeriod(0, period) >= 28 * dayMs ? 7 : 3);

@@ -1,24 +1,24 @@
 import { floorToSecond } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
+import type { Product } from '../product.ts';
+import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import { getPeriod } from './catalogue.ts';
 import { endSubscription } from './end-subscription.ts';
 import {
   buildSubscriptionNotification,
-  requirePossible,
-  requireSubscription,
   type Transition,
   type TransitionContext,
   withSubscription,
 } from './purchase-transition.ts';
 import { createSubscription } from './purchasing.ts';
-import type { Product, Purchase } from './records.ts';
+import type { Purchase } from './records.ts';
 
-/** The customer moves to another product at once, which is another purchase; the old one ends by that. */
+/** Changes the product immediately. The new purchase has its own token and replaces the old one, which ends. */
 export function changePlan(purchase: Purchase, next: Product, { at, product }: TransitionContext): Transition {
   const { state, renewsAutomatically } = requireSubscription(purchase);
   const hasAccess = state === 'ACTIVE' || state === 'CANCELED' || state === 'IN_GRACE_PERIOD';
-  requirePossible(hasAccess, purchase, `is ${state}: there is no plan to change`);
-  if (next.id === product.id) throw controlError(422, `productId: ${purchase.id} is of ${product.id} already.`);
+  requirePossible(hasAccess, purchase, `is ${state}: its plan cannot be changed`);
+  if (next.id === product.id) throw controlError(422, `productId: ${purchase.id} already has ${product.id}.`);
   const { applicationUsername, sandbox } = purchase;
   const order = {
     ...(applicationUsername !== undefined && { applicationUsername }),

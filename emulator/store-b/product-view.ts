@@ -1,6 +1,6 @@
 import type { androidpublisher_v3 } from '@googleapis/androidpublisher';
+import { formatTime } from '../calendar.ts';
 import { toObfuscatedAccountId } from './accounts.ts';
-import { toTimestamp } from './money.ts';
 import { getLatestOrder } from './orders.ts';
 import { getRemainingQuantity } from './partial-refund.ts';
 import type { Purchase } from './records.ts';
@@ -8,7 +8,11 @@ import type { Purchase } from './records.ts';
 const toAccountIds = ({ applicationUsername }: Purchase): { obfuscatedExternalAccountId?: string } =>
   applicationUsername === undefined ? {} : { obfuscatedExternalAccountId: toObfuscatedAccountId(applicationUsername) };
 
-/** A one-time purchase as `purchases.productsv2.getproductpurchasev2` answers it. */
+/**
+ * Converts a one-time purchase to the response of `purchases.productsv2.getproductpurchasev2`.
+ *
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2/getproductpurchasev2
+ */
 export function toProductView(purchase: Purchase): androidpublisher_v3.Schema$ProductPurchaseV2 {
   const { productId, isConsumed, isAcknowledged, isCancelled, sandbox, quantity, purchasedAt } = purchase;
   const productOfferDetails = {
@@ -25,12 +29,16 @@ export function toProductView(purchase: Purchase): androidpublisher_v3.Schema$Pr
     orderId: getLatestOrder(purchase).id,
     ...toAccountIds(purchase),
     regionCode: 'US',
-    purchaseCompletionTime: toTimestamp(purchasedAt),
+    purchaseCompletionTime: formatTime(purchasedAt),
     acknowledgementState: `ACKNOWLEDGEMENT_STATE_${isAcknowledged ? 'ACKNOWLEDGED' : 'PENDING'}`,
   };
 }
 
-/** A one-time purchase as the older `purchases.products.get` answers it. */
+/**
+ * Converts a one-time purchase to the response of the older `purchases.products.get`.
+ *
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.products/get
+ */
 export function toLegacyProductView(purchase: Purchase): androidpublisher_v3.Schema$ProductPurchase {
   const { isConsumed, isAcknowledged, isCancelled, sandbox, quantity, purchasedAt } = purchase;
   return {

@@ -1,14 +1,14 @@
+import { formatTime } from '../calendar.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
+import { getProduct } from '../product.ts';
 import { findLatestPaidOrder, getLatestOrder } from './orders.ts';
 import type { Purchase } from './records.ts';
-import { getProduct, type StoreState } from './store-state.ts';
+import type { StoreState } from './store-state.ts';
 
-const iso = (at: number): string => new Date(at).toISOString();
-
-/** A purchase as the control API shows it. */
+/** Converts a purchase for responses of the control API. */
 export function toPurchaseSummary(state: StoreState, purchase: Purchase): PurchaseSummary {
   const { id, productId, sandbox, applicationUsername, subscription, isAcknowledged, isConsumed } = purchase;
-  const paid = findLatestPaidOrder(purchase);
+  const paidOrder = findLatestPaidOrder(purchase);
   return {
     id,
     productId,
@@ -16,14 +16,14 @@ export function toPurchaseSummary(state: StoreState, purchase: Purchase): Purcha
     state: subscription?.state ?? (purchase.isCancelled ? 'CANCELLED' : 'PURCHASED'),
     sandbox,
     ...(applicationUsername !== undefined && { applicationUsername }),
-    purchaseTime: iso(purchase.purchasedAt),
+    purchaseTime: formatTime(purchase.purchasedAt),
     quantity: purchase.quantity,
     isAcknowledged,
     ...(subscription === undefined && { isConsumed }),
     orderIds: purchase.orders.map((order) => order.id),
     latestOrderId: getLatestOrder(purchase).id,
-    ...(paid && { latestSuccessfulOrderId: paid.id }),
-    ...(subscription && { autoRenew: subscription.autoRenew, expiryTime: iso(subscription.expiryTime) }),
+    ...(paidOrder && { latestSuccessfulOrderId: paidOrder.id }),
+    ...(subscription && { autoRenew: subscription.autoRenew, expiryTime: formatTime(subscription.expiryTime) }),
     ...(subscription?.replaces && { linkedPurchaseToken: subscription.replaces.token }),
   };
 }

@@ -1,21 +1,26 @@
-import { controlError } from '../control-error.ts';
-import type { Order, Product, Purchase, Subscription, VoidedOrder } from './records.ts';
+import type { Product } from '../product.ts';
+import { requireSubscription } from '../purchase-checks.ts';
+import type { Order, Purchase, Subscription, VoidedOrder } from './records.ts';
 
-/** What came of something that happened. */
+/** Result of a transition. */
 export interface Transition {
-  /** The one that it happened to. */
+  /** Purchase after the transition. */
   readonly purchase: Purchase;
-  /** The real-time developer notifications of it, in their order. */
+  /** Real-time developer notifications in the order of sending. */
   readonly notifications: readonly DeveloperNotification[];
-  /** A purchase that takes its place. */
+  /** Purchase that replaces this purchase. */
   readonly successor?: Transition;
   readonly voided?: VoidedOrder;
 }
 
-/** A notification without its envelope. */
+/**
+ * Real-time developer notification without its envelope.
+ *
+ * @see https://developer.android.com/google/play/billing/rtdn-reference
+ */
 export type DeveloperNotification = Readonly<Record<string, object>>;
 
-/** When something happens, and to a purchase of which product. */
+/** Time of a transition with the product of the purchase. */
 export interface TransitionContext {
   readonly at: number;
   readonly product: Product;
@@ -39,7 +44,7 @@ export type SubscriptionEvent = keyof typeof subscriptionTypes;
 
 const productTypes = { PURCHASED: 1, CANCELED: 2 } as const;
 
-/** The notification of a subscription. */
+/** Builds the notification of a subscription. */
 export const buildSubscriptionNotification = (
   { id, productId }: Purchase,
   event: SubscriptionEvent,
@@ -52,7 +57,7 @@ export const buildSubscriptionNotification = (
   },
 });
 
-/** The notification of a one-time purchase. */
+/** Builds the notification of a one-time purchase. */
 export const buildOneTimeNotification = (
   { id, productId }: Purchase,
   event: keyof typeof productTypes,
@@ -65,10 +70,10 @@ export const buildOneTimeNotification = (
   },
 });
 
-/** The notification by which a developer tries whether notifications arrive. */
+/** Test notification of the Play Console. */
 export const testNotification: DeveloperNotification = { testNotification: { version: '1.0' } };
 
-/** The notification that an order is void. */
+/** Builds the notification of a voided order. */
 export const buildVoidedNotification = ({
   token,
   orderId,
@@ -83,30 +88,19 @@ export const buildVoidedNotification = ({
   },
 });
 
-/** The subscription of a purchase; refuses a purchase that is none. */
-export function requireSubscription({ id, subscription }: Purchase): Subscription {
-  if (subscription === undefined) throw controlError(422, `${id} is not a subscription.`);
-  return subscription;
-}
-
-/** Refuses what the state of the purchase does not allow. */
-export function requirePossible(isPossible: boolean, { id }: Purchase, problem: string): asserts isPossible {
-  if (!isPossible) throw controlError(422, `${id} ${problem}.`);
-}
-
-/** The purchase with some things of its subscription changed. */
+/** Copies a purchase with members of its subscription replaced. */
 export const withSubscription = (purchase: Purchase, patch: Partial<Subscription>): Purchase => ({
   ...purchase,
   subscription: { ...requireSubscription(purchase), ...patch },
 });
 
-/** The purchase with one of its orders changed. */
+/** Copies a purchase with members of an order replaced. */
 export const withOrder = (purchase: Purchase, id: string, patch: Partial<Order>): Purchase => ({
   ...purchase,
   orders: purchase.orders.map((order) => (order.id === id ? { ...order, ...patch } : order)),
 });
 
-/** The change that is only of the subscription, with one notification. */
+/** Builds a transition that changes the subscription and sends one notification. */
 export const withSubscriptionChange = (
   purchase: Purchase,
   patch: Partial<Subscription>,

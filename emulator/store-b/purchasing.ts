@@ -1,27 +1,31 @@
+import { createAnchor, getPeriodEnd } from '../billing-anchor.ts';
 import { floorToSecond } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
+import type { Product } from '../product.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import { getOrCreateProduct } from './catalogue.ts';
 import { selectOffer } from './offers.ts';
-import { generateOrderId, generatePurchaseToken, getPeriodEnd } from './orders.ts';
+import { generateOrderId, generatePurchaseToken } from './orders.ts';
 import { buildOneTimeNotification, buildSubscriptionNotification, type Transition } from './purchase-transition.ts';
-import type { Order, Product, Purchase, Subscription } from './records.ts';
+import type { Order, Purchase, Subscription } from './records.ts';
 import type { StoreState } from './store-state.ts';
 
-/** What the customer gets for the order. */
+/** Executes an order. Throws 422 if the store would reject it. */
 export function purchaseProduct(state: StoreState, order: PurchaseOrder, now: number): Transition {
   const { type, applicationUsername, trial, intro } = order;
   if (type !== 'paid subscription' && (trial || intro))
-    throw controlError(422, 'Only subscriptions have a trial or intro.');
+    throw controlError(422, 'trial and intro are only for subscriptions.');
   if (type === 'paid subscription' && (order.quantity ?? 1) > 1) {
-    throw controlError(422, 'quantity: subscriptions are sold one by one.');
+    throw controlError(422, 'quantity: must be 1 for a subscription.');
   }
   const product = getOrCreateProduct(state, order);
   const owned = [...state.purchases.values()].find(
-    (one) =>
-      applicationUsername !== undefined && one.applicationUsername === applicationUsername && isOwned(one, product),
+    (purchase) =>
+      applicationUsername !== undefined &&
+      purchase.applicationUsername === applicationUsername &&
+      isOwned(purchase, product),
   );
-  if (owned !== undefined) throw controlError(422, `This customer owns ${product.id} already, by ${owned.id}.`);
+  if (owned !== undefined) throw controlError(422, `This customer already owns ${product.id} (${owned.id}).`);
   const at = floorToSecond(now);
   if (type === 'paid subscription') {
     const purchase = createSubscription({ order, product, at });
@@ -31,25 +35,25 @@ export function purchaseProduct(state: StoreState, order: PurchaseOrder, now: nu
   return { purchase, notifications: [buildOneTimeNotification(purchase, 'PURCHASED')] };
 }
 
-/** Who buys what, and when. */
+/** Order with its product and time. */
 export interface Sale {
   readonly order: Pick<PurchaseOrder, 'applicationUsername' | 'sandbox' | 'quantity' | 'trial' | 'intro' | 'autoRenew'>;
   readonly product: Product;
   readonly at: number;
 }
 
-/** Whether the customer cannot buy the product anew: what is consumed can be bought again. */
+/** Whether the purchase prevents buying the product again. A consumed purchase does not. */
 function isOwned({ productId, subscription, isConsumed, isCancelled }: Purchase, product: Product): boolean {
   if (productId !== product.id) return false;
   return subscription === undefined ? !isConsumed && !isCancelled : subscription.state !== 'EXPIRED';
 }
 
-/** A new subscription in its first period. */
+/** Builds a subscription in its first period. */
 export function createSubscription(sale: Sale): Purchase {
   const { order, product, at } = sale;
   const { priceMicros, currency } = product;
   const { period, amountMicros, ...terms } = selectOffer(product, order);
-  const anchor = { date: at, period, periods: 1 };
+  const anchor = createAnchor(at, period);
   const expiryTime = getPeriodEnd(anchor);
   const subscription: Subscription = {
     ...terms,
@@ -76,7 +80,7 @@ function buildPurchase(
 ): Purchase {
   const { applicationUsername, sandbox = false, quantity = 1 } = order;
   const { id: productId, currency, priceMicros: listMicros } = product;
-  const placed: Order = {
+  const firstOrder: Order = {
     ...terms,
     id: generateOrderId(),
     state: 'PROCESSED',
@@ -97,6 +101,6 @@ function buildPurchase(
     isConsumed: false,
     isCancelled: false,
     quantity,
-    orders: [placed],
+    orders: [firstOrder],
   };
 }

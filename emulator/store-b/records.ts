@@ -1,23 +1,12 @@
 import * as v from 'valibot';
+import { BillingAnchor } from '../billing-anchor.ts';
 import { Period } from '../calendar.ts';
-import { ProductType } from '../purchase-order.ts';
 
-/** Something for sale; a subscription has one base plan, named for its period. */
-export const Product = v.object({
-  id: v.string(),
-  type: ProductType,
-  priceMicros: v.number(),
-  currency: v.string(),
-  /** Between payments of a subscription. */
-  period: v.exactOptional(Period),
-});
-export type Product = Readonly<v.InferOutput<typeof Product>>;
-
-/** The pricing phase that an order pays for. */
+/** Pricing phase of an order. */
 export const Phase = v.picklist(['base', 'freeTrial', 'introductoryPrice']);
 export type Phase = v.InferOutput<typeof Phase>;
 
-/** An order of a purchase: of a subscription, one for each period. */
+/** Order of a purchase. A subscription has one order per period. */
 export const Order = v.object({
   id: v.string(),
   state: v.picklist(['PENDING', 'PROCESSED', 'CANCELED', 'REFUNDED', 'PARTIALLY_REFUNDED']),
@@ -25,13 +14,13 @@ export const Order = v.object({
   changedAt: v.number(),
   productId: v.string(),
   quantity: v.number(),
-  /** For all of the quantity. */
+  /** Price of the whole quantity. */
   amountMicros: v.number(),
   listMicros: v.number(),
   currency: v.string(),
   phase: Phase,
   offerId: v.exactOptional(v.string()),
-  /** The period that it pays for. */
+  /** Period that the order pays for. */
   service: v.exactOptional(v.object({ start: v.number(), end: v.number() })),
   partialRefunds: v.exactOptional(
     v.pipe(v.array(v.object({ at: v.number(), amountMicros: v.number() })), v.readonly()),
@@ -39,30 +28,29 @@ export const Order = v.object({
 });
 export type Order = Readonly<v.InferOutput<typeof Order>>;
 
-/** A price that the developer asks for from a coming renewal on. */
+/** Price change of a subscription. */
 const PriceChange = v.object({
   state: v.picklist(['OUTSTANDING', 'CONFIRMED', 'APPLIED']),
   priceMicros: v.number(),
-  /** Renewals from here on cost it, or do not happen without consent. */
+  /** First renewal with the new price. Without consent the subscription ends then. */
   chargeAt: v.number(),
 });
 
-/** What only subscriptions have. */
+/** Current state of a subscription. */
 export const Subscription = v.object({
   state: v.picklist(['ACTIVE', 'PAUSED', 'IN_GRACE_PERIOD', 'ON_HOLD', 'CANCELED', 'EXPIRED']),
   autoRenew: v.boolean(),
-  /** Whether it renews by itself when the clock passes the end of a period. */
+  /** Whether it renews automatically when the clock passes the end of a period. */
   renewsAutomatically: v.boolean(),
   expiryTime: v.number(),
-  /** The current period ends `periods` periods after `date`, so that a month of 31 days keeps its day. */
-  anchor: v.object({ date: v.number(), period: Period, periods: v.number() }),
+  anchor: BillingAnchor,
   phase: Phase,
   offerId: v.exactOptional(v.string()),
   priceMicros: v.number(),
   currency: v.string(),
   priceChange: v.exactOptional(PriceChange),
-  cancelled: v.exactOptional(v.object({ by: v.picklist(['user', 'system', 'replacement']), at: v.number() })),
-  /** It ended only because nobody has said yet how its renewal went. */
+  cancellation: v.exactOptional(v.object({ by: v.picklist(['user', 'system', 'replacement']), at: v.number() })),
+  /** Whether it ended because a renewal action is missing. */
   awaitsRenewal: v.exactOptional(v.boolean()),
   holdEnds: v.exactOptional(v.number()),
   resumesAt: v.exactOptional(v.number()),
@@ -70,7 +58,7 @@ export const Subscription = v.object({
 });
 export type Subscription = Readonly<v.InferOutput<typeof Subscription>>;
 
-/** A purchase, whose token is its id. */
+/** Purchase. Its id is the purchase token. */
 export const Purchase = v.object({
   id: v.string(),
   productId: v.string(),
@@ -79,10 +67,10 @@ export const Purchase = v.object({
   purchasedAt: v.number(),
   isAcknowledged: v.boolean(),
   isConsumed: v.boolean(),
-  /** The developer or the customer took back what is no subscription. */
+  /** Whether a one-time purchase was canceled or refunded. */
   isCancelled: v.boolean(),
   quantity: v.number(),
-  /** How many were paid back while the customer kept the purchase. */
+  /** Quantity that was refunded while the customer kept the purchase. */
   refundedQuantity: v.exactOptional(v.number()),
   /** Oldest first. */
   orders: v.pipe(v.array(Order), v.readonly()),
@@ -90,14 +78,14 @@ export const Purchase = v.object({
 });
 export type Purchase = Readonly<v.InferOutput<typeof Purchase>>;
 
-/** An order that the customer lost what they had bought by, or some of it. */
+/** Order in the list of voided purchases. */
 export const VoidedOrder = v.object({
   token: v.string(),
   orderId: v.string(),
   purchasedAt: v.number(),
   voidedAt: v.number(),
   isSubscription: v.boolean(),
-  /** How many were paid back, when it was not the whole order. */
+  /** Refunded quantity of a partial refund. */
   quantity: v.exactOptional(v.number()),
 });
 export type VoidedOrder = Readonly<v.InferOutput<typeof VoidedOrder>>;

@@ -1,25 +1,29 @@
+import { advanceAnchor, type BillingAnchor, getPeriodEnd } from '../billing-anchor.ts';
 import { addPeriod, dayMs, type Period } from '../calendar.ts';
+import { computeRaisedPrice } from '../product.ts';
+import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import { getPeriod } from './catalogue.ts';
 import { cancelUnpaidOrder, endSubscription } from './end-subscription.ts';
-import { advanceAnchor, getPeriodEnd } from './orders.ts';
 import {
   buildSubscriptionNotification,
-  requirePossible,
-  requireSubscription,
   type Transition,
   type TransitionContext,
   withSubscription,
   withSubscriptionChange,
 } from './purchase-transition.ts';
-import type { Purchase, Subscription } from './records.ts';
+import type { Purchase } from './records.ts';
 
-/** A week in which nobody is told, and the customers' notice of thirty days. */
+/**
+ * Freeze of 7 days before Google informs customers, and 30 days until the new price can apply.
+ *
+ * @see https://developer.android.com/google/play/billing/price-changes
+ */
 const noticeDays = 37;
 
-/** The customer switches the renewal off; without access that ends the subscription at once. */
+/** Turns automatic renewal off. A subscription without access ends immediately. */
 export function cancelRenewal(purchase: Purchase, at: number): Transition {
   const { state } = requireSubscription(purchase);
-  requirePossible(state !== 'CANCELED' && state !== 'EXPIRED', purchase, `is ${state} already`);
+  requirePossible(state !== 'CANCELED' && state !== 'EXPIRED', purchase, `is already ${state}`);
   if (state === 'ON_HOLD' || state === 'PAUSED') {
     return {
       purchase: endSubscription(purchase, at, 'user'),
@@ -29,20 +33,20 @@ export function cancelRenewal(purchase: Purchase, at: number): Transition {
       ],
     };
   }
-  const cancelled = { state: 'CANCELED', autoRenew: false, cancelled: { by: 'user', at } } as const;
-  return withSubscriptionChange(cancelUnpaidOrder(purchase, at), cancelled, 'CANCELED');
+  const patch = { state: 'CANCELED', autoRenew: false, cancellation: { by: 'user', at } } as const;
+  return withSubscriptionChange(cancelUnpaidOrder(purchase, at), patch, 'CANCELED');
 }
 
-/** The customer switches the renewal on again, before the end. */
+/** Turns automatic renewal on again before the end of the period. */
 export function resumeRenewal(purchase: Purchase): Transition {
-  const { cancelled: _taken, ...subscription } = requireSubscription(purchase);
+  const { cancellation: _reverted, ...subscription } = requireSubscription(purchase);
   const { state, expiryTime, anchor } = subscription;
-  requirePossible(state === 'CANCELED', purchase, `is ${state}: there is no cancellation to take back`);
-  requirePossible(expiryTime === getPeriodEnd(anchor), purchase, 'was cancelled while its payment failed');
+  requirePossible(state === 'CANCELED', purchase, `is ${state}: only a canceled subscription can be restarted`);
+  requirePossible(expiryTime === getPeriodEnd(anchor), purchase, 'was canceled during a failed payment');
   return withSubscriptionChange({ ...purchase, subscription }, { state: 'ACTIVE', autoRenew: true }, 'RESTARTED');
 }
 
-/** The customer pauses it, for a month unless they say how long; the period that is paid for ends at once. */
+/** Pauses the subscription, by default for one month. The paid period ends immediately. */
 export function pauseSubscription(purchase: Purchase, at: number, period: Period = 'P1M'): Transition {
   const { state } = requireSubscription(purchase);
   requirePossible(state === 'ACTIVE', purchase, `is ${state}: only an active subscription can be paused`);
@@ -56,28 +60,28 @@ export function pauseSubscription(purchase: Purchase, at: number, period: Period
   };
 }
 
-/** The developer asks for a higher price, a fifth more unless said; it needs consent. */
+/** Announces a price increase, which requires consent. Default: 20 % more. */
 export function increasePrice(
   purchase: Purchase,
   { at, product }: TransitionContext,
   priceMicros?: number,
 ): Transition {
-  const { state, priceMicros: current } = requireSubscription(purchase);
-  requirePossible(state === 'ACTIVE', purchase, `is ${state}: no price is to come`);
-  const raised = priceMicros ?? Math.round((current * 1.2) / 10_000) * 10_000;
+  const { state, priceMicros: current, anchor } = requireSubscription(purchase);
+  requirePossible(state === 'ACTIVE', purchase, `is ${state}: no renewal is scheduled`);
+  const raised = priceMicros ?? computeRaisedPrice(current);
   requirePossible(raised > current, purchase, `already renews for ${current} micros`);
-  const chargeAt = findRenewalFrom(requireSubscription(purchase), getPeriod(product), at + noticeDays * dayMs);
+  const chargeAt = findRenewalFrom(anchor, getPeriod(product), at + noticeDays * dayMs);
   const priceChange = { state: 'OUTSTANDING', priceMicros: raised, chargeAt } as const;
   return withSubscriptionChange(purchase, { priceChange }, 'PRICE_CHANGE_UPDATED');
 }
 
-/** The customer consents to the higher price, which the next renewal costs. */
+/** Accepts the price increase, which applies to the next renewal. */
 export function acceptPriceIncrease(purchase: Purchase): Transition {
   const { state, priceChange, anchor } = requireSubscription(purchase);
   requirePossible(
     priceChange?.state === 'OUTSTANDING' && state !== 'EXPIRED',
     purchase,
-    'awaits no consent to a price',
+    'does not have a pending price increase',
   );
   const confirmed = { ...priceChange, state: 'CONFIRMED', chargeAt: getPeriodEnd(anchor) } as const;
   return {
@@ -86,9 +90,9 @@ export function acceptPriceIncrease(purchase: Purchase): Transition {
   };
 }
 
-/** The first renewal that is not before that moment. */
-function findRenewalFrom(subscription: Subscription, period: Period, at: number): number {
-  let { anchor } = subscription;
-  while (getPeriodEnd(anchor) < at) anchor = advanceAnchor({ ...subscription, anchor }, period);
+/** Finds the first renewal at or after the time. */
+function findRenewalFrom(current: BillingAnchor, period: Period, at: number): number {
+  let anchor = current;
+  while (getPeriodEnd(anchor) < at) anchor = advanceAnchor(anchor, period);
   return getPeriodEnd(anchor);
 }

@@ -1,10 +1,12 @@
+import { dayMs } from '../calendar.ts';
 import { apiError } from './api-error.ts';
 import type { Purchase } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
 
-const retentionMs = 60 * 86_400_000;
+// Source: https://developer.android.com/google/play/billing/lifecycle/subscriptions
+const retentionMs = 60 * dayMs;
 
-/** The purchase with that token, asked about as what it is; the store forgets ended subscriptions after sixty days. */
+/** Returns the purchase with this token. Throws an API error for another kind of purchase, or 60 days after a subscription's end. */
 export function requirePurchase(
   { state, now }: ResponseContext,
   token: string,
@@ -20,7 +22,7 @@ export function requirePurchase(
   return purchase;
 }
 
-/** Throws unless the purchase is of that product. */
+/** Returns the purchase. Throws an API error unless it is a purchase of this product. */
 export function requireProduct(purchase: Purchase, productId: string): Purchase {
   if (purchase.productId === productId) return purchase;
   throw apiError(400, 'purchaseTokenDoesNotMatchProductId', 'The purchase token does not match the product ID.');

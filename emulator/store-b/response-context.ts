@@ -1,9 +1,5 @@
+import type { StoreResponseContext } from '../response-context.ts';
 import type { Keys } from './keys.ts';
 import type { StoreState } from './store-state.ts';
 
-/** What the answers of the store are made from. */
-export interface ResponseContext {
-  readonly state: StoreState;
-  readonly keys: Keys;
-  readonly now: () => number;
-}
+export type ResponseContext = StoreResponseContext<StoreState, Keys>;

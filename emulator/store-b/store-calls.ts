@@ -1,4 +1,11 @@
-import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
+import {
+  type HttpResponse,
+  jsonResponse,
+  noContentResponse,
+  type StoreHttpRequest,
+  textResponse,
+} from '../http-messages.ts';
+import { getProduct } from '../product.ts';
 import { apiError, toErrorResponse } from './api-error.ts';
 import { packageName } from './keys.ts';
 import { authorize, handleTokenRequest } from './oauth.ts';
@@ -8,7 +15,7 @@ import { handleCertsRequest } from './pubsub-push.ts';
 import type { Purchase } from './records.ts';
 import { requireProduct, requirePurchase } from './require-purchase.ts';
 import type { ResponseContext } from './response-context.ts';
-import { findOrder, getProduct } from './store-state.ts';
+import { findOrder } from './store-state.ts';
 import { toSubscriptionView } from './subscription-view.ts';
 import { listVoidedPurchases } from './voided-list.ts';
 
@@ -16,15 +23,13 @@ const tokenHost = 'oauth2.googleapis.com';
 const apiHost = 'androidpublisher.googleapis.com';
 const certificatesHost = 'www.googleapis.com';
 
-/** The host names of the store. */
+/** Host names of the store. */
 export const hostNames = [tokenHost, apiHost, certificatesHost];
 
-type Respond = (context: ResponseContext, parts: readonly string[], call: StoreHttpRequest) => HttpResponse;
+type CallHandler = (context: ResponseContext, parts: readonly string[], call: StoreHttpRequest) => HttpResponse;
 
-const done: HttpResponse = { status: 204, headers: {}, body: '' };
-
-/** What the API answers, by method and by path behind the application. */
-const routes: readonly (readonly [method: string, path: RegExp, respond: Respond])[] = [
+/** Handlers of the Developer API by method and by the path after the package name. */
+const routes: readonly (readonly [method: string, path: RegExp, handler: CallHandler])[] = [
   ['GET', /^purchases\/subscriptionsv2\/tokens\/([^/:]+)$/, getSubscription],
   ['GET', /^purchases\/productsv2\/tokens\/([^/:]+)$/, getProductPurchase],
   ['GET', /^purchases\/products\/([^/]+)\/tokens\/([^/:]+)$/, getLegacyProduct],
@@ -40,7 +45,7 @@ const routes: readonly (readonly [method: string, path: RegExp, respond: Respond
   ],
 ];
 
-/** Answers whatever is asked of one of the store's hosts. */
+/** Handles a call to a host of the store. */
 export function handleCall(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   if (call.host === tokenHost) {
     return call.path === '/token' && call.method === 'POST'
@@ -48,8 +53,8 @@ export function handleCall(context: ResponseContext, call: StoreHttpRequest): Ht
       : textResponse(404, 'Not Found');
   }
   if (call.host === certificatesHost) {
-    const isAsked = call.path === '/oauth2/v3/certs' && call.method === 'GET';
-    return isAsked ? handleCertsRequest(context.keys) : textResponse(404, 'Not Found');
+    const isCertsRequest = call.path === '/oauth2/v3/certs' && call.method === 'GET';
+    return isCertsRequest ? handleCertsRequest(context.keys) : textResponse(404, 'Not Found');
   }
   try {
     authorize(context, call);
@@ -61,13 +66,13 @@ export function handleCall(context: ResponseContext, call: StoreHttpRequest): Ht
 
 function handleApiCall(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const [, name = '', path = ''] = /^\/androidpublisher\/v3\/applications\/([^/]+)\/(.+)$/.exec(call.path) ?? [];
-  for (const [method, pattern, respond] of routes) {
+  for (const [method, pattern, handler] of routes) {
     const match = call.method === method ? pattern.exec(path) : null;
     if (match === null) continue;
     if (decodeURIComponent(name) !== packageName) {
       throw apiError(404, 'applicationNotFound', 'No application was found for the given package name.');
     }
-    return respond(context, match.slice(1).map(decodeURIComponent), call);
+    return handler(context, match.slice(1).map(decodeURIComponent), call);
   }
   return textResponse(404, 'Not Found');
 }
@@ -94,23 +99,23 @@ function acknowledgeSubscription(
 }
 
 function acknowledgeProduct(context: ResponseContext, [productId = '', token = '']: readonly string[]): HttpResponse {
-  return saveFlags(context, ownedProduct(context, productId, token), { isAcknowledged: true });
+  return saveFlags(context, requireOwnedProduct(context, productId, token), { isAcknowledged: true });
 }
 
-/** Consuming acknowledges too. */
+/** Consumes a purchase, which also acknowledges it. */
 function consumeProduct(context: ResponseContext, [productId = '', token = '']: readonly string[]): HttpResponse {
-  return saveFlags(context, ownedProduct(context, productId, token), { isAcknowledged: true, isConsumed: true });
+  return saveFlags(context, requireOwnedProduct(context, productId, token), { isAcknowledged: true, isConsumed: true });
 }
 
-function ownedProduct(context: ResponseContext, productId: string, token: string): Purchase {
+function requireOwnedProduct(context: ResponseContext, productId: string, token: string): Purchase {
   const purchase = requireProduct(requirePurchase(context, token, 'product'), productId);
   if (!purchase.isCancelled) return purchase;
   throw apiError(400, 'productNotOwnedByUser', 'The product purchase is not owned by the user.');
 }
 
-function saveFlags({ state }: ResponseContext, purchase: Purchase, marks: Partial<Purchase>): HttpResponse {
-  state.purchases.set(purchase.id, { ...purchase, ...marks });
-  return done;
+function saveFlags({ state }: ResponseContext, purchase: Purchase, flags: Partial<Purchase>): HttpResponse {
+  state.purchases.set(purchase.id, { ...purchase, ...flags });
+  return noContentResponse;
 }
 
 function getOrders(context: ResponseContext, _parts: readonly string[], { query }: StoreHttpRequest): HttpResponse {
@@ -122,8 +127,8 @@ function getOrders(context: ResponseContext, _parts: readonly string[], { query 
 }
 
 function requireOrderView({ state }: ResponseContext, id: string): ReturnType<typeof toOrderView> {
-  const found = findOrder(state, id);
-  if (found === undefined) throw apiError(404, 'orderNotFound', 'The order was not found.');
-  const { order, purchase } = found;
+  const match = findOrder(state, id);
+  if (match === undefined) throw apiError(404, 'orderNotFound', 'The order was not found.');
+  const { order, purchase } = match;
   return toOrderView(order, { token: purchase.id, product: getProduct(state, order.productId) });
 }

@@ -1,14 +1,16 @@
 import * as v from 'valibot';
-import { type Order, Product, Purchase, VoidedOrder } from './records.ts';
+import { indexById } from '../index-by-id.ts';
+import { Product } from '../product.ts';
+import { type Order, Purchase, VoidedOrder } from './records.ts';
 
-/** All that the store knows of its customers. */
+/** Products, purchases and voided orders of the store. */
 export interface StoreState {
   readonly products: Map<string, Product>;
   readonly purchases: Map<string, Purchase>;
   readonly voided: VoidedOrder[];
 }
 
-/** The state as they are kept over a restart. */
+/** State in the state file. */
 export const SavedState = v.object({
   products: v.array(Product),
   purchases: v.array(Purchase),
@@ -16,34 +18,24 @@ export const SavedState = v.object({
 });
 type SavedState = v.InferOutput<typeof SavedState>;
 
-const byId = <T extends { readonly id: string }>(records: readonly T[] = []): Map<string, T> =>
-  new Map(records.map((record) => [record.id, record]));
-
-/** Empty state, or those of an earlier run. */
+/** Creates an empty state, or restores the state of an earlier run. */
 export const createState = (saved?: SavedState): StoreState => ({
-  products: byId(saved?.products),
-  purchases: byId(saved?.purchases),
+  products: indexById(saved?.products),
+  purchases: indexById(saved?.purchases),
   voided: [...(saved?.voided ?? [])],
 });
 
-/** The state as `openBooks` takes them again. */
+/** Converts the state for the state file. */
 export const toSavedState = ({ products, purchases, voided }: StoreState): SavedState => ({
   products: [...products.values()],
   purchases: [...purchases.values()],
   voided,
 });
 
-/** The product with this id, which must be in the catalogue. */
-export function getProduct({ products }: StoreState, id: string): Product {
-  const product = products.get(id);
-  if (product === undefined) throw new Error(`The product ${id} is in no catalogue`);
-  return product;
-}
-
-/** The order with this id and the purchase that it belongs to. */
+/** Finds an order with its purchase. */
 export function findOrder({ purchases }: StoreState, id: string): { order: Order; purchase: Purchase } | undefined {
   for (const purchase of purchases.values()) {
-    const order = purchase.orders.find((one) => one.id === id);
+    const order = purchase.orders.find((candidate) => candidate.id === id);
     if (order !== undefined) return { order, purchase };
   }
   return undefined;

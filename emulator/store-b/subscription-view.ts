@@ -1,24 +1,30 @@
 import { createHash } from 'node:crypto';
 import type { androidpublisher_v3 } from '@googleapis/androidpublisher';
+import { formatTime } from '../calendar.ts';
+import type { Product } from '../product.ts';
+import { requireSubscription } from '../purchase-checks.ts';
 import { toObfuscatedAccountId } from './accounts.ts';
 import { getPeriod, toBasePlanId } from './catalogue.ts';
-import { toMoney, toTimestamp } from './money.ts';
+import { toMoney } from './money.ts';
 import { findLatestPaidOrder, getLatestOrder } from './orders.ts';
-import { requireSubscription } from './purchase-transition.ts';
-import type { Product, Purchase, Subscription } from './records.ts';
+import type { Purchase, Subscription } from './records.ts';
 
-/** The member that the answers still have until its end, though the types have lost it. */
+/** Response with a deprecated member that the types no longer contain. */
 interface SubscriptionPurchase extends androidpublisher_v3.Schema$SubscriptionPurchaseV2 {
   readonly latestOrderId: string;
 }
 
-/** A subscription as `purchases.subscriptionsv2.get` answers it. */
+/**
+ * Converts a subscription to the response of `purchases.subscriptionsv2.get`.
+ *
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2/get
+ */
 export function toSubscriptionView(purchase: Purchase, product: Product): SubscriptionPurchase {
   const { applicationUsername, isAcknowledged, purchasedAt, sandbox } = purchase;
   const subscription = requireSubscription(purchase);
   const view: SubscriptionPurchase = {
     kind: 'androidpublisher#subscriptionPurchaseV2',
-    startTime: toTimestamp(purchasedAt),
+    startTime: formatTime(purchasedAt),
     regionCode: 'US',
     subscriptionState: `SUBSCRIPTION_STATE_${subscription.state}`,
     latestOrderId: getLatestOrder(purchase).id,
@@ -29,36 +35,36 @@ export function toSubscriptionView(purchase: Purchase, product: Product): Subscr
     }),
     ...(sandbox && { testPurchase: {} }),
     ...toStateContext(purchase),
-    lineItems: [lineItem(purchase, product)],
+    lineItems: [toLineItem(purchase, product)],
   };
   return { ...view, etag: createHash('sha256').update(JSON.stringify(view)).digest('base64url') };
 }
 
 function toStateContext(purchase: Purchase): androidpublisher_v3.Schema$SubscriptionPurchaseV2 {
-  const { state, cancelled, resumesAt } = requireSubscription(purchase);
+  const { state, cancellation, resumesAt } = requireSubscription(purchase);
   const declined = { renewalDeclined: { pendingOrderId: getLatestOrder(purchase).id } };
   if (state === 'IN_GRACE_PERIOD') return { inGracePeriodStateContext: declined };
   if (state === 'ON_HOLD') return { onHoldStateContext: declined };
   if (state === 'PAUSED' && resumesAt !== undefined)
-    return { pausedStateContext: { autoResumeTime: toTimestamp(resumesAt) } };
-  return cancelled === undefined ? {} : { canceledStateContext: cancellation(cancelled) };
+    return { pausedStateContext: { autoResumeTime: formatTime(resumesAt) } };
+  return cancellation === undefined ? {} : { canceledStateContext: toCanceledContext(cancellation) };
 }
 
-function cancellation({
+function toCanceledContext({
   by,
   at,
-}: NonNullable<Subscription['cancelled']>): androidpublisher_v3.Schema$CanceledStateContext {
-  if (by === 'user') return { userInitiatedCancellation: { cancelTime: toTimestamp(at) } };
+}: NonNullable<Subscription['cancellation']>): androidpublisher_v3.Schema$CanceledStateContext {
+  if (by === 'user') return { userInitiatedCancellation: { cancelTime: formatTime(at) } };
   return by === 'system' ? { systemInitiatedCancellation: {} } : { replacementCancellation: {} };
 }
 
-function lineItem(purchase: Purchase, product: Product): androidpublisher_v3.Schema$SubscriptionPurchaseLineItem {
+function toLineItem(purchase: Purchase, product: Product): androidpublisher_v3.Schema$SubscriptionPurchaseLineItem {
   const { autoRenew, priceMicros, currency, phase, offerId, expiryTime, replaces } = requireSubscription(purchase);
-  const paid = findLatestPaidOrder(purchase);
+  const paidOrder = findLatestPaidOrder(purchase);
   return {
     productId: purchase.productId,
-    expiryTime: toTimestamp(expiryTime),
-    ...(paid && { latestSuccessfulOrderId: paid.id }),
+    expiryTime: formatTime(expiryTime),
+    ...(paidOrder && { latestSuccessfulOrderId: paidOrder.id }),
     autoRenewingPlan: {
       ...(autoRenew && { autoRenewEnabled: true }),
       recurringPrice: toMoney(priceMicros, currency),
@@ -84,7 +90,7 @@ function toPriceChange({ priceChange, currency }: Subscription): androidpublishe
       newPrice: toMoney(priceMicros, currency),
       priceChangeMode: 'PRICE_INCREASE',
       priceChangeState: state,
-      ...(state !== 'APPLIED' && { expectedNewPriceChargeTime: toTimestamp(chargeAt) }),
+      ...(state !== 'APPLIED' && { expectedNewPriceChargeTime: formatTime(chargeAt) }),
     },
   };
 }

@@ -1,22 +1,22 @@
 import { sign } from 'node:crypto';
-import { controlError } from '../control-error.ts';
+import { getProduct } from '../product.ts';
+import { buildAdditionalData, parseForm } from '../validate-body.ts';
 import { toObfuscatedAccountId } from './accounts.ts';
 import { packageName } from './keys.ts';
 import type { Purchase } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
-import { getProduct } from './store-state.ts';
 
-/** What a client can send: `store`, in the neutral words, or `brand`, in the words of clients that exist today. */
-const types: Readonly<Record<string, string>> = { store: 'android-store', brand: 'android-playstore' };
+/** Transaction type by form: `store` uses neutral tokens, `brand` the brand tokens of existing clients. */
+const types = { store: 'android-store', brand: 'android-playstore' } as const;
+const forms = ['store', 'brand'] as const;
 
-/** The body that a client posts to have the purchase validated now, in the words that clients use. */
+/** Builds the body that a client posts to `/v1/validate`. Throws 400 for an unknown form. */
 export function buildValidateBody(
   { state, keys }: ResponseContext,
   purchase: Purchase,
   form = 'store',
 ): Readonly<Record<string, unknown>> {
-  const type = Object.hasOwn(types, form) ? types[form] : undefined;
-  if (type === undefined) throw controlError(400, `form: expected one of ${Object.keys(types).join(', ')}.`);
+  const type = types[parseForm(forms, form)];
   const product = getProduct(state, purchase.productId);
   const { id: purchaseToken, applicationUsername } = purchase;
   const receipt = JSON.stringify(buildReceipt(purchase));
@@ -27,13 +27,11 @@ export function buildValidateBody(
     priceMicros: purchase.subscription?.priceMicros ?? product.priceMicros,
     currency: product.currency,
     transaction: { type, id: purchase.orders[0]?.id, purchaseToken, receipt, signature },
-    ...(applicationUsername !== undefined && {
-      additionalData: { applicationUsername, obfuscatedUsername: toObfuscatedAccountId(applicationUsername) },
-    }),
+    ...buildAdditionalData(applicationUsername, toObfuscatedAccountId),
   };
 }
 
-/** What the device got: the first order of a subscription, whatever was renewed since. */
+/** Builds the purchase on the device. For a subscription it has the first order, because renewals do not change it. */
 function buildReceipt(purchase: Purchase): object {
   const { orders, productId, purchasedAt, isCancelled, id, applicationUsername, quantity, subscription } = purchase;
   return {

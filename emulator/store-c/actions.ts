@@ -1,7 +1,8 @@
 import { controlError } from '../control-error.ts';
+import type { Product } from '../product.ts';
 import type { ActionBody } from '../purchase-order.ts';
 import { refundLatestPayment } from './payments.ts';
-import type { Product, Purchase } from './records.ts';
+import type { Purchase } from './records.ts';
 import {
   cancelRenewal,
   expire,
@@ -12,15 +13,15 @@ import {
   terminate,
 } from './recurrence-transitions.ts';
 
-/** When something happens, with what it needs. */
+/** Time of a transition with the product of the purchase and the body of the action. */
 export interface TransitionContext {
   readonly at: number;
   readonly product: Product;
   readonly details: ActionBody;
 }
 
-/** What can happen to a purchase at this store. */
-export const actions: Readonly<Record<string, (purchase: Purchase, happening: TransitionContext) => Purchase>> = {
+/** Actions on a purchase. */
+export const actions: Readonly<Record<string, (purchase: Purchase, context: TransitionContext) => Purchase>> = {
   renew: (purchase, { at, product }) => renew(purchase, at, product),
   cancel: (purchase, { at }) => cancelRenewal(purchase, at),
   uncancel: (purchase, { at }) => resumeRenewal(purchase, at),
@@ -35,17 +36,17 @@ export const actions: Readonly<Record<string, (purchase: Purchase, happening: Tr
 function expireItem(purchase: Purchase, at: number): Purchase {
   const { item } = purchase;
   if (item.endDate === undefined || item.endDate <= at || item.status !== 'Active') {
-    throw controlError(422, `${purchase.id} has no end to come.`);
+    throw controlError(422, `${purchase.id} does not have a future end.`);
   }
   return { ...purchase, item: { ...item, endDate: at, modifiedDate: at } };
 }
 
-/** The store takes an item away; a refund of what is used up already only shows among the orders. */
+/** Revokes an item. The refund of a consumed item changes only its order. */
 function revokeItem(purchase: Purchase, at: number, isRefunded: boolean): Purchase {
   const { item, id } = purchase;
-  if (item.status === 'Revoked') throw controlError(422, `${id} is Revoked already.`);
-  const isUsedUp = item.quantity === 0;
-  const paidBack = isRefunded ? refundLatestPayment(purchase, at, isUsedUp ? 'Revoked' : 'Refunded') : purchase;
-  if (isUsedUp) return paidBack;
-  return { ...paidBack, item: { ...item, status: 'Revoked', modifiedDate: at } };
+  if (item.status === 'Revoked') throw controlError(422, `${id} is already Revoked.`);
+  const isConsumed = item.quantity === 0;
+  const refunded = isRefunded ? refundLatestPayment(purchase, at, isConsumed ? 'Revoked' : 'Refunded') : purchase;
+  if (isConsumed) return refunded;
+  return { ...refunded, item: { ...item, status: 'Revoked', modifiedDate: at } };
 }

@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { dayMs } from '../calendar.ts';
+import { skuId } from './collection-item.ts';
 import type { ClawbackMessage, Payment, Purchase } from './records.ts';
 import { toTimestamp } from './service-request.ts';
 import type { StoreState } from './store-state.ts';
 
-/** A message expires when nobody takes it for a week. */
+/** TTL of messages that are not deleted. */
 export const messageTtlMs = 7 * dayMs;
 
-/** The messages that are in the queue at `now`, the oldest first; what was paid back since the last look joins them. */
+/**
+ * Lists the messages in the queue, the oldest first. Adds the messages of refunds since the previous call.
+ *
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/xstore-managing-refunds-and-chargebacks
+ */
 export function listQueuedMessages({ clawbacks, purchases }: StoreState, now: number): ClawbackMessage[] {
   for (const purchase of purchases.values()) {
     for (const payment of purchase.payments) {
@@ -18,7 +23,7 @@ export function listQueuedMessages({ clawbacks, purchases }: StoreState, now: nu
   }
   return [...clawbacks.values()]
     .filter(({ insertedAt, isDeleted }) => !isDeleted && now < insertedAt + messageTtlMs)
-    .sort((one, other) => one.insertedAt - other.insertedAt);
+    .sort((a, b) => a.insertedAt - b.insertedAt);
 }
 
 function buildMessage(purchase: Purchase, payment: Payment, at: number): ClawbackMessage {
@@ -28,7 +33,7 @@ function buildMessage(purchase: Purchase, payment: Payment, at: number): Clawbac
     type: 'clawback',
     subject: purchase.recurrence ? 'Recurrence' : 'Order',
     time: toTimestamp(at),
-    data: orderInfo(purchase, payment, at),
+    data: buildOrderInfo(purchase, payment, at),
   };
   return {
     messageId: randomUUID(),
@@ -41,7 +46,11 @@ function buildMessage(purchase: Purchase, payment: Payment, at: number): Clawbac
   };
 }
 
-function orderInfo({ id, item, productId, sandboxId, recurrence }: Purchase, payment: Payment, at: number): object {
+function buildOrderInfo(
+  { id, item, productId, sandboxId, recurrence }: Purchase,
+  payment: Payment,
+  at: number,
+): object {
   return {
     lineItemId: payment.lineItemId,
     orderId: payment.orderId,
@@ -51,17 +60,17 @@ function orderInfo({ id, item, productId, sandboxId, recurrence }: Purchase, pay
     eventDate: toTimestamp(at),
     eventState: payment.state,
     sandboxId,
-    skuId: '0010',
+    skuId,
     ...(recurrence && {
       recurrenceData: {
         recurrenceId: id,
         durationIntervalStart: toTimestamp(payment.purchasedDate),
-        durationInDays: daysBetween(payment.purchasedDate, recurrence.expirationTime),
-        consumedDurationInDays: daysBetween(payment.purchasedDate, at),
+        durationInDays: countDaysBetween(payment.purchasedDate, recurrence.expirationTime),
+        consumedDurationInDays: countDaysBetween(payment.purchasedDate, at),
         refundType: 'Full',
       },
     }),
   };
 }
 
-const daysBetween = (start: number, end: number): number => Math.max(0, Math.floor((end - start) / dayMs));
+const countDaysBetween = (start: number, end: number): number => Math.max(0, Math.floor((end - start) / dayMs));

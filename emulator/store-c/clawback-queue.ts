@@ -1,29 +1,37 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { hourMs, secondMs } from '../calendar.ts';
-import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
+import { dayMs, hourMs, secondMs } from '../calendar.ts';
+import { type HttpResponse, jsonResponse, noContentResponse, type StoreHttpRequest } from '../http-messages.ts';
 import { listQueuedMessages, messageTtlMs } from './clawback-events.ts';
 import { queueErrorResponse, xmlResponse } from './queue-response.ts';
 import type { ClawbackMessage } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
 import { requireClientId } from './service-request.ts';
 
-/** The host of the storage account whose queue has the publisher's clawback events. */
+/** Host of the storage account with the publisher's queue of clawback events. */
 export const queueHost = 'storeclawback.queue.core.windows.net';
 
 const tokenTtlMs = hourMs;
 const defaultVisibilitySeconds = 30;
-const maxVisibilitySeconds = 7 * 86_400;
+const maxVisibilitySeconds = (7 * dayMs) / secondMs;
 
-/** `GET /v8.0/b2b/clawback/sastoken`: a URI with which the publisher's queue can be read for an hour. */
+/**
+ * `GET /v8.0/b2b/clawback/sastoken`: returns a URI that grants access to the publisher's queue for one hour.
+ *
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/microsoft-store-apis/xstore-v8-clawbackv2-sastoken
+ */
 export function handleSasTokenRequest(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const queue = requireClientId(context, call);
   const expiry = new Date(context.now() + tokenTtlMs).toISOString().replace(/\.\d+Z$/, 'Z');
-  const rights = { sv: '2019-07-07', sp: 'rp', se: expiry, spr: 'https' };
-  const query = new URLSearchParams({ ...rights, sig: signQueueUrl(context, queue, expiry) });
+  const permissions = { sv: '2019-07-07', sp: 'rp', se: expiry, spr: 'https' };
+  const query = new URLSearchParams({ ...permissions, sig: signQueueUrl(context, queue, expiry) });
   return jsonResponse(200, { uri: `https://${queueHost}/${queue}?${query}` });
 }
 
-/** Answers the storage account: getting messages, which hides them for a while, and deleting them. */
+/**
+ * Handles a call to the storage account: gets messages, which hides them temporarily, or deletes a message.
+ *
+ * @see https://learn.microsoft.com/en-us/rest/api/storageservices/get-messages
+ */
 export function handleQueueCall(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const [, queue = '', messageId] = /^\/([^/]+)\/messages(?:\/([^/]+))?$/.exec(call.path) ?? [];
   if (!isAllowed(context, queue, call.query)) {
@@ -43,11 +51,11 @@ const signQueueUrl = ({ keys }: ResponseContext, queue: string, expiry: string):
   createHmac('sha256', keys.privateKey).update(`rp\n\n${expiry}\n/queue/${queue}`).digest('base64');
 
 function getMessages({ state, now }: ResponseContext, query: URLSearchParams): HttpResponse {
-  const count = readNumber(query, 'numofmessages', { usual: 1, from: 1, to: 32 });
+  const count = readNumber(query, 'numofmessages', { defaultValue: 1, min: 1, max: 32 });
   const seconds = readNumber(query, 'visibilitytimeout', {
-    usual: defaultVisibilitySeconds,
-    from: 1,
-    to: maxVisibilitySeconds,
+    defaultValue: defaultVisibilitySeconds,
+    min: 1,
+    max: maxVisibilitySeconds,
   });
   if (count === undefined || seconds === undefined) {
     return queueErrorResponse(
@@ -57,9 +65,9 @@ function getMessages({ state, now }: ResponseContext, query: URLSearchParams): H
     );
   }
   const visible = listQueuedMessages(state, now()).filter(({ visibleAt }) => visibleAt <= now());
-  const isPeeked = query.get('peekonly') === 'true';
-  const taken = visible.slice(0, count).map((message): ClawbackMessage => {
-    if (isPeeked) return message;
+  const isPeek = query.get('peekonly') === 'true';
+  const messages = visible.slice(0, count).map((message): ClawbackMessage => {
+    if (isPeek) return message;
     const hidden = {
       ...message,
       visibleAt: now() + seconds * secondMs,
@@ -69,36 +77,36 @@ function getMessages({ state, now }: ResponseContext, query: URLSearchParams): H
     state.clawbacks.set(message.lineItemId, hidden);
     return hidden;
   });
-  const list = taken.map((message) => toMessageXml(message, isPeeked)).join('');
+  const list = messages.map((message) => toMessageXml(message, isPeek)).join('');
   return xmlResponse(200, list === '' ? '<QueueMessagesList />' : `<QueueMessagesList>${list}</QueueMessagesList>`);
 }
 
 function deleteMessage({ state, now }: ResponseContext, messageId: string, query: URLSearchParams): HttpResponse {
-  const message = listQueuedMessages(state, now()).find((one) => one.messageId === messageId);
+  const message = listQueuedMessages(state, now()).find((candidate) => candidate.messageId === messageId);
   if (message === undefined) return queueErrorResponse(404, 'MessageNotFound', 'The specified message does not exist.');
   if (message.popReceipt === undefined || query.get('popreceipt') !== message.popReceipt) {
     return queueErrorResponse(400, 'PopReceiptMismatch', 'The specified pop receipt did not match.');
   }
   state.clawbacks.set(message.lineItemId, { ...message, isDeleted: true });
-  return { status: 204, headers: {}, body: '' };
+  return noContentResponse;
 }
 
 function readNumber(
   query: URLSearchParams,
   name: string,
-  { usual, from, to }: { usual: number; from: number; to: number },
+  { defaultValue, min, max }: { defaultValue: number; min: number; max: number },
 ): number | undefined {
   const text = query.get(name);
-  const value = text === null ? usual : Number(text);
-  return Number.isInteger(value) && value >= from && value <= to ? value : undefined;
+  const value = text === null ? defaultValue : Number(text);
+  return Number.isInteger(value) && value >= min && value <= max ? value : undefined;
 }
 
-function toMessageXml(message: ClawbackMessage, isPeeked: boolean): string {
+function toMessageXml(message: ClawbackMessage, isPeek: boolean): string {
   const members = {
     MessageId: message.messageId,
     InsertionTime: new Date(message.insertedAt).toUTCString(),
     ExpirationTime: new Date(message.insertedAt + messageTtlMs).toUTCString(),
-    ...(!isPeeked && {
+    ...(!isPeek && {
       PopReceipt: message.popReceipt,
       TimeNextVisible: new Date(message.visibleAt).toUTCString(),
     }),

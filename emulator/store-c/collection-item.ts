@@ -1,47 +1,53 @@
+import { dayMs } from '../calendar.ts';
 import type { Payment, Purchase } from './records.ts';
 import { toTimestamp } from './service-request.ts';
 
-/** Whom an entry of a collection is shown to. */
-export interface ItemAudience {
+/** Recipient and time of a collection response. */
+export interface ItemContext {
   readonly userId: string;
   readonly localTicketReference: string;
   readonly now: number;
 }
 
-/** What the store writes for something that does not end. */
-const never = '9999-12-31T23:59:59.9999999+00:00';
-const sku = '0010';
+/** End date of items without an end. */
+const noEndDate = '9999-12-31T23:59:59.9999999+00:00';
+/** SKU id of all emulated products. */
+export const skuId = '0010';
 
-/** When the customer's right to it ends: that of a subscription with its grace period. */
+/** Returns the end of the entitlement. For a subscription it includes the grace period. */
 const getEnd = ({ item, recurrence }: Purchase): number | undefined =>
   recurrence ? recurrence.expirationTimeWithGrace : item.endDate;
 
-/** The status of an entry at `now`. */
+/** Returns the status of an item at the time. */
 export function getStatus(purchase: Purchase, now: number): Purchase['item']['status'] {
   const { status } = purchase.item;
   return status === 'Active' && (getEnd(purchase) ?? now + 1) <= now ? 'Expired' : status;
 }
 
-function common(purchase: Purchase, now: number): object {
+function buildCommonMembers(purchase: Purchase, now: number): object {
   const { item, productId, recurrence } = purchase;
   const end = getEnd(purchase);
   return {
     acquiredDate: toTimestamp(item.acquiredDate),
-    endDate: end === undefined ? never : toTimestamp(end),
+    endDate: end === undefined ? noEndDate : toTimestamp(end),
     modifiedDate: toTimestamp(recurrence ? recurrence.lastModified : item.modifiedDate),
     productId,
-    skuId: sku,
+    skuId,
     startDate: toTimestamp(item.acquiredDate),
     status: getStatus(purchase, now),
     tags: [],
-    // The services call the order of a purchase its transaction.
+    // The services use the order id as the transaction id.
     transactionId: getLatestPayment(purchase).orderId,
   };
 }
 
-/** An entry as version 6 writes it. */
-export const toItemV6 = (purchase: Purchase, { userId, localTicketReference, now }: ItemAudience): object => ({
-  ...common(purchase, now),
+/**
+ * Converts an item to the format of version 6.
+ *
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/query-for-products
+ */
+export const toItemV6 = (purchase: Purchase, { userId, localTicketReference, now }: ItemContext): object => ({
+  ...buildCommonMembers(purchase, now),
   fulfillmentData: [],
   inAppOfferToken: purchase.productId,
   itemId: purchase.item.id,
@@ -53,9 +59,13 @@ export const toItemV6 = (purchase: Purchase, { userId, localTicketReference, now
   skuType: purchase.item.isTrial ? 'Trial' : 'Full',
 });
 
-/** An entry as version 9 writes it. */
-export const toItemV9 = (purchase: Purchase, { now }: ItemAudience): object => ({
-  ...common(purchase, now),
+/**
+ * Converts an item to the format of version 9.
+ *
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/microsoft-store-apis/xstore-v9-query-for-products
+ */
+export const toItemV9 = (purchase: Purchase, { now }: ItemContext): object => ({
+  ...buildCommonMembers(purchase, now),
   acquisitionType: purchase.recurrence ? 'Recurring' : 'Single',
   id: purchase.item.id,
   productKind: purchase.item.kind,
@@ -65,12 +75,16 @@ export const toItemV9 = (purchase: Purchase, { now }: ItemAudience): object => (
   ...(purchase.recurrence && { recurrenceId: purchase.id }),
 });
 
-/** An entry as version 8 writes it. */
-export const toItemV8 = (purchase: Purchase, shown: ItemAudience): object => {
-  const { recurrenceId: _later, ...item } = toItemV9(purchase, shown) as { recurrenceId?: string };
+/**
+ * Converts an item to the format of version 8.
+ *
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/microsoft-store-apis/xstore-v8-query-for-products
+ */
+export const toItemV8 = (purchase: Purchase, context: ItemContext): object => {
+  const { recurrenceId: _omitted, ...item } = toItemV9(purchase, context) as { recurrenceId?: string };
   return {
     ...item,
-    localTicketReference: shown.localTicketReference,
+    localTicketReference: context.localTicketReference,
     purchasedCountry: 'US',
     productFamily: '',
     sharingSource: 'None',
@@ -80,19 +94,19 @@ export const toItemV8 = (purchase: Purchase, shown: ItemAudience): object => {
 
 function toTrialData(purchase: Purchase, now: number): object {
   const isTrial = purchase.recurrence ? purchase.recurrence.isTrial : purchase.item.isTrial;
-  const leftMs = isTrial ? Math.max(0, (getEnd(purchase) ?? now) - now) : 0;
-  return { isInTrialPeriod: isTrial && leftMs > 0, isTrial, trialTimeRemaining: timeSpan(leftMs) };
+  const remainingMs = isTrial ? Math.max(0, (getEnd(purchase) ?? now) - now) : 0;
+  return { isInTrialPeriod: isTrial && remainingMs > 0, isTrial, trialTimeRemaining: formatTimeSpan(remainingMs) };
 }
 
-/** A time span as .NET writes it: `days.hours:minutes:seconds`. */
-function timeSpan(ms: number): string {
-  const days = Math.floor(ms / 86_400_000);
-  return `${days > 0 ? `${days}.` : ''}${new Date(ms % 86_400_000).toISOString().slice(11, 19)}`;
+/** Formats a duration as a .NET time span: `days.hours:minutes:seconds`. */
+function formatTimeSpan(ms: number): string {
+  const days = Math.floor(ms / dayMs);
+  return `${days > 0 ? `${days}.` : ''}${new Date(ms % dayMs).toISOString().slice(11, 19)}`;
 }
 
-/** The payment that the purchase now rests on. */
+/** Returns the latest payment of a purchase. */
 export function getLatestPayment({ id, payments }: Purchase): Payment {
   const payment = payments.at(-1);
-  if (payment === undefined) throw new Error(`The purchase ${id} was never paid`);
+  if (payment === undefined) throw new Error(`The payments of purchase ${id} are missing`);
   return payment;
 }

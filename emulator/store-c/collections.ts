@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
-import { getStatus, type ItemAudience, toItemV6, toItemV8, toItemV9 } from './collection-item.ts';
+import { getStatus, type ItemContext, toItemV6, toItemV8, toItemV9 } from './collection-item.ts';
 import type { Purchase } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
 import { badRequestError } from './service-error.ts';
@@ -9,7 +9,7 @@ import { listPurchases } from './store-state.ts';
 
 const b2b = v.pipe(v.string(), v.toLowerCase(), v.literal('b2b'));
 
-/** The documents spell the name of the identity's type in both ways. */
+/** Customer of a request. The documentation uses both spellings of `identityType`. */
 export const Beneficiary = v.pipe(
   v.object({
     identitytype: v.exactOptional(b2b),
@@ -35,33 +35,45 @@ const Query = v.object({
 });
 type Query = v.InferOutput<typeof Query>;
 
-/** `POST /v6.0/collections/query`. */
+/**
+ * `POST /v6.0/collections/query`.
+ *
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/query-for-products
+ */
 export const queryCollectionV6 = (context: ResponseContext, call: StoreHttpRequest): HttpResponse =>
-  handleQuery(context, call, { write: toItemV6 });
+  handleQuery(context, call, { toItem: toItemV6 });
 
-/** `POST /v8.0/collections/b2bLicensePreview`. */
+/**
+ * `POST /v8.0/collections/b2bLicensePreview`.
+ *
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/microsoft-store-apis/xstore-v8-query-for-products
+ */
 export const queryCollectionV8 = (context: ResponseContext, call: StoreHttpRequest): HttpResponse =>
-  handleQuery(context, call, { write: toItemV8 });
+  handleQuery(context, call, { toItem: toItemV8 });
 
-/** `POST /v9.0/collections/PublisherQuery`: names the products that it asks for. */
+/**
+ * `POST /v9.0/collections/PublisherQuery`. `productSkuIds` is required.
+ *
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/microsoft-store-apis/xstore-v9-query-for-products
+ */
 export const queryCollectionV9 = (context: ResponseContext, call: StoreHttpRequest): HttpResponse =>
-  handleQuery(context, call, { write: toItemV9, needsProducts: true });
+  handleQuery(context, call, { toItem: toItemV9, needsProducts: true });
 
-interface Version {
-  readonly write: (purchase: Purchase, shown: ItemAudience) => object;
+interface ApiVersion {
+  readonly toItem: (purchase: Purchase, context: ItemContext) => object;
   readonly needsProducts?: boolean;
 }
 
 function handleQuery(
   context: ResponseContext,
   call: StoreHttpRequest,
-  { write, needsProducts = false }: Version,
+  { toItem, needsProducts = false }: ApiVersion,
 ): HttpResponse {
   const query = parseRequest(Query, call);
   const [{ identityValue: key, localTicketReference } = { identityValue: '', localTicketReference: '' }] =
     query.beneficiaries;
   const { account, userId } = requireKeyHolder(context, call, { service: 'collections', key });
-  if (needsProducts && !query.productSkuIds?.length) throw badRequestError('productSkuIds: it is required');
+  if (needsProducts && !query.productSkuIds?.length) throw badRequestError('productSkuIds is missing');
   const now = context.now();
   const owned = listPurchases(context.state, account, query.sbx).filter((purchase) =>
     matchesQuery(purchase, query, now),
@@ -69,22 +81,22 @@ function handleQuery(
   const { items, ...page } = toPage(owned, query.maxPageSize, query.continuationToken);
   return jsonResponse(200, {
     ...page,
-    items: items.map((purchase) => write(purchase, { userId, localTicketReference, now })),
+    items: items.map((purchase) => toItem(purchase, { userId, localTicketReference, now })),
   });
 }
 
 function matchesQuery(purchase: Purchase, query: Query, now: number): boolean {
   const { item, productId } = purchase;
   const { productSkuIds, productTypes, entitlementFilters } = query;
-  // What the developer reported as fulfilled has left the collection.
+  // The collection does not contain consumables that the developer has reported as fulfilled.
   if (item.kind === 'UnmanagedConsumable' && item.quantity === 0) return false;
-  if (productSkuIds?.length && !productSkuIds.some((one) => one.productId === productId)) return false;
+  if (productSkuIds?.length && !productSkuIds.some((sku) => sku.productId === productId)) return false;
   if (productTypes?.length && !productTypes.includes(item.kind)) return false;
   if (entitlementFilters?.length && !entitlementFilters.includes(`*:${item.kind}`)) return false;
   return matchesValidity(query.validityType, getStatus(purchase, now) === 'Active');
 }
 
-function matchesValidity(wanted: Query['validityType'], isActive: boolean): boolean {
-  if (wanted === 'All') return true;
-  return wanted === 'Invalid' ? !isActive : isActive && wanted !== 'NotYetStarted';
+function matchesValidity(validityType: Query['validityType'], isActive: boolean): boolean {
+  if (validityType === 'All') return true;
+  return validityType === 'Invalid' ? !isActive : isActive && validityType !== 'NotYetStarted';
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
+import { type HttpResponse, jsonResponse, noContentResponse, type StoreHttpRequest } from '../http-messages.ts';
 import { getLatestPayment } from './collection-item.ts';
 import { Beneficiary } from './collections.ts';
 import type { Purchase } from './records.ts';
@@ -20,14 +20,22 @@ const Consume = v.object({
 });
 type Consume = v.InferOutput<typeof Consume>;
 
-/** `POST /v6.0/collections/consume`: reports a consumable of the developer's as fulfilled. */
+/**
+ * `POST /v6.0/collections/consume`: reports a developer-managed consumable as fulfilled.
+ *
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/report-consumable-products-as-fulfilled
+ */
 export function consumeV6(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const request = parseRequest(Consume, call);
   consume(context, requireConsumable(context, call, request), request);
-  return { status: 204, headers: {}, body: '' };
+  return noContentResponse;
 }
 
-/** `POST /v8.0/collections/consume`: takes some of a consumable away; the same tracking id takes it once. */
+/**
+ * `POST /v8.0/collections/consume`: consumes a quantity. Idempotent for the same tracking id.
+ *
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/microsoft-store-apis/xstore-v8-consume
+ */
 export function consumeV8(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const request = parseRequest(Consume, call);
   const purchase = requireConsumable(context, call, request);
@@ -51,9 +59,9 @@ function requireConsumable(context: ResponseContext, call: StoreHttpRequest, req
     key: request.beneficiary.identityValue,
   });
   const owned = listPurchases(context.state, account, request.sbx).filter(({ item }) => item.kind !== 'Durable');
-  const named = owned.filter((purchase) => isReferenced(purchase, request));
-  const replayed = named.find(({ consumed }) => Object.hasOwn(consumed, request.trackingId ?? ''));
-  const purchase = replayed ?? named.find(({ item }) => item.status === 'Active' && item.quantity > 0);
+  const candidates = owned.filter((purchase) => isReferenced(purchase, request));
+  const replayed = candidates.find(({ consumed }) => Object.hasOwn(consumed, request.trackingId ?? ''));
+  const purchase = replayed ?? candidates.find(({ item }) => item.status === 'Active' && item.quantity > 0);
   if (purchase === undefined) throw notFoundError('The user does not own enough of this consumable product.');
   return purchase;
 }
@@ -64,12 +72,12 @@ const isReferenced = ({ item, productId }: Purchase, request: Consume): boolean 
 function consume({ state, now }: ResponseContext, purchase: Purchase, request: Consume): number {
   const { item, consumed } = purchase;
   const { trackingId = '', removeQuantity = 1 } = request;
-  const earlier = consumed[trackingId];
-  if (earlier !== undefined) return earlier.newQuantity;
+  const previous = consumed[trackingId];
+  if (previous !== undefined) return previous.newQuantity;
   if (item.kind === 'UnmanagedConsumable' && request.removeQuantity !== undefined) {
-    throw badRequestError('removeQuantity: it is not for an unmanaged consumable');
+    throw badRequestError('removeQuantity is not supported for an unmanaged consumable');
   }
-  if (removeQuantity > item.quantity) throw badRequestError('removeQuantity: the balance is not sufficient');
+  if (removeQuantity > item.quantity) throw badRequestError('removeQuantity exceeds the balance');
   const newQuantity = item.quantity - removeQuantity;
   state.purchases.set(purchase.id, {
     ...purchase,

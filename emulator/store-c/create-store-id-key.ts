@@ -11,13 +11,15 @@ import { findAccount } from './store-state.ts';
 const CreateKeyBody = v.object({
   serviceTicket: v.string(),
   publisherUserId: v.string(),
-  /** A purchase of the customer, for one who has no name. */
+  /** Purchase that identifies a customer without a username. */
   purchaseId: v.exactOptional(v.string()),
 });
 
 /**
- * Stands for a customer's device: what `GetCustomerCollectionsIdAsync` and `GetCustomerPurchaseIdAsync` do with a service
- * ticket. The device knows who its customer is; here the publisher's user id, or a purchase, tells.
+ * Creates a StoreID key from a service ticket, like `GetCustomerCollectionsIdAsync` and `GetCustomerPurchaseIdAsync` on a
+ * device. The device is signed in; here `publisherUserId` or `purchaseId` identifies the customer.
+ *
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/view-and-grant-products-from-a-service
  */
 export function createKey(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const service = v.parse(StoreService, call.path.slice(call.path.lastIndexOf('/') + 1));
@@ -25,7 +27,7 @@ export function createKey(context: ResponseContext, call: StoreHttpRequest): Htt
   const clientId = findClientId(context, serviceTicket, service);
   if (clientId === undefined) throw unauthorizedError('AuthenticationTokenInvalid');
   const account = findCustomer(context, publisherUserId, purchaseId);
-  if (account === undefined) throw notFoundError('No such customer bought anything.');
+  if (account === undefined) throw notFoundError('The customer was not found.');
   return jsonResponse(200, { key: signStoreIdKey(context, service, { account, userId: publisherUserId, clientId }) });
 }
 
@@ -39,7 +41,11 @@ const RenewKeyBody = v.pipe(
   v.check(({ key, Key }) => (key ?? Key) !== undefined, 'expected a key'),
 );
 
-/** A new key of the same customer for one that has not expired yet; the ticket is the token of the services here. */
+/**
+ * Renews a key that has not expired. `serviceTicket` is an access token for the services.
+ *
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/renew-a-windows-store-id-key
+ */
 export function renewKey(context: ResponseContext, call: StoreHttpRequest, service: StoreService): HttpResponse {
   const { serviceTicket, key, Key = '' } = parseRequest(RenewKeyBody, call);
   const clientId = findClientId(context, serviceTicket, 'services');

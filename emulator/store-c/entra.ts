@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
-import { secondMs } from '../calendar.ts';
+import { secondMs, toEpochSeconds } from '../calendar.ts';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
 import { signToken, verifyToken } from './jwt.ts';
 import type { Keys } from './keys.ts';
 import type { ResponseContext } from './response-context.ts';
 
-/** What a token can be for: calls of the services, or the making of a key on a customer's device. */
+/** Audiences of access tokens: API calls, or the creation of a StoreID key on a device. */
 const audiences = {
   services: 'https://onestore.microsoft.com',
   collections: 'https://onestore.microsoft.com/b2b/keys/create/collections',
@@ -14,26 +14,31 @@ const audiences = {
 } as const;
 export type Audience = keyof typeof audiences;
 
-const lifeSeconds = 3600;
+const ttlSeconds = 3600;
+const skewSeconds = 300;
 const v2Suffix = '/.default';
 
-/** Answers the token endpoints of Entra, v1.0 (`resource`) and v2.0 (`scope`), for client credentials. */
+/**
+ * Handles the token endpoints of Entra for client credentials: v1.0 (`resource`) and v2.0 (`scope`).
+ *
+ * @see https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-client-creds-grant-flow
+ */
 export function handleTokenRequest({ keys, now }: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const [, tenantId, isV2] = /^\/([^/]+)\/oauth2\/(v2\.0\/)?token$/.exec(call.path) ?? [];
   if (tenantId === undefined || call.method !== 'POST') return textResponse(404, 'Not Found');
   const form = new URLSearchParams(call.body.toString('utf8'));
   if (tenantId !== keys.tenantId)
     return tokenErrorResponse(400, 'invalid_request', `AADSTS90002: Tenant '${tenantId}' not found.`);
-  const problem = credentialsProblem(form, keys);
+  const problem = findCredentialsProblem(form, keys);
   if (problem !== undefined) return problem;
-  const wanted = isV2 ? withoutSuffix(form.get('scope') ?? '') : (form.get('resource') ?? '');
-  const audience = Object.values(audiences).find((one) => one === wanted);
+  const requested = isV2 ? omitSuffix(form.get('scope') ?? '') : (form.get('resource') ?? '');
+  const audience = Object.values(audiences).find((candidate) => candidate === requested);
   if (audience === undefined)
     return tokenErrorResponse(400, isV2 ? 'invalid_scope' : 'invalid_resource', 'AADSTS500011: unknown.');
-  return isV2 ? tokenV2(keys, audience, now()) : tokenV1(keys, audience, now());
+  return isV2 ? buildV2Response(keys, audience, now()) : buildV1Response(keys, audience, now());
 }
 
-function credentialsProblem(form: URLSearchParams, keys: Keys): HttpResponse | undefined {
+function findCredentialsProblem(form: URLSearchParams, keys: Keys): HttpResponse | undefined {
   if (form.get('grant_type') !== 'client_credentials') {
     return tokenErrorResponse(400, 'unsupported_grant_type', 'AADSTS70003: The grant type is not supported.');
   }
@@ -44,48 +49,48 @@ function credentialsProblem(form: URLSearchParams, keys: Keys): HttpResponse | u
       'AADSTS700016: The application was not found in the directory.',
     );
   }
-  if (!isSame(form.get('client_secret') ?? '', keys.clientSecret)) {
+  if (!isEqualSecret(form.get('client_secret') ?? '', keys.clientSecret)) {
     return tokenErrorResponse(401, 'invalid_client', 'AADSTS7000215: Invalid client secret provided.');
   }
   return undefined;
 }
 
-/** Version 1.0 gives its numbers as text. */
-function tokenV1(keys: Keys, resource: string, now: number): HttpResponse {
-  const issuedAt = Math.floor(now / 1000);
+/** Version 1.0 returns numbers as strings. */
+function buildV1Response(keys: Keys, resource: string, now: number): HttpResponse {
+  const issuedAt = toEpochSeconds(now);
   return jsonResponse(200, {
     token_type: 'Bearer',
-    expires_in: String(lifeSeconds - 1),
-    ext_expires_in: String(lifeSeconds - 1),
-    expires_on: String(issuedAt + lifeSeconds),
-    not_before: String(issuedAt - 300),
+    expires_in: String(ttlSeconds - 1),
+    ext_expires_in: String(ttlSeconds - 1),
+    expires_on: String(issuedAt + ttlSeconds),
+    not_before: String(issuedAt - skewSeconds),
     resource,
-    access_token: accessToken(keys, resource, issuedAt),
+    access_token: createAccessToken(keys, resource, issuedAt),
   });
 }
 
-const tokenV2 = (keys: Keys, audience: string, now: number): HttpResponse =>
+const buildV2Response = (keys: Keys, audience: string, now: number): HttpResponse =>
   jsonResponse(200, {
     token_type: 'Bearer',
-    expires_in: lifeSeconds - 1,
-    ext_expires_in: lifeSeconds - 1,
-    access_token: accessToken(keys, audience, Math.floor(now / 1000)),
+    expires_in: ttlSeconds - 1,
+    ext_expires_in: ttlSeconds - 1,
+    access_token: createAccessToken(keys, audience, toEpochSeconds(now)),
   });
 
-const accessToken = (keys: Keys, aud: string, issuedAt: number): string =>
+const createAccessToken = (keys: Keys, aud: string, issuedAt: number): string =>
   signToken(keys, {
     aud,
     iss: `https://sts.windows.net/${keys.tenantId}/`,
     iat: issuedAt,
-    nbf: issuedAt - 300,
-    exp: issuedAt + lifeSeconds,
+    nbf: issuedAt - skewSeconds,
+    exp: issuedAt + ttlSeconds,
     appid: keys.clientId,
     tid: keys.tenantId,
   });
 
 const AccessToken = v.object({ aud: v.string(), exp: v.number(), appid: v.string() });
 
-/** The application that a token of that audience was given to; undefined for any other and for an old one. */
+/** Returns the client id of an access token with this audience; undefined for an invalid or expired token. */
 export function findClientId({ keys, now }: ResponseContext, token: string, audience: Audience): string | undefined {
   const claims = v.safeParse(AccessToken, verifyToken(keys, token));
   if (!claims.success || claims.output.aud !== audiences[audience]) return undefined;
@@ -95,8 +100,8 @@ export function findClientId({ keys, now }: ResponseContext, token: string, audi
 const tokenErrorResponse = (status: number, error: string, description: string): HttpResponse =>
   jsonResponse(status, { error, error_description: description });
 
-const withoutSuffix = (scope: string): string => (scope.endsWith(v2Suffix) ? scope.slice(0, -v2Suffix.length) : '');
+const omitSuffix = (scope: string): string => (scope.endsWith(v2Suffix) ? scope.slice(0, -v2Suffix.length) : '');
 
 const digest = (content: string): Buffer => createHash('sha256').update(content).digest();
 
-const isSame = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other));
+const isEqualSecret = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));

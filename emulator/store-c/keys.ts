@@ -2,10 +2,10 @@ import { generateKeyPair, randomBytes, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 
-/** All secrets of the store: what its tokens are signed with, and the publisher's registration with Entra. */
+/** Signing key of the store and the publisher's app registration in Entra. */
 export const Keys = v.object({
   privateKey: v.string(),
-  /** Names the signing certificate in the header of a token. */
+  /** Thumbprint of the signing certificate (`x5t` in token headers). */
   thumbprint: v.string(),
   tenantId: v.string(),
   clientId: v.string(),
@@ -13,7 +13,7 @@ export const Keys = v.object({
 });
 export type Keys = v.InferOutput<typeof Keys>;
 
-/** New keys and a new registration. */
+/** Generates the keys and the app registration. */
 export async function createKeys(): Promise<Keys> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   return {

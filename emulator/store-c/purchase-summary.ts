@@ -1,18 +1,18 @@
+import { formatTime } from '../calendar.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
+import { getProduct } from '../product.ts';
 import { getLatestPayment, getStatus } from './collection-item.ts';
 import type { Purchase } from './records.ts';
-import { getAccount, getProduct, type StoreState } from './store-state.ts';
+import { getAccount, type StoreState } from './store-state.ts';
 
-const iso = (at: number): string => new Date(at).toISOString();
-
-/** A purchase as the control API shows it. */
+/** Converts a purchase for responses of the control API. */
 export function toPurchaseSummary(state: StoreState, purchase: Purchase, now: number): PurchaseSummary {
   const { item, recurrence, sandboxId } = purchase;
   const { applicationUsername } = getAccount(state, purchase);
   return {
     id: purchase.id,
     productId: purchase.productId,
-    type: getProduct(state, purchase).type,
+    type: getProduct(state, purchase.productId).type,
     state: recurrence ? recurrence.state : getStatus(purchase, now),
     sandbox: sandboxId !== 'RETAIL',
     ...(applicationUsername !== undefined && { applicationUsername }),
@@ -20,11 +20,11 @@ export function toPurchaseSummary(state: StoreState, purchase: Purchase, now: nu
     transactionId: getLatestPayment(purchase).orderId,
     transactions: purchase.payments.length,
     quantity: item.quantity,
-    ...(item.endDate !== undefined && { endDate: iso(item.endDate) }),
+    ...(item.endDate !== undefined && { endDate: formatTime(item.endDate) }),
     ...(recurrence && {
       autoRenew: recurrence.autoRenew,
-      expirationTime: iso(recurrence.expirationTime),
-      expirationTimeWithGrace: iso(recurrence.expirationTimeWithGrace),
+      expirationTime: formatTime(recurrence.expirationTime),
+      expirationTimeWithGrace: formatTime(recurrence.expirationTimeWithGrace),
     }),
   };
 }

@@ -1,18 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { addPeriod } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
+import { defaultPriceMicros, findProduct, type Product } from '../product.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import { getStatus } from './collection-item.ts';
 import { createPayment, withPayment } from './payments.ts';
-import type { Account, Item, ItemKind, Product, Purchase } from './records.ts';
+import type { Account, Item, ItemKind, Purchase } from './records.ts';
 import { createRecurrence } from './recurrence-transitions.ts';
 import { getOrCreateAccount, listPurchases, type StoreState } from './store-state.ts';
 
-/** The development sandbox in which orders with `sandbox` are made. */
+/** Development sandbox of orders with `sandbox`. */
 export const sandboxId = 'XDKS.1';
 
-const usualPriceMicros = 4_990_000;
-const usualTrial = 'P1M';
+const defaultTrial = 'P1M';
 
 interface Sale {
   readonly order: PurchaseOrder;
@@ -21,10 +21,10 @@ interface Sale {
   readonly at: number;
 }
 
-/** What the customer gets for the order: a new purchase, or more of a consumable that the store counts. */
+/** Executes an order: creates a purchase, or increases the balance of a store-managed consumable. */
 export function purchaseProduct(state: StoreState, order: PurchaseOrder, at: number): Purchase {
   if (order.intro) throw controlError(422, 'intro: store_c has free trials but no introductory prices.');
-  const product = stockedProduct(state, order);
+  const product = getOrCreateProduct(state, order);
   const account = getOrCreateAccount(state, order.applicationUsername);
   const [owned] = listPurchases(state, account, order.sandbox ? sandboxId : 'RETAIL').filter(
     (purchase) => purchase.productId === product.id && isStillOwned(purchase, at),
@@ -35,21 +35,24 @@ export function purchaseProduct(state: StoreState, order: PurchaseOrder, at: num
     : createOneTimePurchase({ order, account, product, at });
 }
 
-/** What the order buys: a product that exists, or a new one of the order's terms. */
-function stockedProduct(state: StoreState, order: PurchaseOrder): Product {
-  const { productId: id, type, priceMicros = usualPriceMicros, currency = 'USD', period } = order;
-  const known = state.products.get(id);
-  if (known !== undefined) {
-    if (known.type === type && (period === undefined || period === known.period)) return known;
-    throw controlError(422, `${id} exists already, as a ${[known.type, known.period].join(' ').trim()}.`);
-  }
-  const lasts = period ?? (type.endsWith('subscription') ? 'P1M' : undefined);
-  const product: Product = { id, type, priceMicros, currency, ...(lasts !== undefined && { period: lasts }) };
+/** Finds the product of an order or creates it. Defaults: 4.99 USD, monthly for subscriptions. */
+function getOrCreateProduct(state: StoreState, order: PurchaseOrder): Product {
+  const existing = findProduct(state.products, order);
+  if (existing !== undefined) return existing;
+  const { productId: id, type, priceMicros = defaultPriceMicros, currency = 'USD', period } = order;
+  const productPeriod = period ?? (type.endsWith('subscription') ? 'P1M' : undefined);
+  const product: Product = {
+    id,
+    type,
+    priceMicros,
+    currency,
+    ...(productPeriod !== undefined && { period: productPeriod }),
+  };
   state.products.set(id, product);
   return product;
 }
 
-/** Whether the customer cannot buy it anew: consumables that the store counts never end. */
+/** Whether the purchase prevents buying the product again. Store-managed consumables do not end. */
 function isStillOwned(purchase: Purchase, at: number): boolean {
   const { recurrence, item } = purchase;
   if (recurrence !== undefined) return recurrence.state === 'Active' || recurrence.state === 'InDunning';
@@ -59,18 +62,18 @@ function isStillOwned(purchase: Purchase, at: number): boolean {
 
 function addQuantity(owned: Purchase, { quantity = 1 }: PurchaseOrder, at: number): Purchase {
   const { id, item } = owned;
-  if (item.kind !== 'Consumable') throw controlError(422, `This customer owns ${owned.productId} already, by ${id}.`);
-  const more = { ...item, quantity: item.quantity + quantity, modifiedDate: at };
-  return withPayment({ ...owned, item: more }, at, quantity);
+  if (item.kind !== 'Consumable') throw controlError(422, `This customer already owns ${owned.productId} (${id}).`);
+  const increased = { ...item, quantity: item.quantity + quantity, modifiedDate: at };
+  return withPayment({ ...owned, item: increased }, at, quantity);
 }
 
 function createSubscription({ order, account, product, at }: Sale): Purchase {
   const { trial = false } = order;
-  const period = typeof trial === 'string' ? trial : trial ? (product.period ?? usualTrial) : (product.period ?? 'P1M');
+  const period = typeof trial === 'string' ? trial : (product.period ?? 'P1M');
   const terms = { isTrial: trial !== false, renewsAutomatically: order.autoRenew === true };
   const id = `mdr:0:${randomBytes(16).toString('hex')}:${randomUUID()}`;
   return {
-    ...buildPurchase({ order, account, product, at }, newItem('Durable', at, 1)),
+    ...buildPurchase({ order, account, product, at }, buildItem('Durable', at, 1)),
     id,
     recurrence: createRecurrence(at, period, terms),
   };
@@ -78,21 +81,21 @@ function createSubscription({ order, account, product, at }: Sale): Purchase {
 
 function createOneTimePurchase(sale: Sale): Purchase {
   const { order, product, at } = sale;
-  const trial = order.trial === true ? usualTrial : order.trial || undefined;
-  const lasts = trial ?? (product.type === 'non renewing subscription' ? product.period : undefined);
+  const trial = order.trial === true ? defaultTrial : order.trial || undefined;
+  const validity = trial ?? (product.type === 'non renewing subscription' ? product.period : undefined);
   const item = {
-    ...newItem(chooseItemKind(order), at, order.quantity ?? 1),
+    ...buildItem(chooseItemKind(order), at, order.quantity ?? 1),
     isTrial: trial !== undefined,
-    ...(lasts !== undefined && { endDate: addPeriod(at, lasts) }),
+    ...(validity !== undefined && { endDate: addPeriod(at, validity) }),
   };
   return buildPurchase(sale, item);
 }
 
-/** A consumable that is ordered in a number is one that the store counts; else the developer manages it. */
+/** Chooses the kind of an item. A consumable with `quantity` is store-managed, otherwise developer-managed. */
 const chooseItemKind = ({ type, quantity }: PurchaseOrder): ItemKind =>
   type !== 'consumable' ? 'Durable' : quantity === undefined ? 'UnmanagedConsumable' : 'Consumable';
 
-const newItem = (kind: ItemKind, at: number, quantity: number): Item => ({
+const buildItem = (kind: ItemKind, at: number, quantity: number): Item => ({
   id: randomUUID().replaceAll('-', ''),
   kind,
   status: 'Active',

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
+import { skuId } from './collection-item.ts';
 import { Payment, type Purchase } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
 import { parseRequest, requireKeyHolder, Sandbox, toPage, toTimestamp } from './service-request.ts';
@@ -14,19 +15,23 @@ const Query = v.object({
   sbx: Sandbox,
 });
 
-/** `POST /v8.0/b2b/orders/query`: the customer's payments, those that were paid back unless others are asked for. */
+/**
+ * `POST /v8.0/b2b/orders/query`: returns the customer's payments, by default the refunded ones.
+ *
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/xstore-managing-refunds-and-chargebacks
+ */
 export function queryOrders(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const query = parseRequest(Query, call);
   const { account } = requireKeyHolder(context, call, { service: 'purchase', key: query.b2bKey });
   const orders = listPurchases(context.state, account, query.sbx).flatMap((purchase) =>
     purchase.payments
       .filter(({ state }) => query.lineItemStateFilter.includes(state))
-      .map((payment) => order(purchase, payment)),
+      .map((payment) => toOrder(purchase, payment)),
   );
   return jsonResponse(200, toPage(orders, pageSize, query.continuationToken));
 }
 
-const order = ({ productId }: Purchase, payment: Payment): object => ({
+const toOrder = ({ productId }: Purchase, payment: Payment): object => ({
   orderId: payment.orderId,
   orderLineItems: [
     {
@@ -34,7 +39,7 @@ const order = ({ productId }: Purchase, payment: Payment): object => ({
       lineItemState: payment.state,
       productId,
       quantity: payment.quantity,
-      skuId: '0010',
+      skuId,
     },
   ],
   orderPurchasedDate: toTimestamp(payment.purchasedDate),

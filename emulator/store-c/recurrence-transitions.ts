@@ -1,33 +1,29 @@
+import { advanceAnchor, type BillingAnchor, createAnchor, getPeriodEnd } from '../billing-anchor.ts';
 import { addPeriod, dayMs, hourMs, type Period } from '../calendar.ts';
-import { controlError } from '../control-error.ts';
+import type { Product } from '../product.ts';
+import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import { refundLatestPayment, withPayment } from './payments.ts';
-import type { Product, Purchase, Recurrence } from './records.ts';
+import type { Purchase, Recurrence } from './records.ts';
 
-/** The state of a recurrence follows its dates so much later. */
+/** Delay of the state of a recurrence after its dates. */
 const stateLagMs = 3 * hourMs;
 
-/** The subscription of a purchase; refuses a purchase that is none. */
-function requireRecurrence({ id, recurrence }: Purchase): Recurrence {
-  if (recurrence === undefined) throw controlError(422, `${id} is not a subscription.`);
-  return recurrence;
-}
-
-const requirePossible = (isPossible: boolean, { id }: Purchase, problem: string): void => {
-  if (!isPossible) throw controlError(422, `${id} ${problem}.`);
-};
+/** Returns the recurrence of a purchase. Throws 422 for a one-time purchase. */
+const requireRecurrence = ({ id, recurrence }: Purchase): Recurrence =>
+  requireSubscription({ id, ...(recurrence && { subscription: recurrence }) });
 
 const withRecurrence = (purchase: Purchase, patch: Partial<Recurrence>, at: number): Purchase => ({
   ...purchase,
   recurrence: { ...requireRecurrence(purchase), ...patch, lastModified: at },
 });
 
-/** A subscription from its first period on, which a trial makes free. */
+/** Creates a recurrence in its first period, which can be a free trial. */
 export function createRecurrence(
   at: number,
   period: Period,
   terms: { isTrial: boolean; renewsAutomatically: boolean },
 ): Recurrence {
-  const anchor = { date: at, period, periods: 1 };
+  const anchor = createAnchor(at, period);
   return {
     ...terms,
     state: 'Active',
@@ -39,87 +35,84 @@ export function createRecurrence(
   };
 }
 
-/** The next period is paid, in time or while the payment of it was being retried. */
+/** Pays the next period, on time or during dunning. */
 export function renew(purchase: Purchase, at: number, { period = 'P1M' }: Product): Purchase {
-  const { state, autoRenew, anchor, expirationTime } = requireRecurrence(purchase);
-  requirePossible(state === 'Active' || state === 'InDunning', purchase, `is ${state}: it can only be bought again`);
-  requirePossible(autoRenew, purchase, 'was cancelled and does not renew');
-  const next =
-    anchor.period === period
-      ? { ...anchor, periods: anchor.periods + 1 }
-      : { date: expirationTime, period, periods: 1 };
+  const { state, autoRenew, anchor } = requireRecurrence(purchase);
+  requirePossible(state === 'Active' || state === 'InDunning', purchase, `is ${state} and does not renew`);
+  requirePossible(autoRenew, purchase, 'is canceled and does not renew');
+  const next = advanceAnchor(anchor, period);
   const paid = withPayment(purchase, at, 1);
   return withRecurrence(paid, { state: 'Active', isTrial: false, ...computeExpiration(next), anchor: next }, at);
 }
 
-/** The payment that had failed succeeds. */
+/** Pays a failed renewal. */
 export function recover(purchase: Purchase, at: number, product: Product): Purchase {
   const { state } = requireRecurrence(purchase);
   requirePossible(state === 'InDunning', purchase, `is ${state}: no payment failed`);
   return renew(purchase, at, product);
 }
 
-/** The customer switches the renewal off; while a payment is being retried that ends the subscription. */
+/** Turns automatic renewal off. During dunning this ends the subscription. */
 export function cancelRenewal(purchase: Purchase, at: number): Purchase {
   const { state, autoRenew } = requireRecurrence(purchase);
-  requirePossible(state === 'Active' || state === 'InDunning', purchase, `is ${state} already`);
-  requirePossible(autoRenew, purchase, 'was cancelled already');
-  const cancelled = withRecurrence(purchase, { autoRenew: false, cancellationDate: at }, at);
-  return state === 'InDunning' ? endRecurrence(cancelled, 'Inactive', at) : cancelled;
+  requirePossible(state === 'Active' || state === 'InDunning', purchase, `is already ${state}`);
+  requirePossible(autoRenew, purchase, 'is already canceled');
+  const canceled = withRecurrence(purchase, { autoRenew: false, cancellationDate: at }, at);
+  return state === 'InDunning' ? endRecurrence(canceled, 'Inactive', at) : canceled;
 }
 
-/** The customer switches the renewal on again, before the end. */
+/** Turns automatic renewal on again before the end of the period. */
 export function resumeRenewal(purchase: Purchase, at: number): Purchase {
   const { state, autoRenew, expirationTime } = requireRecurrence(purchase);
-  requirePossible(state === 'Active' && expirationTime > at, purchase, 'has ended: it can only be bought again');
-  requirePossible(!autoRenew, purchase, 'was not cancelled');
-  const { cancellationDate: _taken, ...recurrence } = requireRecurrence(purchase);
+  requirePossible(state === 'Active' && expirationTime > at, purchase, 'has ended');
+  requirePossible(!autoRenew, purchase, 'is not canceled');
+  const { cancellationDate: _reverted, ...recurrence } = requireRecurrence(purchase);
   return withRecurrence({ ...purchase, recurrence }, { autoRenew: true }, at);
 }
 
-/** The payment for the next period fails: dunning with access begins, or nothing but the end when `grace` is false. */
+/** Fails the payment for the next period. Starts dunning with access, or ends the subscription if `grace` is false. */
 export function failPayment(purchase: Purchase, at: number, grace = true): Purchase {
   const { state, autoRenew, expirationTimeWithGrace } = requireRecurrence(purchase);
   if (state === 'InDunning') return endRecurrence(purchase, 'Failed', at);
   requirePossible(
     state === 'Active' && autoRenew,
     purchase,
-    `is ${state}${autoRenew ? '' : ' but cancelled'}: no payment is due`,
+    `is ${state}${autoRenew ? '' : ' but canceled'}: no payment is due`,
   );
   if (!grace || expirationTimeWithGrace <= at) return endRecurrence(purchase, 'Failed', at);
   return withRecurrence(purchase, { state: 'InDunning' }, at);
 }
 
-/** The subscription ends now, for the reason that its state gives. */
+/** Ends the subscription now. The state determines the final state: `Failed` or `Inactive`. */
 export function expire(purchase: Purchase, at: number): Purchase {
   const { state } = requireRecurrence(purchase);
-  requirePossible(state === 'Active' || state === 'InDunning', purchase, `is ${state} already`);
+  requirePossible(state === 'Active' || state === 'InDunning', purchase, `is already ${state}`);
   return endRecurrence(purchase, state === 'InDunning' ? 'Failed' : 'Inactive', at);
 }
 
-/** The store takes the subscription away, with the money paid back or not. */
+/** Cancels the subscription immediately, with or without a refund. */
 export function terminate(purchase: Purchase, at: number, isRefunded: boolean): Purchase {
   const { state } = requireRecurrence(purchase);
-  requirePossible(state !== 'Canceled', purchase, 'is Canceled already');
-  const paidBack = isRefunded ? refundLatestPayment(purchase, at, 'Refunded') : purchase;
-  const item = { ...paidBack.item, status: 'Revoked' as const, modifiedDate: at };
-  return withRecurrence({ ...paidBack, item }, { state: 'Canceled', autoRenew: false, cancellationDate: at }, at);
+  requirePossible(state !== 'Canceled', purchase, 'is already Canceled');
+  const refunded = isRefunded ? refundLatestPayment(purchase, at, 'Refunded') : purchase;
+  const item = { ...refunded.item, status: 'Revoked' as const, modifiedDate: at };
+  return withRecurrence({ ...refunded, item }, { state: 'Canceled', autoRenew: false, cancellationDate: at }, at);
 }
 
-/** The developer gives more time. */
+/** Extends the current period. */
 export function extend(purchase: Purchase, at: number, days: number): Purchase {
   const { state, expirationTime, expirationTimeWithGrace } = requireRecurrence(purchase);
-  requirePossible(state === 'Active', purchase, `is ${state}: it cannot be extended`);
-  const longer = expirationTime + days * dayMs;
-  const anchor = { ...requireRecurrence(purchase).anchor, date: longer, periods: 0 };
+  requirePossible(state === 'Active', purchase, `is ${state} and cannot be extended`);
+  const extended = expirationTime + days * dayMs;
+  const anchor = { ...requireRecurrence(purchase).anchor, date: extended, periods: 0 };
   return withRecurrence(
     purchase,
-    { expirationTime: longer, expirationTimeWithGrace: expirationTimeWithGrace + days * dayMs, anchor },
+    { expirationTime: extended, expirationTimeWithGrace: expirationTimeWithGrace + days * dayMs, anchor },
     at,
   );
 }
 
-/** When something happens to a subscription by itself. */
+/** Returns the time of the next scheduled transition of a subscription. */
 export function getNextDueTime({ recurrence }: Purchase): number | undefined {
   if (recurrence === undefined) return undefined;
   const { state, autoRenew, renewsAutomatically, expirationTime, expirationTimeWithGrace } = recurrence;
@@ -128,7 +121,7 @@ export function getNextDueTime({ recurrence }: Purchase): number | undefined {
   return autoRenew && renewsAutomatically ? expirationTime : expirationTime + stateLagMs;
 }
 
-/** What happens by itself at that moment. */
+/** Runs the scheduled transition of a subscription that is due. */
 export function runDueTransition(purchase: Purchase, at: number, product: Product): Purchase {
   const { state, autoRenew, renewsAutomatically } = requireRecurrence(purchase);
   return state === 'Active' && autoRenew && renewsAutomatically ? renew(purchase, at, product) : expire(purchase, at);
@@ -145,13 +138,9 @@ function endRecurrence(purchase: Purchase, state: 'Inactive' | 'Failed', at: num
   );
 }
 
-function computeExpiration({
-  date,
-  period,
-  periods,
-}: Recurrence['anchor']): Pick<Recurrence, 'expirationTime' | 'expirationTimeWithGrace'> {
-  const expirationTime = addPeriod(date, period, periods);
-  const periodMs = addPeriod(0, period);
+function computeExpiration(anchor: BillingAnchor): Pick<Recurrence, 'expirationTime' | 'expirationTimeWithGrace'> {
+  const expirationTime = getPeriodEnd(anchor);
+  const periodMs = addPeriod(0, anchor.period);
   const graceMs = Math.min(14 * dayMs, Math.floor(periodMs / 2));
   return { expirationTime, expirationTimeWithGrace: expirationTime + graceMs };
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
+import { skuId } from './collection-item.ts';
 import type { Purchase } from './records.ts';
 import { extend, terminate } from './recurrence-transitions.ts';
 import type { ResponseContext } from './response-context.ts';
@@ -16,34 +17,44 @@ const Query = v.object({
   sbx: Sandbox,
 });
 
-/** `POST /v8.0/b2b/recurrences/query`: all subscriptions of the customer, past ones too. */
+/**
+ * `POST /v8.0/b2b/recurrences/query`: returns all subscriptions of the customer, including ended ones.
+ *
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/get-subscriptions-for-a-user
+ */
 export function queryRecurrences(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const query = parseRequest(Query, call);
   const { account, userId } = requireKeyHolder(context, call, { service: 'purchase', key: query.b2bKey });
   const subscriptions = listPurchases(context.state, account, query.sbx).filter(({ recurrence }) => recurrence);
   const { items, ...page } = toPage(subscriptions, query.pageSize, query.continuationToken);
-  return jsonResponse(200, { ...page, items: items.map((purchase) => recurrenceItem(purchase, userId)) });
+  return jsonResponse(200, { ...page, items: items.map((purchase) => toRecurrenceItem(purchase, userId)) });
 }
 
-const Change = v.object({
+const ChangeBody = v.object({
   b2bKey: v.string(),
   changeType: v.picklist(['Cancel', 'Extend', 'Refund', 'ToggleAutoRenew']),
   extensionTimeInDays: v.exactOptional(v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.integer())),
   sbx: Sandbox,
 });
 
-/** `POST /v8.0/b2b/recurrences/{id}/change`: what the developer can do to a subscription. */
+/**
+ * `POST /v8.0/b2b/recurrences/{id}/change`: changes a subscription on behalf of the developer.
+ *
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/change-the-billing-state-of-a-subscription-for-a-user
+ */
 export function changeRecurrence(context: ResponseContext, call: StoreHttpRequest, id: string): HttpResponse {
-  const change = parseRequest(Change, call);
+  const change = parseRequest(ChangeBody, call);
   const { account, userId } = requireKeyHolder(context, call, { service: 'purchase', key: change.b2bKey });
-  const purchase = listPurchases(context.state, account, change.sbx).find((one) => one.id === id && one.recurrence);
+  const purchase = listPurchases(context.state, account, change.sbx).find(
+    (candidate) => candidate.id === id && candidate.recurrence,
+  );
   if (purchase === undefined) throw notFoundError('The recurrence was not found.');
-  const changed = changedBy(purchase, change, context.now());
+  const changed = applyChange(purchase, change, context.now());
   context.state.purchases.set(id, changed);
-  return jsonResponse(200, recurrenceItem(changed, userId));
+  return jsonResponse(200, toRecurrenceItem(changed, userId));
 }
 
-function changedBy(purchase: Purchase, change: v.InferOutput<typeof Change>, at: number): Purchase {
+function applyChange(purchase: Purchase, change: v.InferOutput<typeof ChangeBody>, at: number): Purchase {
   const { changeType, extensionTimeInDays: days } = change;
   const { recurrence } = purchase;
   if (recurrence?.state !== 'Active') throw badRequestError('The recurrence is not active.');
@@ -52,18 +63,18 @@ function changedBy(purchase: Purchase, change: v.InferOutput<typeof Change>, at:
     case 'Refund':
       return terminate(purchase, at, changeType === 'Refund');
     case 'ToggleAutoRenew':
-      // It only switches off: for a subscription that is off already it does nothing.
+      // It only turns automatic renewal off. If renewal is off, the request does not change anything.
       return recurrence.autoRenew
         ? { ...purchase, recurrence: { ...recurrence, autoRenew: false, cancellationDate: at, lastModified: at } }
         : purchase;
     default:
-      if (days === undefined || days === 0) throw badRequestError('extensionTimeInDays: it is required for Extend');
+      if (days === undefined || days === 0) throw badRequestError('extensionTimeInDays is missing');
       return extend(purchase, at, days);
   }
 }
 
-function recurrenceItem({ id, productId, recurrence }: Purchase, userId: string): object {
-  if (recurrence === undefined) throw new Error(`${id} is no subscription`);
+function toRecurrenceItem({ id, productId, recurrence }: Purchase, userId: string): object {
+  if (recurrence === undefined) throw new Error(`${id} is not a subscription`);
   const { autoRenew, isTrial, state, cancellationDate } = recurrence;
   return {
     autoRenew,
@@ -75,7 +86,7 @@ function recurrenceItem({ id, productId, recurrence }: Purchase, userId: string)
     lastModified: toTimestamp(recurrence.lastModified),
     market: 'US',
     productId,
-    skuId: '0010',
+    skuId,
     startTime: toTimestamp(recurrence.startTime),
     recurrenceState: state,
     ...(cancellationDate !== undefined && { cancellationDate: toTimestamp(cancellationDate) }),

@@ -1,11 +1,12 @@
 import * as v from 'valibot';
+import { formatTime } from '../calendar.ts';
 import type { StoreHttpRequest } from '../http-messages.ts';
 import { findClientId } from './entra.ts';
 import type { ResponseContext } from './response-context.ts';
 import { badRequestError, unauthorizedError } from './service-error.ts';
 import { type KeyHolder, type StoreService, verifyStoreIdKey } from './store-id-keys.ts';
 
-/** The JSON body of a call as the schema's type. */
+/** Parses the JSON body of a call. Throws a bad request error if it does not match the schema. */
 export function parseRequest<S extends v.GenericSchema>(schema: S, { body }: StoreHttpRequest): v.InferOutput<S> {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), body.toString('utf8'));
   if (result.success) return result.output;
@@ -13,7 +14,7 @@ export function parseRequest<S extends v.GenericSchema>(schema: S, { body }: Sto
   throw badRequestError(`${v.getDotPath(issue) ?? 'body'}: ${issue.message}`);
 }
 
-/** The application that the call's access token was given to. */
+/** Returns the client id of the call's access token. Throws an unauthorized error without a valid token. */
 export function requireClientId(context: ResponseContext, { headers }: StoreHttpRequest): string {
   const [, token] = /^Bearer (.+)$/i.exec(headers.authorization ?? '') ?? [];
   if (token === undefined) throw unauthorizedError('PartnerAadTicketRequired');
@@ -22,7 +23,7 @@ export function requireClientId(context: ResponseContext, { headers }: StoreHttp
   return clientId;
 }
 
-/** Whom the key of a call stands for; the key must have been made with a ticket of the caller. */
+/** Returns the holder of the call's StoreID key. The key must belong to the client of the access token. */
 export function requireKeyHolder(
   context: ResponseContext,
   call: StoreHttpRequest,
@@ -34,18 +35,18 @@ export function requireKeyHolder(
   return holder;
 }
 
-/** Which sandbox a request asks about. */
+/** Sandbox id of a request. */
 export const Sandbox = v.nullish(v.string(), 'RETAIL');
 
-/** A moment as the store's services write it. */
-export const toTimestamp = (at: number): string => new Date(at).toISOString().replace('Z', '0000+00:00');
+/** Formats a time as the store's services do, with seven decimals. */
+export const toTimestamp = (at: number): string => formatTime(at).replace('Z', '0000+00:00');
 
 const Offset = v.pipe(v.string(), v.regex(/^\d{1,9}$/));
 
-/** A page of a list; the continuation token is where the next one starts. */
+/** Returns a page of a list. The continuation token is the offset of the next page. */
 export function toPage<T>(all: readonly T[], size: number, continuationToken?: string | null) {
   const parsed = v.safeParse(Offset, Buffer.from(continuationToken ?? '', 'base64').toString());
-  if (continuationToken && !parsed.success) throw badRequestError('continuationToken: it is not one of this service');
+  if (continuationToken && !parsed.success) throw badRequestError('continuationToken is invalid');
   const start = parsed.success ? Number(parsed.output) : 0;
   const end = start + size;
   const items = all.slice(start, end);

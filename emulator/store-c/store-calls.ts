@@ -9,10 +9,10 @@ import { changeRecurrence, queryRecurrences } from './recurrences.ts';
 import type { ResponseContext } from './response-context.ts';
 import { toErrorResponse } from './service-error.ts';
 
-type Respond = (context: ResponseContext, call: StoreHttpRequest) => HttpResponse;
+type CallHandler = (context: ResponseContext, call: StoreHttpRequest) => HttpResponse;
 
-/** What each service answers to POST, by the path in lower case; the services do not tell cases apart. */
-const services: Readonly<Record<string, Readonly<Record<string, Respond>>>> = {
+/** POST handlers of each service by path in lower case. Paths are case-insensitive. */
+const services: Readonly<Record<string, Readonly<Record<string, CallHandler>>>> = {
   'collections.mp.microsoft.com': {
     '/v6.0/collections/query': queryCollectionV6,
     '/v8.0/collections/b2blicensepreview': queryCollectionV8,
@@ -26,48 +26,50 @@ const services: Readonly<Record<string, Readonly<Record<string, Respond>>>> = {
     '/v8.0/b2b/orders/query': queryOrders,
     '/v6.0/b2b/keys/renew': (context, call) => renewKey(context, call, 'purchase'),
   },
-  // Not an API for services: here the emulator plays the customer's device, at the address that a ticket is for.
+  // Not an API of the store. The emulator acts as the customer's device at the audience URI of the service ticket.
   'onestore.microsoft.com': {
     '/b2b/keys/create/collections': createKey,
     '/b2b/keys/create/purchase': createKey,
   },
 };
 
-const tokenPath = '/v8.0/b2b/clawback/sastoken';
+const sasTokenPath = '/v8.0/b2b/clawback/sastoken';
 const entra = 'login.microsoftonline.com';
-const change = /^\/v8\.0\/b2b\/recurrences\/([^/]+)\/change$/i;
+const changePath = /^\/v8\.0\/b2b\/recurrences\/([^/]+)\/change$/i;
 
-/** The host names of the store. */
+/** Host names of the store. */
 export const hostNames = [entra, queueHost, ...Object.keys(services)];
 
-/** Answers whatever is asked of one of the store's hosts. */
+/** Handles a call to a host of the store. */
 export function handleCall(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   if (call.host === entra) return handleTokenRequest(context, call);
   if (call.host === queueHost) return handleQueueCall(context, call);
-  const respond = responder(call);
-  if (respond === undefined) return textResponse(404, 'Not Found');
+  const handler = findHandler(call);
+  if (handler === undefined) return textResponse(404, 'Not Found');
   try {
-    return respond(context, call);
+    return handler(context, call);
   } catch (error) {
     return toErrorResponse(error);
   }
 }
 
-function responder({ host, path, method }: StoreHttpRequest): Respond | undefined {
+function findHandler({ host, path, method }: StoreHttpRequest): CallHandler | undefined {
   if (method === 'GET') {
-    return host === 'purchase.mp.microsoft.com' && path.toLowerCase() === tokenPath ? handleSasTokenRequest : undefined;
+    return host === 'purchase.mp.microsoft.com' && path.toLowerCase() === sasTokenPath
+      ? handleSasTokenRequest
+      : undefined;
   }
   if (method !== 'POST') return undefined;
-  const [, id] = (host === 'purchase.mp.microsoft.com' && change.exec(path)) || [];
+  const [, id] = (host === 'purchase.mp.microsoft.com' && changePath.exec(path)) || [];
   if (id !== undefined) return (context, call) => changeRecurrence(context, call, decodeURIComponent(id));
   return services[host]?.[path.toLowerCase()];
 }
 
-/** The answer during an outage. */
+/** Creates the response of an outage. */
 export const unavailableResponse = (): HttpResponse =>
   jsonResponse(503, { code: 'ServiceUnavailable', data: [], details: [], message: 'The service is unavailable.' });
 
-/** The answer beyond the rate limit, which tells after how many seconds to come back. */
+/** Creates the response of an exceeded rate limit. `Retry-After` is in seconds. */
 export const rateLimitedResponse = (): HttpResponse =>
   jsonResponse(
     429,

@@ -1,16 +1,16 @@
 import * as v from 'valibot';
-import { secondMs } from '../calendar.ts';
+import { dayMs, secondMs, toEpochSeconds } from '../calendar.ts';
 import { signToken, verifyToken } from './jwt.ts';
 import type { Account } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
 import { unauthorizedError } from './service-error.ts';
 
-/** The two services, each of which takes only its own keys. */
+/** Services of the store. Each accepts only its own StoreID keys. */
 export const StoreService = v.picklist(['collections', 'purchase']);
 export type StoreService = v.InferOutput<typeof StoreService>;
 
 const namespace = 'http://schemas.microsoft.com/marketplace/2015/08/claims/key/';
-const lifeSeconds = 30 * 86_400;
+const ttlSeconds = (30 * dayMs) / secondMs;
 
 const KeyClaims = v.object({
   aud: v.string(),
@@ -20,7 +20,7 @@ const KeyClaims = v.object({
   [`${namespace}userId`]: v.string(),
 });
 
-/** What a StoreID key stands for: an account, under the name that the application gave its user. */
+/** Account of a StoreID key, with the user id that the publisher assigned. */
 export interface KeyHolder {
   readonly account: Account;
   readonly userId: string;
@@ -29,13 +29,17 @@ export interface KeyHolder {
 
 const toIssuer = (service: StoreService): string => `https://${service}.mp.microsoft.com/v6.0/keys`;
 
-/** A StoreID key of 30 days. */
+/**
+ * Signs a StoreID key with a TTL of 30 days.
+ *
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/view-and-grant-products-from-a-service
+ */
 export function signStoreIdKey(
   { keys, now }: ResponseContext,
   service: StoreService,
   { account, userId, clientId }: KeyHolder,
 ): string {
-  const issuedAt = Math.floor(now() / 1000);
+  const issuedAt = toEpochSeconds(now());
   return signToken(keys, {
     [`${namespace}clientId`]: clientId.replaceAll('-', ''),
     [`${namespace}payload`]: Buffer.from(account.id).toString('base64'),
@@ -44,12 +48,12 @@ export function signStoreIdKey(
     iat: issuedAt,
     iss: toIssuer(service),
     aud: toIssuer(service),
-    exp: issuedAt + lifeSeconds,
+    exp: issuedAt + ttlSeconds,
     nbf: issuedAt,
   });
 }
 
-/** Whom a key stands for. Throws when it is not one of this service, or has expired. */
+/** Returns the holder of a key. Throws an unauthorized error if the key is expired or belongs to another service. */
 export function verifyStoreIdKey({ keys, state, now }: ResponseContext, service: StoreService, key: string): KeyHolder {
   const claims = v.safeParse(KeyClaims, verifyToken(keys, key));
   if (!claims.success || claims.output.aud !== toIssuer(service) || claims.output.exp * secondMs <= now()) {

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { Account, ClawbackMessage, Product, Purchase } from './records.ts';
+import { indexById } from '../index-by-id.ts';
+import { Product } from '../product.ts';
+import { Account, ClawbackMessage, Purchase } from './records.ts';
 
-/** All that the store knows of its customers. */
+/** Products, accounts, purchases and clawback queue of the store. */
 export interface StoreState {
   readonly products: Map<string, Product>;
   readonly accounts: Map<string, Account>;
   readonly purchases: Map<string, Purchase>;
-  /** By the line item that was paid back. */
+  /** Clawback messages by the line item id of the refunded payment. */
   readonly clawbacks: Map<string, ClawbackMessage>;
 }
 
-/** The state as they are kept over a restart. */
+/** State in the state file. */
 export const SavedState = v.object({
   products: v.array(Product),
   accounts: v.array(Account),
@@ -20,18 +22,15 @@ export const SavedState = v.object({
 });
 type SavedState = v.InferOutput<typeof SavedState>;
 
-const byId = <T extends { readonly id: string }>(records: readonly T[] = []): Map<string, T> =>
-  new Map(records.map((record) => [record.id, record]));
-
-/** Empty state, or those of an earlier run. */
+/** Creates an empty state, or restores the state of an earlier run. */
 export const createState = (saved?: SavedState): StoreState => ({
-  products: byId(saved?.products),
-  accounts: byId(saved?.accounts),
-  purchases: byId(saved?.purchases),
+  products: indexById(saved?.products),
+  accounts: indexById(saved?.accounts),
+  purchases: indexById(saved?.purchases),
   clawbacks: new Map(saved?.clawbacks?.map((message) => [message.lineItemId, message])),
 });
 
-/** The state as `openBooks` takes them again. */
+/** Converts the state for the state file. */
 export const toSavedState = (state: StoreState): SavedState => ({
   products: [...state.products.values()],
   accounts: [...state.accounts.values()],
@@ -39,35 +38,28 @@ export const toSavedState = (state: StoreState): SavedState => ({
   clawbacks: [...state.clawbacks.values()],
 });
 
-/** The account of the customer, made at the first order; without a name each order is another customer's. */
+/** Finds or creates the account of a customer. A customer without a username always gets a new account. */
 export function getOrCreateAccount(state: StoreState, applicationUsername?: string): Account {
-  const known = applicationUsername === undefined ? undefined : findAccount(state, applicationUsername);
-  if (known !== undefined) return known;
+  const existing = applicationUsername === undefined ? undefined : findAccount(state, applicationUsername);
+  if (existing !== undefined) return existing;
   const account: Account = { id: randomUUID(), ...(applicationUsername !== undefined && { applicationUsername }) };
   state.accounts.set(account.id, account);
   return account;
 }
 
-/** The account of the customer whom the application knows by this name. */
+/** Finds the account of a customer by username. */
 export const findAccount = (state: StoreState, applicationUsername: string): Account | undefined =>
   [...state.accounts.values()].find((account) => account.applicationUsername === applicationUsername);
 
-/** Everything that the account owns in that sandbox, oldest purchase first. */
+/** Lists the purchases of an account in a sandbox, the oldest first. */
 export const listPurchases = (state: StoreState, { id }: Account, sandboxId: string): Purchase[] =>
   [...state.purchases.values()].filter(
     (purchase) => purchase.accountId === id && purchase.sandboxId.toUpperCase() === sandboxId.toUpperCase(),
   );
 
-/** The product of a purchase. */
-export function getProduct(state: StoreState, { productId }: Purchase): Product {
-  const product = state.products.get(productId);
-  if (product === undefined) throw new Error(`The product ${productId} is in no catalogue`);
-  return product;
-}
-
-/** The account of a purchase. */
+/** Returns the account of a purchase. */
 export function getAccount(state: StoreState, { id, accountId }: Purchase): Account {
   const account = state.accounts.get(accountId);
-  if (account === undefined) throw new Error(`The purchase ${id} has no account`);
+  if (account === undefined) throw new Error(`The account of purchase ${id} is missing`);
   return account;
 }
