@@ -54,8 +54,11 @@ export function payCheckout(state: AccountState, sessionId: string): string {
 function getOrCreateCustomer({ records }: AccountState, session: Stripe.Checkout.Session, at: number): string | null {
   if (session.customer !== null) return getId(session.customer);
   if (session.mode === 'payment' && session.customer_creation !== 'always') return null;
-  return saveObject(records, 'customers', buildCustomer(at, { livemode: session.livemode, email: 'customer@example.com' }))
-    .id;
+  return saveObject(
+    records,
+    'customers',
+    buildCustomer(at, { livemode: session.livemode, email: 'customer@example.com' }),
+  ).id;
 }
 
 function startSubscription(state: AccountState, { price, line, options, customer, at }: CheckoutPayment) {
