@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type Stripe from 'stripe';
 
-/** The kinds of objects, by the part of the path that lists them. */
+/** Object types by their path in the API. */
 export interface ObjectTypes {
   readonly products: Stripe.Product;
   readonly prices: Stripe.Price;
@@ -18,26 +18,27 @@ export interface ObjectTypes {
 }
 export type ObjectType = keyof ObjectTypes;
 
-/** What the customer wants of a session beyond what the session itself shows. */
+/** Options of a checkout session that the API object does not show. */
 export interface SessionOptions {
   readonly trialDays: number;
   readonly autoRenew: boolean;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** All objects of the account, oldest first. */
+/** All objects of an account, oldest first. */
 export interface AccountObjects {
   readonly objects: { readonly [K in ObjectType]: Map<string, ObjectTypes[K]> };
-  /** By session. */
+  /** Line items by checkout session id. */
   readonly lineItems: Map<string, readonly Stripe.LineItem[]>;
-  readonly wishes: Map<string, SessionOptions>;
-  /** Subscriptions that renew by themselves. */
-  readonly renewing: Set<string>;
-  /** Subscriptions whose trial ends without its customer having been reminded yet. */
+  /** Options by checkout session id. */
+  readonly sessionOptions: Map<string, SessionOptions>;
+  /** Ids of subscriptions that renew automatically. */
+  readonly autoRenewing: Set<string>;
+  /** Ids of subscriptions without a `trial_will_end` event yet. */
   readonly pendingTrialReminders: Set<string>;
 }
 
-const kinds: readonly ObjectType[] = [
+const objectTypes: readonly ObjectType[] = [
   'products',
   'prices',
   'customers',
@@ -52,63 +53,63 @@ const kinds: readonly ObjectType[] = [
   'billing_portal/sessions',
 ];
 
-/** The books as JSON. */
+/** The objects as JSON. */
 export interface SavedObjects {
   readonly objects: Readonly<Record<string, readonly (readonly [string, unknown])[]>>;
   readonly lineItems: readonly (readonly [string, unknown])[];
-  readonly wishes: readonly (readonly [string, unknown])[];
-  readonly renewing: readonly string[];
-  readonly toRemind: readonly string[];
+  readonly sessionOptions: readonly (readonly [string, unknown])[];
+  readonly autoRenewing: readonly string[];
+  readonly pendingTrialReminders: readonly string[];
 }
 
-/** Empty books, or those of an earlier run, which this emulator wrote itself. */
+/** Creates empty objects, or restores saved objects. */
 export function createObjects(saved?: SavedObjects): AccountObjects {
-  const shelves = kinds.map((kind) => [kind, new Map(saved?.objects[kind])] as const);
+  const entries = objectTypes.map((type) => [type, new Map(saved?.objects[type])] as const);
   return {
-    objects: Object.fromEntries(shelves) as unknown as AccountObjects['objects'],
+    objects: Object.fromEntries(entries) as unknown as AccountObjects['objects'],
     lineItems: new Map(saved?.lineItems as Iterable<[string, readonly Stripe.LineItem[]]>),
-    wishes: new Map(saved?.wishes as Iterable<[string, SessionOptions]>),
-    renewing: new Set(saved?.renewing),
-    pendingTrialReminders: new Set(saved?.toRemind),
+    sessionOptions: new Map(saved?.sessionOptions as Iterable<[string, SessionOptions]>),
+    autoRenewing: new Set(saved?.autoRenewing),
+    pendingTrialReminders: new Set(saved?.pendingTrialReminders),
   };
 }
 
-/** The books as `openBooks` takes them again. */
+/** Converts the objects to the format that `createObjects` restores. */
 export const toSavedObjects = ({
   objects,
   lineItems,
-  wishes,
-  renewing,
+  sessionOptions,
+  autoRenewing,
   pendingTrialReminders,
 }: AccountObjects): SavedObjects => ({
-  objects: Object.fromEntries(kinds.map((kind) => [kind, [...objects[kind]]])),
+  objects: Object.fromEntries(objectTypes.map((type) => [type, [...objects[type]]])),
   lineItems: [...lineItems],
-  wishes: [...wishes],
-  renewing: [...renewing],
-  toRemind: [...pendingTrialReminders],
+  sessionOptions: [...sessionOptions],
+  autoRenewing: [...autoRenewing],
+  pendingTrialReminders: [...pendingTrialReminders],
 });
 
-/** Writes an object down, new or changed, and gives it back. */
+/** Saves a new or changed object and returns it. */
 export function saveObject<K extends ObjectType>(
-  books: AccountObjects,
-  kind: K,
+  records: AccountObjects,
+  type: K,
   object: ObjectTypes[K],
 ): ObjectTypes[K] {
-  books.objects[kind].set(object.id, object);
+  records.objects[type].set(object.id, object);
   return object;
 }
 
-/** The object with that id, which is known to exist. */
-export function getObject<K extends ObjectType>(books: AccountObjects, kind: K, id: string): ObjectTypes[K] {
-  const object = books.objects[kind].get(id);
-  if (object === undefined) throw new Error(`There is no ${id} among the ${kind}`);
+/** Returns an object that must exist. */
+export function getObject<K extends ObjectType>(records: AccountObjects, type: K, id: string): ObjectTypes[K] {
+  const object = records.objects[type].get(id);
+  if (object === undefined) throw new Error(`${id} is not found in ${type}`);
   return object;
 }
 
-/** The object of any kind with that id. */
-export function findObject(books: AccountObjects, id: string): object | undefined {
-  for (const kind of kinds) {
-    const object = books.objects[kind].get(id);
+/** Finds an object of any type by id. */
+export function findObject(records: AccountObjects, id: string): object | undefined {
+  for (const type of objectTypes) {
+    const object = records.objects[type].get(id);
     if (object !== undefined) return object;
   }
   return undefined;
@@ -116,15 +117,15 @@ export function findObject(books: AccountObjects, id: string): object | undefine
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** An id as the processor makes them: a prefix and 24 letters and digits. */
+/** Generates an id in the format of Stripe: a prefix and letters and digits. */
 export const generateId = (prefix: string, length = 24): string =>
   `${prefix}_${[...randomBytes(length)].map((byte) => alphabet[byte % 62]).join('')}`;
 
-/** The id of a reference that may be expanded. */
+/** Returns the id of a reference, expanded or not. */
 export const getId = (reference: string | { readonly id: string } | null | undefined): string =>
   typeof reference === 'string' ? reference : (reference?.id ?? '');
 
-/** A whole list as it comes inside of an object. */
+/** Wraps all elements as a list object of one page. */
 export const toApiList = <T>(url: string, data: readonly T[]): Stripe.ApiList<T> => ({
   object: 'list',
   data: [...data],

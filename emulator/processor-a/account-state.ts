@@ -6,12 +6,12 @@ import { apiVersion } from './api-error.ts';
 import { toSeconds } from './catalogue.ts';
 import { diffPreviousAttributes } from './previous-attributes.ts';
 
-/** Where things happen: the books, the clock and the events that are told of it. */
+/** Stored objects, clock and event output of an account. */
 export interface AccountState {
-  readonly books: AccountObjects;
+  readonly records: AccountObjects;
   readonly now: () => number;
-  readonly tell: (message: StoreNotification) => void;
-  /** The call of the API that makes things happen; absent when nobody called. */
+  readonly emitNotification: (message: StoreNotification) => void;
+  /** The API request that causes the change. Undefined for a scheduled change or a control API action. */
   readonly request?: Stripe.Event.Request;
 }
 
@@ -19,18 +19,22 @@ interface EventInput {
   readonly purchaseId: string;
   readonly at: number;
   readonly object: { readonly object: string; readonly livemode?: boolean };
-  /** The object before it changed, where the event shows what changed. */
+  /** State before the change, if the event contains `previous_attributes`. */
   readonly before?: object;
 }
 
-/** Sends an event of the account: its type and the object as it is now. */
+/**
+ * Emits an event with the current state of an object.
+ *
+ * @see https://docs.stripe.com/api/events/object
+ */
 export function emitEvent(
-  { now, tell, request }: AccountState,
+  { now, emitNotification, request }: AccountState,
   type: string,
-  { purchaseId, object, before, ...told }: EventInput,
+  { purchaseId, object, before, ...input }: EventInput,
 ): void {
-  // A renewal that is asked for early bills the coming period, but is told of now.
-  const at = Math.min(told.at, now());
+  // A `renew` action before the end of the period bills the next period, but its event occurs now.
+  const at = Math.min(input.at, now());
   const event = {
     id: generateId('evt'),
     object: 'event',
@@ -42,48 +46,48 @@ export function emitEvent(
     request: request ?? { id: null, idempotency_key: null },
     type,
   };
-  tell({ purchaseId, at, native: event });
+  emitNotification({ purchaseId, at, native: event });
 }
 
-/** The subscription of a purchase; refuses a purchase that is none. */
-export function requireSubscription({ books }: AccountState, id: string): Stripe.Subscription {
-  const subscription = books.objects.subscriptions.get(id);
+/** Returns the subscription with an id. Throws 422 if the purchase is not a subscription. */
+export function requireSubscription({ records }: AccountState, id: string): Stripe.Subscription {
+  const subscription = records.objects.subscriptions.get(id);
   if (subscription === undefined) throw controlError(422, `${id} is not a subscription.`);
   return subscription;
 }
 
-/** Refuses what the processor does not do in this state. */
+/** Throws 422 if the object's status does not allow an action. */
 export function requirePossible(isPossible: boolean, id: string, problem: string): asserts isPossible {
   if (!isPossible) throw controlError(422, `${id} ${problem}.`);
 }
 
-/** Writes the changed subscription down and tells of it. */
-export function saveSubscription(shop: AccountState, subscription: Stripe.Subscription, at: number): string {
+/** Saves a changed subscription and emits `customer.subscription.updated`. Returns its id. */
+export function saveSubscription(state: AccountState, subscription: Stripe.Subscription, at: number): string {
   const { id: purchaseId } = subscription;
-  const before = getObject(shop.books, 'subscriptions', purchaseId);
-  saveObject(shop.books, 'subscriptions', subscription);
-  emitEvent(shop, 'customer.subscription.updated', { purchaseId, at, object: subscription, before });
+  const before = getObject(state.records, 'subscriptions', purchaseId);
+  saveObject(state.records, 'subscriptions', subscription);
+  emitEvent(state, 'customer.subscription.updated', { purchaseId, at, object: subscription, before });
   return purchaseId;
 }
 
-/** Writes the subscription down as it is now, and tells that it ended, was paused or goes on. */
+/** Saves a subscription and emits the event of a transition. Returns its id. */
 export function saveSubscriptionAs(
-  shop: AccountState,
-  turn: 'deleted' | 'paused' | 'resumed',
+  state: AccountState,
+  transition: 'deleted' | 'paused' | 'resumed',
   { subscription, at }: { readonly subscription: Stripe.Subscription; readonly at: number },
 ): string {
-  saveObject(shop.books, 'subscriptions', subscription);
-  emitEvent(shop, `customer.subscription.${turn}`, { purchaseId: subscription.id, at, object: subscription });
+  saveObject(state.records, 'subscriptions', subscription);
+  emitEvent(state, `customer.subscription.${transition}`, { purchaseId: subscription.id, at, object: subscription });
   return subscription.id;
 }
 
-/** The invoices of a subscription, oldest first. */
+/** Lists the invoices of a subscription, oldest first. */
 export const listInvoices = ({ objects }: AccountObjects, subscription: string): Stripe.Invoice[] =>
   [...objects.invoices.values()].filter(
     ({ parent }) => getId(parent?.subscription_details?.subscription) === subscription,
   );
 
-/** The charges that paid, or tried to pay, an invoice. */
+/** Lists the successful and failed charges of an invoice. */
 export function listInvoiceCharges({ objects }: AccountObjects, invoice: string): Stripe.Charge[] {
   const intents = [...objects.invoice_payments.values()]
     .filter((payment) => getId(payment.invoice) === invoice)

@@ -13,7 +13,7 @@ import {
   type SubscriptionTransition,
 } from './subscription-transitions.ts';
 
-const steps: Readonly<Record<string, SubscriptionTransition>> = {
+const transitions: Readonly<Record<string, SubscriptionTransition>> = {
   renew,
   cancel: cancelAtPeriodEnd,
   uncancel: resumeRenewal,
@@ -25,16 +25,16 @@ const steps: Readonly<Record<string, SubscriptionTransition>> = {
   'change-plan': changePlan,
 };
 
-/** What can happen to what was sold. */
-export function createActions(shop: AccountState): EmulatedStore['actions'] {
-  const lives = Object.entries(steps).map(([name, step]) => {
+/** Creates the actions of the control API. */
+export function createActions(state: AccountState): EmulatedStore['actions'] {
+  const subscriptionActions = Object.entries(transitions).map(([name, transition]) => {
     const act: EmulatedStore['actions'][string] = (id, details) =>
-      step(shop, requireSubscription(shop, id), shop.now(), details);
+      transition(state, requireSubscription(state, id), state.now(), details);
     return [name, act] as const;
   });
   return {
-    ...Object.fromEntries(lives),
-    refund: (purchaseId, details) => refundPurchase(shop, { purchaseId, at: shop.now(), details }),
-    revoke: (purchaseId, details) => loseDispute(shop, { purchaseId, at: shop.now(), details }),
+    ...Object.fromEntries(subscriptionActions),
+    refund: (purchaseId, details) => refundPurchase(state, { purchaseId, at: state.now(), details }),
+    revoke: (purchaseId, details) => loseDispute(state, { purchaseId, at: state.now(), details }),
   };
 }

@@ -2,13 +2,17 @@ import { isControlError } from '../control-error.ts';
 import { type HttpResponse, jsonResponse } from '../http-messages.ts';
 import { generateId } from './account-objects.ts';
 
-/** An error of the processor's API. */
+/**
+ * An error response of the API.
+ *
+ * @see https://docs.stripe.com/api/errors
+ */
 export interface ApiError extends Error {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The error to throw, of the type for bad requests unless another is named. */
+/** Creates an API error. The default type is `invalid_request_error`. */
 export const apiError = (
   status: number,
   message: string,
@@ -20,11 +24,11 @@ export const apiError = (
     body: { error: { type: 'invalid_request_error', message, ...details } },
   });
 
-/** The error for an id that the account does not know. */
-export const notFoundError = (what: string, id: string, param = 'id') =>
-  apiError(404, `No such ${what}: '${id}'`, { code: 'resource_missing', param });
+/** Creates the error for an unknown id. */
+export const notFoundError = (type: string, id: string, param = 'id') =>
+  apiError(404, `No such ${type}: '${id}'`, { code: 'resource_missing', param });
 
-/** The answer for something thrown; what is neither an error of the API nor a refusal is thrown on. */
+/** Converts an API error or a control error to a response. Rethrows other errors. */
 export function toErrorResponse(error: unknown): HttpResponse {
   if (isControlError(error) && !('isApiError' in error)) {
     return toResponse(400, { error: { type: 'invalid_request_error', message: error.message } });
@@ -34,18 +38,22 @@ export function toErrorResponse(error: unknown): HttpResponse {
   return toResponse(status, body);
 }
 
-/** An answer with the headers that every answer of the API has. */
+/** Creates a response with the common headers of the API. */
 export const toResponse = (status: number, body: unknown, id = generateId('req', 14)): HttpResponse =>
   jsonResponse(status, body, { 'request-id': id, 'stripe-version': apiVersion });
 
-/** The version of the API that the emulator speaks. */
+/**
+ * API version of all responses and events.
+ *
+ * @see https://docs.stripe.com/api/versioning
+ */
 export const apiVersion = '2026-10-28.endive';
 
-/** The answer during an outage. */
+/** Creates the response during an outage. */
 export const unavailableResponse = (): HttpResponse =>
   toResponse(500, { error: { type: 'api_error', message: 'An unknown error occurred' } });
 
-/** The answer beyond the rate limit. */
+/** Creates the response above the rate limit. */
 export const rateLimitedResponse = (): HttpResponse =>
   toResponse(429, {
     error: {

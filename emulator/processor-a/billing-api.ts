@@ -10,93 +10,94 @@ import { switchPrice } from './plan-change.ts';
 import { getItem } from './subscription-objects.ts';
 import { cancelAtPeriodEnd, endSubscription, resumeRenewal } from './subscription-transitions.ts';
 
-function requireApiSubscription({ books }: AccountState, id: string): Stripe.Subscription {
-  const subscription = books.objects.subscriptions.get(id);
+function requireApiSubscription({ records }: AccountState, id: string): Stripe.Subscription {
+  const subscription = records.objects.subscriptions.get(id);
   if (subscription === undefined) throw notFoundError('subscription', id);
   return subscription;
 }
 
-const updatable = ['items', 'proration_behavior', 'payment_behavior', 'cancel_at_period_end', 'metadata', 'expand'];
+const updateParams = ['items', 'proration_behavior', 'payment_behavior', 'cancel_at_period_end', 'metadata', 'expand'];
 
-/** `POST /v1/subscriptions/{id}`: another price, the wish to end or not, metadata. */
-export function updateSubscription(shop: AccountState, id: string, { form, at }: ApiWrite): Stripe.Subscription {
-  rejectUnknownParams(form, updatable);
-  const before = requireApiSubscription(shop, id);
+/** `POST /v1/subscriptions/{id}`: changes the price, the cancelation at the period end or the metadata. */
+export function updateSubscription(state: AccountState, id: string, { form, at }: ApiWrite): Stripe.Subscription {
+  rejectUnknownParams(form, updateParams);
+  const before = requireApiSubscription(state, id);
   if (before.status === 'canceled') {
     throw apiError(400, 'A canceled subscription can only update its cancellation_details and metadata.');
   }
   if (form.items !== undefined)
-    saveSubscription(shop, withPrice(shop, before, { item: readForm(readForm(form.items)['0']), at }), at);
-  const wish = readText(form.cancel_at_period_end);
-  const { cancel_at_period_end: ends } = before;
-  if (wish === 'true' && !ends) cancelAtPeriodEnd(shop, requireApiSubscription(shop, id), at, {});
-  if (wish === 'false' && ends) resumeRenewal(shop, requireApiSubscription(shop, id), at, {});
+    saveSubscription(state, withPrice(state, before, { item: readForm(readForm(form.items)['0']), at }), at);
+  const cancelParam = readText(form.cancel_at_period_end);
+  const { cancel_at_period_end: isCanceling } = before;
+  if (cancelParam === 'true' && !isCanceling) cancelAtPeriodEnd(state, requireApiSubscription(state, id), at, {});
+  if (cancelParam === 'false' && isCanceling) resumeRenewal(state, requireApiSubscription(state, id), at, {});
   if (form.metadata !== undefined) {
-    const now = requireApiSubscription(shop, id);
-    saveSubscription(shop, { ...now, metadata: { ...now.metadata, ...readMetadata(form.metadata) } }, at);
+    const current = requireApiSubscription(state, id);
+    saveSubscription(state, { ...current, metadata: { ...current.metadata, ...readMetadata(form.metadata) } }, at);
   }
-  return requireApiSubscription(shop, id);
+  return requireApiSubscription(state, id);
 }
 
 function withPrice(
-  shop: AccountState,
+  state: AccountState,
   before: Stripe.Subscription,
   { item, at }: { item: Form; at: number },
 ): Stripe.Subscription {
   rejectUnknownParams(item, ['id', 'price', 'quantity'], 'items[0]');
   if (requireText(item, 'id') !== getItem(before).id)
     throw notFoundError('subscription_item', requireText(item, 'id'), 'items[0][id]');
-  const price = shop.books.objects.prices.get(requireText(item, 'price'));
+  const price = state.records.objects.prices.get(requireText(item, 'price'));
   if (price === undefined) throw notFoundError('price', requireText(item, 'price'), 'items[0][price]');
   if (!price.recurring)
     throw apiError(400, 'The price specified is set to `type=one_time`.', { param: 'items[0][price]' });
   const quantity = readText(item.quantity);
-  return switchPrice(shop, before, { price, at, ...(quantity !== undefined && { quantity: Number(quantity) }) });
+  return switchPrice(state, before, { price, at, ...(quantity !== undefined && { quantity: Number(quantity) }) });
 }
 
-/** `POST /v1/subscriptions/{id}/pause`: it stands still from now on. */
-export function pauseSubscription(shop: AccountState, id: string, { form, at }: ApiWrite): Stripe.Subscription {
+/** `POST /v1/subscriptions/{id}/pause` */
+export function pauseSubscription(state: AccountState, id: string, { form, at }: ApiWrite): Stripe.Subscription {
   rejectUnknownParams(form, ['expand']);
-  applyPause(shop, requireApiSubscription(shop, id), at);
-  return requireApiSubscription(shop, id);
+  applyPause(state, requireApiSubscription(state, id), at);
+  return requireApiSubscription(state, id);
 }
 
-/** `POST /v1/subscriptions/{id}/resume`: with a period that begins now. */
-export function resumeSubscription(shop: AccountState, id: string, { form, at }: ApiWrite): Stripe.Subscription {
+/** `POST /v1/subscriptions/{id}/resume`: starts a period immediately. */
+export function resumeSubscription(state: AccountState, id: string, { form, at }: ApiWrite): Stripe.Subscription {
   rejectUnknownParams(form, ['expand']);
-  applyResume(shop, requireApiSubscription(shop, id), at);
-  return requireApiSubscription(shop, id);
+  applyResume(state, requireApiSubscription(state, id), at);
+  return requireApiSubscription(state, id);
 }
 
-/** `DELETE /v1/subscriptions/{id}`: it ends now. */
-export function cancelSubscription(shop: AccountState, id: string, at: number): Stripe.Subscription {
-  const subscription = requireApiSubscription(shop, id);
+/** `DELETE /v1/subscriptions/{id}`: ends the subscription immediately. */
+export function cancelSubscription(state: AccountState, id: string, at: number): Stripe.Subscription {
+  const subscription = requireApiSubscription(state, id);
   if (subscription.status === 'canceled') throw notFoundError('subscription', id);
-  endSubscription(shop, subscription, at, {});
-  return requireApiSubscription(shop, id);
+  endSubscription(state, subscription, at, {});
+  return requireApiSubscription(state, id);
 }
 
-/** `POST /v1/refunds`: of a charge or a payment, whole or in part. */
-export function createRefund(shop: AccountState, { form, at }: ApiWrite): Stripe.Refund {
+/** `POST /v1/refunds`: refunds a charge or a payment intent, fully or partially. */
+export function createRefund(state: AccountState, { form, at }: ApiWrite): Stripe.Refund {
   rejectUnknownParams(form, ['charge', 'payment_intent', 'amount', 'reason', 'metadata']);
-  const { books } = shop;
+  const { records } = state;
   const intent = readText(form.payment_intent);
   const id =
     intent === undefined
       ? requireText(form, 'charge')
-      : getId(books.objects.payment_intents.get(intent)?.latest_charge);
-  const charge = books.objects.charges.get(id);
+      : getId(records.objects.payment_intents.get(intent)?.latest_charge);
+  const charge = records.objects.charges.get(id);
   if (charge === undefined) throw notFoundError(intent === undefined ? 'charge' : 'payment_intent', intent ?? id);
-  const left = charge.amount - charge.amount_refunded;
-  if (left === 0) throw apiError(400, `Charge ${id} has already been refunded.`, { code: 'charge_already_refunded' });
-  const amount = Number(readText(form.amount) ?? left);
-  if (!(amount > 0 && amount <= left))
+  const refundable = charge.amount - charge.amount_refunded;
+  if (refundable === 0)
+    throw apiError(400, `Charge ${id} has already been refunded.`, { code: 'charge_already_refunded' });
+  const amount = Number(readText(form.amount) ?? refundable);
+  if (!(amount > 0 && amount <= refundable))
     throw apiError(400, 'Refund amount is greater than unrefunded amount on charge.', { param: 'amount' });
-  const invoice = [...books.objects.invoice_payments.values()].find(
+  const invoicePayment = [...records.objects.invoice_payments.values()].find(
     ({ payment }) => getId(payment.payment_intent) === getId(charge.payment_intent),
   );
-  const paid = books.objects.invoices.get(getId(invoice?.invoice));
-  const purchaseId = getId(paid?.parent?.subscription_details?.subscription) || getId(charge.payment_intent);
-  const refund = refundCharge(shop, charge, { amount, purchaseId, at });
-  return saveObject(books, 'refunds', { ...refund, metadata: readMetadata(form.metadata) });
+  const invoice = records.objects.invoices.get(getId(invoicePayment?.invoice));
+  const purchaseId = getId(invoice?.parent?.subscription_details?.subscription) || getId(charge.payment_intent);
+  const refund = refundCharge(state, charge, { amount, purchaseId, at });
+  return saveObject(records, 'refunds', { ...refund, metadata: readMetadata(form.metadata) });
 }

@@ -7,7 +7,7 @@ import type { ApiWrite } from './checkout-api.ts';
 import { type Form, readForm, readMetadata, readNumber, readText, rejectUnknownParams, requireText } from './form.ts';
 
 /** `POST /v1/products`. */
-export function createProduct(shop: AccountState, { form, at, livemode }: ApiWrite): Stripe.Product {
+export function createProduct(state: AccountState, { form, at, livemode }: ApiWrite): Stripe.Product {
   rejectUnknownParams(form, ['id', 'name', 'description', 'metadata', 'active']);
   const metadata = readMetadata(form.metadata);
   const terms = {
@@ -16,18 +16,18 @@ export function createProduct(shop: AccountState, { form, at, livemode }: ApiWri
     metadata,
     description: readText(form.description) ?? null,
   };
-  if (shop.books.objects.products.has(terms.id))
+  if (state.records.objects.products.has(terms.id))
     throw apiError(400, 'Product already exists.', { code: 'resource_already_exists' });
   const product = { ...buildProduct(terms, { at, livemode }), active: readText(form.active) !== 'false' };
-  emitEvent(shop, 'product.created', { purchaseId: product.id, at, object: product });
-  return saveObject(shop.books, 'products', product);
+  emitEvent(state, 'product.created', { purchaseId: product.id, at, object: product });
+  return saveObject(state.records, 'products', product);
 }
 
 /** `POST /v1/prices`. */
-export function createPrice(shop: AccountState, { form, at, livemode }: ApiWrite): Stripe.Price {
+export function createPrice(state: AccountState, { form, at, livemode }: ApiWrite): Stripe.Price {
   rejectUnknownParams(form, ['product', 'currency', 'unit_amount', 'recurring', 'metadata']);
   const product = requireText(form, 'product');
-  if (!shop.books.objects.products.has(product)) throw notFoundError('product', product, 'product');
+  if (!state.records.objects.products.has(product)) throw notFoundError('product', product, 'product');
   const recurring = form.recurring === undefined ? null : readRecurrence(readForm(form.recurring));
   const days = readText(readForm(form.recurring).trial_period_days);
   const price = buildPrice(
@@ -41,14 +41,14 @@ export function createPrice(shop: AccountState, { form, at, livemode }: ApiWrite
     },
     { at, livemode },
   );
-  emitEvent(shop, 'price.created', { purchaseId: product, at, object: price });
-  return saveObject(shop.books, 'prices', price);
+  emitEvent(state, 'price.created', { purchaseId: product, at, object: price });
+  return saveObject(state.records, 'prices', price);
 }
 
 /** `POST /v1/products/{id}`. */
-export function updateProduct(shop: AccountState, id: string, { form, at }: ApiWrite): Stripe.Product {
+export function updateProduct(state: AccountState, id: string, { form, at }: ApiWrite): Stripe.Product {
   rejectUnknownParams(form, ['name', 'description', 'metadata', 'active', 'expand']);
-  const before = shop.books.objects.products.get(id);
+  const before = state.records.objects.products.get(id);
   if (before === undefined) throw notFoundError('product', id);
   const product: Stripe.Product = {
     ...before,
@@ -58,14 +58,14 @@ export function updateProduct(shop: AccountState, id: string, { form, at }: ApiW
     active: readActive(form, before.active),
     updated: toSeconds(at),
   };
-  emitEvent(shop, 'product.updated', { purchaseId: id, at, object: product, before });
-  return saveObject(shop.books, 'products', product);
+  emitEvent(state, 'product.updated', { purchaseId: id, at, object: product, before });
+  return saveObject(state.records, 'products', product);
 }
 
 /** `POST /v1/prices/{id}`. */
-export function updatePrice(shop: AccountState, id: string, { form, at }: ApiWrite): Stripe.Price {
+export function updatePrice(state: AccountState, id: string, { form, at }: ApiWrite): Stripe.Price {
   rejectUnknownParams(form, ['nickname', 'metadata', 'active', 'expand']);
-  const before = shop.books.objects.prices.get(id);
+  const before = state.records.objects.prices.get(id);
   if (before === undefined) throw notFoundError('price', id);
   const price: Stripe.Price = {
     ...before,
@@ -73,8 +73,8 @@ export function updatePrice(shop: AccountState, id: string, { form, at }: ApiWri
     metadata: { ...before.metadata, ...readMetadata(form.metadata) },
     active: readActive(form, before.active),
   };
-  emitEvent(shop, 'price.updated', { purchaseId: id, at, object: price, before });
-  return saveObject(shop.books, 'prices', price);
+  emitEvent(state, 'price.updated', { purchaseId: id, at, object: price, before });
+  return saveObject(state.records, 'prices', price);
 }
 
 const readActive = ({ active }: Form, before: boolean): boolean => (active === undefined ? before : active === 'true');

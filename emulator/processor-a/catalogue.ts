@@ -1,14 +1,14 @@
 import type Stripe from 'stripe';
-import type { Period } from '../calendar.ts';
+import { type Period, secondMs } from '../calendar.ts';
 import { generateId } from './account-objects.ts';
 
-/** When something is made, and whether for real money. */
+/** Creation time and mode of an object. */
 export interface CreationInfo {
   readonly at: number;
   readonly livemode: boolean;
 }
 
-/** A product without prices. */
+/** Creates a product without prices. */
 export const buildProduct = (
   {
     id,
@@ -50,7 +50,7 @@ interface PriceTerms {
   readonly metadata?: Stripe.Metadata;
 }
 
-/** A price of a product. */
+/** Creates a price of a product. */
 export const buildPrice = (
   { product, currency, amount, recurring, trialDays = null, metadata = {} }: PriceTerms,
   { at, livemode }: CreationInfo,
@@ -73,15 +73,15 @@ export const buildPrice = (
   transform_quantity: null,
   type: recurring ? 'recurring' : 'one_time',
   unit_amount: amount,
-  // Decimals travel as text; the client makes its own numbers of them.
+  // The API returns decimals as text. The Stripe client converts them.
   unit_amount_decimal: String(amount) as unknown as Stripe.Price['unit_amount_decimal'],
 });
 
 const letters: Readonly<Record<string, string>> = { day: 'D', week: 'W', month: 'M', year: 'Y' };
 
-/** How long a price lasts. */
+/** Returns the billing period of a price. */
 export const getPeriod = ({ recurring }: Stripe.Price): Period =>
   `P${recurring?.interval_count ?? 1}${letters[recurring?.interval ?? 'month']}`;
 
-/** Epoch milliseconds as the processor dates things. */
-export const toSeconds = (at: number): number => Math.floor(at / 1000);
+/** Converts epoch milliseconds to Stripe's epoch seconds. */
+export const toSeconds = (at: number): number => Math.floor(at / secondMs);

@@ -7,7 +7,7 @@ import { expireCheckout } from './checkout.ts';
 import { type Form, readForm, readMetadata, readNumber, readText, rejectUnknownParams, requireText } from './form.ts';
 import { buildCustomer, buildLineItem, buildSession } from './session-objects.ts';
 
-/** A call that changes something: its parameters and the address at which the emulator was reached. */
+/** Parameters of a write request, and the URL under which the client reached the emulator. */
 export interface ApiWrite {
   readonly form: Form;
   readonly at: number;
@@ -16,17 +16,17 @@ export interface ApiWrite {
 }
 
 /** `POST /v1/customers`. */
-export function createCustomer({ books }: AccountState, { form, at, livemode }: ApiWrite): Stripe.Customer {
+export function createCustomer({ records }: AccountState, { form, at, livemode }: ApiWrite): Stripe.Customer {
   rejectUnknownParams(form, ['email', 'name', 'metadata']);
   const [email, name] = [readText(form.email) ?? null, readText(form.name) ?? null];
   return saveObject(
-    books,
+    records,
     'customers',
     buildCustomer(at, { livemode, email, name, metadata: readMetadata(form.metadata) }),
   );
 }
 
-const sessionParameters = [
+const sessionParams = [
   'mode',
   'line_items',
   'success_url',
@@ -41,13 +41,13 @@ const sessionParameters = [
 ];
 
 /** `POST /v1/checkout/sessions`. */
-export function createSession(shop: AccountState, { form, at, origin }: ApiWrite): Stripe.Checkout.Session {
-  const { books } = shop;
-  rejectUnknownParams(form, sessionParameters);
+export function createSession(state: AccountState, { form, at, origin }: ApiWrite): Stripe.Checkout.Session {
+  const { records } = state;
+  rejectUnknownParams(form, sessionParams);
   const mode = readMode(form);
-  const { price, quantity } = soldLine(shop, form, mode);
+  const { price, quantity } = requireLineItem(state, form, mode);
   const customer = readText(form.customer) ?? null;
-  if (customer !== null && !books.objects.customers.has(customer))
+  if (customer !== null && !records.objects.customers.has(customer))
     throw notFoundError('customer', customer, 'customer');
   const customerCreation = readText(form.customer_creation) as 'always' | 'if_required' | undefined;
   if (customerCreation && (mode !== 'payment' || customer !== null)) {
@@ -58,7 +58,7 @@ export function createSession(shop: AccountState, { form, at, origin }: ApiWrite
   const reference = readText(form.client_reference_id) ?? null;
   if (reference !== null && reference.length > 200)
     throw apiError(400, 'Invalid string: at most 200 characters', { param: 'client_reference_id' });
-  const asked = {
+  const input = {
     mode,
     livemode: price.livemode,
     price,
@@ -71,13 +71,13 @@ export function createSession(shop: AccountState, { form, at, origin }: ApiWrite
     customerCreation: customerCreation ?? null,
   };
   const session = saveObject(
-    books,
+    records,
     'checkout/sessions',
-    buildSession(at, asked, (id) => `${origin}/checkout.stripe.com/c/pay/${id}`),
+    buildSession(at, input, (id) => `${origin}/checkout.stripe.com/c/pay/${id}`),
   );
-  const product = books.objects.products.get(getId(price.product));
-  books.lineItems.set(session.id, [buildLineItem(price, quantity, product?.name ?? '')]);
-  books.wishes.set(session.id, { ...readSessionOptions(form, mode), autoRenew: false });
+  const product = records.objects.products.get(getId(price.product));
+  records.lineItems.set(session.id, [buildLineItem(price, quantity, product?.name ?? '')]);
+  records.sessionOptions.set(session.id, { ...readSessionOptions(form, mode), autoRenew: false });
   return session;
 }
 
@@ -85,17 +85,17 @@ function readMode(form: Form): 'payment' | 'subscription' {
   const mode = requireText(form, 'mode');
   if (mode !== 'payment' && mode !== 'subscription')
     throw apiError(400, `Invalid mode: must be one of payment or subscription`, { param: 'mode' });
-  const other = mode === 'payment' ? 'subscription_data' : 'payment_intent_data';
-  if (form[other] !== undefined)
-    throw apiError(400, `You can not pass \`${other}\` in \`${mode}\` mode.`, { param: other });
+  const excludedParam = mode === 'payment' ? 'subscription_data' : 'payment_intent_data';
+  if (form[excludedParam] !== undefined)
+    throw apiError(400, `You can not pass \`${excludedParam}\` in \`${mode}\` mode.`, { param: excludedParam });
   return mode;
 }
 
-function soldLine({ books }: AccountState, form: Form, mode: 'payment' | 'subscription') {
+function requireLineItem({ records }: AccountState, form: Form, mode: 'payment' | 'subscription') {
   const line = readForm(readForm(form.line_items)['0']);
   rejectUnknownParams(line, ['price', 'quantity'], 'line_items[0]');
   const id = requireText(line, 'price');
-  const price = books.objects.prices.get(id);
+  const price = records.objects.prices.get(id);
   if (price === undefined) throw notFoundError('price', id, 'line_items[0][price]');
   if (!price.active) throw apiError(400, 'The price specified is inactive.', { param: 'line_items[0][price]' });
   if (mode === 'payment' && price.recurring)
@@ -116,31 +116,31 @@ function readSessionOptions(form: Form, mode: 'payment' | 'subscription') {
 }
 
 function readUrl(form: Form, name: string): string {
-  const address = requireText(form, name);
-  if (!/^https?:\/\//.test(address)) throw apiError(400, 'Not a valid URL', { code: 'url_invalid', param: name });
-  return address;
+  const url = requireText(form, name);
+  if (!/^https?:\/\//.test(url)) throw apiError(400, 'Not a valid URL', { code: 'url_invalid', param: name });
+  return url;
 }
 
 /** `POST /v1/checkout/sessions/{id}/expire`. */
-export function expireSession(shop: AccountState, id: string): Stripe.Checkout.Session {
-  const session = shop.books.objects['checkout/sessions'].get(id);
+export function expireSession(state: AccountState, id: string): Stripe.Checkout.Session {
+  const session = state.records.objects['checkout/sessions'].get(id);
   if (session === undefined) throw notFoundError('checkout.session', id);
   if (session.status !== 'open')
     throw apiError(400, 'Only Checkout Sessions with a status in ["open"] can be expired.');
-  return expireCheckout(shop, session, shop.now());
+  return expireCheckout(state, session, state.now());
 }
 
 /** `POST /v1/billing_portal/sessions`. */
 export function createPortalSession(
-  { books }: AccountState,
+  { records }: AccountState,
   { form, at, origin }: ApiWrite,
 ): Stripe.BillingPortal.Session {
   rejectUnknownParams(form, ['customer', 'return_url', 'configuration']);
   const customer = requireText(form, 'customer');
-  const found = books.objects.customers.get(customer);
-  if (found === undefined) throw notFoundError('customer', customer, 'customer');
+  const object = records.objects.customers.get(customer);
+  if (object === undefined) throw notFoundError('customer', customer, 'customer');
   const id = generateId('bps');
-  return saveObject(books, 'billing_portal/sessions', {
+  return saveObject(records, 'billing_portal/sessions', {
     id,
     object: 'billing_portal.session',
     configuration: readText(form.configuration) ?? generateId('bpc'),
@@ -148,7 +148,7 @@ export function createPortalSession(
     customer,
     customer_account: null,
     flow: null,
-    livemode: found.livemode,
+    livemode: object.livemode,
     locale: null,
     on_behalf_of: null,
     return_url: readText(form.return_url) ?? null,

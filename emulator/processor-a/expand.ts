@@ -3,61 +3,69 @@ import { apiError } from './api-error.ts';
 
 type Json = Record<string, unknown>;
 
-/** What an object holds only when it is asked for. */
+/**
+ * Members that an object contains only if they are expanded.
+ *
+ * @see https://docs.stripe.com/api/expanding_objects
+ */
 const includableFields: Readonly<
-  Record<string, Readonly<Record<string, (books: AccountObjects, id: string) => unknown>>>
+  Record<string, Readonly<Record<string, (records: AccountObjects, id: string) => unknown>>>
 > = {
   'checkout.session': {
-    line_items: (books, id) => toApiList(`/v1/checkout/sessions/${id}/line_items`, books.lineItems.get(id) ?? []),
+    line_items: (records, id) => toApiList(`/v1/checkout/sessions/${id}/line_items`, records.lineItems.get(id) ?? []),
   },
-  invoice: { payments: (books, id) => listWhere(books, 'invoice_payments', 'invoice', id) },
-  charge: { refunds: (books, id) => listWhere(books, 'refunds', 'charge', id) },
+  invoice: { payments: (records, id) => listByReference(records, 'invoice_payments', 'invoice', id) },
+  charge: { refunds: (records, id) => listByReference(records, 'refunds', 'charge', id) },
 };
 
-const listWhere = (books: AccountObjects, kind: ObjectType, field: string, id: string) =>
+const listByReference = (records: AccountObjects, type: ObjectType, field: string, id: string) =>
   toApiList(
-    `/v1/${kind}?${field}=${id}`,
-    [...books.objects[kind].values()].filter((object) => (object as unknown as Json)[field] === id).reverse(),
+    `/v1/${type}?${field}=${id}`,
+    [...records.objects[type].values()].filter((object) => (object as unknown as Json)[field] === id).reverse(),
   );
 
 const maxDepth = 4;
 
-/** The object with the objects in the place of the ids that the paths lead to; refuses what cannot be expanded. */
-export function expandObject(books: AccountObjects, object: unknown, paths: readonly string[]): unknown {
+/** Replaces the ids at the paths by their objects. Throws 400 if a path cannot be expanded. */
+export function expandObject(records: AccountObjects, object: unknown, paths: readonly string[]): unknown {
   const copy = structuredClone(object);
   for (const path of paths) {
     const steps = path.split('.');
     if (steps.length > maxDepth) {
       throw apiError(400, `You cannot expand more than ${maxDepth} levels of a property. Property: ${path}`);
     }
-    follow(books, copy, { steps, path });
+    expandPath(records, copy, { steps, path });
   }
   return copy;
 }
 
-function follow(books: AccountObjects, at: unknown, { steps, path }: { steps: readonly string[]; path: string }): void {
+function expandPath(
+  records: AccountObjects,
+  target: unknown,
+  { steps, path }: { steps: readonly string[]; path: string },
+): void {
   const [step, ...rest] = steps;
-  if (step === undefined || at === null) return;
-  if (Array.isArray(at)) {
-    for (const element of at) follow(books, element, { steps, path });
+  if (step === undefined || target === null) return;
+  if (Array.isArray(target)) {
+    for (const element of target) expandPath(records, element, { steps, path });
     return;
   }
-  if (typeof at !== 'object') throw cannotExpand(path);
-  const holder = at as Json;
-  const include = includableFields[String(holder.object)]?.[step];
-  if (include && holder[step] === undefined) holder[step] = structuredClone(include(books, String(holder.id)));
-  if (holder[step] === undefined) throw cannotExpand(path);
-  holder[step] = objectFor(books, holder[step], path);
-  follow(books, holder[step], { steps: rest, path });
+  if (typeof target !== 'object') throw expansionError(path);
+  const parent = target as Json;
+  const include = includableFields[String(parent.object)]?.[step];
+  if (include && parent[step] === undefined) parent[step] = structuredClone(include(records, String(parent.id)));
+  if (parent[step] === undefined) throw expansionError(path);
+  parent[step] = resolveReference(records, parent[step], path);
+  expandPath(records, parent[step], { steps: rest, path });
 }
 
-function objectFor(books: AccountObjects, value: unknown, path: string): unknown {
-  if (Array.isArray(value)) return value.map((element) => objectFor(books, element, path));
+function resolveReference(records: AccountObjects, value: unknown, path: string): unknown {
+  if (Array.isArray(value)) return value.map((element) => resolveReference(records, element, path));
   if (typeof value !== 'string' || value === '') return value;
-  const found = findObject(books, value);
-  if (found === undefined) throw cannotExpand(path);
-  return structuredClone(found);
+  const object = findObject(records, value);
+  if (object === undefined) throw expansionError(path);
+  return structuredClone(object);
 }
 
-const cannotExpand = (path: string) =>
+const expansionError = (path: string) =>
   apiError(400, `This property cannot be expanded (${path}).`, { param: 'expand' });

@@ -1,18 +1,18 @@
 import { apiError } from './api-error.ts';
 
-/** Form parameters with their nesting: `a[b][0]=c` is `{a: {b: {0: 'c'}}}`; a list without numbers counts up. */
+/** Nested form parameters. The key `a[b][0]` is a path of members. List elements without an index are numbered. */
 export interface Form {
   [name: string]: string | Form;
 }
 
-/** The nested parameters of a query or a body. */
+/** Parses the nested parameters of a query string or a body. */
 export function parseForm(parameters: URLSearchParams): Form {
-  const form = emptyForm();
-  for (const [name, value] of parameters) put(form, parsePath(name), value);
+  const form = createForm();
+  for (const [name, value] of parameters) setParam(form, parsePath(name), value);
   return form;
 }
 
-const emptyForm = (): Form => Object.create(null) as Form;
+const createForm = (): Form => Object.create(null) as Form;
 
 function parsePath(name: string): string[] {
   const match = /^([^[\]]+)((?:\[[^[\]]*\])*)$/.exec(name);
@@ -20,32 +20,36 @@ function parsePath(name: string): string[] {
   return [match[1] ?? '', ...[...(match[2] ?? '').matchAll(/\[([^[\]]*)\]/g)].map(([, key = '']) => key)];
 }
 
-function put(form: Form, [first = '', ...rest]: readonly string[], value: string): void {
+function setParam(form: Form, [first = '', ...rest]: readonly string[], value: string): void {
   const name = first === '' ? String(Object.keys(form).length) : first;
   if (rest.length === 0) {
     form[name] = value;
     return;
   }
-  const inner = typeof form[name] === 'object' ? form[name] : emptyForm();
+  const inner = typeof form[name] === 'object' ? form[name] : createForm();
   form[name] = inner;
-  put(inner, rest, value);
+  setParam(inner, rest, value);
 }
 
-/** The texts of a list parameter. */
+/** Returns the strings of a list parameter. */
 export function readTexts(value: string | Form | undefined): string[] {
   if (value === undefined) return [];
   if (typeof value === 'string') return [value];
-  return Object.values(value).filter((one) => typeof one === 'string');
+  return Object.values(value).filter((element) => typeof element === 'string');
 }
 
-/** A parameter that is a text. */
+/** Returns a string parameter. */
 export const readText = (value: string | Form | undefined): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
-/** A parameter that has parameters of its own; nothing is a form without any. */
+/** Returns a nested parameter, or an empty form if it is missing. */
 export const readForm = (value: string | Form | undefined): Form => (typeof value === 'object' ? value : {});
 
-/** Metadata: only texts. */
+/**
+ * Returns metadata: strings of at most 500 characters.
+ *
+ * @see https://docs.stripe.com/metadata
+ */
 export const readMetadata = (value: string | Form | undefined): Record<string, string> => {
   const entries = Object.entries(readForm(value));
   for (const [name, text] of entries) {
@@ -56,7 +60,7 @@ export const readMetadata = (value: string | Form | undefined): Record<string, s
   return Object.fromEntries(entries) as Record<string, string>;
 };
 
-/** Refuses what the API does not know, as it does. */
+/** Throws 400 for an unknown parameter, like the API. */
 export function rejectUnknownParams(form: Form, names: readonly string[], prefix = ''): void {
   for (const name of Object.keys(form)) {
     if (names.includes(name)) continue;
@@ -65,17 +69,17 @@ export function rejectUnknownParams(form: Form, names: readonly string[], prefix
   }
 }
 
-/** A text that must be there. */
+/** Returns a string parameter. Throws 400 if it is missing. */
 export function requireText(form: Form, name: string): string {
   const value = readText(form[name]);
   if (value) return value;
   throw apiError(400, `Missing required param: ${name}.`, { code: 'parameter_missing', param: name });
 }
 
-/** A number that must be there, or the default. */
-export function readNumber(value: string | Form | undefined, otherwise: number, param: string): number {
+/** Returns an integer parameter, or the default if it is missing. */
+export function readNumber(value: string | Form | undefined, defaultValue: number, param: string): number {
   const text = readText(value);
-  if (text === undefined) return otherwise;
+  if (text === undefined) return defaultValue;
   if (!/^\d{1,12}$/.test(text))
     throw apiError(400, `Invalid integer: ${text}`, { code: 'parameter_invalid_integer', param });
   return Number(text);

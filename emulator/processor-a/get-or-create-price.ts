@@ -9,48 +9,47 @@ import { toMinorUnits } from './money.ts';
 
 type PriceRequest = Pick<PurchaseOrder, 'productId' | 'type' | 'priceMicros' | 'currency' | 'period'>;
 
-/** The price that an order asks for, of a product that is made when there is none. */
-export function getOrCreatePrice(shop: AccountState, wanted: PriceRequest, made: CreationInfo): Stripe.Price {
-  const { productId, type } = wanted;
-  const { objects } = shop.books;
-  const { priceMicros = 4_990_000, currency = 'USD', period = 'P1M' } = wanted;
+/** Finds the price of an order. Creates the product and the price if they do not exist. */
+export function getOrCreatePrice(state: AccountState, request: PriceRequest, info: CreationInfo): Stripe.Price {
+  const { productId, type } = request;
+  const { objects } = state.records;
+  const { priceMicros = 4_990_000, currency = 'USD', period = 'P1M' } = request;
   const recurring = type === 'paid subscription' ? toRecurring(period) : null;
   const amount = toMinorUnits(priceMicros, currency);
-  if (!objects.products.has(productId)) addProduct(shop, { id: productId, metadata: { product_type: type } }, made);
+  if (!objects.products.has(productId)) addProduct(state, { id: productId, metadata: { product_type: type } }, info);
   const prices = [...objects.prices.values()].filter(
-    (price) => getId(price.product) === productId && price.active && price.livemode === made.livemode,
+    (price) => getId(price.product) === productId && price.active && price.livemode === info.livemode,
   );
-  const asked = wanted.priceMicros !== undefined || wanted.currency !== undefined || wanted.period !== undefined;
-  const fitting = prices.find((price) =>
-    asked
+  const hasTerms = request.priceMicros !== undefined || request.currency !== undefined || request.period !== undefined;
+  const matching = prices.find((price) =>
+    hasTerms
       ? price.unit_amount === amount &&
         price.currency === currency.toLowerCase() &&
-        samePeriod(price.recurring, recurring)
+        isSamePeriod(price.recurring, recurring)
       : (price.recurring === null) === (recurring === null),
   );
-  if (fitting) return fitting;
-  const price = buildPrice({ product: productId, currency, amount, recurring }, made);
-  emitEvent(shop, 'price.created', { purchaseId: productId, at: made.at, object: price });
-  return saveObject(shop.books, 'prices', price);
+  if (matching) return matching;
+  const price = buildPrice({ product: productId, currency, amount, recurring }, info);
+  emitEvent(state, 'price.created', { purchaseId: productId, at: info.at, object: price });
+  return saveObject(state.records, 'prices', price);
 }
 
 function addProduct(
-  shop: AccountState,
+  state: AccountState,
   { id, metadata }: Pick<Stripe.Product, 'id' | 'metadata'>,
-  made: CreationInfo,
+  info: CreationInfo,
 ): void {
-  const product = saveObject(shop.books, 'products', buildProduct({ id, name: id, metadata }, made));
-  emitEvent(shop, 'product.created', { purchaseId: id, at: made.at, object: product });
+  const product = saveObject(state.records, 'products', buildProduct({ id, name: id, metadata }, info));
+  emitEvent(state, 'product.created', { purchaseId: id, at: info.at, object: product });
 }
 
-const samePeriod = (a: Stripe.Price.Recurring | null, b: ReturnType<typeof toRecurring> | null): boolean =>
+const isSamePeriod = (a: Stripe.Price.Recurring | null, b: ReturnType<typeof toRecurring> | null): boolean =>
   a?.interval === b?.interval && a?.interval_count === b?.interval_count;
 
 const intervals = { D: 'day', W: 'week', M: 'month', Y: 'year' } as const;
 
 function toRecurring(period: Period) {
   const [, count, unit] = /^P(\d+)([DWMY])$/.exec(period) ?? [];
-  if (unit === undefined)
-    throw controlError(422, `period: the processor bills by days, weeks, months or years, not by ${period}.`);
+  if (unit === undefined) throw controlError(422, `period must be in days, weeks, months or years: ${period}.`);
   return { interval: intervals[unit as keyof typeof intervals], interval_count: Number(count) };
 }

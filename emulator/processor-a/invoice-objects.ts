@@ -1,10 +1,11 @@
 import type Stripe from 'stripe';
+import { dayMs } from '../calendar.ts';
 import { generateId, getId, toApiList } from './account-objects.ts';
 import { toSeconds } from './catalogue.ts';
 
 export type BillingReason = 'subscription_create' | 'subscription_cycle' | 'subscription_update';
 
-/** A line of an invoice: a price for a time, or a part of it. */
+/** A line for a period of a price, or for a proration. */
 export interface InvoiceLineInput {
   readonly price: Stripe.Price;
   readonly amount: number;
@@ -20,13 +21,17 @@ interface InvoiceInput {
   readonly customer: string;
   readonly reason: BillingReason;
   readonly lines: readonly InvoiceLineInput[];
-  readonly paid: boolean;
+  readonly isPaid: boolean;
 }
 
-/** An invoice of a subscription, paid or not. */
-export function buildInvoice(id: string, billed: InvoiceInput): Stripe.Invoice {
-  const { at, subscription, customer, reason, lines, paid } = billed;
-  const [{ price, start, end } = missingLine()] = lines.slice(-1);
+/**
+ * Creates a paid or open invoice of a subscription.
+ *
+ * @see https://docs.stripe.com/api/invoices/object
+ */
+export function buildInvoice(id: string, input: InvoiceInput): Stripe.Invoice {
+  const { at, subscription, customer, reason, lines, isPaid } = input;
+  const [{ price, start, end } = throwMissingLine()] = lines.slice(-1);
   const total = lines.reduce((sum, { amount }) => sum + amount, 0);
   const due = Math.max(0, total);
   return {
@@ -34,8 +39,8 @@ export function buildInvoice(id: string, billed: InvoiceInput): Stripe.Invoice {
     id,
     object: 'invoice',
     amount_due: due,
-    amount_paid: paid ? due : 0,
-    amount_remaining: paid ? 0 : due,
+    amount_paid: isPaid ? due : 0,
+    amount_remaining: isPaid ? 0 : due,
     attempt_count: due > 0 ? 1 : 0,
     attempted: true,
     billing_reason: reason,
@@ -45,10 +50,10 @@ export function buildInvoice(id: string, billed: InvoiceInput): Stripe.Invoice {
     effective_at: toSeconds(at),
     lines: toApiList(
       `/v1/invoices/${id}/lines`,
-      lines.map((line) => newLine(id, line, subscription)),
+      lines.map((line) => buildLine(id, line, subscription)),
     ),
     livemode: price.livemode,
-    next_payment_attempt: paid ? null : toSeconds(at + 3 * 86_400_000),
+    next_payment_attempt: isPaid ? null : toSeconds(at + 3 * dayMs),
     number: `${id.slice(-8).toUpperCase()}-0001`,
     parent: {
       quote_details: null,
@@ -57,11 +62,11 @@ export function buildInvoice(id: string, billed: InvoiceInput): Stripe.Invoice {
     },
     period_end: toSeconds(reason === 'subscription_cycle' ? start : end),
     period_start: toSeconds(start),
-    status: paid ? 'paid' : 'open',
+    status: isPaid ? 'paid' : 'open',
     status_transitions: {
       finalized_at: toSeconds(at),
       marked_uncollectible_at: null,
-      paid_at: paid ? toSeconds(at) : null,
+      paid_at: isPaid ? toSeconds(at) : null,
       voided_at: null,
     },
     subtotal: total,
@@ -123,7 +128,7 @@ const unsetFields = {
   webhooks_delivered_at: null,
 } satisfies Partial<Stripe.Invoice>;
 
-function newLine(
+function buildLine(
   invoice: string,
   line: InvoiceLineInput,
   subscription: InvoiceInput['subscription'],
@@ -169,7 +174,7 @@ function newLine(
   };
 }
 
-/** The payment of an invoice by a payment intent. */
+/** Creates the payment of an invoice by a payment intent. */
 export const buildInvoicePayment = (invoice: Stripe.Invoice, intent: string, at: number): Stripe.InvoicePayment => ({
   id: generateId('inpay'),
   object: 'invoice_payment',
@@ -185,6 +190,6 @@ export const buildInvoicePayment = (invoice: Stripe.Invoice, intent: string, at:
   status_transitions: { canceled_at: null, paid_at: invoice.status === 'paid' ? toSeconds(at) : null },
 });
 
-function missingLine(): never {
-  throw new Error('An invoice needs a line');
+function throwMissingLine(): never {
+  throw new Error('An invoice must have a line');
 }

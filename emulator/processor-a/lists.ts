@@ -3,9 +3,9 @@ import { listInvoices } from './account-state.ts';
 import { apiError } from './api-error.ts';
 import { type Form, readForm, readNumber, readText, readTexts, rejectUnknownParams } from './form.ts';
 
-type ListFilter<K extends ObjectType> = (object: ObjectTypes[K], value: string, books: AccountObjects) => boolean;
+type ListFilter<K extends ObjectType> = (object: ObjectTypes[K], value: string, records: AccountObjects) => boolean;
 
-/** The filters of each list; what has none cannot be listed. */
+/** Filters by object type. Types without filters cannot be listed. */
 const filters: { readonly [K in ObjectType]?: Readonly<Record<string, ListFilter<K>>> } = {
   products: { active: ({ active }, value) => String(active) === value },
   prices: {
@@ -28,7 +28,7 @@ const filters: { readonly [K in ObjectType]?: Readonly<Record<string, ListFilter
   invoices: {
     customer: ({ customer }, value) => getId(customer) === value,
     status: ({ status }, value) => status === value,
-    subscription: ({ id }, value, books) => listInvoices(books, value).some((invoice) => invoice.id === id),
+    subscription: ({ id }, value, records) => listInvoices(records, value).some((invoice) => invoice.id === id),
   },
   invoice_payments: {
     invoice: ({ invoice }, value) => getId(invoice) === value,
@@ -53,23 +53,27 @@ const filters: { readonly [K in ObjectType]?: Readonly<Record<string, ListFilter
 
 const pagingParams = ['limit', 'starting_after', 'ending_before', 'expand'];
 
-/** A page of a list, newest first; undefined for a kind that has no list. */
-export function buildListPage<K extends ObjectType>(books: AccountObjects, kind: K, query: Form): object | undefined {
-  const known = filters[kind];
-  if (known === undefined) return undefined;
-  const wanted = flattenQuery(query);
-  rejectUnknownParams(wanted, [...pagingParams, ...Object.keys(known), ...(kind === 'products' ? ['ids'] : [])]);
+/**
+ * Builds a page of a list, newest first. Returns undefined for a type that cannot be listed.
+ *
+ * @see https://docs.stripe.com/api/pagination
+ */
+export function buildListPage<K extends ObjectType>(records: AccountObjects, type: K, query: Form): object | undefined {
+  const typeFilters = filters[type];
+  if (typeFilters === undefined) return undefined;
+  const params = flattenQuery(query);
+  rejectUnknownParams(params, [...pagingParams, ...Object.keys(typeFilters), ...(type === 'products' ? ['ids'] : [])]);
   const ids = readTexts(query.ids);
-  const fits = (object: ObjectTypes[K]): boolean =>
+  const matches = (object: ObjectTypes[K]): boolean =>
     (ids.length === 0 || ids.includes(object.id)) &&
-    Object.entries(known).every(([name, filter]) => {
-      const value = readText(wanted[name]);
-      if (value !== undefined) return filter(object, value, books);
-      // Without a status the list of subscriptions leaves out what has ended.
-      return !(kind === 'subscriptions' && name === 'status' && 'status' in object && object.status === 'canceled');
+    Object.entries(typeFilters).every(([name, filter]) => {
+      const value = readText(params[name]);
+      if (value !== undefined) return filter(object, value, records);
+      // The default list of subscriptions excludes canceled subscriptions.
+      return !(type === 'subscriptions' && name === 'status' && 'status' in object && object.status === 'canceled');
     });
-  const all = ([...books.objects[kind].values()] as ObjectTypes[K][]).filter(fits).reverse();
-  return toPage(all, query, `/v1/${kind}`);
+  const all = ([...records.objects[type].values()] as ObjectTypes[K][]).filter(matches).reverse();
+  return toPage(all, query, `/v1/${type}`);
 }
 
 function toPage(all: readonly { readonly id: string }[], query: Form, url: string): object {
@@ -84,7 +88,7 @@ function toPage(all: readonly { readonly id: string }[], query: Form, url: strin
   return { object: 'list', data, has_more: before === undefined ? end < all.length : first > 0, url };
 }
 
-/** Parameters of parameters under the names that the filters have; lists stay whole. */
+/** Renames the nested parameters of `payment` to the names of the filters. */
 function flattenQuery(query: Form): Form {
   const inner = Object.entries(readForm(query.payment)).map(([name, value]) => [`payment[${name}]`, value] as const);
   const { payment: _payment, ...rest } = query;

@@ -6,23 +6,31 @@ import { getPeriod, toSeconds } from './catalogue.ts';
 import { getItem, withItem } from './subscription-objects.ts';
 import { isRunning, type SubscriptionTransition } from './subscription-transitions.ts';
 
-/** Payments are not collected, until the end of `period` when there is one. */
-export const pauseCollection: SubscriptionTransition = (shop, subscription, at, { period }) => {
+/**
+ * Pauses payment collection, until the end of `period` if it is set.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/pause-payment
+ */
+export const pauseCollection: SubscriptionTransition = (state, subscription, at, { period }) => {
   requirePossible(isRunning(subscription), subscription.id, `is ${subscription.status}`);
   requirePossible(subscription.pause_collection === null, subscription.id, 'is paused already');
   const resumes_at = period === undefined ? null : toSeconds(addPeriod(at, period));
-  return saveSubscription(shop, { ...subscription, pause_collection: { behavior: 'void', resumes_at } }, at);
+  return saveSubscription(state, { ...subscription, pause_collection: { behavior: 'void', resumes_at } }, at);
 };
 
-/** Payments are collected again, or the subscription that stood still goes on. */
-export const resumeCollection: SubscriptionTransition = (shop, subscription, at) => {
-  if (subscription.status === 'paused') return applyResume(shop, subscription, at);
+/** Resumes payment collection, or a paused subscription. */
+export const resumeCollection: SubscriptionTransition = (state, subscription, at) => {
+  if (subscription.status === 'paused') return applyResume(state, subscription, at);
   requirePossible(subscription.pause_collection !== null, subscription.id, 'is not paused');
-  return saveSubscription(shop, { ...subscription, pause_collection: null }, at);
+  return saveSubscription(state, { ...subscription, pause_collection: null }, at);
 };
 
-/** The subscription stands still: it has no periods and no invoices. */
-export function applyPause(shop: AccountState, subscription: Stripe.Subscription, at: number): string {
+/**
+ * Pauses a subscription: it does not have periods or invoices until it is resumed.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/pause
+ */
+export function applyPause(state: AccountState, subscription: Stripe.Subscription, at: number): string {
   requirePossible(isRunning(subscription), subscription.id, `is ${subscription.status}`);
   const paused: Stripe.Subscription = {
     ...subscription,
@@ -31,22 +39,22 @@ export function applyPause(shop: AccountState, subscription: Stripe.Subscription
       paused: { subscription: { type: 'pause_requested' }, transitioned_at: toSeconds(at), type: 'subscription' },
     },
   };
-  saveSubscription(shop, paused, at);
-  return saveSubscriptionAs(shop, 'paused', { subscription: paused, at });
+  saveSubscription(state, paused, at);
+  return saveSubscriptionAs(state, 'paused', { subscription: paused, at });
 }
 
-/** The subscription that stood still begins a period, which is paid. */
-export function applyResume(shop: AccountState, subscription: Stripe.Subscription, at: number): string {
+/** Resumes a paused subscription with a paid period. */
+export function applyResume(state: AccountState, subscription: Stripe.Subscription, at: number): string {
   requirePossible(subscription.status === 'paused', subscription.id, `is ${subscription.status}: it is not paused`);
-  const { status_details: _over, ...kept } = subscription;
+  const { status_details: _removed, ...unpaused } = subscription;
   const { price, quantity } = getItem(subscription);
   const period = { start: at, end: addPeriod(at, getPeriod(price)) };
-  const begun = withItem(
-    { ...kept, status: 'active', billing_cycle_anchor: toSeconds(at), trial_end: null },
+  const unbilled = withItem(
+    { ...unpaused, status: 'active', billing_cycle_anchor: toSeconds(at), trial_end: null },
     { current_period_start: toSeconds(period.start), current_period_end: toSeconds(period.end) },
   );
   const lines = [buildPeriodLine(price, quantity ?? 1, period)];
-  const resumed = billSubscription(shop, begun, { at, reason: 'subscription_update', lines, paid: true });
-  saveSubscription(shop, resumed, at);
-  return saveSubscriptionAs(shop, 'resumed', { subscription: resumed, at });
+  const resumed = billSubscription(state, unbilled, { at, reason: 'subscription_update', lines, isPaid: true });
+  saveSubscription(state, resumed, at);
+  return saveSubscriptionAs(state, 'resumed', { subscription: resumed, at });
 }

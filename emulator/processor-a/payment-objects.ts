@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import { generateId } from './account-objects.ts';
 import { toSeconds } from './catalogue.ts';
 
-/** Money that is asked of a customer. */
+/** A payment that a customer owes. */
 export interface PaymentInput {
   readonly at: number;
   readonly livemode: boolean;
@@ -12,14 +12,18 @@ export interface PaymentInput {
   readonly metadata: Stripe.Metadata;
 }
 
-/** A payment that its customer has made by the charge, or could not make. */
+/**
+ * Creates a succeeded or failed payment intent.
+ *
+ * @see https://docs.stripe.com/api/payment_intents/object
+ */
 export function buildPaymentIntent(
-  bill: PaymentInput,
+  input: PaymentInput,
   id: string,
   charge: string,
-  paid: boolean,
+  isPaid: boolean,
 ): Stripe.PaymentIntent {
-  const { at, livemode, amount, currency, customer, metadata } = bill;
+  const { at, livemode, amount, currency, customer, metadata } = input;
   return {
     id,
     object: 'payment_intent',
@@ -27,7 +31,7 @@ export function buildPaymentIntent(
     amount,
     amount_capturable: 0,
     amount_details: { tip: {} },
-    amount_received: paid ? amount : 0,
+    amount_received: isPaid ? amount : 0,
     application: null,
     application_fee_amount: null,
     automatic_payment_methods: null,
@@ -42,7 +46,7 @@ export function buildPaymentIntent(
     customer_account: null,
     description: null,
     excluded_payment_method_types: null,
-    last_payment_error: paid ? null : buildPaymentError(charge),
+    last_payment_error: isPaid ? null : buildPaymentError(charge),
     latest_charge: charge,
     livemode,
     managed_payments: null,
@@ -62,7 +66,7 @@ export function buildPaymentIntent(
     source: null,
     statement_descriptor: null,
     statement_descriptor_suffix: null,
-    status: paid ? 'succeeded' : 'requires_payment_method',
+    status: isPaid ? 'succeeded' : 'requires_payment_method',
     transfer_data: null,
     transfer_group: null,
   };
@@ -76,36 +80,36 @@ const buildPaymentError = (charge: string): Stripe.PaymentIntent.LastPaymentErro
   charge,
 });
 
-/** The charge of a payment. */
-export function buildCharge(bill: PaymentInput, id: string, intent: string, paid: boolean): Stripe.Charge {
-  const { at, livemode, amount, currency, customer, metadata } = bill;
+/** Creates the charge of a payment intent. */
+export function buildCharge(input: PaymentInput, id: string, intent: string, isPaid: boolean): Stripe.Charge {
+  const { at, livemode, amount, currency, customer, metadata } = input;
   return {
     id,
     object: 'charge',
     amount,
-    amount_captured: paid ? amount : 0,
+    amount_captured: isPaid ? amount : 0,
     amount_refunded: 0,
     application: null,
     application_fee: null,
     application_fee_amount: null,
-    balance_transaction: paid ? generateId('txn') : null,
+    balance_transaction: isPaid ? generateId('txn') : null,
     billing_details: { address: null, email: null, name: null, phone: null, tax_id: null },
     calculated_statement_descriptor: 'EMULATOR',
-    captured: paid,
+    captured: isPaid,
     created: toSeconds(at),
     currency,
     customer,
     description: null,
     disputed: false,
     failure_balance_transaction: null,
-    failure_code: paid ? null : 'card_declined',
-    failure_message: paid ? null : 'Your card was declined.',
+    failure_code: isPaid ? null : 'card_declined',
+    failure_message: isPaid ? null : 'Your card was declined.',
     fraud_details: {},
     livemode,
     metadata,
     on_behalf_of: null,
     outcome: null,
-    paid,
+    paid: isPaid,
     payment_intent: intent,
     payment_method: generateId('pm'),
     payment_method_details: null,
@@ -119,7 +123,7 @@ export function buildCharge(bill: PaymentInput, id: string, intent: string, paid
     source_transfer: null,
     statement_descriptor: null,
     statement_descriptor_suffix: null,
-    status: paid ? 'succeeded' : 'failed',
+    status: isPaid ? 'succeeded' : 'failed',
     transfer_data: null,
     transfer_group: null,
   };

@@ -10,59 +10,67 @@ interface ReversalInput {
   readonly details: ActionBody;
 }
 
-/** All money of a charge goes back to the customer, whom the application pays. */
-export function refundPurchase(shop: AccountState, { purchaseId, at, details }: ReversalInput): string {
-  const charge = chargeToReturn(shop, purchaseId, details);
-  refundCharge(shop, charge, { amount: charge.amount - charge.amount_refunded, purchaseId, at });
+/** Refunds the remaining amount of a charge. */
+export function refundPurchase(state: AccountState, { purchaseId, at, details }: ReversalInput): string {
+  const charge = requireReversibleCharge(state, purchaseId, details);
+  refundCharge(state, charge, { amount: charge.amount - charge.amount_refunded, purchaseId, at });
   return purchaseId;
 }
 
-/** A refund of a charge, whole or in part. */
+/**
+ * Refunds a charge fully or partially.
+ *
+ * @see https://docs.stripe.com/api/refunds/object
+ */
 export function refundCharge(
-  shop: AccountState,
+  state: AccountState,
   charge: Stripe.Charge,
   { amount, purchaseId, at }: { amount: number; purchaseId: string; at: number },
 ): Stripe.Refund {
-  const made = saveObject(shop.books, 'refunds', buildRefund(charge, amount, at));
+  const refund = saveObject(state.records, 'refunds', buildRefund(charge, amount, at));
   const amount_refunded = charge.amount_refunded + amount;
-  const refunded = saveObject(shop.books, 'charges', {
+  const refundedCharge = saveObject(state.records, 'charges', {
     ...charge,
     amount_refunded,
     refunded: amount_refunded === charge.amount,
   });
-  emitEvent(shop, 'refund.created', { purchaseId, at, object: made });
-  emitEvent(shop, 'charge.refunded', { purchaseId, at, object: refunded, before: charge });
-  return made;
+  emitEvent(state, 'refund.created', { purchaseId, at, object: refund });
+  emitEvent(state, 'charge.refunded', { purchaseId, at, object: refundedCharge, before: charge });
+  return refund;
 }
 
-/** The customer's bank takes the money back, after a dispute that the application lost. */
-export function loseDispute(shop: AccountState, { purchaseId, at, details }: ReversalInput): string {
-  const charge = chargeToReturn(shop, purchaseId, details);
-  const begun = buildDispute(charge, at);
-  const lost = saveObject(shop.books, 'disputes', { ...begun, status: 'lost' });
-  saveObject(shop.books, 'charges', { ...charge, disputed: true });
-  emitEvent(shop, 'charge.dispute.created', { purchaseId, at, object: begun });
-  emitEvent(shop, 'charge.dispute.funds_withdrawn', { purchaseId, at, object: begun });
-  emitEvent(shop, 'charge.dispute.closed', { purchaseId, at, object: lost });
+/** Creates a dispute that the customer wins. */
+export function loseDispute(state: AccountState, { purchaseId, at, details }: ReversalInput): string {
+  const charge = requireReversibleCharge(state, purchaseId, details);
+  const opened = buildDispute(charge, at);
+  const lost = saveObject(state.records, 'disputes', { ...opened, status: 'lost' });
+  saveObject(state.records, 'charges', { ...charge, disputed: true });
+  emitEvent(state, 'charge.dispute.created', { purchaseId, at, object: opened });
+  emitEvent(state, 'charge.dispute.funds_withdrawn', { purchaseId, at, object: opened });
+  emitEvent(state, 'charge.dispute.closed', { purchaseId, at, object: lost });
   return purchaseId;
 }
 
-function chargeToReturn({ books }: AccountState, purchaseId: string, { transactionId }: ActionBody): Stripe.Charge {
-  const charges = listCharges(books, purchaseId).filter(({ paid }) => paid);
+function requireReversibleCharge(
+  { records }: AccountState,
+  purchaseId: string,
+  { transactionId }: ActionBody,
+): Stripe.Charge {
+  const charges = listCharges(records, purchaseId).filter(({ paid }) => paid);
   const charge =
     transactionId === undefined
       ? charges.at(-1)
       : (charges.find(({ id }) => id === transactionId) ??
-        listInvoiceCharges(books, transactionId).find(({ paid }) => paid));
-  requirePossible(charge !== undefined, purchaseId, 'was not paid, so no money can go back');
-  requirePossible(!charge.refunded && !charge.disputed, purchaseId, `gave the money of ${charge.id} back already`);
+        listInvoiceCharges(records, transactionId).find(({ paid }) => paid));
+  requirePossible(charge !== undefined, purchaseId, 'does not have a paid charge');
+  requirePossible(!charge.refunded && !charge.disputed, purchaseId, `has a reversed charge ${charge.id}`);
   return charge;
 }
 
-/** The charges of a purchase, oldest first. */
-export function listCharges(books: AccountState['books'], purchaseId: string): Stripe.Charge[] {
-  if (books.objects.subscriptions.has(purchaseId)) {
-    return listInvoices(books, purchaseId).flatMap(({ id }) => listInvoiceCharges(books, id));
+/** Lists the charges of a purchase, oldest first. */
+export function listCharges(records: AccountState['records'], purchaseId: string): Stripe.Charge[] {
+  if (records.objects.subscriptions.has(purchaseId)) {
+    return listInvoices(records, purchaseId).flatMap(({ id }) => listInvoiceCharges(records, id));
   }
-  return [...books.objects.charges.values()].filter(({ payment_intent }) => getId(payment_intent) === purchaseId);
+  return [...records.objects.charges.values()].filter(({ payment_intent }) => getId(payment_intent) === purchaseId);
 }

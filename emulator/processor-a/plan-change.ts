@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import { addPeriod } from '../calendar.ts';
+import { addPeriod, secondMs } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import { type AccountState, requirePossible, saveSubscription } from './account-state.ts';
 import { billSubscription, buildPeriodLine } from './billing.ts';
@@ -9,29 +9,33 @@ import type { InvoiceLineInput } from './invoice-objects.ts';
 import { getItem, withItem } from './subscription-objects.ts';
 import type { SubscriptionTransition } from './subscription-transitions.ts';
 
-/** The customer switches to another product, and pays or is credited the difference now. */
+/** Changes the product of a subscription. The difference is charged or credited immediately. */
 export const changePlan: SubscriptionTransition = (
-  shop,
+  state,
   subscription,
   at,
   { productId, priceMicros, currency, period },
 ) => {
-  if (productId === undefined) throw controlError(400, 'productId: expected the product to change to.');
-  const wish = {
+  if (productId === undefined) throw controlError(400, 'productId is missing.');
+  const request = {
     productId,
     type: 'paid subscription' as const,
     ...(priceMicros !== undefined && { priceMicros }),
     ...(currency !== undefined && { currency }),
     ...(period !== undefined && { period }),
   };
-  const price = getOrCreatePrice(shop, wish, { at, livemode: subscription.livemode });
+  const price = getOrCreatePrice(state, request, { at, livemode: subscription.livemode });
   requirePossible(price.id !== getItem(subscription).price.id, subscription.id, 'has this price already');
-  return saveSubscription(shop, switchPrice(shop, subscription, { price, at }), at);
+  return saveSubscription(state, switchPrice(state, subscription, { price, at }), at);
 };
 
-/** The subscription with another price, the difference billed at once. */
+/**
+ * Changes the price of a subscription and bills the proration immediately.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/prorations
+ */
 export function switchPrice(
-  shop: AccountState,
+  state: AccountState,
   subscription: Stripe.Subscription,
   { price, at, quantity }: { price: Stripe.Price; at: number; quantity?: number },
 ): Stripe.Subscription {
@@ -44,26 +48,26 @@ export function switchPrice(
   requirePossible(price.currency === subscription.currency, subscription.id, `is billed in ${subscription.currency}`);
   const units = quantity ?? item.quantity ?? 1;
   if (subscription.status === 'trialing') return withItem(subscription, { price, quantity: units });
-  const period = { start: item.current_period_start * 1000, end: item.current_period_end * 1000 };
+  const period = { start: item.current_period_start * secondMs, end: item.current_period_end * secondMs };
   const keepsPeriod = getPeriod(price) === getPeriod(item.price);
-  const left = getRemainingShare(period, at);
+  const remainingShare = getRemainingShare(period, at);
   const next = keepsPeriod ? { start: at, end: period.end } : { start: at, end: addPeriod(at, getPeriod(price)) };
   const credit = buildProrationLine(item.price, {
     ...next,
     quantity: item.quantity ?? 1,
-    share: -left,
+    share: -remainingShare,
     end: period.end,
   });
   const charge = keepsPeriod
-    ? buildProrationLine(price, { ...next, quantity: units, share: left })
+    ? buildProrationLine(price, { ...next, quantity: units, share: remainingShare })
     : buildPeriodLine(price, units, next);
-  const anchored = keepsPeriod ? subscription : { ...subscription, billing_cycle_anchor: toSeconds(at) };
-  const moved = withItem(anchored, {
+  const reanchored = keepsPeriod ? subscription : { ...subscription, billing_cycle_anchor: toSeconds(at) };
+  const changed = withItem(reanchored, {
     price,
     quantity: units,
     ...(!keepsPeriod && { current_period_start: toSeconds(next.start), current_period_end: toSeconds(next.end) }),
   });
-  return billSubscription(shop, moved, { at, reason: 'subscription_update', lines: [credit, charge], paid: true });
+  return billSubscription(state, changed, { at, reason: 'subscription_update', lines: [credit, charge], isPaid: true });
 }
 
 const getRemainingShare = ({ start, end }: { start: number; end: number }, at: number): number =>

@@ -2,17 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 
 type Attributes = Readonly<Record<string, unknown>>;
 
-/** What the attributes that changed were before: only those of an inner object that changed, but whole lists. */
+/** Returns the previous values of changed attributes. Nested objects are compared recursively, lists as a whole. */
 export function diffPreviousAttributes(before: object, after: object): Attributes {
-  const [old, now] = [before as Attributes, after as Attributes];
-  const names = new Set([...Object.keys(old), ...Object.keys(now)]);
-  const changed = [...names].filter((name) => !isDeepStrictEqual(old[name], now[name]));
-  return Object.fromEntries(changed.map((name) => [name, previousValue(old[name], now[name])]));
+  const [previous, current] = [before as Attributes, after as Attributes];
+  const names = new Set([...Object.keys(previous), ...Object.keys(current)]);
+  const changed = [...names].filter((name) => !isDeepStrictEqual(previous[name], current[name]));
+  return Object.fromEntries(changed.map((name) => [name, toPreviousValue(previous[name], current[name])]));
 }
 
-function previousValue(old: unknown, now: unknown): unknown {
-  return isInner(old) && isInner(now) ? diffPreviousAttributes(old, now) : (old ?? null);
+function toPreviousValue(previous: unknown, current: unknown): unknown {
+  return isRecord(previous) && isRecord(current) ? diffPreviousAttributes(previous, current) : (previous ?? null);
 }
 
-const isInner = (value: unknown): value is object =>
+const isRecord = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -9,7 +9,6 @@ import { createActions } from './actions.ts';
 import { handleApiCall } from './api.ts';
 import { rateLimitedResponse, unavailableResponse } from './api-error.ts';
 import { payCheckout } from './checkout.ts';
-
 import { renderCheckoutPage, renderPortalPage } from './hosted-pages.ts';
 import { buildValidateBody, listPurchaseIds, placeOrder, toPurchaseSummary } from './purchases.ts';
 import { advanceTo } from './run-due.ts';
@@ -19,12 +18,12 @@ const Rows = v.array(v.tuple([v.string(), v.unknown()]));
 const SavedAccount = v.object({
   secretKey: v.string(),
   webhookSecret: v.string(),
-  books: v.object({
+  objects: v.object({
     objects: v.record(v.string(), Rows),
     lineItems: Rows,
-    wishes: Rows,
-    renewing: v.array(v.string()),
-    toRemind: v.optional(v.array(v.string()), []),
+    sessionOptions: Rows,
+    autoRenewing: v.array(v.string()),
+    pendingTrialReminders: v.array(v.string()),
   }),
 });
 
@@ -35,18 +34,18 @@ const defineAccountStore = (platform: string, aliases: readonly string[]): Store
   open: async (context) => openAccount(context),
 });
 
-/** Stripe: one account of which one key opens what was sold in live mode and in test mode. */
+/** Stripe through an app's own account. One key opens the objects of live mode and test mode. */
 export const processorA = defineAccountStore('processor_a', ['stripe']);
 
-/** Another account of it, which is the deployment's and not an application's. */
+/** Stripe through the account of the deployment. */
 export const serviceProcessorA = defineAccountStore('service_processor_a', []);
 
 function openAccount({ now, savedState, emitNotification }: EmulatedStoreContext): EmulatedStore {
-  const earlier = savedState === undefined ? undefined : v.parse(SavedAccount, savedState);
-  const secretKey = earlier?.secretKey ?? `sk_live_${randomBytes(24).toString('hex')}`;
-  const webhookSecret = earlier?.webhookSecret ?? `whsec_${randomBytes(24).toString('hex')}`;
-  const books = createObjects(earlier?.books satisfies SavedObjects | undefined);
-  const state: AccountState = { books, now, tell: emitNotification };
+  const saved = savedState === undefined ? undefined : v.parse(SavedAccount, savedState);
+  const secretKey = saved?.secretKey ?? `sk_live_${randomBytes(24).toString('hex')}`;
+  const webhookSecret = saved?.webhookSecret ?? `whsec_${randomBytes(24).toString('hex')}`;
+  const records = createObjects(saved?.objects satisfies SavedObjects | undefined);
+  const state: AccountState = { records, now, emitNotification };
   const account: Account = { state, secretKey, idempotentResponses: new Map() };
   return {
     settings: { secretKey, webhookSecrets: [webhookSecret] },
@@ -56,20 +55,20 @@ function openAccount({ now, savedState, emitNotification }: EmulatedStoreContext
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
     placeOrder: (order) => placeOrder(state, order),
     actions: createActions(state),
-    findPurchase: (id) => toPurchaseSummary(books, id),
-    validateBody: (id, form) => buildValidateBody(books, id, form),
-    payCheckout: (id) => (books.objects['checkout/sessions'].has(id) ? payCheckout(state, id) : undefined),
-    products: () => [...books.objects.products.values()].map((product) => ({ ...product })),
-    purchases: () => listPurchaseIds(books).flatMap((id) => toPurchaseSummary(books, id) ?? []),
+    findPurchase: (id) => toPurchaseSummary(records, id),
+    validateBody: (id, form) => buildValidateBody(records, id, form),
+    payCheckout: (id) => (records.objects['checkout/sessions'].has(id) ? payCheckout(state, id) : undefined),
+    products: () => [...records.objects.products.values()].map((product) => ({ ...product })),
+    purchases: () => listPurchaseIds(records).flatMap((id) => toPurchaseSummary(records, id) ?? []),
     advanceTo: (until) => advanceTo(state, until),
-    toSavedState: () => ({ secretKey, webhookSecret, books: toSavedObjects(books) }),
+    toSavedState: () => ({ secretKey, webhookSecret, objects: toSavedObjects(records) }),
   };
 }
 
-/** Whether the call is for this account: by its key, or the page of a session of it. */
+/** Whether a request is for this account: by its API key, or by the session of a hosted page. */
 function acceptsCall({ state, secretKey }: Account, call: StoreHttpRequest): boolean {
   if (call.host === 'api.stripe.com') return getApiKey(call) === secretKey;
-  const { objects } = state.books;
+  const { objects } = state.records;
   const id = call.path.split('/').at(-1) ?? '';
   return objects['checkout/sessions'].has(id) || objects['billing_portal/sessions'].has(id);
 }

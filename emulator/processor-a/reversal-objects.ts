@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import { generateId } from './account-objects.ts';
 import { toSeconds } from './catalogue.ts';
 
-/** The refund of a charge, or of a part of it. */
+/** Creates a full or partial refund of a charge. */
 export const buildRefund = (charge: Stripe.Charge, amount: number, at: number): Stripe.Refund => ({
   id: generateId('re'),
   object: 'refund',
@@ -27,7 +27,7 @@ export const buildRefund = (charge: Stripe.Charge, amount: number, at: number): 
   transfer_reversal: null,
 });
 
-/** A dispute that the customer has begun at their bank. */
+/** Creates a dispute that needs a response. */
 export const buildDispute = (charge: Stripe.Charge, at: number): Stripe.Dispute => ({
   id: generateId('dp'),
   object: 'dispute',
@@ -37,7 +37,7 @@ export const buildDispute = (charge: Stripe.Charge, at: number): Stripe.Dispute 
   created: toSeconds(at),
   currency: charge.currency,
   enhanced_eligibility_types: [],
-  evidence: noEvidence,
+  evidence: emptyEvidence,
   evidence_details: {
     due_by: null,
     enhanced_eligibility: {},
@@ -59,7 +59,7 @@ export const buildDispute = (charge: Stripe.Charge, at: number): Stripe.Dispute 
   status: 'needs_response',
 });
 
-const noEvidence: Stripe.Dispute.Evidence = {
+const emptyEvidence: Stripe.Dispute.Evidence = {
   access_activity_log: null,
   billing_address: null,
   cancellation_policy: null,

@@ -1,4 +1,5 @@
 import type Stripe from 'stripe';
+import { dayMs, secondMs } from '../calendar.ts';
 import { runDue } from '../run-due.ts';
 import { type AccountState, emitEvent } from './account-state.ts';
 import { toSeconds } from './catalogue.ts';
@@ -7,43 +8,44 @@ import { resumeCollection } from './pausing.ts';
 import { getItem } from './subscription-objects.ts';
 import { endSubscription, isRunning, renew } from './subscription-transitions.ts';
 
-/** Customers are told three days before their trial ends. */
-const reminderSeconds = 3 * 86_400;
+/** Stripe sends `customer.subscription.trial_will_end` three days before the end of a trial. */
+const reminderSeconds = (3 * dayMs) / secondMs;
 
-/** Plays what happens by itself up to that moment: to subscriptions, and to sessions that nobody paid for. */
-export function advanceTo(shop: AccountState, until: number): boolean {
-  const { objects } = shop.books;
-  const lived = runDue(
+/** Runs the scheduled changes of subscriptions and open sessions up to `until`. Returns whether there were any. */
+export function advanceTo(state: AccountState, until: number): boolean {
+  const { objects } = state.records;
+  const hasTransitions = runDue(
     {
       items: () => objects.subscriptions.values(),
-      dueAt: (subscription) => getNextDueTime(shop, subscription),
-      run: (due, at) => runDueTransition(shop, due, at),
+      dueAt: (subscription) => getNextDueTime(state, subscription),
+      run: (due, at) => runDueTransition(state, due, at),
     },
     until,
   );
-  const expired = runDue(
+  const hasExpirations = runDue(
     {
       items: () => objects['checkout/sessions'].values(),
-      dueAt: ({ status, expires_at }) => (status === 'open' ? expires_at * 1000 : undefined),
-      run: (session, at) => expireCheckout(shop, session, at),
+      dueAt: ({ status, expires_at }) => (status === 'open' ? expires_at * secondMs : undefined),
+      run: (session, at) => expireCheckout(state, session, at),
     },
     until,
   );
-  return lived || expired;
+  return hasTransitions || hasExpirations;
 }
 
-/** When something happens to a subscription by itself: a reminder, an end, a pause that is over, a renewal. */
-function getNextDueTime({ books }: AccountState, subscription: Stripe.Subscription): number | undefined {
+/** Returns the time of the next scheduled change: trial reminder, cancelation, end of a pause or renewal. */
+function getNextDueTime({ records }: AccountState, subscription: Stripe.Subscription): number | undefined {
   if (!isRunning(subscription)) return undefined;
   const { cancel_at, pause_collection, id } = subscription;
-  const plays = books.renewing.has(id) && pause_collection === null ? getItem(subscription).current_period_end : null;
-  const all = [reminderAt(books, subscription), cancel_at, pause_collection?.resumes_at ?? null, plays];
-  const moments = all.filter((moment) => moment !== null);
-  return moments.length === 0 ? undefined : Math.min(...moments) * 1000;
+  const renewalTime =
+    records.autoRenewing.has(id) && pause_collection === null ? getItem(subscription).current_period_end : null;
+  const times = [getReminderTime(records, subscription), cancel_at, pause_collection?.resumes_at ?? null, renewalTime];
+  const dueTimes = times.filter((time) => time !== null);
+  return dueTimes.length === 0 ? undefined : Math.min(...dueTimes) * secondMs;
 }
 
-function reminderAt(
-  { pendingTrialReminders }: AccountState['books'],
+function getReminderTime(
+  { pendingTrialReminders }: AccountState['records'],
   subscription: Stripe.Subscription,
 ): number | null {
   const { id, status, created, trial_end } = subscription;
@@ -52,18 +54,18 @@ function reminderAt(
     : Math.max(created, trial_end - reminderSeconds);
 }
 
-function runDueTransition(shop: AccountState, subscription: Stripe.Subscription, at: number): void {
+function runDueTransition(state: AccountState, subscription: Stripe.Subscription, at: number): void {
   const { id, cancel_at, pause_collection } = subscription;
-  if (reminderAt(shop.books, subscription) === toSeconds(at)) {
-    shop.books.pendingTrialReminders.delete(id);
-    emitEvent(shop, 'customer.subscription.trial_will_end', { purchaseId: id, at, object: subscription });
+  if (getReminderTime(state.records, subscription) === toSeconds(at)) {
+    state.records.pendingTrialReminders.delete(id);
+    emitEvent(state, 'customer.subscription.trial_will_end', { purchaseId: id, at, object: subscription });
     return;
   }
-  const step =
+  const transition =
     cancel_at === toSeconds(at)
       ? endSubscription
       : pause_collection?.resumes_at === toSeconds(at)
         ? resumeCollection
         : renew;
-  step(shop, subscription, at, {});
+  transition(state, subscription, at, {});
 }

@@ -1,10 +1,9 @@
 import type Stripe from 'stripe';
+import { dayMs } from '../calendar.ts';
 import { generateId } from './account-objects.ts';
 import { toSeconds } from './catalogue.ts';
 
-const dayMs = 86_400_000;
-
-/** A customer of whom only an e-mail address may be known. */
+/** Creates a customer. */
 export const buildCustomer = (
   at: number,
   {
@@ -51,9 +50,13 @@ interface SessionInput {
   readonly customerCreation: 'always' | 'if_required' | null;
 }
 
-/** A session that waits for its customer to pay. */
-export function buildSession(at: number, asked: SessionInput, urlOf: (id: string) => string): Stripe.Checkout.Session {
-  const { livemode, price, quantity, mode } = asked;
+/**
+ * Creates an open checkout session. It expires after 24 h.
+ *
+ * @see https://docs.stripe.com/api/checkout/sessions/object
+ */
+export function buildSession(at: number, input: SessionInput, toUrl: (id: string) => string): Stripe.Checkout.Session {
+  const { livemode, price, quantity, mode } = input;
   const id = generateId(livemode ? 'cs_live' : 'cs_test', 58);
   const total = (price.unit_amount ?? 0) * quantity;
   return {
@@ -62,23 +65,23 @@ export function buildSession(at: number, asked: SessionInput, urlOf: (id: string
     object: 'checkout.session',
     amount_subtotal: total,
     amount_total: total,
-    cancel_url: asked.cancelUrl,
-    client_reference_id: asked.clientReferenceId,
+    cancel_url: input.cancelUrl,
+    client_reference_id: input.clientReferenceId,
     created: toSeconds(at),
     currency: price.currency,
-    customer: asked.customer,
+    customer: input.customer,
     customer_creation:
-      mode === 'payment' && asked.customer === null
-        ? (asked.customerCreation ?? 'if_required')
-        : asked.customerCreation,
+      mode === 'payment' && input.customer === null
+        ? (input.customerCreation ?? 'if_required')
+        : input.customerCreation,
     expires_at: toSeconds(at + dayMs),
     livemode,
-    metadata: asked.metadata,
+    metadata: input.metadata,
     mode,
     payment_status: 'unpaid',
     status: 'open',
-    success_url: asked.successUrl,
-    url: urlOf(id),
+    success_url: input.successUrl,
+    url: toUrl(id),
   };
 }
 
@@ -127,7 +130,7 @@ const unsetFields = {
   wallet_options: null,
 } satisfies Partial<Stripe.Checkout.Session>;
 
-/** What a session sells. */
+/** Creates the line item of a checkout session. */
 export const buildLineItem = (price: Stripe.Price, quantity: number, description: string): Stripe.LineItem => ({
   id: generateId('li'),
   object: 'item',

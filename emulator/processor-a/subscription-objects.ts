@@ -2,21 +2,25 @@ import type Stripe from 'stripe';
 import { generateId, getId, toApiList } from './account-objects.ts';
 import { toSeconds } from './catalogue.ts';
 
-interface Start {
+interface SubscriptionInput {
   readonly at: number;
   readonly customer: string;
   readonly price: Stripe.Price;
   readonly quantity: number;
   readonly metadata: Stripe.Metadata;
   readonly end: number;
-  /** The end is that of a free trial. */
+  /** Whether `end` is the end of a free trial. */
   readonly isTrial: boolean;
   readonly latestInvoice: string;
 }
 
-/** A subscription that begins. */
-export function buildSubscription(id: string, start: Start): Stripe.Subscription {
-  const { at, customer, price, quantity, metadata, end, isTrial, latestInvoice } = start;
+/**
+ * Creates an active or trialing subscription.
+ *
+ * @see https://docs.stripe.com/api/subscriptions/object
+ */
+export function buildSubscription(id: string, input: SubscriptionInput): Stripe.Subscription {
+  const { at, customer, price, quantity, metadata, end, isTrial, latestInvoice } = input;
   return {
     ...unsetFields,
     id,
@@ -25,7 +29,7 @@ export function buildSubscription(id: string, start: Start): Stripe.Subscription
     created: toSeconds(at),
     currency: price.currency,
     customer,
-    items: toApiList(`/v1/subscription_items?subscription=${id}`, [newItem(id, { price, quantity, at, end })]),
+    items: toApiList(`/v1/subscription_items?subscription=${id}`, [buildItem(id, { price, quantity, at, end })]),
     latest_invoice: latestInvoice,
     livemode: price.livemode,
     metadata,
@@ -78,14 +82,14 @@ const unsetFields = {
   trial_settings: null,
 } satisfies Partial<Stripe.Subscription>;
 
-interface Bought {
+interface ItemInput {
   readonly price: Stripe.Price;
   readonly quantity: number;
   readonly at: number;
   readonly end: number;
 }
 
-const newItem = (subscription: string, { price, quantity, at, end }: Bought): Stripe.SubscriptionItem => ({
+const buildItem = (subscription: string, { price, quantity, at, end }: ItemInput): Stripe.SubscriptionItem => ({
   id: generateId('si', 14),
   object: 'subscription_item',
   billing_thresholds: null,
@@ -102,7 +106,7 @@ const newItem = (subscription: string, { price, quantity, at, end }: Bought): St
   tax_rates: [],
 });
 
-/** The price as the older kind of object that still comes with every item. */
+/** Converts a price to the deprecated plan object, which items still contain. */
 const toPlan = (price: Stripe.Price): Stripe.Plan => ({
   id: price.id,
   object: 'plan',
@@ -125,14 +129,14 @@ const toPlan = (price: Stripe.Price): Stripe.Plan => ({
   usage_type: 'licensed',
 });
 
-/** The one item of a subscription. */
+/** Returns the single item of a subscription. */
 export function getItem({ id, items }: Stripe.Subscription): Stripe.SubscriptionItem {
   const [item] = items.data;
-  if (item === undefined) throw new Error(`${id} has no items`);
+  if (item === undefined) throw new Error(`The items of ${id} are missing`);
   return item;
 }
 
-/** The subscription with its item changed. */
+/** Copies a subscription with a changed item. */
 export const withItem = (
   subscription: Stripe.Subscription,
   patch: Partial<Stripe.SubscriptionItem>,

@@ -1,14 +1,21 @@
 import { createHmac } from 'node:crypto';
+import { minuteMs, secondMs } from '../calendar.ts';
 import type { StoreNotification } from '../emulated-store.ts';
 import type { OutgoingNotification } from '../outgoing-notification.ts';
 
-const minuteMs = 60_000;
-
-/** Twice as long each time, within three days. */
+/**
+ * Exponential backoff within three days.
+ *
+ * @see https://docs.stripe.com/webhooks
+ */
 const liveDelaysMs = [5, 10, 20, 40, 80, 160, 320, 640, 1280, 1440].map((minutes) => minutes * minuteMs);
 const testDelaysMs = [10, 60, 180].map((minutes) => minutes * minuteMs);
 
-/** How the processor posts an event to the webhook endpoint whose signing secret that is. */
+/**
+ * Creates the signed request for an event.
+ *
+ * @see https://docs.stripe.com/webhooks/signatures
+ */
 export function toOutgoingNotification(secret: string, { native }: StoreNotification): OutgoingNotification {
   const body = JSON.stringify(native, null, 2);
   return {
@@ -18,7 +25,7 @@ export function toOutgoingNotification(secret: string, { native }: StoreNotifica
       'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
       'stripe-signature': signPayload(body, {
         secret,
-        t: Math.floor(sentAt / 1000),
+        timestamp: Math.floor(sentAt / secondMs),
         livemode: native.livemode === true,
       }),
     }),
@@ -29,12 +36,12 @@ export function toOutgoingNotification(secret: string, { native }: StoreNotifica
 
 interface SignatureInput {
   readonly secret: string;
-  readonly t: number;
+  readonly timestamp: number;
   readonly livemode: boolean;
 }
 
-function signPayload(body: string, { secret, t, livemode }: SignatureInput): string {
-  const seal = (key: string): string => createHmac('sha256', key).update(`${t}.${body}`).digest('hex');
-  // Events of test mode carry a signature of a scheme that does not exist, so that nobody believes every scheme.
-  return `t=${t},v1=${seal(secret)}${livemode ? '' : `,v0=${seal('of no worth')}`}`;
+function signPayload(body: string, { secret, timestamp, livemode }: SignatureInput): string {
+  const sign = (key: string): string => createHmac('sha256', key).update(`${timestamp}.${body}`).digest('hex');
+  // Test mode adds a fake v0 signature, which receivers must ignore.
+  return `t=${timestamp},v1=${sign(secret)}${livemode ? '' : `,v0=${sign('fake')}`}`;
 }

@@ -6,24 +6,24 @@ import type { Payment, Subscription } from './records.ts';
 import { reversePayment } from './transactions.ts';
 import { getNextBillingTime } from './views.ts';
 
-/** Ends the renewals of a subscription; what is paid for stays. */
+/** Cancels a subscription. Access remains until the end of the paid period. */
 export function cancelSubscription(context: ResponseContext, subscription: Subscription): void {
-  context.books.subscriptions.set(subscription.id, withStatus(subscription, 'Canceled', context.now()));
+  context.state.subscriptions.set(subscription.id, withStatus(subscription, 'Canceled', context.now()));
   emitSubscriptionWebhook(context, 'subscription_canceled', { id: subscription.id, at: context.now() });
 }
 
-/** What can happen to a subscription. */
+/** Control API actions on a subscription. */
 export const subscriptionActions: Readonly<
   Record<string, (context: ResponseContext, subscription: Subscription) => void>
 > = {
   renew: (context, subscription) => {
     if (subscription.status !== 'Active')
-      throw controlError(422, `A subscription that is ${subscription.status} is not renewed.`);
+      throw controlError(422, `The subscription is ${subscription.status} and cannot renew.`);
     billSubscription(context, subscription, Math.max(context.now(), getNextBillingTime(subscription)));
   },
   cancel: (context, subscription) => {
     if (subscription.status === 'Canceled' || subscription.status === 'Expired') {
-      throw controlError(422, `The subscription is ${subscription.status} already.`);
+      throw controlError(422, `The subscription is already ${subscription.status}.`);
     }
     cancelSubscription(context, subscription);
   },
@@ -32,20 +32,20 @@ export const subscriptionActions: Readonly<
     failPayment(context, subscription);
   },
   recover: (context, subscription) => {
-    if (subscription.status !== 'Past Due') throw controlError(422, 'Only what is past due is charged again.');
+    if (subscription.status !== 'Past Due') throw controlError(422, 'The subscription is not Past Due.');
     billSubscription(context, subscription);
   },
   expire: (context, subscription) => {
-    if (subscription.status === 'Expired') throw controlError(422, 'The subscription is Expired already.');
-    context.books.subscriptions.set(subscription.id, withStatus(subscription, 'Expired', context.now()));
+    if (subscription.status === 'Expired') throw controlError(422, 'The subscription is already Expired.');
+    context.state.subscriptions.set(subscription.id, withStatus(subscription, 'Expired', context.now()));
     emitSubscriptionWebhook(context, 'subscription_expired', { id: subscription.id, at: context.now() });
   },
-  refund: (context, subscription) => refundPayment(context, latestPaid(context, subscription)),
-  revoke: (context, subscription) => disputePayment(context, latestPaid(context, subscription)),
+  refund: (context, subscription) => refundPayment(context, findLatestPaid(context, subscription)),
+  revoke: (context, subscription) => disputePayment(context, findLatestPaid(context, subscription)),
   'test-notification': (context, { id }) => emitCheckWebhook(context, id),
 };
 
-/** What can happen to a payment that is not a subscription's. */
+/** Control API actions on a one-time payment. */
 export const paymentActions: Readonly<Record<string, (context: ResponseContext, payment: Payment) => void>> = {
   refund: refundPayment,
   revoke: disputePayment,
@@ -56,34 +56,34 @@ function failPayment(context: ResponseContext, subscription: Subscription): void
   const { id, price: amount, currency, customerId, payments } = subscription;
   const at = context.now();
   const response = { code: '2001', text: 'Insufficient Funds' };
-  const asked = { amount, currency, customerId, subscriptionId: id, status: 'processor_declined', response };
-  const { id: failedId } = savePayment(context, asked);
+  const input = { amount, currency, customerId, subscriptionId: id, status: 'processor_declined', response };
+  const { id: failedId } = savePayment(context, input);
   const pastDue = { ...withStatus(subscription, 'Past Due', at), payments: [...payments, failedId] };
-  context.books.subscriptions.set(id, pastDue);
+  context.state.subscriptions.set(id, pastDue);
   emitSubscriptionWebhook(context, 'subscription_charged_unsuccessfully', { id, at });
   emitSubscriptionWebhook(context, 'subscription_went_past_due', { id, at });
 }
 
-const latestPaid = ({ books }: ResponseContext, { payments }: Subscription): Payment | undefined =>
-  payments.flatMap((id) => books.payments.get(id) ?? []).findLast(({ status }) => status !== 'processor_declined');
+const findLatestPaid = ({ state }: ResponseContext, { payments }: Subscription): Payment | undefined =>
+  payments.flatMap((id) => state.payments.get(id) ?? []).findLast(({ status }) => status !== 'processor_declined');
 
-/** Gives a payment back once; the gateway has no webhook for it. */
+/** Refunds or voids a payment. Braintree does not send a webhook for it. */
 function refundPayment(context: ResponseContext, payment: Payment | undefined): void {
   reversePayment(context, requirePaid(payment));
 }
 
-/** The customer's bank takes the payment back, after a dispute that the merchant lost. */
+/** Opens a dispute that the merchant loses. */
 function disputePayment(context: ResponseContext, payment: Payment | undefined): void {
   const paid = requirePaid(payment);
   const disputed = { ...paid, dispute: { id: generateId(16), openedAt: context.now() } };
-  context.books.payments.set(paid.id, disputed);
+  context.state.payments.set(paid.id, disputed);
   emitDisputeWebhook(context, disputed, 'open');
   emitDisputeWebhook(context, disputed, 'lost');
 }
 
 function requirePaid(payment: Payment | undefined): Payment {
   if (!payment || payment.status === 'voided' || payment.refundIds.length > 0 || payment.dispute) {
-    throw controlError(422, 'There is no payment to give back.');
+    throw controlError(422, 'A payment that can be reversed is not found.');
   }
   return payment;
 }

@@ -15,10 +15,10 @@ import {
 } from './vault.ts';
 import { getStatus, toPaymentView } from './views.ts';
 
-type Respond = (context: ResponseContext, asked: { readonly id: string; readonly body: unknown }) => HttpResponse;
+type Respond = (context: ResponseContext, request: { readonly id: string; readonly body: unknown }) => HttpResponse;
 
 const routes: readonly (readonly [method: string, path: RegExp, respond: Respond])[] = [
-  ['POST', /^client_token$/, (context, { body }) => clientToken(context, body)],
+  ['POST', /^client_token$/, (context, { body }) => generateClientToken(context, body)],
   ['POST', /^transactions$/, (context, { body }) => createTransaction(context, body)],
   ['POST', /^transactions\/advanced_search_ids$/, (context, { body }) => searchIds(context, body)],
   ['GET', /^transactions\/([\w-]+)$/, (context, { id }) => findPayment(context, id)],
@@ -28,19 +28,19 @@ const routes: readonly (readonly [method: string, path: RegExp, respond: Respond
   [
     'GET',
     /^customers\/([\w-]+)$/,
-    ({ books }, { id }) => (books.customers.has(id) ? xmlResponse(200, 'customer', { id }) : emptyResponse(404)),
+    ({ state }, { id }) => (state.customers.has(id) ? xmlResponse(200, 'customer', { id }) : emptyResponse(404)),
   ],
   ['POST', /^payment_methods$/, (context, { body }) => createPaymentMethod(context, body)],
   ['GET', /^payment_methods\/any\/([\w-]+)$/, (context, { id }) => findPaymentMethod(context, id)],
   ['POST', /^subscriptions$/, (context, { body }) => createSubscription(context, body)],
   ['GET', /^subscriptions\/([\w-]+)$/, (context, { id }) => findSubscription(context, id)],
   ['PUT', /^subscriptions\/([\w-]+)\/cancel$/, (context, { id }) => handleCancel(context, id)],
-  ['GET', /^plans$/, (context) => plans(context)],
+  ['GET', /^plans$/, (context) => listPlans(context)],
 ];
 
-/** Answers a call of the gateway's API. */
+/** Handles a request to the gateway API. */
 export function handleCall(context: ResponseContext, { method, path, headers, body }: StoreHttpRequest): HttpResponse {
-  const { merchantId, publicKey, privateKey } = context.books;
+  const { merchantId, publicKey, privateKey } = context.state;
   const expected = `Basic ${Buffer.from(`${publicKey}:${privateKey}`).toString('base64')}`;
   const prefix = `/merchants/${merchantId}/`;
   if (headers.authorization !== expected) return emptyResponse(401);
@@ -63,40 +63,40 @@ function respondOrFail(respond: () => HttpResponse): HttpResponse {
 
 const parseJson = (body: Buffer): unknown => (body.length === 0 ? {} : JSON.parse(body.toString('utf8')));
 
-function clientToken({ books }: ResponseContext, body: unknown): HttpResponse {
-  const Wanted = v.object({ client_token: v.object({ customer_id: v.optional(v.string()) }) });
-  const { customer_id: id } = v.parse(Wanted, body).client_token;
-  if (id !== undefined && !books.customers.has(id)) {
+function generateClientToken({ state }: ResponseContext, body: unknown): HttpResponse {
+  const Request = v.object({ client_token: v.object({ customer_id: v.optional(v.string()) }) });
+  const { customer_id: id } = v.parse(Request, body).client_token;
+  if (id !== undefined && !state.customers.has(id)) {
     const message = 'Customer specified by customer_id does not exist';
     return validationErrorResponse('client-token', { code: '92804', attribute: 'customer_id', message });
   }
   const content = {
     version: 2,
     environment: 'sandbox',
-    merchantId: books.merchantId,
+    merchantId: state.merchantId,
     authorizationFingerprint: generateId(40),
   };
   return xmlResponse(201, 'client-token', { value: Buffer.from(JSON.stringify(content)).toString('base64') });
 }
 
-function reverseTransaction(context: ResponseContext, id: string, how: 'void' | 'refund'): HttpResponse {
-  const payment = context.books.payments.get(id);
+function reverseTransaction(context: ResponseContext, id: string, operation: 'void' | 'refund'): HttpResponse {
+  const payment = context.state.payments.get(id);
   if (!payment) return emptyResponse(404);
   const isSettled = getStatus(payment, context.now()) === 'settled';
-  if (payment.status === 'voided' || payment.refundIds.length > 0 || isSettled !== (how === 'refund')) {
+  if (payment.status === 'voided' || payment.refundIds.length > 0 || isSettled !== (operation === 'refund')) {
     const [code, message] =
-      how === 'void'
+      operation === 'void'
         ? ['91504', 'Transaction can only be voided if status is authorized or submitted_for_settlement.']
         : ['91506', 'Cannot refund a transaction unless it is settled.'];
     return validationErrorResponse('transaction', { code, attribute: 'base', message });
   }
-  const changed = reversePayment(context, payment);
-  const shown = context.books.payments.get(changed.refundIds[0] ?? '') ?? changed;
-  return xmlResponse(200, 'transaction', toPaymentView(shown, context.now()));
+  const reversed = reversePayment(context, payment);
+  const result = context.state.payments.get(reversed.refundIds[0] ?? '') ?? reversed;
+  return xmlResponse(200, 'transaction', toPaymentView(result, context.now()));
 }
 
 function handleCancel(context: ResponseContext, id: string): HttpResponse {
-  const subscription = context.books.subscriptions.get(id);
+  const subscription = context.state.subscriptions.get(id);
   if (!subscription) return emptyResponse(404);
   if (subscription.status === 'Canceled' || subscription.status === 'Expired') {
     return validationErrorResponse('subscription', {
@@ -109,11 +109,11 @@ function handleCancel(context: ResponseContext, id: string): HttpResponse {
   return findSubscription(context, id);
 }
 
-const plans = ({ books }: ResponseContext): HttpResponse =>
+const listPlans = ({ state }: ResponseContext): HttpResponse =>
   xmlResponse(
     200,
     'plans',
-    [...books.products.values()]
+    [...state.products.values()]
       .filter(({ period }) => period !== undefined)
       .map((plan) => ({ id: plan.productId, price: formatAmount(plan), currencyIsoCode: plan.currency ?? 'USD' })),
   );

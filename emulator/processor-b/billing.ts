@@ -5,9 +5,9 @@ import { getNextBillingTime } from './views.ts';
 
 const approvedResponse = { code: '1000', text: 'Approved' };
 
-/** Enters a payment in the books. */
+/** Saves a payment. The default is an approved sale that is submitted for settlement. */
 export function savePayment(
-  { books, now }: ResponseContext,
+  { state, now }: ResponseContext,
   details: Pick<Payment, 'amount' | 'currency'> & Partial<Payment>,
 ): Payment {
   const at = now();
@@ -21,11 +21,11 @@ export function savePayment(
     response: approvedResponse,
     ...details,
   };
-  books.payments.set(payment.id, payment);
+  state.payments.set(payment.id, payment);
   return payment;
 }
 
-/** Takes the payment that is due and begins its period. */
+/** Bills a subscription successfully and starts its next period. */
 export function billSubscription(
   context: ResponseContext,
   subscription: Subscription,
@@ -41,16 +41,17 @@ export function billSubscription(
     updatedAt: at,
   });
   const paid = withStatus(subscription, 'Active', at);
-  context.books.subscriptions.set(id, { ...paid, cycles: cycles + 1, payments: [...paid.payments, paymentId] });
-  // What began with a trial is active from the start: the gateway never says that it went active.
+  context.state.subscriptions.set(id, { ...paid, cycles: cycles + 1, payments: [...paid.payments, paymentId] });
+  // A subscription with a trial is active from its start, so Braintree does not send subscription_went_active for it.
+  // https://developer.paypal.com/braintree/docs/reference/general/webhooks/subscription/node
   if (cycles === 0 && isTrial) emitSubscriptionWebhook(context, 'subscription_trial_ended', { id, at });
   if (status === 'Past Due' || (cycles === 0 && !isTrial))
     emitSubscriptionWebhook(context, 'subscription_went_active', { id, at });
   emitSubscriptionWebhook(context, 'subscription_charged_successfully', { id, at });
-  return context.books.subscriptions.get(id) ?? paid;
+  return context.state.subscriptions.get(id) ?? paid;
 }
 
-/** The subscription in another state from `at` on. */
+/** Copies a subscription with another status from `at` on. */
 export const withStatus = (subscription: Subscription, status: Subscription['status'], at: number): Subscription => ({
   ...subscription,
   status,
@@ -61,6 +62,6 @@ export const withStatus = (subscription: Subscription, status: Subscription['sta
       : [{ status, timestamp: at }, ...subscription.history],
 });
 
-/** When a subscription is billed by itself. */
+/** Returns the time of the next automatic renewal. */
 export const getNextDueTime = (subscription: Subscription): number | undefined =>
   subscription.autoRenew && subscription.status === 'Active' ? getNextBillingTime(subscription) : undefined;

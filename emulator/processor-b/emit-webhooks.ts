@@ -8,32 +8,36 @@ interface WebhookSubject {
   readonly at: number;
 }
 
-/** Tells of a subscription as it is now. */
-export function emitSubscriptionWebhook(context: ResponseContext, kind: string, { id, ...told }: WebhookSubject): void {
-  // A renewal that is asked for early bills the coming period, but is told of now.
-  const at = Math.min(told.at, context.now());
-  const subscription = context.books.subscriptions.get(id);
-  if (subscription === undefined) throw new Error(`There is no subscription ${id}`);
-  const subject = { subscription: toSubscriptionView(context.books, subscription, at) };
-  context.tell({ purchaseId: id, at, native: buildWebhook(kind, at, subject) });
+/** Emits a webhook with the current state of a subscription. */
+export function emitSubscriptionWebhook(
+  context: ResponseContext,
+  kind: string,
+  { id, ...subject }: WebhookSubject,
+): void {
+  // A `renew` action before the end of the period bills the next period, but its webhook occurs now.
+  const at = Math.min(subject.at, context.now());
+  const subscription = context.state.subscriptions.get(id);
+  if (subscription === undefined) throw new Error(`Subscription ${id} is not found`);
+  const content = { subscription: toSubscriptionView(context.state, subscription, at) };
+  context.emitNotification({ purchaseId: id, at, native: buildWebhook(kind, at, content) });
 }
 
-/** Tells of the dispute of a payment, in one of its states. */
+/** Emits a webhook for the dispute of a payment. */
 export function emitDisputeWebhook(context: ResponseContext, payment: Payment, status: 'open' | 'lost'): void {
   const at = context.now();
   const subject = { dispute: toDisputeView(payment, status) };
   const purchaseId = payment.subscriptionId ?? payment.id;
-  context.tell({
+  context.emitNotification({
     purchaseId,
     at,
     native: buildWebhook(`dispute_${status === 'open' ? 'opened' : status}`, at, subject),
   });
 }
 
-/** Tells of nothing, as the merchant wants it who tries a webhook. */
+/** Emits the `check` webhook, which merchants send to test their endpoint. */
 export function emitCheckWebhook(context: ResponseContext, purchaseId: string): void {
   const at = context.now();
-  context.tell({ purchaseId, at, native: buildWebhook('check', at, { check: true }) });
+  context.emitNotification({ purchaseId, at, native: buildWebhook('check', at, { check: true }) });
 }
 
 const buildWebhook = (kind: string, at: number, subject: XmlValue): Readonly<Record<string, XmlValue>> => ({

@@ -3,27 +3,27 @@ import type { StoreNotification } from '../emulated-store.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import type { Payment, PaymentMethod, PendingOrder, SavedState, Subscription } from './records.ts';
 
-/** The merchant's books at the gateway. */
+/** Credentials and stored objects of a merchant. */
 export interface MerchantState {
   readonly merchantId: string;
   readonly publicKey: string;
   readonly privateKey: string;
-  /** By product; a plan has the name of its product. */
+  /** Products by id. The plan of a subscription product has the same id. */
   readonly products: Map<string, PurchaseOrder>;
   readonly customers: Set<string>;
   readonly methods: Map<string, PaymentMethod>;
   readonly payments: Map<string, Payment>;
   readonly subscriptions: Map<string, Subscription>;
-  /** By nonce. */
+  /** Orders by nonce. */
   readonly pendingOrders: Map<string, PendingOrder>;
   readonly usedNonces: Set<string>;
 }
 
-/** What the books are made from at each call. */
+/** State, clock and webhook output of a request. */
 export interface ResponseContext {
-  readonly books: MerchantState;
+  readonly state: MerchantState;
   readonly now: () => number;
-  readonly tell: (message: StoreNotification) => void;
+  readonly emitNotification: (message: StoreNotification) => void;
 }
 
 const defaultProducts: readonly PurchaseOrder[] = [
@@ -35,7 +35,7 @@ const defaultProducts: readonly PurchaseOrder[] = [
   { productId: 'premium', type: 'paid subscription', priceMicros: 4_990_000, currency: 'USD', period: 'P1M' },
 ];
 
-/** The books as they were saved, or those of a new merchant. */
+/** Restores a saved state, or creates the state of a new merchant. */
 export function createState(saved?: SavedState): MerchantState {
   return {
     merchantId: saved?.merchantId ?? generateId(16),
@@ -46,31 +46,31 @@ export function createState(saved?: SavedState): MerchantState {
     methods: new Map(saved?.methods),
     payments: new Map(saved?.payments),
     subscriptions: new Map(saved?.subscriptions),
-    pendingOrders: new Map(saved?.wishes),
+    pendingOrders: new Map(saved?.pendingOrders),
     usedNonces: new Set(saved?.usedNonces),
   };
 }
 
-/** The books as JSON. */
-export const toSavedState = ({ merchantId, publicKey, privateKey, ...books }: MerchantState): SavedState => ({
+/** Converts the state to JSON. */
+export const toSavedState = ({ merchantId, publicKey, privateKey, ...state }: MerchantState): SavedState => ({
   merchantId,
   publicKey,
   privateKey,
-  products: [...books.products],
-  customers: [...books.customers],
-  methods: [...books.methods],
-  payments: [...books.payments],
-  subscriptions: [...books.subscriptions],
-  wishes: [...books.pendingOrders],
-  usedNonces: [...books.usedNonces],
+  products: [...state.products],
+  customers: [...state.customers],
+  methods: [...state.methods],
+  payments: [...state.payments],
+  subscriptions: [...state.subscriptions],
+  pendingOrders: [...state.pendingOrders],
+  usedNonces: [...state.usedNonces],
 });
 
 const letters = 'bcdfghjkmnpqrstvwxyz23456789';
 
-/** A random id of the gateway's kind. */
+/** Generates an id in the format of Braintree. */
 export const generateId = (length: number): string =>
   [...randomBytes(length)].map((byte) => letters[byte % letters.length]).join('');
 
-/** Micros as the gateway writes amounts. */
+/** Formats micros as Braintree's decimal amount. */
 export const formatAmount = ({ priceMicros = 4_990_000 }: Pick<PurchaseOrder, 'priceMicros'>): string =>
   (priceMicros / 1_000_000).toFixed(2);

@@ -1,6 +1,6 @@
 import type { MerchantState } from './merchant-state.ts';
 
-/** What paying with a nonce comes to: the gateway's validation error, a decline, a rejection, or nothing of these. */
+/** Outcome of a charge: a validation error, a processor decline, a gateway rejection, or success if all are missing. */
 export interface NonceVerdict {
   readonly problem?: { readonly code: string; readonly message: string };
   readonly response?: { readonly code: string; readonly text: string };
@@ -11,7 +11,7 @@ const unknownProblem = { code: '91565', message: 'Unknown or expired payment_met
 const consumedProblem = { code: '91564', message: 'Cannot use a payment_method_nonce more than once.' };
 const doNotHonor = { code: '2000', text: 'Do Not Honor' };
 
-/** The verdict on a nonce: one of this emulator, or one of the gateway's well-known test nonces. */
+/** Checks a nonce of this emulator or a documented test nonce of Braintree. */
 export function checkNonce({ pendingOrders, usedNonces }: MerchantState, nonce: string): NonceVerdict {
   if (nonce === 'fake-consumed-nonce' || usedNonces.has(nonce)) return { problem: consumedProblem };
   if (/^fake-processor-declined-[\w-]+-nonce$/.test(nonce)) return { response: doNotHonor };
@@ -20,7 +20,7 @@ export function checkNonce({ pendingOrders, usedNonces }: MerchantState, nonce: 
   return pendingOrders.has(nonce) || /^fake-valid-(?:[\w-]+-)?nonce$/.test(nonce) ? {} : { problem: unknownProblem };
 }
 
-/** Test nonces may be used again, others only once. */
+/** Marks a nonce as used. Test nonces can be reused. */
 export function consumeNonce({ usedNonces }: MerchantState, nonce: string): void {
   if (!nonce.startsWith('fake-')) usedNonces.add(nonce);
 }

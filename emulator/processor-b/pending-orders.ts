@@ -6,11 +6,11 @@ import { generateId, type MerchantState, type ResponseContext } from './merchant
 import type { Payment, PendingOrder, Subscription } from './records.ts';
 import { getStatus } from './views.ts';
 
-/** Nothing is bought until the nonce is validated: the wish has the nonce's name and then shows what was bought. */
+/** Creates a nonce for an order. The purchase is created when a client validates the nonce. Returns the nonce. */
 export function createPendingOrder({ products, pendingOrders }: MerchantState, order: PurchaseOrder): string {
   const period = order.period ?? products.get(order.productId)?.period ?? 'P1M';
   const isPlan = order.type === 'paid subscription';
-  if (isPlan && !/^P\d+[MY]$/.test(period)) throw controlError(422, 'processor_b bills plans by the month.');
+  if (isPlan && !/^P\d+[MY]$/.test(period)) throw controlError(422, 'period must be in months or years.');
   const priced = { priceMicros: 4_990_000, currency: 'USD', ...products.get(order.productId), ...order };
   const { applicationUsername: _user, trial: _trial, autoRenew: _renew, form: _form, ...product } = priced;
   products.set(order.productId, { ...product, ...(isPlan && { period }) });
@@ -19,11 +19,11 @@ export function createPendingOrder({ products, pendingOrders }: MerchantState, o
   return nonce;
 }
 
-/** The wish of a nonce, which must be known. */
+/** Returns the pending order of a nonce. Throws 404 if it is unknown. */
 export function requirePendingOrder({ pendingOrders }: MerchantState, nonce: string): PendingOrder {
-  const found = pendingOrders.get(nonce);
-  if (!found) throw controlError(404, `There is no purchase ${nonce}.`);
-  return found;
+  const order = pendingOrders.get(nonce);
+  if (!order) throw controlError(404, `Purchase ${nonce} is not found.`);
+  return order;
 }
 
 interface NoncePurchase {
@@ -31,23 +31,23 @@ interface NoncePurchase {
   readonly subscription?: Subscription;
 }
 
-/** What was bought with the nonce of a wish. */
+/** Finds the payment or subscription that the nonce of a pending order paid for. */
 export function findPurchaseOfNonce(
   { payments, methods, subscriptions }: MerchantState,
   { nonce }: PendingOrder,
 ): NoncePurchase {
-  const payment = [...payments.values()].find((one) => one.nonce === nonce);
-  const method = [...methods.values()].find((one) => one.nonce === nonce);
-  const subscription = [...subscriptions.values()].find((one) => one.token === method?.token);
+  const payment = [...payments.values()].find((record) => record.nonce === nonce);
+  const method = [...methods.values()].find((record) => record.nonce === nonce);
+  const subscription = [...subscriptions.values()].find(({ token }) => token === method?.token);
   return { ...(payment && { payment }), ...(subscription && { subscription }) };
 }
 
-/** A wish, or what was bought, as the control API shows it. */
-export function toPurchaseSummary({ books, now }: ResponseContext, asked: PendingOrder): PurchaseSummary {
-  const { payment, subscription } = findPurchaseOfNonce(books, asked);
-  const { productId, type, applicationUsername } = asked.order;
+/** Creates the summary of a pending order and its purchase for the control API. */
+export function toPurchaseSummary({ state, now }: ResponseContext, pendingOrder: PendingOrder): PurchaseSummary {
+  const { payment, subscription } = findPurchaseOfNonce(state, pendingOrder);
+  const { productId, type, applicationUsername } = pendingOrder.order;
   return {
-    id: asked.nonce,
+    id: pendingOrder.nonce,
     productId,
     type,
     state: subscription?.status ?? (payment ? getStatus(payment, now()) : 'nonce'),
@@ -57,13 +57,13 @@ export function toPurchaseSummary({ books, now }: ResponseContext, asked: Pendin
   };
 }
 
-/** The body that a client posts to have the nonce validated. */
+/** Builds the validation request of a client. */
 export function buildValidateBody({ nonce, order }: PendingOrder, form = 'neutral'): Readonly<Record<string, unknown>> {
-  if (form !== 'neutral' && form !== 'brand') throw controlError(400, 'form: expected one of neutral, brand.');
+  if (form !== 'neutral' && form !== 'brand') throw controlError(400, 'form must be one of neutral, brand.');
   const { productId, type, priceMicros, currency, applicationUsername } = order;
   return {
     id: productId,
-    // The client that exists today calls all that it sells through this processor a consumable.
+    // Existing clients send `consumable` for every product.
     type: form === 'brand' ? 'consumable' : type,
     priceMicros,
     currency,

@@ -17,7 +17,11 @@ import { type PendingOrder, SavedState } from './records.ts';
 import { emptyResponse } from './responses.ts';
 import { toOutgoingNotification } from './webhook.ts';
 
-/** Braintree: the gateway's API, its webhook kinds, and nonces as a client's form makes them. */
+/**
+ * Braintree: the gateway API, its webhooks, and nonces of the client SDK.
+ *
+ * @see https://developer.paypal.com/braintree/docs/reference/overview
+ */
 export const processorB: StoreDefinition = {
   platform: 'processor_b',
   aliases: ['braintree'],
@@ -26,73 +30,69 @@ export const processorB: StoreDefinition = {
 };
 
 async function openProcessorB({ now, savedState, emitNotification }: EmulatedStoreContext): Promise<EmulatedStore> {
-  const books = createState(savedState === undefined ? undefined : v.parse(SavedState, savedState));
-  const context: ResponseContext = {
-    books,
-    now,
-    tell: emitNotification,
-  };
-  const settings = toSettings(books);
-  const wishes = (): PurchaseSummary[] =>
-    [...books.pendingOrders.values()].map((wish) => toPurchaseSummary(context, wish));
+  const state = createState(savedState === undefined ? undefined : v.parse(SavedState, savedState));
+  const context: ResponseContext = { state, now, emitNotification };
+  const settings = toSettings(state);
+  const listPurchases = (): PurchaseSummary[] =>
+    [...state.pendingOrders.values()].map((order) => toPurchaseSummary(context, order));
   const findPurchase = (id: string): PurchaseSummary | undefined =>
-    wishes().find((one) => one.id === id || one.purchaseId === id);
+    listPurchases().find((purchase) => purchase.id === id || purchase.purchaseId === id);
   return {
     settings,
     handleCall: (call) => handleCall(context, call),
     faultResponses: { down: () => emptyResponse(503), 'rate-limited': () => emptyResponse(429) },
     placeOrder: (order) => {
-      const nonce = createPendingOrder(books, order);
-      // Whoever holds the settings sees what is new for sale.
-      Object.assign(settings.catalogue as object, toCatalogue(books));
+      const nonce = createPendingOrder(state, order);
+      // Callers keep a reference to the settings, so a new product is added in place.
+      Object.assign(settings.catalogue as object, toCatalogue(state));
       return nonce;
     },
-    actions: actionsOn(context, (id) => requirePendingOrder(books, String(findPurchase(id)?.id))),
+    actions: createActions(context, (id) => requirePendingOrder(state, String(findPurchase(id)?.id))),
     findPurchase,
-    toOutgoingNotification: (message) => toOutgoingNotification(books, message),
-    validateBody: (id, form) => buildValidateBody(requirePendingOrder(books, String(findPurchase(id)?.id)), form),
-    products: () => [...books.products.values()],
-    purchases: wishes,
+    toOutgoingNotification: (message) => toOutgoingNotification(state, message),
+    validateBody: (id, form) => buildValidateBody(requirePendingOrder(state, String(findPurchase(id)?.id)), form),
+    products: () => [...state.products.values()],
+    purchases: listPurchases,
     advanceTo: (until) =>
       runDue(
         {
-          items: () => books.subscriptions.values(),
+          items: () => state.subscriptions.values(),
           dueAt: getNextDueTime,
           run: (due, at) => billSubscription(context, due, at),
         },
         until,
       ),
-    toSavedState: () => toSavedState(books),
+    toSavedState: () => toSavedState(state),
   };
 }
 
-function actionsOn(context: ResponseContext, wishOf: (id: string) => PendingOrder): EmulatedStore['actions'] {
+function createActions(context: ResponseContext, getOrder: (id: string) => PendingOrder): EmulatedStore['actions'] {
   const names = Object.keys(subscriptionActions);
   return Object.fromEntries(
     names.map((name) => [
       name,
       (id: string): string => {
-        const asked = wishOf(id);
-        const { payment, subscription } = findPurchaseOfNonce(context.books, asked);
-        if (!payment && !subscription) throw controlError(422, 'Nothing is bought until the nonce is validated.');
+        const order = getOrder(id);
+        const { payment, subscription } = findPurchaseOfNonce(context.state, order);
+        if (!payment && !subscription) throw controlError(422, 'The nonce must be validated first.');
         if (subscription) subscriptionActions[name]?.(context, subscription);
         else if (payment) {
-          const act = paymentActions[name];
-          if (act === undefined) throw controlError(422, `A single payment does not know ${name}.`);
-          act(context, payment);
+          const action = paymentActions[name];
+          if (action === undefined) throw controlError(422, `A one-time payment does not support ${name}.`);
+          action(context, payment);
         }
-        return asked.nonce;
+        return order.nonce;
       },
     ]),
   );
 }
 
-const toSettings = (books: MerchantState): EmulatedStore['settings'] => ({
-  merchantId: books.merchantId,
-  publicKey: books.publicKey,
-  privateKey: books.privateKey,
+const toSettings = (state: MerchantState): EmulatedStore['settings'] => ({
+  merchantId: state.merchantId,
+  publicKey: state.publicKey,
+  privateKey: state.privateKey,
   environment: 'sandbox',
-  catalogue: toCatalogue(books),
+  catalogue: toCatalogue(state),
 });
 
 const toCatalogue = ({ products }: MerchantState): Readonly<Record<string, object>> =>

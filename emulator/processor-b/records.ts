@@ -3,7 +3,7 @@ import { PurchaseOrder } from '../purchase-order.ts';
 
 const History = v.array(v.object({ status: v.string(), timestamp: v.number() }));
 
-/** A payment, or with type `credit` a refund of one. */
+/** A payment, or a refund if its type is `credit`. */
 export const Payment = v.object({
   id: v.string(),
   type: v.picklist(['sale', 'credit']),
@@ -20,13 +20,13 @@ export const Payment = v.object({
   refundIds: v.array(v.string()),
   refundedId: v.exactOptional(v.string()),
   rejection: v.exactOptional(v.string()),
-  /** The dispute that the customer's bank decided for the customer. */
+  /** A dispute that the merchant lost. */
   dispute: v.exactOptional(v.object({ id: v.string(), openedAt: v.number() })),
   response: v.object({ code: v.string(), text: v.string() }),
 });
 export type Payment = v.InferOutput<typeof Payment>;
 
-/** A subscription; its next payment is due `cycles` periods after its first. */
+/** A subscription. Its next payment is due `cycles` periods after `firstBilling`. */
 export const Subscription = v.object({
   id: v.string(),
   planId: v.string(),
@@ -48,7 +48,7 @@ export const Subscription = v.object({
 });
 export type Subscription = v.InferOutput<typeof Subscription>;
 
-/** What a client is about to have validated: the order that a nonce was made for. */
+/** The order of a nonce that a client can validate. */
 export const PendingOrder = v.object({ nonce: v.string(), order: PurchaseOrder });
 export type PendingOrder = v.InferOutput<typeof PendingOrder>;
 
@@ -56,7 +56,7 @@ export type PendingOrder = v.InferOutput<typeof PendingOrder>;
 export const PaymentMethod = v.object({ token: v.string(), customerId: v.string(), nonce: v.string() });
 export type PaymentMethod = v.InferOutput<typeof PaymentMethod>;
 
-/** All that the gateway knows of its merchant. */
+/** `MerchantState` as JSON. */
 export const SavedState = v.object({
   merchantId: v.string(),
   publicKey: v.string(),
@@ -66,7 +66,7 @@ export const SavedState = v.object({
   methods: v.array(v.tuple([v.string(), PaymentMethod])),
   payments: v.array(v.tuple([v.string(), Payment])),
   subscriptions: v.array(v.tuple([v.string(), Subscription])),
-  wishes: v.array(v.tuple([v.string(), PendingOrder])),
+  pendingOrders: v.array(v.tuple([v.string(), PendingOrder])),
   usedNonces: v.array(v.string()),
 });
 export type SavedState = v.InferOutput<typeof SavedState>;

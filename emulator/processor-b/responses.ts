@@ -1,14 +1,14 @@
 import type { HttpResponse } from '../http-messages.ts';
 import { toXmlDocument, type XmlValue } from './xml.ts';
 
-/** An answer in XML. */
+/** Creates an XML response. */
 export const xmlResponse = (status: number, name: string, value: XmlValue): HttpResponse => ({
   status,
   headers: { 'content-type': 'application/xml; charset=utf-8' },
   body: toXmlDocument(name, value),
 });
 
-/** An answer without content, as the gateway gives to what it does not know or allow. */
+/** Creates a response without content, as Braintree returns for unknown ids and unauthorized requests. */
 export const emptyResponse = (status: number): HttpResponse => ({
   status,
   headers: { 'content-type': 'application/xml' },
@@ -21,13 +21,13 @@ interface ValidationProblem {
   readonly message: string;
 }
 
-/** A refusal because of the parameters. */
+/** Creates the response for invalid parameters. */
 export const validationErrorResponse = (object: string, problem: ValidationProblem): HttpResponse =>
   xmlResponse(422, 'api-error-response', {
     errors: { errors: [], [object]: { errors: [{ ...problem }] } },
     message: problem.message,
   });
 
-/** A refusal of a payment, which the gateway keeps. */
+/** Creates the response for a declined payment, which contains the stored transaction. */
 export const declinedResponse = (message: string, transaction: XmlValue): HttpResponse =>
   xmlResponse(422, 'api-error-response', { errors: { errors: [] }, message, transaction });

@@ -4,13 +4,15 @@ import type { ResponseContext } from './merchant-state.ts';
 import type { Payment } from './records.ts';
 import { xmlResponse } from './responses.ts';
 
-/** Moments from and to which a search looks, as the official client writes them. */
-const Moment = v.pipe(
+/** A timestamp in the format of the official client. */
+const Timestamp = v.pipe(
   v.string(),
   v.transform((text) => Date.parse(text)),
   v.number(),
 );
-const Range = v.optional(v.object({ is: v.optional(Moment), min: v.optional(Moment), max: v.optional(Moment) }));
+const Range = v.optional(
+  v.object({ is: v.optional(Timestamp), min: v.optional(Timestamp), max: v.optional(Timestamp) }),
+);
 
 const Search = v.object({
   search: v.strictObject({
@@ -23,10 +25,10 @@ const Search = v.object({
 });
 type Search = v.InferOutput<typeof Search>['search'];
 
-/** `POST /transactions/advanced_search_ids`: the ids of the payments that fit all criteria, the newest first. */
-export function searchIds({ books }: ResponseContext, body: unknown): HttpResponse {
+/** `POST /transactions/advanced_search_ids`: returns the ids of the transactions that match all criteria, newest first. */
+export function searchIds({ state }: ResponseContext, body: unknown): HttpResponse {
   const { search } = v.parse(Search, body);
-  const payments = [...books.payments.values()].filter((payment) => matchesSearch(payment, search)).reverse();
+  const payments = [...state.payments.values()].filter((payment) => matchesSearch(payment, search)).reverse();
   return xmlResponse(200, 'search-results', { pageSize: 50, ids: payments.map(({ id }) => id) });
 }
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { secondMs } from '../calendar.ts';
 import type { HttpResponse } from '../http-messages.ts';
 import { savePayment } from './billing.ts';
 import { generateId, type ResponseContext } from './merchant-state.ts';
@@ -18,7 +19,8 @@ const Sale = v.object({
 });
 type Sale = v.InferOutput<typeof Sale>;
 
-const duplicateWindowMs = 30_000;
+/** @see https://developer.paypal.com/braintree/articles/control-panel/transactions/duplicate-checking */
+const duplicateWindowMs = 30 * secondMs;
 
 /** `POST /transactions`. */
 export function createTransaction(context: ResponseContext, body: unknown): HttpResponse {
@@ -31,45 +33,48 @@ export function createTransaction(context: ResponseContext, body: unknown): Http
     });
   }
   const { transaction: sale } = result.output;
-  const { books, now } = context;
-  const again = [...books.payments.values()].find((one) => one.requestKey && one.requestKey === sale.api_request_key);
-  if (again) return xmlResponse(201, 'transaction', toPaymentView(again, now()));
-  if (sale.customer_id !== undefined && !books.customers.has(sale.customer_id)) {
+  const { state, now } = context;
+  const existing = [...state.payments.values()].find(
+    ({ requestKey }) => requestKey !== undefined && requestKey === sale.api_request_key,
+  );
+  if (existing) return xmlResponse(201, 'transaction', toPaymentView(existing, now()));
+  if (sale.customer_id !== undefined && !state.customers.has(sale.customer_id)) {
     return validationErrorResponse('transaction', {
       code: '91510',
       attribute: 'customer_id',
       message: 'Customer ID is invalid.',
     });
   }
-  const { problem, ...verdict } = checkNonce(books, sale.payment_method_nonce);
+  const { problem, ...verdict } = checkNonce(state, sale.payment_method_nonce);
   if (problem) return validationErrorResponse('transaction', { ...problem, attribute: 'payment_method_nonce' });
-  consumeNonce(books, sale.payment_method_nonce);
-  return settledSale(context, sale, isDuplicate(context, sale) ? { rejection: 'duplicate' } : verdict);
+  consumeNonce(state, sale.payment_method_nonce);
+  return processSale(context, sale, isDuplicate(context, sale) ? { rejection: 'duplicate' } : verdict);
 }
 
-function isDuplicate({ books, now }: ResponseContext, { order_id, amount, customer_id }: Sale): boolean {
-  return [...books.payments.values()].some(
-    (one) =>
+function isDuplicate({ state, now }: ResponseContext, { order_id, amount, customer_id }: Sale): boolean {
+  return [...state.payments.values()].some(
+    (payment) =>
       order_id !== undefined &&
-      one.orderId === order_id &&
-      one.amount === amount &&
-      one.customerId === customer_id &&
-      now() - one.createdAt < duplicateWindowMs,
+      payment.orderId === order_id &&
+      payment.amount === amount &&
+      payment.customerId === customer_id &&
+      now() - payment.createdAt < duplicateWindowMs,
   );
 }
 
-function settledSale(
+function processSale(
   context: ResponseContext,
   sale: Sale,
   verdict: Pick<Payment, 'rejection'> & Partial<Payment>,
 ): HttpResponse {
-  const { books, now } = context;
+  const { state, now } = context;
   const customerId = sale.customer_id ?? generateId(10);
-  books.customers.add(customerId);
+  state.customers.add(customerId);
   const amount = Number(sale.amount);
-  const byAmount = amount >= 2_000 && amount < 3_000 && { code: String(Math.floor(amount)), text: 'Do Not Honor' };
-  const response = verdict.response ?? (byAmount || undefined);
-  const order = books.pendingOrders.get(sale.payment_method_nonce)?.order;
+  const amountResponse = amount >= 2_000 &&
+    amount < 3_000 && { code: String(Math.floor(amount)), text: 'Do Not Honor' };
+  const response = verdict.response ?? (amountResponse || undefined);
+  const order = state.pendingOrders.get(sale.payment_method_nonce)?.order;
   const payment = savePayment(context, {
     amount: sale.amount,
     currency: order?.currency ?? 'USD',
@@ -93,24 +98,24 @@ function toStatus({ options }: Sale, rejection: string | undefined, response: ob
 }
 
 /** `GET /transactions/{id}`. */
-export function findPayment({ books, now }: ResponseContext, id: string): HttpResponse {
-  const payment = books.payments.get(id);
+export function findPayment({ state, now }: ResponseContext, id: string): HttpResponse {
+  const payment = state.payments.get(id);
   return payment ? xmlResponse(200, 'transaction', toPaymentView(payment, now())) : emptyResponse(404);
 }
 
-/** Gives a payment back: voids it before it settles, refunds it after. */
+/** Reverses a payment: voids it before settlement, refunds it afterwards. */
 export function reversePayment(context: ResponseContext, payment: Payment): Payment {
-  const { books, now } = context;
+  const { state, now } = context;
   const at = now();
   const status = getStatus(payment, at);
   if (status !== 'settled') {
     const voided = { ...payment, status: 'voided', updatedAt: at };
-    books.payments.set(payment.id, voided);
+    state.payments.set(payment.id, voided);
     return voided;
   }
   const { amount, currency, customerId = '' } = payment;
   const refund = savePayment(context, { amount, currency, customerId, type: 'credit', refundedId: payment.id });
   const refunded = { ...payment, updatedAt: at, refundIds: [...payment.refundIds, refund.id] };
-  books.payments.set(payment.id, refunded);
+  state.payments.set(payment.id, refunded);
   return refunded;
 }

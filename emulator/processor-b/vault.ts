@@ -1,25 +1,25 @@
 import * as v from 'valibot';
-import { addPeriod, countDays } from '../calendar.ts';
+import { addPeriod, countDays, dayMs } from '../calendar.ts';
 import type { HttpResponse } from '../http-messages.ts';
 import { billSubscription } from './billing.ts';
 import { formatAmount, generateId, type ResponseContext } from './merchant-state.ts';
 import { checkNonce, consumeNonce } from './nonces.ts';
 import type { Subscription } from './records.ts';
 import { declinedResponse, emptyResponse, validationErrorResponse, xmlResponse } from './responses.ts';
-import { dayMs, toSubscriptionView } from './views.ts';
+import { toSubscriptionView } from './views.ts';
 
 /** `POST /customers`. */
-export function createCustomer({ books }: ResponseContext, body: unknown): HttpResponse {
+export function createCustomer({ state }: ResponseContext, body: unknown): HttpResponse {
   const { customer } = v.parse(v.object({ customer: v.object({ id: v.optional(v.string()) }) }), body);
   const id = customer.id ?? generateId(10);
-  if (books.customers.has(id)) {
+  if (state.customers.has(id)) {
     return validationErrorResponse('customer', {
       code: '91609',
       attribute: 'id',
       message: 'Customer ID has already been taken.',
     });
   }
-  books.customers.add(id);
+  state.customers.add(id);
   return xmlResponse(201, 'customer', { id });
 }
 
@@ -32,12 +32,12 @@ const NewMethod = v.object({
 });
 
 /** `POST /payment_methods`. */
-export function createPaymentMethod({ books }: ResponseContext, body: unknown): HttpResponse {
-  const { customer_id: customerId, payment_method_nonce: nonce, ...named } = v.parse(NewMethod, body).payment_method;
-  const { problem, rejection, response } = checkNonce(books, nonce);
+export function createPaymentMethod({ state }: ResponseContext, body: unknown): HttpResponse {
+  const { customer_id: customerId, payment_method_nonce: nonce, token } = v.parse(NewMethod, body).payment_method;
+  const { problem, rejection, response } = checkNonce(state, nonce);
   if (problem) return validationErrorResponse('credit-card', { ...problem, attribute: 'payment_method_nonce' });
-  if (!books.customers.has(customerId)) return emptyResponse(404);
-  consumeNonce(books, nonce);
+  if (!state.customers.has(customerId)) return emptyResponse(404);
+  consumeNonce(state, nonce);
   if (rejection || response) {
     const message = response?.text ?? `Gateway Rejected: ${rejection}`;
     return declinedResponse(message, {
@@ -46,14 +46,14 @@ export function createPaymentMethod({ books }: ResponseContext, body: unknown): 
       processorResponseText: message,
     });
   }
-  const method = { token: named.token ?? generateId(8), customerId, nonce };
-  books.methods.set(method.token, method);
+  const method = { token: token ?? generateId(8), customerId, nonce };
+  state.methods.set(method.token, method);
   return xmlResponse(201, 'credit-card', { token: method.token, customerId });
 }
 
 /** `GET /payment_methods/any/{token}`. */
-export function findPaymentMethod({ books }: ResponseContext, id: string): HttpResponse {
-  const method = books.methods.get(id);
+export function findPaymentMethod({ state }: ResponseContext, id: string): HttpResponse {
+  const method = state.methods.get(id);
   return method ? xmlResponse(200, 'credit-card', { token: id, customerId: method.customerId }) : emptyResponse(404);
 }
 
@@ -68,15 +68,15 @@ const NewSubscription = v.object({
 
 /** `POST /subscriptions`. */
 export function createSubscription(context: ResponseContext, body: unknown): HttpResponse {
-  const { books, now } = context;
+  const { state, now } = context;
   const {
     id = generateId(6),
     payment_method_token,
     plan_id: planId,
     price,
   } = v.parse(NewSubscription, body).subscription;
-  const plan = books.products.get(planId);
-  const method = books.methods.get(payment_method_token);
+  const plan = state.products.get(planId);
+  const method = state.methods.get(payment_method_token);
   if (!plan?.period)
     return validationErrorResponse('subscription', {
       code: '91904',
@@ -87,14 +87,14 @@ export function createSubscription(context: ResponseContext, body: unknown): Htt
     const message = 'Payment method token is invalid.';
     return validationErrorResponse('subscription', { code: '91903', attribute: 'payment_method_token', message });
   }
-  if (books.subscriptions.has(id)) {
+  if (state.subscriptions.has(id)) {
     return validationErrorResponse('subscription', {
       code: '81906',
       attribute: 'id',
       message: 'ID has already been taken.',
     });
   }
-  const order = books.pendingOrders.get(method.nonce)?.order ?? plan;
+  const order = state.pendingOrders.get(method.nonce)?.order ?? plan;
   const at = now();
   const trial = order.trial === true ? plan.period : order.trial || undefined;
   const subscription: Subscription = {
@@ -115,15 +115,15 @@ export function createSubscription(context: ResponseContext, body: unknown): Htt
     history: [{ status: 'Active', timestamp: at }],
     payments: [],
   };
-  books.subscriptions.set(id, subscription);
-  const begun = trial ? subscription : billSubscription(context, subscription);
-  return xmlResponse(201, 'subscription', toSubscriptionView(books, begun, at));
+  state.subscriptions.set(id, subscription);
+  const started = trial ? subscription : billSubscription(context, subscription);
+  return xmlResponse(201, 'subscription', toSubscriptionView(state, started, at));
 }
 
 /** `GET /subscriptions/{id}`. */
-export function findSubscription({ books, now }: ResponseContext, id: string): HttpResponse {
-  const subscription = books.subscriptions.get(id);
+export function findSubscription({ state, now }: ResponseContext, id: string): HttpResponse {
+  const subscription = state.subscriptions.get(id);
   return subscription
-    ? xmlResponse(200, 'subscription', toSubscriptionView(books, subscription, now()))
+    ? xmlResponse(200, 'subscription', toSubscriptionView(state, subscription, now()))
     : emptyResponse(404);
 }

@@ -1,24 +1,25 @@
-import { addPeriod } from '../calendar.ts';
+import { addPeriod, dayMs } from '../calendar.ts';
 import type { MerchantState } from './merchant-state.ts';
 import type { Payment, Subscription } from './records.ts';
 import type { XmlValue } from './xml.ts';
 
-/** The length of a day in milliseconds. */
-export const dayMs = 86_400_000;
-
-/** A moment as the gateway writes it. */
+/** Formats a time as an ISO 8601 timestamp without milliseconds. */
 export const toTimestamp = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
-const date = (at: number): string => new Date(at).toISOString().slice(0, 10);
+const toDate = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** When the next payment is due. */
+/** Returns the due time of the next payment. */
 export const getNextBillingTime = ({ firstBilling, months, cycles }: Subscription): number =>
   addPeriod(firstBilling, `P${months}M`, cycles);
 
-/** The payment as the gateway shows it: a card's settles within a day. */
+/** Returns the status of a payment. A card payment settles within a day. */
 export const getStatus = ({ status, createdAt }: Payment, now: number): string =>
   status === 'submitted_for_settlement' && now - createdAt >= dayMs ? 'settled' : status;
 
-/** A payment in the gateway's words. */
+/**
+ * Converts a payment to its API representation.
+ *
+ * @see https://developer.paypal.com/braintree/docs/reference/response/transaction/node
+ */
 export function toPaymentView(payment: Payment, now: number): XmlValue {
   const { id, type, amount, customerId, refundIds, response } = payment;
   return {
@@ -43,7 +44,7 @@ export function toPaymentView(payment: Payment, now: number): XmlValue {
   };
 }
 
-/** The dispute of a payment in the gateway's words, in one of its states. */
+/** Converts the dispute of a payment to its API representation. */
 export function toDisputeView(
   { id, amount, currency, dispute, ...payment }: Payment,
   status: 'open' | 'lost',
@@ -60,10 +61,10 @@ export function toDisputeView(
     kind: 'chargeback',
     merchantAccountId: 'default',
     reason: 'fraud',
-    receivedDate: date(openedAt),
-    replyByDate: date(openedAt + 20 * dayMs),
+    receivedDate: toDate(openedAt),
+    replyByDate: toDate(openedAt + 20 * dayMs),
     status,
-    dateOpened: date(openedAt),
+    dateOpened: toDate(openedAt),
     transaction: {
       id,
       amount,
@@ -75,18 +76,22 @@ export function toDisputeView(
   };
 }
 
-/** The last day that is paid for; the gateway calls expired what has come to its end, so that no day is left of that. */
-function lastDay(subscription: Subscription): number {
+/** Returns the last paid day. It is in the past for an expired subscription. */
+function getLastPaidDay(subscription: Subscription): number {
   const paidThrough = getNextBillingTime(subscription) - dayMs;
   return subscription.status === 'Expired' ? Math.min(paidThrough, subscription.updatedAt - dayMs) : paidThrough;
 }
 
-/** A subscription in the gateway's words. */
+/**
+ * Converts a subscription to its API representation.
+ *
+ * @see https://developer.paypal.com/braintree/docs/reference/response/subscription/node
+ */
 export function toSubscriptionView({ payments }: MerchantState, subscription: Subscription, now: number): XmlValue {
   const { cycles, months, firstBilling, isTrial } = subscription;
-  const own = subscription.payments.flatMap((id) => payments.get(id) ?? []).reverse();
+  const ownPayments = subscription.payments.flatMap((id) => payments.get(id) ?? []).reverse();
   const hasPaid = cycles > 0;
-  const end = hasPaid ? date(lastDay(subscription)) : null;
+  const end = hasPaid ? toDate(getLastPaidDay(subscription)) : null;
   return {
     id: subscription.id,
     planId: subscription.planId,
@@ -95,9 +100,9 @@ export function toSubscriptionView({ payments }: MerchantState, subscription: Su
     paymentMethodToken: subscription.token,
     createdAt: toTimestamp(subscription.createdAt),
     updatedAt: toTimestamp(subscription.updatedAt),
-    firstBillingDate: date(firstBilling),
-    nextBillingDate: date(getNextBillingTime(subscription)),
-    billingPeriodStartDate: hasPaid ? date(addPeriod(firstBilling, `P${months}M`, cycles - 1)) : null,
+    firstBillingDate: toDate(firstBilling),
+    nextBillingDate: toDate(getNextBillingTime(subscription)),
+    billingPeriodStartDate: hasPaid ? toDate(addPeriod(firstBilling, `P${months}M`, cycles - 1)) : null,
     billingPeriodEndDate: end,
     paidThroughDate: end,
     trialPeriod: isTrial,
@@ -106,6 +111,6 @@ export function toSubscriptionView({ payments }: MerchantState, subscription: Su
     numberOfBillingCycles: null,
     discounts: [],
     statusHistory: subscription.history.map(({ status, timestamp }) => ({ status, timestamp: toTimestamp(timestamp) })),
-    transactions: own.map((payment) => toPaymentView(payment, now)),
+    transactions: ownPayments.map((payment) => toPaymentView(payment, now)),
   };
 }

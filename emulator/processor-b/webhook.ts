@@ -1,18 +1,21 @@
 import { createHash, createHmac } from 'node:crypto';
+import { hourMs } from '../calendar.ts';
 import type { StoreNotification } from '../emulated-store.ts';
 import type { OutgoingNotification } from '../outgoing-notification.ts';
 import type { MerchantState } from './merchant-state.ts';
 import { toXmlDocument, type XmlValue } from './xml.ts';
 
-const hourMs = 3_600_000;
-
-/** Hourly for three hours: the merchant's account is one of the sandbox, in production it is a day. */
+/**
+ * Hourly for three hours, as in the sandbox. Production retries for 24 h.
+ *
+ * @see https://developer.paypal.com/braintree/docs/guides/webhooks/parse/node
+ */
 const retryDelaysMs = [hourMs, hourMs, hourMs];
 
-/** How the gateway posts a webhook: a form with the notification in XML and the merchant's signature over it. */
-export function toOutgoingNotification(books: MerchantState, { native }: StoreNotification): OutgoingNotification {
+/** Creates the request of a webhook: a form with the notification as XML and its signature. */
+export function toOutgoingNotification(state: MerchantState, { native }: StoreNotification): OutgoingNotification {
   const payload = wrapLines(Buffer.from(toXmlDocument('notification', native as XmlValue)).toString('base64'));
-  const body = new URLSearchParams({ bt_signature: signPayload(books, payload), bt_payload: payload }).toString();
+  const body = new URLSearchParams({ bt_signature: signPayload(state, payload), bt_payload: payload }).toString();
   return {
     body,
     buildHeaders: () => ({
@@ -25,7 +28,7 @@ export function toOutgoingNotification(books: MerchantState, { native }: StoreNo
   };
 }
 
-/** Lines of sixty characters, each with its end. */
+/** Splits text into lines of 60 characters that end with a newline. */
 const wrapLines = (base64: string): string => base64.replace(/.{1,60}/g, '$&\n');
 
 function signPayload({ publicKey, privateKey }: MerchantState, payload: string): string {

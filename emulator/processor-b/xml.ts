@@ -1,4 +1,4 @@
-/** A value that the gateway writes. */
+/** A value that can be serialized as XML. */
 export type XmlValue =
   | string
   | number
@@ -7,21 +7,21 @@ export type XmlValue =
   | readonly XmlValue[]
   | { readonly [name: string]: XmlValue | undefined };
 
-/** The value as an XML document of the gateway, with its type attributes. */
+/** Serializes a value with Braintree's type attributes. */
 export const toXmlDocument = (name: string, value: XmlValue): string =>
-  `<?xml version="1.0" encoding="UTF-8"?>\n${element(name, value)}`;
+  `<?xml version="1.0" encoding="UTF-8"?>\n${toElement(name, value)}`;
 
-/** One element; the items of a list have a name of their own. */
-function element(name: string, value: XmlValue): string {
+/** Serializes an element. The elements of a list have the singular name. */
+function toElement(name: string, value: XmlValue): string {
   if (value === null) return `<${name} nil="true"/>`;
   if (typeof value === 'number') return `<${name} type="integer">${value}</${name}>`;
   if (typeof value === 'boolean') return `<${name} type="boolean">${value}</${name}>`;
-  if (typeof value === 'string') return `<${name}${dateType(value)}>${escapeXml(value)}</${name}>`;
+  if (typeof value === 'string') return `<${name}${getDateType(value)}>${escapeXml(value)}</${name}>`;
   if (isList(value)) {
-    return `<${name} type="array">${value.map((item) => element(singular(name), item)).join('')}</${name}>`;
+    return `<${name} type="array">${value.map((item) => toElement(toSingular(name), item)).join('')}</${name}>`;
   }
   const members = Object.entries(value).flatMap(([key, inner]) =>
-    inner === undefined ? [] : [element(toKebabCase(key), inner)],
+    inner === undefined ? [] : [toElement(toKebabCase(key), inner)],
   );
   return `<${name}>${members.join('')}</${name}>`;
 }
@@ -38,11 +38,11 @@ const singulars: Readonly<Record<string, string>> = {
   discounts: 'discount',
   disputes: 'dispute',
 };
-const singular = (name: string): string => singulars[name] ?? 'item';
+const toSingular = (name: string): string => singulars[name] ?? 'item';
 
 const toKebabCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-function dateType(text: string): string {
+function getDateType(text: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return ' type="date"';
   return /^\d{4}-\d\d-\d\dT[\d:]+Z$/.test(text) ? ' type="datetime"' : '';
 }

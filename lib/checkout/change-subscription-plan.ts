@@ -2,6 +2,7 @@ import type { ContractBody } from '../api/contract.ts';
 import type { changePlan, PurchaseWithOffer } from '../api/processor-a.ts';
 import type { ActiveGrant } from '../db/access-token-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
+import { unavailableError } from '../stores/processor-a/api-errors.ts';
 import { fetchObservation } from '../stores/processor-a/fetch-observations.ts';
 import type { Subscription } from '../stores/processor-a/payloads.ts';
 import type { StripeAccount } from '../stores/processor-a/stripe-account.ts';
@@ -67,7 +68,7 @@ async function updateSubscriptionPrice(
   { stripe }: StripeAccount,
 ): Promise<void> {
   const [item] = subscription.items.data;
-  if (!item) throw new ServiceError('ConnectionFailed', 'Stripe returned a subscription without items.');
+  if (!item) throw unavailableError('The subscription does not have items.');
   await callStripe(() =>
     stripe.subscriptions.update(subscription.id, {
       items: [{ id: item.id, price }],

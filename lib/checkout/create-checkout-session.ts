@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import type { ContractBody } from '../api/contract.ts';
 import type { createCheckout } from '../api/processor-a.ts';
-import { ServiceError } from '../shared/errors.ts';
+import { unavailableError } from '../stores/processor-a/api-errors.ts';
 import type { Price } from '../stores/processor-a/payloads.ts';
 import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './checkout-context.ts';
@@ -29,7 +29,7 @@ export async function createCheckoutSession(
   const customer = grant && (await findStripeCustomerId(grant, account));
   const params = buildSessionParams(request, { price, customer, appName: app.name });
   const { id, url } = await callStripe(() => account.stripe.checkout.sessions.create(params));
-  if (!url) throw new ServiceError('ConnectionFailed', 'Stripe returned a checkout session without a URL.');
+  if (!url) throw unavailableError('The checkout session does not have a URL.');
   const { platform } = account.mapping;
   const newGrant = { platform, session: id, ...(customer !== undefined && { customer }) };
   return { sessionId: id, url, accessToken: await deps.accessTokens.issue(app.name, newGrant, now) };

@@ -1,21 +1,21 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, test } from '@jest/globals';
+import { describe, expect, it, test } from '@jest/globals';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 import { type EmulatorClient, startEmulatorClient } from './emulator-client.ts';
-import { boughtFrom, ownerOf } from './stripe-client.ts';
+import { createStripeClient, placeStripeOrder } from './stripe-client.ts';
 
-/** One object of every kind, as the emulator answers it over HTTP. */
-async function everyObject(user: EmulatorClient): Promise<Record<string, Record<string, unknown>>> {
-  const { id, sessionId, charges, customerId: customer } = await boughtFrom(user);
-  const other = await boughtFrom(user, { productId: 'coins', type: 'consumable' });
-  await user.act(id, 'refund');
-  await user.act(other.id, 'revoke');
-  const stripe = ownerOf(user);
+/** Fetches one object of every type from the emulator. */
+async function fetchObjects(client: EmulatorClient): Promise<Record<string, Record<string, unknown>>> {
+  const { id, sessionId, charges, customerId: customer } = await placeStripeOrder(client);
+  const other = await placeStripeOrder(client, { productId: 'coins', type: 'consumable' });
+  await client.act(id, 'refund');
+  await client.act(other.id, 'revoke');
+  const stripe = createStripeClient(client);
   const portal = await stripe.billingPortal.sessions.create({ customer, return_url: 'https://a.example/' });
-  const key = { authorization: `Bearer ${user.settings('processor_a').secretKey}` };
-  const get = async (path: string) => (await user.call(`/api.stripe.com/v1/${path}`, { headers: key })).body;
+  const headers = { authorization: `Bearer ${client.settings('processor_a').secretKey}` };
+  const get = async (path: string) => (await client.call(`/api.stripe.com/v1/${path}`, { headers })).body;
   const session = await get(`checkout/sessions/${sessionId}?expand[]=line_items`);
   const invoice = (await get(`invoices?subscription=${id}&expand[]=data.payments`)).data[0];
   const subscription = await get(`subscriptions/${id}`);
@@ -24,7 +24,7 @@ async function everyObject(user: EmulatorClient): Promise<Record<string, Record<
     purchaseId: _id,
     at: _at,
     ...event
-  } = (await user.control('GET', '/control')).body.notifications.at(-1);
+  } = (await client.control('GET', '/control')).body.notifications.at(-1);
   return {
     'billing_portal.session': portal as unknown as Record<string, unknown>,
     charge: await get(`charges/${charges[0]}?expand[]=refunds`),
@@ -45,59 +45,64 @@ async function everyObject(user: EmulatorClient): Promise<Record<string, Record<
   };
 }
 
-/** A field of a sample that the emulator leaves out: the official types have it no more. */
-const optional = new Set(['subscription']);
+/** Members of the official samples that the official types do not have any longer. */
+const removedMembers = new Set(['subscription']);
 
-const kind = (value: unknown): string => (Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value);
+const getJsonType = (value: unknown): string =>
+  Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value;
 
-/** Where the object lacks a field of the sample, or has it as another type; null stands for any. */
-function differences(sample: Record<string, unknown>, object: Record<string, unknown>): string[] {
-  return Object.entries(sample).flatMap(([field, value]) => {
-    if (!(field in object)) return optional.has(field) ? [] : [`${field} is missing`];
-    const [expected, given] = [kind(value), kind(object[field])];
-    return expected === 'null' || given === 'null' || expected === given ? [] : [`${field}: ${given} for ${expected}`];
+/** Lists the members that are missing or have another type than in the sample. Null matches any type. */
+function listDifferences(sample: Record<string, unknown>, object: Record<string, unknown>): string[] {
+  return Object.entries(sample).flatMap(([member, value]) => {
+    if (!(member in object)) return removedMembers.has(member) ? [] : [`${member} is missing`];
+    const [expected, actual] = [getJsonType(value), getJsonType(object[member])];
+    return expected === 'null' || actual === 'null' || expected === actual
+      ? []
+      : [`${member}: ${actual} instead of ${expected}`];
   });
 }
 
-describeWithVectors('the objects of the emulator', () => {
-  it('have the fields of the official samples', async () => {
-    const user = await startEmulatorClient();
-    const objects = await everyObject(user);
-    await user.close();
-    const found = Object.entries(objects).map(([name, object]) => {
+describeWithVectors('objects of the emulated Stripe API', () => {
+  it('contain all members of the official samples', async () => {
+    const client = await startEmulatorClient();
+    const objects = await fetchObjects(client);
+    await client.close();
+    const results = Object.entries(objects).map(([name, object]) => {
       const sample = JSON.parse(readVector('stripe', 'fixtures', `${name}.json`).toString('utf8'));
       expect(object.object).toBe(sample.object);
-      return [name, differences(sample, object)] as const;
+      return [name, listDifferences(sample, object)] as const;
     });
-    expect(Object.fromEntries(found.filter(([, wrong]) => wrong.length > 0))).toEqual({});
-    expect(found).toHaveLength(16);
+    expect(Object.fromEntries(results.filter(([, differences]) => differences.length > 0))).toEqual({});
+    expect(results).toHaveLength(16);
   });
 });
 
-it('keeps everything over a restart', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'emulator-'));
-  const stateFile = join(folder, 'state.json');
-  const first = await startEmulatorClient({ stateFile });
-  const before = await everyObject(first);
-  const settings = first.settings('processor_a');
-  await first.close();
-  const second = await startEmulatorClient({ stateFile });
-  const stripe = ownerOf(second);
-  expect(second.settings('processor_a')).toEqual(settings);
-  const subscription = await stripe.subscriptions.retrieve(String(before.subscription?.id));
-  expect(subscription).toMatchObject({ status: 'active', customer: before.customer?.id });
-  expect((await second.act(subscription.id, 'renew')).status).toBe(200);
-  await second.close();
-  await rm(folder, { recursive: true });
-});
+describe('the emulated Stripe API', () => {
+  it('keeps all objects over a restart', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'emulator-'));
+    const stateFile = join(folder, 'state.json');
+    const first = await startEmulatorClient({ stateFile });
+    const before = await fetchObjects(first);
+    const settings = first.settings('processor_a');
+    await first.close();
+    const second = await startEmulatorClient({ stateFile });
+    const stripe = createStripeClient(second);
+    expect(second.settings('processor_a')).toEqual(settings);
+    const subscription = await stripe.subscriptions.retrieve(String(before.subscription?.id));
+    expect(subscription).toMatchObject({ status: 'active', customer: before.customer?.id });
+    expect((await second.act(subscription.id, 'renew')).status).toBe(200);
+    await second.close();
+    await rm(folder, { recursive: true });
+  });
 
-test.each([
-  ['down', 500, 'api_error'],
-  ['rate-limited', 429, 'invalid_request_error'],
-])('is %s in the words of the API', async (fault, status, type) => {
-  const user = await startEmulatorClient();
-  await user.addFault({ platform: 'processor_a', fault });
-  const { body, status: result } = await user.call('/api.stripe.com/v1/products');
-  await user.close();
-  expect({ got: result, body }).toMatchObject({ got: status, body: { error: { type } } });
+  test.each([
+    ['down', 500, 'api_error'],
+    ['rate-limited', 429, 'invalid_request_error'],
+  ])('returns the error of the API for the fault %s', async (fault, status, type) => {
+    const client = await startEmulatorClient();
+    await client.addFault({ platform: 'processor_a', fault });
+    const { body, status: actualStatus } = await client.call('/api.stripe.com/v1/products');
+    await client.close();
+    expect({ actualStatus, body }).toMatchObject({ actualStatus: status, body: { error: { type } } });
+  });
 });

@@ -1,98 +1,104 @@
-import { beforeEach, describe, expect, it, test } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import Stripe from 'stripe';
+import { dayMs, secondMs } from '../../emulator/calendar.ts';
 import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
+import { apiVersion } from '../../emulator/processor-a/api-error.ts';
 import { processorA } from '../../emulator/processor-a/processor-a.ts';
 import { type NotifyingStore, openNotifyingStore } from './notifying-store.ts';
-import { dayMs, monthEnd, nextMonthEnd, type Step } from './random-histories.ts';
+import { monthEnd, nextMonthEnd, type Step } from './random-histories.ts';
+import { toSeconds } from './stripe-client.ts';
 
 let store: NotifyingStore;
 beforeEach(async () => {
   store = await openNotifyingStore(processorA);
 });
 
-const plan = { productId: 'plan', type: 'paid subscription' } as const;
-const { webhooks } = new Stripe('sk_test_of_nobody');
-const seconds = (ms: number): number => ms / 1000;
+/** Compiles only if the emulator has the API version of the installed Stripe client. */
+const latestApiVersion: Stripe.LatestApiVersion = apiVersion;
 
-/** The event, as the official client believes it when it was sent at that moment. */
-function eventIn({ body, buildHeaders }: OutgoingNotification, sentAt = store.now(), secret = secretOf(store)) {
+const plan = { productId: 'plan', type: 'paid subscription' } as const;
+const { webhooks } = new Stripe('sk_test_unused');
+
+/** Verifies and parses an event with the official client, as sent at `sentAt`. */
+function parseEvent({ body, buildHeaders }: OutgoingNotification, sentAt = store.now(), secret = getSecret(store)) {
   const header = buildHeaders(sentAt)['stripe-signature'] ?? '';
   return webhooks.constructEvent(body, header, secret, 300, undefined, sentAt);
 }
 
-const secretOf = ({ settings }: NotifyingStore): string => String((settings.webhookSecrets as string[])[0]);
-const typesOf = (posted: readonly OutgoingNotification[]) => posted.map((outgoing) => eventIn(outgoing).type);
+const getSecret = ({ settings }: NotifyingStore): string => String((settings.webhookSecrets as string[])[0]);
+const listTypes = (notifications: readonly OutgoingNotification[]) =>
+  notifications.map((outgoing) => parseEvent(outgoing).type);
 
-const bought = ['product.created', 'price.created', 'payment_intent.succeeded', 'invoice.paid'];
+const orderEvents = ['product.created', 'price.created', 'payment_intent.succeeded', 'invoice.paid'];
 
-describe('what is bought', () => {
-  test.each([
-    ['a subscription', plan, [...bought, 'customer.subscription.created', 'checkout.session.completed']],
+describe('an order at the emulated Stripe', () => {
+  it.each([
+    ['a subscription', plan, [...orderEvents, 'customer.subscription.created', 'checkout.session.completed']],
     [
       'a trial',
       { ...plan, trial: true },
       [
-        ...bought.filter((type) => !type.startsWith('pay')),
+        ...orderEvents.filter((type) => !type.startsWith('pay')),
         'customer.subscription.created',
         'checkout.session.completed',
       ],
     ],
     [
-      'a single payment',
+      'a one-time payment',
       { productId: 'coins', type: 'consumable' as const },
-      [...bought.slice(0, 3), 'checkout.session.completed'],
+      [...orderEvents.slice(0, 3), 'checkout.session.completed'],
     ],
-  ])('as %s', (_what, order, types) => {
+  ])('emits the events of %s', (_order, order, types) => {
     store.placeOrder(order);
-    expect(typesOf(store.takePosted())).toEqual(types);
+    expect(listTypes(store.takePosted())).toEqual(types);
   });
 });
 
-describe('a subscription', () => {
+describe('a subscription at the emulated Stripe', () => {
   const [paid, unpaid] = ['payment_intent.succeeded', 'payment_intent.payment_failed'];
   const updated = 'customer.subscription.updated';
   const failing: Step = ['fail-payment'];
-  const disputed = ['created', 'funds_withdrawn', 'closed'].map((turn) => `charge.dispute.${turn}`);
-  test.each<[string, readonly Step[], readonly string[]]>([
-    ['renews', [['renew']], [paid, 'invoice.paid', updated]],
-    ['will end', [['cancel']], [updated]],
-    ['will go on', [['cancel'], ['uncancel']], [updated]],
-    ['ends', [['cancel'], 'P1M'], ['customer.subscription.deleted']],
-    ['ends at once', [['expire']], ['customer.subscription.deleted']],
-    ['is past due', [failing], [unpaid, 'invoice.payment_failed', updated]],
-    ['is unpaid', [failing, failing], ['invoice.payment_failed', updated]],
-    ['is paid late', [failing, ['recover']], [paid, 'invoice.paid', updated]],
-    ['is not collected', [['pause']], [updated]],
-    ['is collected again', [['pause'], ['resume']], [updated]],
-    ['is refunded', [['refund']], ['refund.created', 'charge.refunded']],
-    ['is disputed', [['revoke']], disputed],
+  const disputed = ['created', 'funds_withdrawn', 'closed'].map((name) => `charge.dispute.${name}`);
+  it.each<[string, readonly Step[], readonly string[]]>([
+    ['renewal', [['renew']], [paid, 'invoice.paid', updated]],
+    ['cancelation', [['cancel']], [updated]],
+    ['reverted cancelation', [['cancel'], ['uncancel']], [updated]],
+    ['end of a canceled period', [['cancel'], 'P1M'], ['customer.subscription.deleted']],
+    ['immediate end', [['expire']], ['customer.subscription.deleted']],
+    ['failed payment', [failing], [unpaid, 'invoice.payment_failed', updated]],
+    ['second failed payment', [failing, failing], ['invoice.payment_failed', updated]],
+    ['recovered payment', [failing, ['recover']], [paid, 'invoice.paid', updated]],
+    ['pause', [['pause']], [updated]],
+    ['resumption', [['pause'], ['resume']], [updated]],
+    ['refund', [['refund']], ['refund.created', 'charge.refunded']],
+    ['dispute', [['revoke']], disputed],
     [
-      'changes its plan',
+      'plan change',
       [['change-plan', { productId: 'bigger', priceMicros: 9_990_000 }]],
       ['product.created', 'price.created', paid, 'invoice.paid', updated],
     ],
-  ])('that %s', (_what, steps, types) => {
-    expect(typesOf(store.runSteps(store.placeOrder(plan), steps))).toEqual(types);
+  ])('emits the events of the transition "%s"', (_transition, steps, types) => {
+    expect(listTypes(store.runSteps(store.placeOrder(plan), steps))).toEqual(types);
   });
 
-  test.each<[string, string, readonly Step[], readonly string[]]>([
-    ['not long before', 'P7D', ['P3D'], []],
-    ['three days before', 'P7D', ['P4D'], ['customer.subscription.trial_will_end']],
-    ['once', 'P7D', ['P4D', 'P1D'], []],
-    ['at once when it is short', 'P2D', ['PT1S'], ['customer.subscription.trial_will_end']],
-    ['not when it is over', 'P7D', [['renew'], 'P5D'], []],
-  ])('is reminded of the end of its trial %s', (_what, trial, steps, types) => {
-    expect(typesOf(store.runSteps(store.placeOrder({ ...plan, trial }), steps))).toEqual(types);
+  it.each<[string, string, readonly Step[], readonly string[]]>([
+    ['does not send a trial reminder more than three days before the end', 'P7D', ['P3D'], []],
+    ['sends a trial reminder three days before the end', 'P7D', ['P4D'], ['customer.subscription.trial_will_end']],
+    ['sends the trial reminder once', 'P7D', ['P4D', 'P1D'], []],
+    ['sends the reminder of a short trial immediately', 'P2D', ['PT1S'], ['customer.subscription.trial_will_end']],
+    ['does not send a reminder after the trial', 'P7D', [['renew'], 'P5D'], []],
+  ])('%s', (_title, trial, steps, types) => {
+    expect(listTypes(store.runSteps(store.placeOrder({ ...plan, trial }), steps))).toEqual(types);
   });
 
-  test.each<[string, readonly Step[], object]>([
+  it.each<[string, readonly Step[], object]>([
     [
-      'the period that it was in',
+      'the previous period',
       [['renew']],
-      { items: { data: [{ current_period_end: seconds(monthEnd) }] }, latest_invoice: expect.stringMatching(/^in_/) },
+      { items: { data: [{ current_period_end: toSeconds(monthEnd) }] }, latest_invoice: expect.stringMatching(/^in_/) },
     ],
     [
-      'that it was to go on',
+      'the previous cancelation',
       [['cancel']],
       {
         cancel_at: null,
@@ -101,29 +107,29 @@ describe('a subscription', () => {
         cancellation_details: { reason: null },
       },
     ],
-    ['that it was paid', [['fail-payment']], { status: 'active' }],
-    ['that it was collected', [['pause']], { pause_collection: null }],
-  ])('tells %s', (_what, steps, previous) => {
+    ['the previous status', [['fail-payment']], { status: 'active' }],
+    ['the previous pause', [['pause']], { pause_collection: null }],
+  ])('sends %s as previous attribute', (_member, steps, previous) => {
     const last = store.runSteps(store.placeOrder(plan), steps).at(-1);
-    expect(last && eventIn(last).data.previous_attributes).toMatchObject(previous);
+    expect(last && parseEvent(last).data.previous_attributes).toMatchObject(previous);
   });
 
-  it('that renews early is told of at once', () => {
+  it('dates the events of an early renewal now', () => {
     for (const outgoing of store.runSteps(store.placeOrder(plan), [['renew']])) {
-      expect(eventIn(outgoing).created).toBe(seconds(store.now()));
+      expect(parseEvent(outgoing).created).toBe(toSeconds(store.now()));
     }
   });
 
-  it('is shown as it was when the event happened', () => {
+  it('sends the state at the time of the event', () => {
     const id = store.placeOrder(plan);
-    const renewed = store.runSteps(id, [['renew']]).at(-1);
+    const outgoing = store.runSteps(id, [['renew']]).at(-1);
     store.runSteps(id, [['renew'], ['expire']]);
-    const event = renewed && eventIn(renewed);
+    const event = outgoing && parseEvent(outgoing);
     expect(event).toMatchObject({
       id: expect.stringMatching(/^evt_\w{24}$/),
       object: 'event',
-      api_version: '2026-10-28.endive',
-      created: seconds(store.now()),
+      api_version: latestApiVersion,
+      created: toSeconds(store.now()),
       livemode: true,
       pending_webhooks: 1,
       request: { id: null, idempotency_key: null },
@@ -132,57 +138,62 @@ describe('a subscription', () => {
           id,
           object: 'subscription',
           status: 'active',
-          items: { data: [{ current_period_end: seconds(nextMonthEnd) }] },
+          items: { data: [{ current_period_end: toSeconds(nextMonthEnd) }] },
         },
       },
     });
   });
 });
 
-it('says why a payment failed', () => {
-  const [failed] = store.runSteps(store.placeOrder(plan), [['fail-payment']]);
-  expect(failed && eventIn(failed).data.object).toMatchObject({
-    object: 'payment_intent',
-    status: 'requires_payment_method',
-    last_payment_error: { type: 'card_error', code: 'card_declined' },
+describe('a failed payment event', () => {
+  it('contains the error of a failed payment', () => {
+    const [failed] = store.runSteps(store.placeOrder(plan), [['fail-payment']]);
+    expect(failed && parseEvent(failed).data.object).toMatchObject({
+      object: 'payment_intent',
+      status: 'requires_payment_method',
+      last_payment_error: { type: 'card_error', code: 'card_declined' },
+    });
   });
 });
 
-describe('a signature', () => {
-  it('is made anew for each attempt', () => {
+describe('the signature of an event', () => {
+  it('changes with each attempt', () => {
     store.placeOrder(plan);
     const [outgoing] = store.takePosted();
-    if (outgoing === undefined) throw new Error('Nothing was posted');
-    expect(eventIn(outgoing, store.now() + 2 * dayMs).id).toBe(eventIn(outgoing).id);
+    if (outgoing === undefined) throw new Error('A notification was expected');
+    expect(parseEvent(outgoing, store.now() + 2 * dayMs).id).toBe(parseEvent(outgoing).id);
     const header = outgoing.buildHeaders(store.now())['stripe-signature'] ?? '';
     const { body } = outgoing;
-    const late = () => webhooks.constructEvent(body, header, secretOf(store), 300, undefined, store.now() + 301_000);
+    const late = () =>
+      webhooks.constructEvent(body, header, getSecret(store), 300, undefined, store.now() + 301 * secondMs);
     expect(late).toThrow('Timestamp outside the tolerance zone');
   });
 
-  it('of test mode has a scheme more, which is of no worth', () => {
+  it('contains an additional fake scheme in test mode', () => {
     store.placeOrder({ ...plan, sandbox: true });
     const [outgoing] = store.takePosted();
     expect(outgoing?.buildHeaders(store.now())['stripe-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64},v0=[0-9a-f]{64}$/);
-    expect(outgoing && eventIn(outgoing).livemode).toBe(false);
+    expect(outgoing && parseEvent(outgoing).livemode).toBe(false);
     expect(outgoing?.retryDelaysMs).toHaveLength(3);
   });
 
-  it('is of the endpoint alone', () => {
+  it('matches only the secret of the endpoint', () => {
     store.placeOrder(plan);
     const [outgoing] = store.takePosted();
-    expect(() => outgoing && eventIn(outgoing, store.now(), 'whsec_other')).toThrow('No signatures found matching');
+    expect(() => outgoing && parseEvent(outgoing, store.now(), 'whsec_other')).toThrow('No signatures found matching');
   });
 });
 
-it('is tried for up to three days, until the answer is a success', () => {
-  store.placeOrder(plan);
-  const [outgoing] = store.takePosted();
-  const delays = outgoing?.retryDelaysMs ?? [];
-  const total = delays.reduce((sum, delay) => sum + delay, 0);
-  expect(total).toBeLessThanOrEqual(3 * dayMs);
-  expect(total).toBeGreaterThan(2 * dayMs);
-  expect(delays.every((delay, i) => delay > (delays[i - 1] ?? 0))).toBe(true);
-  const responses = [199, 200, 204, 299, 301, 400, 500];
-  expect(responses.filter((status) => outgoing?.isDelivered(status))).toEqual([200, 204, 299]);
+describe('an event', () => {
+  it('defines retries for up to three days', () => {
+    store.placeOrder(plan);
+    const [outgoing] = store.takePosted();
+    const delays = outgoing?.retryDelaysMs ?? [];
+    const total = delays.reduce((sum, delay) => sum + delay, 0);
+    expect(total).toBeLessThanOrEqual(3 * dayMs);
+    expect(total).toBeGreaterThan(2 * dayMs);
+    expect(delays.every((delay, i) => delay > (delays[i - 1] ?? 0))).toBe(true);
+    const responses = [199, 200, 204, 299, 301, 400, 500];
+    expect(responses.filter((status) => outgoing?.isDelivered(status))).toEqual([200, 204, 299]);
+  });
 });

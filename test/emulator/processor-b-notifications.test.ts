@@ -1,5 +1,6 @@
-import { beforeEach, describe, expect, it, test } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import braintree from 'braintree';
+import { hourMs } from '../../emulator/calendar.ts';
 import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
 import { processorB } from '../../emulator/processor-b/processor-b.ts';
 import { startTime } from './emulator-client.ts';
@@ -13,8 +14,8 @@ beforeEach(async () => {
 
 const plan = { productId: 'monthly', type: 'paid subscription' } as const;
 
-/** The webhook, as the official client believes it. */
-async function webhookIn({ body }: OutgoingNotification, changes: object = {}) {
+/** Verifies and parses a webhook with the official client. */
+async function parseWebhook({ body }: OutgoingNotification, changes: object = {}) {
   const { merchantId, publicKey, privateKey } = store.settings as Record<string, string>;
   const keys = { merchantId: merchantId ?? '', publicKey: publicKey ?? '', privateKey: privateKey ?? '', ...changes };
   const gateway = new braintree.BraintreeGateway({ environment: braintree.Environment.Sandbox, ...keys });
@@ -22,10 +23,10 @@ async function webhookIn({ body }: OutgoingNotification, changes: object = {}) {
   return await gateway.webhookNotification.parse(form.get('bt_signature') ?? '', form.get('bt_payload') ?? '');
 }
 
-const kindsOf = async (posted: readonly OutgoingNotification[]) =>
-  (await Promise.all(posted.map((outgoing) => webhookIn(outgoing)))).map(({ kind }) => kind);
+const listKinds = async (notifications: readonly OutgoingNotification[]) =>
+  (await Promise.all(notifications.map((outgoing) => parseWebhook(outgoing)))).map(({ kind }) => kind);
 
-function ask(path: string, body?: object): string {
+function callGateway(path: string, body?: object): string {
   const { merchantId, publicKey, privateKey } = store.settings;
   const { status, body: result } = store.handleCall({
     method: body ? 'POST' : 'GET',
@@ -39,55 +40,57 @@ function ask(path: string, body?: object): string {
   return result;
 }
 
-/** Buys a subscription with a nonce, as the service does; gives the nonce. */
-function subscribe(order: object = {}): string {
+/** Creates a subscription with a nonce. Returns the nonce. */
+function createSubscription(order: object = {}): string {
   const nonce = store.placeOrder({ ...plan, ...order });
-  ask('customers', { customer: { id: 'ann' } });
-  ask('payment_methods', { payment_method: { customer_id: 'ann', payment_method_nonce: nonce, token: 'card' } });
-  ask('subscriptions', { subscription: { id: 'mine', payment_method_token: 'card', plan_id: plan.productId } });
+  callGateway('customers', { customer: { id: 'ann' } });
+  callGateway('payment_methods', {
+    payment_method: { customer_id: 'ann', payment_method_nonce: nonce, token: 'card' },
+  });
+  callGateway('subscriptions', { subscription: { id: 'mine', payment_method_token: 'card', plan_id: plan.productId } });
   return nonce;
 }
 
 const [active, charged] = ['subscription_went_active', 'subscription_charged_successfully'];
 
-describe('a subscription', () => {
-  it('is active and charged when it is bought', async () => {
-    subscribe();
-    expect(await kindsOf(store.takePosted())).toEqual([active, charged]);
+describe('a subscription at the emulated Braintree', () => {
+  it('emits webhooks for the first payment', async () => {
+    createSubscription();
+    expect(await listKinds(store.takePosted())).toEqual([active, charged]);
   });
 
-  it('is told of when its trial ends, not before', async () => {
-    subscribe({ trial: 'P7D', autoRenew: true });
+  it('emits webhooks at the end of a trial, not before', async () => {
+    createSubscription({ trial: 'P7D', autoRenew: true });
     expect(store.takePosted()).toEqual([]);
     store.advance('P7D');
-    expect(await kindsOf(store.takePosted())).toEqual(['subscription_trial_ended', charged]);
+    expect(await listKinds(store.takePosted())).toEqual(['subscription_trial_ended', charged]);
   });
 
-  test.each<[string, readonly Step[], readonly string[]]>([
-    ['renews', [['renew']], [charged]],
-    ['is cancelled', [['cancel']], ['subscription_canceled']],
-    ['expires', [['expire']], ['subscription_expired']],
-    ['is past due', [['fail-payment']], ['subscription_charged_unsuccessfully', 'subscription_went_past_due']],
-    ['is paid late', [['fail-payment'], ['recover']], [active, charged]],
-    ['is refunded without a word', [['refund']], []],
-    ['is disputed', [['revoke']], ['dispute_opened', 'dispute_lost']],
-    ['is tried with', [['test-notification']], ['check']],
-  ])('%s', async (_what, steps, kinds) => {
-    expect(await kindsOf(store.runSteps(subscribe(), steps))).toEqual(kinds);
+  it.each<[string, readonly Step[], readonly string[]]>([
+    ['renewal', [['renew']], [charged]],
+    ['cancelation', [['cancel']], ['subscription_canceled']],
+    ['expiration', [['expire']], ['subscription_expired']],
+    ['failed payment', [['fail-payment']], ['subscription_charged_unsuccessfully', 'subscription_went_past_due']],
+    ['recovered payment', [['fail-payment'], ['recover']], [active, charged]],
+    ['refund (without a webhook)', [['refund']], []],
+    ['dispute', [['revoke']], ['dispute_opened', 'dispute_lost']],
+    ['test notification', [['test-notification']], ['check']],
+  ])('emits the webhooks of the transition "%s"', async (_transition, steps, kinds) => {
+    expect(await listKinds(store.runSteps(createSubscription(), steps))).toEqual(kinds);
   });
 
-  it('that renews early is told of at once', async () => {
-    const [outgoing] = store.runSteps(subscribe(), [['renew']]);
-    expect(outgoing && (await webhookIn(outgoing)).timestamp).toBe(
+  it('dates the webhook of an early renewal now', async () => {
+    const [outgoing] = store.runSteps(createSubscription(), [['renew']]);
+    expect(outgoing && (await parseWebhook(outgoing)).timestamp).toBe(
       new Date(startTime).toISOString().replace('.000', ''),
     );
   });
 
-  it('is shown as it was when it happened', async () => {
-    const nonce = subscribe();
+  it('sends the state at the time of the event', async () => {
+    const nonce = createSubscription();
     const [failed] = store.runSteps(nonce, [['fail-payment']]);
     store.runSteps(nonce, ['P1D', ['recover'], ['cancel']]);
-    expect(failed && (await webhookIn(failed))).toMatchObject({
+    expect(failed && (await parseWebhook(failed))).toMatchObject({
       timestamp: new Date(startTime).toISOString().replace('.000', ''),
       subscription: {
         id: 'mine',
@@ -103,16 +106,18 @@ describe('a subscription', () => {
   });
 });
 
-describe('a single payment', () => {
-  const pay = (): string => {
+describe('a one-time payment at the emulated Braintree', () => {
+  const createPayment = (): string => {
     const nonce = store.placeOrder({ productId: 'tip_jar', type: 'consumable' });
     const options = { submit_for_settlement: true };
-    ask('transactions', { transaction: { type: 'sale', amount: '4.99', payment_method_nonce: nonce, options } });
+    callGateway('transactions', {
+      transaction: { type: 'sale', amount: '4.99', payment_method_nonce: nonce, options },
+    });
     return nonce;
   };
 
-  it('is told of only when it is disputed', async () => {
-    const nonce = pay();
+  it('emits webhooks only for a dispute', async () => {
+    const nonce = createPayment();
     expect(store.takePosted()).toEqual([]);
     const [opened, lost] = store.runSteps(nonce, [['revoke']]);
     const purchaseId = store.findPurchase(nonce)?.purchaseId;
@@ -120,54 +125,54 @@ describe('a single payment', () => {
       [opened, 'open'],
       [lost, 'lost'],
     ] as const) {
-      expect(outgoing && (await webhookIn(outgoing))).toMatchObject({
+      expect(outgoing && (await parseWebhook(outgoing))).toMatchObject({
         dispute: { status, kind: 'chargeback', amount: '4.99', transaction: { id: purchaseId, amount: '4.99' } },
       });
     }
   });
 
-  it('shows its dispute', () => {
-    const nonce = pay();
-    const shown = () => ask(`transactions/${store.findPurchase(nonce)?.purchaseId}`);
-    expect(shown()).toContain('<disputes type="array"></disputes>');
+  it('returns its dispute', () => {
+    const nonce = createPayment();
+    const fetchPayment = () => callGateway(`transactions/${store.findPurchase(nonce)?.purchaseId}`);
+    expect(fetchPayment()).toContain('<disputes type="array"></disputes>');
     store.runSteps(nonce, [['revoke']]);
-    expect(shown()).toMatch(/<disputes type="array"><dispute><id>\w{16}<\/id>.*<status>lost<\/status>/);
+    expect(fetchPayment()).toMatch(/<disputes type="array"><dispute><id>\w{16}<\/id>.*<status>lost<\/status>/);
   });
 
-  it('is disputed once, and not after it was given back', () => {
-    const nonce = pay();
+  it('rejects a second reversal', () => {
+    const nonce = createPayment();
     store.runSteps(nonce, [['revoke']]);
     for (const action of ['revoke', 'refund'])
-      expect(() => store.runSteps(nonce, [[action]])).toThrow('no payment to give');
-    const other = pay();
+      expect(() => store.runSteps(nonce, [[action]])).toThrow('payment that can be reversed is not found');
+    const other = createPayment();
     store.runSteps(other, [['refund']]);
-    expect(() => store.runSteps(other, [['revoke']])).toThrow('no payment to give');
+    expect(() => store.runSteps(other, [['revoke']])).toThrow('payment that can be reversed is not found');
   });
 });
 
-describe('a webhook', () => {
-  it('is believed with the keys of its merchant alone', async () => {
-    subscribe();
+describe('a webhook of the emulated Braintree gateway', () => {
+  it('matches only the keys of its merchant', async () => {
+    createSubscription();
     const [outgoing] = store.takePosted();
-    if (outgoing === undefined) throw new Error('Nothing was posted');
-    await expect(webhookIn(outgoing, { privateKey: 'other' })).rejects.toThrow('signature does not match payload');
-    await expect(webhookIn(outgoing, { publicKey: 'other' })).rejects.toThrow('no matching public key');
+    if (outgoing === undefined) throw new Error('A webhook was expected');
+    await expect(parseWebhook(outgoing, { privateKey: 'other' })).rejects.toThrow('signature does not match payload');
+    await expect(parseWebhook(outgoing, { publicKey: 'other' })).rejects.toThrow('no matching public key');
     const forged = { ...outgoing, body: outgoing.body.replace('bt_payload=P', 'bt_payload=Q') };
-    await expect(webhookIn(forged)).rejects.toThrow('signature does not match payload');
+    await expect(parseWebhook(forged)).rejects.toThrow('signature does not match payload');
   });
 
-  it('is a form whose payload has lines of sixty characters', () => {
-    subscribe();
+  it('contains a payload in lines of 60 characters', () => {
+    createSubscription();
     const [outgoing] = store.takePosted();
     expect(outgoing?.buildHeaders(startTime)['content-type']).toBe('application/x-www-form-urlencoded');
     const payload = new URLSearchParams(outgoing?.body).get('bt_payload') ?? '';
     expect(payload).toMatch(/^(?:[A-Za-z0-9+/]{60}\n)+[A-Za-z0-9+/=]{1,60}\n$/);
   });
 
-  it('is tried hourly for three hours, as in the sandbox, until the answer is a success', () => {
-    subscribe();
+  it('defines hourly retries for three hours', () => {
+    createSubscription();
     const [outgoing] = store.takePosted();
-    expect(outgoing?.retryDelaysMs).toEqual([3_600_000, 3_600_000, 3_600_000]);
+    expect(outgoing?.retryDelaysMs).toEqual([hourMs, hourMs, hourMs]);
     expect([199, 200, 204, 302, 403, 500].filter((status) => outgoing?.isDelivered(status))).toEqual([200, 204]);
   });
 });

@@ -1,82 +1,91 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
 import { type EmulatorClient, startEmulatorClient } from './emulator-client.ts';
-import { boughtFrom, ownerOf } from './stripe-client.ts';
+import { createStripeClient, placeStripeOrder } from './stripe-client.ts';
 
-let user: EmulatorClient;
-let own: Stripe;
-let deployments: Stripe;
+let client: EmulatorClient;
+let appStripe: Stripe;
+let serviceStripe: Stripe;
 beforeAll(async () => {
-  user = await startEmulatorClient();
-  own = ownerOf(user);
-  deployments = ownerOf(user, String(user.settings('service_processor_a').secretKey));
+  client = await startEmulatorClient();
+  appStripe = createStripeClient(client);
+  serviceStripe = createStripeClient(client, String(client.settings('service_processor_a').secretKey));
 });
-afterAll(() => user.close());
+afterAll(() => client.close());
 
 const platform = 'service_processor_a';
 
-it("has keys and a signing secret of the deployment's own", () => {
-  const [first, second] = [user.settings('processor_a'), user.settings(platform)];
-  expect(Object.keys(second)).toEqual(Object.keys(first));
-  expect(second.secretKey).not.toBe(first.secretKey);
-  expect(second.webhookSecrets).not.toEqual(first.webhookSecrets);
-});
-
-it('shows what it sold to its own key alone', async () => {
-  const bought = await boughtFrom(user, { platform, applicationUsername: 'ann' });
-  expect(bought).toMatchObject({
-    platform,
-    notifications: expect.arrayContaining([expect.objectContaining({ platform })]),
+describe('service_processor_a of the emulator', () => {
+  it('uses its own keys and signing secret', () => {
+    const [first, second] = [client.settings('processor_a'), client.settings(platform)];
+    expect(Object.keys(second)).toEqual(Object.keys(first));
+    expect(second.secretKey).not.toBe(first.secretKey);
+    expect(second.webhookSecrets).not.toEqual(first.webhookSecrets);
   });
-  expect(await deployments.subscriptions.retrieve(bought.id)).toMatchObject({ id: bought.id, status: 'active' });
-  await expect(own.subscriptions.retrieve(bought.id)).rejects.toMatchObject({ code: 'resource_missing' });
-  const elsewhere = await boughtFrom(user);
-  await expect(deployments.subscriptions.retrieve(elsewhere.id)).rejects.toMatchObject({ code: 'resource_missing' });
-});
 
-it('has a catalogue of its own', async () => {
-  await boughtFrom(user, { platform, productId: 'deployments' });
-  await expect(own.products.retrieve('deployments')).rejects.toMatchObject({ code: 'resource_missing' });
-  expect((await deployments.prices.list({ product: 'deployments' })).data).toHaveLength(1);
-});
-
-it('acts on its purchases, and tells of it as itself', async () => {
-  const { id } = await boughtFrom(user, { platform });
-  expect((await user.act(id, 'cancel')).body).toMatchObject({
-    platform,
-    cancelAtPeriodEnd: true,
-    notifications: [{ platform, type: 'customer.subscription.updated' }],
+  it('shows its objects only to its own key', async () => {
+    const purchase = await placeStripeOrder(client, { platform, applicationUsername: 'ann' });
+    expect(purchase).toMatchObject({
+      platform,
+      notifications: expect.arrayContaining([expect.objectContaining({ platform })]),
+    });
+    expect(await serviceStripe.subscriptions.retrieve(purchase.id)).toMatchObject({
+      id: purchase.id,
+      status: 'active',
+    });
+    await expect(appStripe.subscriptions.retrieve(purchase.id)).rejects.toMatchObject({ code: 'resource_missing' });
+    const otherPurchase = await placeStripeOrder(client);
+    await expect(serviceStripe.subscriptions.retrieve(otherPurchase.id)).rejects.toMatchObject({
+      code: 'resource_missing',
+    });
   });
-});
 
-it('has pages of its own', async () => {
-  const { customerId } = await boughtFrom(user, { platform });
-  const urls = { success_url: 'https://a.example/ok', cancel_url: 'https://a.example/no' };
-  const [price] = (await deployments.prices.list({ product: 'plan' })).data;
-  const session = await deployments.checkout.sessions.create({
-    mode: 'subscription',
-    line_items: [{ price: price?.id ?? '', quantity: 1 }],
-    ...urls,
+  it('sells its own products', async () => {
+    await placeStripeOrder(client, { platform, productId: 'deployments' });
+    await expect(appStripe.products.retrieve('deployments')).rejects.toMatchObject({ code: 'resource_missing' });
+    expect((await serviceStripe.prices.list({ product: 'deployments' })).data).toHaveLength(1);
   });
-  const pageOf = async (url: string | null) => {
-    const { pathname } = new URL(url ?? '');
-    return (await user.call(pathname)).status;
-  };
-  expect(await pageOf(session.url)).toBe(200);
-  const portal = await deployments.billingPortal.sessions.create({
-    customer: customerId,
-    return_url: urls.success_url,
+
+  it('emits events of its own platform', async () => {
+    const { id } = await placeStripeOrder(client, { platform });
+    expect((await client.act(id, 'cancel')).body).toMatchObject({
+      platform,
+      cancelAtPeriodEnd: true,
+      notifications: [{ platform, type: 'customer.subscription.updated' }],
+    });
   });
-  expect(await pageOf(portal.url)).toBe(200);
-  expect((await user.control('POST', `/control/checkouts/${session.id}/pay`)).body).toMatchObject({ platform });
-});
 
-it('refuses a key of neither account', async () => {
-  await expect(ownerOf(user, 'sk_live_of_nobody').products.list()).rejects.toMatchObject({ statusCode: 401 });
-});
+  it('renders its own hosted pages', async () => {
+    const { customerId } = await placeStripeOrder(client, { platform });
+    const urls = { success_url: 'https://a.example/ok', cancel_url: 'https://a.example/no' };
+    const [price] = (await serviceStripe.prices.list({ product: 'plan' })).data;
+    const session = await serviceStripe.checkout.sessions.create({
+      mode: 'subscription',
+      line_items: [{ price: price?.id ?? '', quantity: 1 }],
+      ...urls,
+    });
+    const fetchPageStatus = async (url: string | null) => {
+      const { pathname } = new URL(url ?? '');
+      return (await client.call(pathname)).status;
+    };
+    expect(await fetchPageStatus(session.url)).toBe(200);
+    const portal = await serviceStripe.billingPortal.sessions.create({
+      customer: customerId,
+      return_url: urls.success_url,
+    });
+    expect(await fetchPageStatus(portal.url)).toBe(200);
+    expect((await client.control('POST', `/control/checkouts/${session.id}/pay`)).body).toMatchObject({ platform });
+  });
 
-it('has outages of its own', async () => {
-  await user.addFault({ platform, fault: 'down', times: 1 });
-  expect((await own.products.list()).object).toBe('list');
-  await expect(deployments.products.list()).rejects.toMatchObject({ statusCode: 500 });
+  it('rejects an unknown key', async () => {
+    await expect(createStripeClient(client, 'sk_live_unknown').products.list()).rejects.toMatchObject({
+      statusCode: 401,
+    });
+  });
+
+  it('simulates its own faults', async () => {
+    await client.addFault({ platform, fault: 'down', times: 1 });
+    expect((await appStripe.products.list()).object).toBe('list');
+    await expect(serviceStripe.products.list()).rejects.toMatchObject({ statusCode: 500 });
+  });
 });

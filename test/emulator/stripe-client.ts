@@ -1,18 +1,55 @@
 import Stripe from 'stripe';
-import type { EmulatorClient } from './emulator-client.ts';
+import { secondMs } from '../../emulator/calendar.ts';
+import { type EmulatorClient, startTime } from './emulator-client.ts';
+import type { Step } from './random-histories.ts';
 
-/** The emulated account as its owner uses it, through the official client. */
-export function ownerOf(user: EmulatorClient, secretKey = String(user.settings('processor_a').secretKey)): Stripe {
+/** Creates the official client of an emulated account. The default is the account of processor_a. */
+export function createStripeClient(
+  client: EmulatorClient,
+  secretKey = String(client.settings('processor_a').secretKey),
+): Stripe {
   const fetchFromEmulator: typeof fetch = async (url, init) => {
     const { host, pathname, search } = new URL(String(url));
-    return await fetch(`${user.url}/${host}${pathname}${search}`, init);
+    return await fetch(`${client.url}/${host}${pathname}${search}`, init);
   };
   return new Stripe(secretKey, { httpClient: Stripe.createFetchHttpClient(fetchFromEmulator), maxNetworkRetries: 0 });
 }
 
-/** Buys a monthly subscription, or what `order` says; gives the purchase as the control API shows it. */
-export async function boughtFrom(user: EmulatorClient, order: object = {}) {
-  const { status, body } = await user.buy({ platform: 'processor_a', productId: 'plan', ...order });
+/** Places an order, by default for a monthly subscription. Returns the control API's response. */
+export async function placeStripeOrder(client: EmulatorClient, order: object = {}) {
+  const { status, body } = await client.buy({ platform: 'processor_a', productId: 'plan', ...order });
   if (status !== 200) throw new Error(body.message);
   return body;
+}
+
+export const toSeconds = (ms: number): number => ms / secondMs;
+
+/** Creates the period members of a subscription item. */
+export const buildItemPeriod = (start: number, end: number) => ({
+  current_period_start: toSeconds(start),
+  current_period_end: toSeconds(end),
+});
+
+/** Runs steps on a new subscription. Returns its objects, and the event types of the last action. */
+export async function runSubscription(client: EmulatorClient, steps: readonly Step[], order: object = {}) {
+  client.clock.set(startTime);
+  const { id } = await placeStripeOrder(client, order);
+  let events: string[] = [];
+  for (const step of steps) {
+    if (typeof step === 'string') {
+      await client.advance(step);
+      continue;
+    }
+    const { status, body } = await client.act(id, ...step);
+    if (status !== 200) throw new Error(body.message);
+    events = body.notifications.map(({ type }: { type: string }) => type);
+  }
+  const subscription = await createStripeClient(client).subscriptions.retrieve(id, { expand: ['latest_invoice'] });
+  return {
+    id,
+    events,
+    subscription,
+    item: subscription.items.data[0],
+    invoice: subscription.latest_invoice as Stripe.Invoice,
+  };
 }

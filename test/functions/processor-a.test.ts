@@ -57,8 +57,8 @@ describe('a checkout', () => {
       await shop.ask('checkout', { offerId: month(shop.prices.coins).replace('basic', 'coins'), ...urls })
     ).body;
     expect(await (await fetch(url)).text()).toMatch(/Pay.*Cancel/s);
-    const press = async (wish: string) =>
-      await fetch(url, { method: 'POST', body: new URLSearchParams({ wish }), redirect: 'manual' });
+    const press = async (action: string) =>
+      await fetch(url, { method: 'POST', body: new URLSearchParams({ action }), redirect: 'manual' });
     expect((await press('cancel')).headers.get('location')).toBe('https://app.example.com/#no');
     const paid = await press('pay');
     expect(paid.status).toBe(303);
@@ -148,10 +148,10 @@ describe('the portal', () => {
     const { body } = await shop.ask('portal', { accessToken, returnUrl: 'https://app.example.com/' });
     expect(await (await fetch(body.url)).text()).toMatch(/prod_basic.*Cancel/s);
     const { subscription } = await shop.stripe.checkout.sessions.retrieve(sessionId);
-    const press = async (wish: string) => {
+    const press = async (action: string) => {
       await fetch(body.url, {
         method: 'POST',
-        body: new URLSearchParams({ wish: `${wish} ${subscription}` }),
+        body: new URLSearchParams({ action: `${action} ${subscription}` }),
         redirect: 'manual',
       });
       return (await shop.ask('purchases', { accessToken })).body.purchases[0].renewalIntent;

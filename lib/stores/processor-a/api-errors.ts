@@ -7,7 +7,7 @@ const storeName = 'Stripe';
 export const unavailableError = (cause: unknown): ServiceError => commonErrors.unavailableError(storeName, cause);
 
 /** Creates the error for settings that Stripe rejected. `reason` is a public clause without a period. */
-export const invalidSettingsError = (reason: string, cause?: unknown): ServiceError =>
+const invalidSettingsError = (reason: string, cause?: unknown): ServiceError =>
   commonErrors.invalidSettingsError(storeName, reason, cause);
 
 /**

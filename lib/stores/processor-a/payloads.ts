@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { parse } from '../../shared/parse.ts';
+import { unavailableError } from './api-errors.ts';
 
 /** Id of an object that can be expanded. */
 const Reference = v.pipe(
@@ -193,5 +193,8 @@ export const StripeEvent = v.object({
 export type StripeEvent = v.InferOutput<typeof StripeEvent>;
 
 /** Parses an object that Stripe returned. Throws `ConnectionFailed` if it does not match the schema. */
-export const parseStripeObject = <const S extends v.GenericSchema>(schema: S, result: unknown): v.InferOutput<S> =>
-  parse(schema, result, 'ConnectionFailed');
+export function parseStripeObject<const S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  throw unavailableError(`The response is invalid at ${v.getDotPath(result.issues[0]) ?? 'its root'}.`);
+}

@@ -1,8 +1,8 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
-import { ServiceError } from '../../shared/errors.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
+import { unavailableError } from './api-errors.ts';
 import { toCancelationReason } from './cancelation-reason.ts';
 import { omitNullish, toMillis, toOptionalMillis } from './convert.ts';
 import { filterPaidInvoices, findInvoiceReversal, toInvoiceTransaction } from './invoices.ts';
@@ -33,7 +33,7 @@ export function toSubscriptionObservation(
 ): Observation {
   requireOwnApp(context, subscription.metadata);
   const [item] = subscription.items.data;
-  if (!item) throw new ServiceError('ConnectionFailed', 'Stripe returned a subscription without items.');
+  if (!item) throw unavailableError('The subscription does not have items.');
   const paid = filterPaidInvoices(invoices).filter((invoice) => isWithinPeriod(invoice, item));
   const latest = paid.at(-1);
   return {

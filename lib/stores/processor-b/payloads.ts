@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { parse } from '../../shared/parse.ts';
+import { unavailableError } from './api-errors.ts';
 
 const Timestamp = v.pipe(
   v.string(),
@@ -79,5 +79,8 @@ export const Subscription = v.object({
 export type Subscription = v.InferOutput<typeof Subscription>;
 
 /** Parses an object that Braintree returned. Throws `ConnectionFailed` if it does not match the schema. */
-export const parseBraintreeObject = <S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> =>
-  parse(schema, value, 'ConnectionFailed');
+export function parseBraintreeObject<const S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  throw unavailableError(`The response is invalid at ${v.getDotPath(result.issues[0]) ?? 'its root'}.`);
+}
