@@ -1,34 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { isExpired } from '../../../../lib/purchases/purchase.ts';
 import type { MappingContext } from '../../../../lib/stores/store-c/mapping-context.ts';
-import { toRecurrenceObservation } from '../../../../lib/stores/store-c/recurrence-observation.ts';
+import { asOf, mapRecurrence, recurrenceItem } from './recurrence-fixture.ts';
 
-const asOf = Date.parse('2027-02-15T00:00:00Z');
 const toTime = (text: string): number => Date.parse(text);
 
-const item = {
-  autoRenew: true,
-  beneficiary: 'pub:user-1',
-  expirationTime: '2027-02-28T10:00:00.1234567+00:00',
-  expirationTimeWithGrace: '2027-03-14T10:00:00+00:00',
-  id: 'mdr:0:abc:def',
-  isTrial: false,
-  lastModified: '2027-02-01T00:00:00+00:00',
-  market: 'US',
-  productId: '9NBLGGH52Q8X',
-  skuId: '0024',
-  startTime: '2027-01-31T10:00:00+00:00',
-  recurrenceState: 'Active',
-};
-
-const map = (changes: object = {}, context: Partial<MappingContext> = {}) =>
-  toRecurrenceObservation(
-    { ...item, ...changes },
-    { asOf, sandbox: false, refreshToken: { productId: item.productId, purchaseKey: 'key' }, ...context },
-  );
-
 const mapPurchase = (changes: object = {}, context: Partial<MappingContext> = {}) => {
-  const { purchase } = map(changes, context);
+  const { purchase } = mapRecurrence(changes, context);
   return { ...purchase, expired: isExpired(purchase, context.asOf ?? asOf) };
 };
 
@@ -48,7 +26,7 @@ describe('toRecurrenceObservation (store_c) of each state', () => {
     ],
     [
       'Active after its expiration, without a grace period',
-      { expirationTimeWithGrace: item.expirationTime },
+      { expirationTimeWithGrace: recurrenceItem.expirationTime },
       afterExpiration,
       { expired: true, expirationDate, isBillingRetryPeriod: false },
     ],
@@ -120,8 +98,8 @@ describe('toRecurrenceObservation (store_c) of each state', () => {
   });
 
   it('sets a refund date for Revoked only', () => {
-    const refundedAt = (recurrenceState: string) => map({ recurrenceState }).transactions[0]?.refundedAt;
-    expect(refundedAt('Revoked')).toBe(toTime(item.lastModified));
+    const refundedAt = (recurrenceState: string) => mapRecurrence({ recurrenceState }).transactions[0]?.refundedAt;
+    expect(refundedAt('Revoked')).toBe(toTime(recurrenceItem.lastModified));
     for (const state of ['Active', 'Inactive', 'Canceled', 'InDunning', 'Failed']) {
       expect(refundedAt(state)).toBeUndefined();
     }
@@ -130,7 +108,7 @@ describe('toRecurrenceObservation (store_c) of each state', () => {
 
 describe('toRecurrenceObservation (store_c)', () => {
   it('maps all fields', () => {
-    expect(map()).toEqual({
+    expect(mapRecurrence()).toEqual({
       asOf,
       purchase: {
         purchaseId: 'store_c:mdr:0:abc:def',
@@ -140,7 +118,7 @@ describe('toRecurrenceObservation (store_c)', () => {
         platform: 'store_c',
         productType: 'paid subscription',
         sandbox: false,
-        purchaseDate: toTime(item.startTime),
+        purchaseDate: toTime(recurrenceItem.startTime),
         expirationDate,
         renewalIntent: 'Renew',
         isBillingRetryPeriod: false,
@@ -154,7 +132,7 @@ describe('toRecurrenceObservation (store_c)', () => {
           offerId: 'store_c:9NBLGGH52Q8X#0024',
           platform: 'store_c',
           sandbox: false,
-          purchaseDate: toTime(item.startTime),
+          purchaseDate: toTime(recurrenceItem.startTime),
           expirationDate,
           isTrialPeriod: false,
         },
@@ -182,13 +160,13 @@ describe('toRecurrenceObservation (store_c)', () => {
   });
 
   it('returns the aliases of the StoreID key and of the item', () => {
-    expect(map({}, { userId: 'user-2' }).userAliases).toEqual(['user-2', 'user-1']);
-    expect(map({ beneficiary: null }).userAliases).toEqual([]);
+    expect(mapRecurrence({}, { userId: 'user-2' }).userAliases).toEqual(['user-2', 'user-1']);
+    expect(mapRecurrence({ beneficiary: null }).userAliases).toEqual([]);
   });
 
   it('uses the reported price, and zero for a trial', () => {
     const reportedAmount = { amountMicros: 990_000, currency: 'USD' };
-    const amount = (changes: object) => map(changes, { reportedAmount }).transactions[0];
+    const amount = (changes: object) => mapRecurrence(changes, { reportedAmount }).transactions[0];
     expect(amount({})).toMatchObject({ ...reportedAmount, isReportedAmount: true });
     expect(amount({ isTrial: true })).toMatchObject({ amountMicros: 0, currency: 'USD', isTrialPeriod: true });
   });

@@ -1,28 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { MappingContext } from '../../../../lib/stores/store-c/mapping-context.ts';
-import { toRecurrenceObservation } from '../../../../lib/stores/store-c/recurrence-observation.ts';
+import { mapRecurrence, recurrenceItem } from './recurrence-fixture.ts';
 
-const asOf = Date.parse('2027-02-15T00:00:00Z');
 const toTime = (text: string): number => Date.parse(text);
 
-const item = {
-  expirationTime: '2027-02-28T10:00:00+00:00',
-  id: 'mdr:0:abc:def',
-  isTrial: false,
-  productId: '9NBLGGH52Q8X',
-  skuId: '0024',
-  startTime: '2027-01-31T10:00:00+00:00',
-  recurrenceState: 'Active',
-};
-
-const map = (changes: object = {}, context: Partial<MappingContext> = {}) =>
-  toRecurrenceObservation(
-    { ...item, ...changes },
-    { asOf, sandbox: false, refreshToken: { productId: item.productId, purchaseKey: 'key' }, ...context },
-  );
-
 describe('toRecurrenceObservation (store_c) of payments', () => {
-  const withPeriod = (period: string) => ({ refreshToken: { productId: item.productId, period } });
+  const withPeriod = (period: string) => ({ refreshToken: { productId: recurrenceItem.productId, period } });
   it.each<[string, object, Partial<MappingContext>, string | undefined, string]>([
     ['the first month', {}, {}, undefined, ''],
     ['the first month with its period', {}, withPeriod('P1M'), undefined, ''],
@@ -68,15 +51,15 @@ describe('toRecurrenceObservation (store_c) of payments', () => {
     ['a subscription in dunning', { recurrenceState: 'InDunning' }, {}, undefined, ''],
   ])('identifies %s', (_case, changes, context, renewedAt, suffix) => {
     const lastRenewalDate = renewedAt === undefined ? undefined : toTime(`${renewedAt}:00:00Z`);
-    const { purchase, transactions } = map(changes, context);
+    const { purchase, transactions } = mapRecurrence(changes, context);
     expect(purchase.lastRenewalDate).toBe(lastRenewalDate);
     expect(purchase.transactionId).toBe(`store_c:mdr:0:abc:def${suffix}`);
     expect(transactions).toMatchObject([
-      { transactionId: purchase.transactionId, purchaseDate: lastRenewalDate ?? toTime(item.startTime) },
+      { transactionId: purchase.transactionId, purchaseDate: lastRenewalDate ?? toTime(recurrenceItem.startTime) },
     ]);
   });
 
   it('returns no transaction without dates', () => {
-    expect(map({ startTime: null }).transactions).toEqual([]);
+    expect(mapRecurrence({ startTime: null }).transactions).toEqual([]);
   });
 });
