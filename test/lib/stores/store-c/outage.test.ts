@@ -161,7 +161,7 @@ describe('credentials (store_c)', () => {
 describe('checkSettings (store_c)', () => {
   it('accepts valid settings', async () => {
     const context = microsoft.createContext();
-    expect(await storeC.checkSettings(context, { callStore: false })).toMatch(/complete/);
+    expect(await storeC.checkSettings(context, { callStore: false })).toMatch(/format is valid/);
     expect(await storeC.checkSettings(context, { callStore: true })).toMatch(/tickets/);
   });
 
