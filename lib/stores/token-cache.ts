@@ -19,7 +19,7 @@ export interface TokenCache {
   evict(credentials: readonly string[]): void;
 }
 
-/** Creates a token cache. Its keys are digests of the credentials: no secret stays in memory, a changed one is a miss. */
+/** Creates a token cache. Its keys are digests of the credentials, so that no secret stays in memory. */
 export function createTokenCache(): TokenCache {
   const tokens = createCache<string>(maxTokens);
   return {

@@ -5,14 +5,14 @@ import { createSession } from '../../lib/stores/store-c/session.ts';
 import { storeC } from '../../lib/stores/store-c/store-c.ts';
 import type { StoreFetch, StoreRequest } from '../../lib/stores/store-context.ts';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
-import { answered, askingWith, start } from '../lib/stores/store-c/fake-microsoft.ts';
+import { createContext, createResponse, startTime } from '../lib/stores/store-c/fake-microsoft.ts';
 
 const sample = (name: string) => JSON.parse(readVector('microsoft/docs-samples', `${name}.json`).toString('utf8'));
 
 const clientId = '1d577369-5a3b-4492-8227-393bfef1e13d';
 
 /** A StoreID key with the claims of the published sample, but for the date of its expiration and its service. */
-function keyOf(service: string, expiresAt = start + 20 * 86_400_000): string {
+function keyOf(service: string, expiresAt = startTime + 20 * 86_400_000): string {
   const issuer = `https://${service}.mp.microsoft.com/v6.0/keys`;
   const { header, claims } = sample('store-id-key-claims');
   const changed = { ...claims, iss: issuer, aud: issuer, exp: expiresAt / 1000 };
@@ -28,10 +28,10 @@ function microsoft(responses: Readonly<Record<string, { status?: number; body?: 
     const found: { status?: number; body?: object } | undefined = url.startsWith('https://login.')
       ? { body: response }
       : responses[url];
-    return answered({ status: found?.status ?? (found ? 200 : 404), text: JSON.stringify(found?.body ?? {}) });
+    return createResponse({ status: found?.status ?? (found ? 200 : 404), text: JSON.stringify(found?.body ?? {}) });
   };
   const settings = { tenantId: `tenant-${Math.random()}`, clientId, clientSecret: 'secret' };
-  return { asked, asking: askingWith(fetch, settings), settings };
+  return { asked, asking: createContext(fetch, settings), settings };
 }
 
 const bodyOf = ({ init }: { init: StoreRequest }) => JSON.parse(init.body ?? '');
@@ -115,9 +115,9 @@ describeWithVectors("the adapter against Microsoft's published samples", () => {
 
   it('renews a key as the documents do', async () => {
     const request = sample('keys-renew');
-    const renewed = keyOf('collections', start + 30 * 86_400_000);
+    const renewed = keyOf('collections', startTime + 30 * 86_400_000);
     const store = microsoft({ [request.url]: { body: { ...request.response.body, key: renewed } } });
-    const old = keyOf('collections', start + 86_400_000);
+    const old = keyOf('collections', startTime + 86_400_000);
     const token = await renewKeys(createSession(store.asking), { collectionsKey: old, productId: '9NBLGGH5WVP6' });
     expect(token.collectionsKey).toBe(renewed);
     const names = Object.keys(bodyOf(store.asked.at(-1) ?? { init: {} })).map((name) => name.toLowerCase());

@@ -13,8 +13,8 @@ export async function checkSettings(
 ): Promise<string> {
   const { serviceAccount } = parseEnteredSettings(context.settings);
   if (!serviceAccount)
-    return 'The settings are complete. Without a service account, receipts are verified by their signature only.';
-  if (!callStore) return 'The settings are complete. Google Play was not queried.';
+    return 'The format is valid. Without a service account, receipts are verified by their signatures only.';
+  if (!callStore) return 'The format is valid.';
   await connectPlay(context).fetchSubscription(probeToken);
-  return 'Google Play accepts the service account for this app.';
+  return 'Google Play accepted the service account.';
 }

@@ -10,10 +10,10 @@ export async function checkSettings(
   { callStore }: Parameters<Store['checkSettings']>[1],
 ): Promise<string> {
   parseEnteredSettings(context.settings);
-  if (!callStore) return 'The settings are complete. Microsoft Store was not queried.';
+  if (!callStore) return 'The format is valid.';
   const session = createSession(context);
   await Promise.all(
     (['services', 'collections', 'purchase'] as const).map((audience) => getAccessToken(session, audience)),
   );
-  return 'Microsoft Entra ID issues access tokens and service tickets to this app.';
+  return 'Microsoft Entra ID issued access tokens and service tickets.';
 }

@@ -38,7 +38,7 @@ export async function fetchCollection(
     callService(session, { service: 'collections', path, body: buildQuery(product, scope, continuationToken) }, Page),
   );
   if (result.kind !== 'found') return result;
-  return { kind: 'found', value: result.value.filter((item) => isItemOf(item, product)) };
+  return { kind: 'found', value: result.value.filter((item) => isItemOfProduct(item, product)) };
 }
 
 const buildQuery = (
@@ -61,7 +61,7 @@ export const toBeneficiary = ({ key, userId = '' }: StoreIdKey): object => ({
   localTicketReference: userId,
 });
 
-function isItemOf(
+function isItemOfProduct(
   { productId, inAppOfferToken, devOfferId }: CollectionsItem,
   { id, isStoreId }: RequestedProduct,
 ): boolean {

@@ -43,7 +43,7 @@ const ServiceErrorBody = v.object({
 /** Public reasons for rejected credentials, by error code. */
 const settingsProblems: ReadonlyMap<string, string> = new Map([
   ['PartnerAadTicketRequired', 'associate the Entra application with the app in Partner Center'],
-  ['InconsistentClientId', 'clientId differs from the one in the StoreID key'],
+  ['InconsistentClientId', 'clientId differs from the StoreID key'],
 ]);
 const unknownSettingsProblem = 'check the Entra application in Partner Center';
 

@@ -17,38 +17,38 @@ afterAll(async () => {
   await service.close();
 });
 
-let users = 0;
-let user = '';
+let userCount = 0;
+let username = '';
 const buy = async (order: object = {}) => {
-  user = `user-${++users}`;
+  username = `user-${++userCount}`;
   return await service.callControl('/purchases', {
     platform: 'store_b',
-    productId: `premium-${users}`,
+    productId: `premium-${userCount}`,
     type: 'paid subscription',
-    applicationUsername: user,
+    applicationUsername: username,
     ...order,
   });
 };
 const act = async (id: string, action: string, body: object = {}) =>
   await service.callControl(`/purchases/${id}/${action}`, body);
 const validate = async (body: object) => (await service.validate(keys, body)).body;
-const owned = async (owner = keys) => {
-  const params = { applicationUsername: user };
+const listPurchases = async (appKeys = keys) => {
+  const params = { applicationUsername: username };
   const { body } = await callEndpoint(getCustomerPurchases, {
-    headers: buildBasicAuth(owner.appName, owner.secretKey),
+    headers: buildBasicAuth(appKeys.appName, appKeys.secretKey),
     params,
   });
   return Object.values<Record<string, unknown>>(body.purchases);
 };
-/** The purchase after an action, as the customer's server reads it. */
-const stateAfter = async (id: string, action: string, body: object = {}) => {
-  const changed = await act(id, action, body);
-  await validate(changed.validate);
-  return (await owned())[0];
+/** Performs an action, validates the purchase again and reads it from the API. */
+const actAndRead = async (id: string, action: string, body: object = {}) => {
+  const result = await act(id, action, body);
+  await validate(result.validate);
+  return (await listPurchases())[0];
 };
 
-describe('a subscription of store_b', () => {
-  it('is granted, with its price, its user and its native answer', async () => {
+describe('POST /v1/validate (store_b) of a subscription', () => {
+  it('returns the purchase with its price and its native transaction', async () => {
     const { validate: body } = await buy();
     expect(await validate(body)).toMatchObject({
       ok: true,
@@ -58,7 +58,7 @@ describe('a subscription of store_b', () => {
         collection: [{ id: body.id, isExpired: false, renewalIntent: 'Renew', isAcknowledged: false }],
       },
     });
-    expect(await owned()).toMatchObject([
+    expect(await listPurchases()).toMatchObject([
       { amountMicros: 4_990_000, currency: 'USD', amountUSD: 4.99, sandbox: false },
     ]);
   });
@@ -70,10 +70,10 @@ describe('a subscription of store_b', () => {
     ['revoke', { isExpired: true }],
     ['pause', { isPaused: true, isExpired: true, cancelationReason: 'PAUSED', autoResumeDate: expect.any(String) }],
     ['raise-price', { priceConsentStatus: 'Notified', isExpired: false }],
-  ])('after %s is what the store says', async (action, state) => {
+  ])('returns the state after %s', async (action, state) => {
     const { id, validate: body } = await buy();
     await validate(body);
-    expect(await stateAfter(id, action)).toMatchObject(state);
+    expect(await actAndRead(id, action)).toMatchObject(state);
   });
 
   it.each<[string, string, object]>([
@@ -82,120 +82,123 @@ describe('a subscription of store_b', () => {
     ['fail-payment', 'fail-payment', { isBillingRetryPeriod: true, isExpired: true }],
     ['pause', 'resume', { isExpired: false }],
     ['raise-price', 'accept-price', { priceConsentStatus: 'Agreed' }],
-  ])('after %s and %s is what the store says', async (first, second, state) => {
+  ])('returns the state after %s and %s', async (first, second, state) => {
     const { id, validate: body } = await buy();
     await validate(body);
     await act(id, first);
-    expect(await stateAfter(id, second)).toMatchObject(state);
+    expect(await actAndRead(id, second)).toMatchObject(state);
   });
 
-  it('has one transaction for each payment, none for entering grace', async () => {
+  it('records a transaction for a renewal, not for a grace period', async () => {
     const { id, validate: body } = await buy();
     await validate(body);
-    const transactions = async () =>
+    const listTransactions = async () =>
       (
         await callEndpoint(getCustomerTransactions, {
           headers: buildBasicAuth(keys.appName, keys.secretKey),
-          params: { applicationUsername: user },
+          params: { applicationUsername: username },
         })
       ).body.transactions;
-    await stateAfter(id, 'renew');
-    expect(await transactions()).toHaveLength(2);
-    await stateAfter(id, 'fail-payment');
-    expect(await transactions()).toHaveLength(2);
+    await actAndRead(id, 'renew');
+    expect(await listTransactions()).toHaveLength(2);
+    await actAndRead(id, 'fail-payment');
+    expect(await listTransactions()).toHaveLength(2);
   });
 
-  it('replaces the one that a change of plan ended, and brings its user along', async () => {
+  it('ends the replaced subscription after a plan change and keeps its customer', async () => {
     const { id, validate: body } = await buy();
     await validate(body);
-    const changed = await act(id, 'change-plan', { productId: `yearly-${users}` });
-    const { additionalData: _user, ...anonymous } = changed.validate;
+    const result = await act(id, 'change-plan', { productId: `yearly-${userCount}` });
+    const { additionalData: _username, ...anonymous } = result.validate;
     expect(await validate(anonymous)).toMatchObject({ ok: true });
-    expect(await owned()).toEqual(
+    expect(await listPurchases()).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ isExpired: false, productId: `store_b:yearly-${users}` }),
+        expect.objectContaining({ isExpired: false, productId: `store_b:yearly-${userCount}` }),
         expect.objectContaining({ isExpired: true, cancelationReason: 'System.Replaced' }),
       ]),
     );
   });
 
-  it('in its trial is one, at no price', async () => {
+  it('returns a trial with a zero amount', async () => {
     const { validate: body } = await buy({ trial: true });
     await validate(body);
-    expect(await owned()).toMatchObject([{ isTrialPeriod: true, amountMicros: 0 }]);
+    expect(await listPurchases()).toMatchObject([{ isTrialPeriod: true, amountMicros: 0 }]);
   });
 
-  it('from a test account is a sandbox purchase', async () => {
+  it('returns the purchase of a license tester as sandbox', async () => {
     const { validate: body } = await buy({ sandbox: true });
     await validate(body);
-    expect(await owned()).toMatchObject([{ sandbox: true }]);
+    expect(await listPurchases()).toMatchObject([{ sandbox: true }]);
   });
 
-  it('is acknowledged once it is stored, where the settings say so', async () => {
-    const acknowledging = await service.createApp(['store_b'], { acknowledge: true });
+  it('acknowledges a stored purchase if the settings say so', async () => {
+    const appKeys = await service.createApp(['store_b'], { acknowledge: true });
     const { validate: body } = await buy();
-    const { body: result } = await service.validate(acknowledging, body);
+    const { body: result } = await service.validate(appKeys, body);
     expect(result).toMatchObject({ ok: true, data: { collection: [{ isAcknowledged: true }] } });
-    expect(await owned(acknowledging)).toMatchObject([{ isAcknowledged: true }]);
+    expect(await listPurchases(appKeys)).toMatchObject([{ isAcknowledged: true }]);
   });
 
-  it('speaks brand words to who speaks them, and stores the same purchase', async () => {
+  it("responds in the request's vocabulary and stores the neutral one", async () => {
     const { validate: body } = await buy({ form: 'brand' });
     expect(await validate(body)).toMatchObject({
       data: { transaction: { type: 'android-playstore' }, collection: [{ platform: 'android-playstore' }] },
     });
-    expect(await owned()).toMatchObject([{ platform: 'store_b' }]);
+    expect(await listPurchases()).toMatchObject([{ platform: 'store_b' }]);
   });
 });
 
-describe('a product of store_b', () => {
-  it('is granted, and gone when it was revoked', async () => {
+describe('POST /v1/validate (store_b) of a one-time product', () => {
+  it('returns a revoked product as expired', async () => {
     const { id, validate: body } = await buy({ type: 'non consumable' });
     expect(await validate(body)).toMatchObject({ ok: true, data: { collection: [{ isExpired: false, quantity: 1 }] } });
-    expect(await stateAfter(id, 'revoke')).toMatchObject({ isExpired: true });
+    expect(await actAndRead(id, 'revoke')).toMatchObject({ isExpired: true });
   });
 
-  it('is consumed once it is stored, where the settings say so, and counts once', async () => {
-    const consuming = await service.createApp(['store_b'], { acknowledge: true });
+  it('consumes a stored consumable once if the settings say so', async () => {
+    const appKeys = await service.createApp(['store_b'], { acknowledge: true });
     const { validate: body } = await buy({ type: 'consumable' });
-    expect((await service.validate(consuming, body)).body).toMatchObject({
+    expect((await service.validate(appKeys, body)).body).toMatchObject({
       ok: true,
       data: { collection: [{ isConsumed: true }] },
     });
-    expect((await service.validate(consuming, body)).body).toMatchObject({ ok: false, code: 6778004 });
+    expect((await service.validate(appKeys, body)).body).toMatchObject({ ok: false, code: 6778004 });
   });
 });
 
-describe('store_b', () => {
-  it.each(['down', 'rate-limited', 'html', 'cut'])('while it is %s makes no purchase unowned', async (fault) => {
-    const { validate: known } = await buy();
-    await validate(known);
-    const { validate: unknown } = await buy();
-    await service.callControl('/faults', { platform: 'store_b', fault, times: 30 });
-    expect(await validate(unknown)).toMatchObject({ ok: false, code: 6778002 });
-    expect(await validate({ ...known })).toMatchObject({ ok: true, data: { warning: expect.any(String) } });
-    await service.clearFaults();
-    expect(await validate(unknown)).toMatchObject({ ok: true });
-  });
+describe('POST /v1/validate (store_b)', () => {
+  it.each(['down', 'rate-limited', 'html', 'cut'])(
+    'returns the last verified state if the store is %s',
+    async (fault) => {
+      const { validate: stored } = await buy();
+      await validate(stored);
+      const { validate: unknown } = await buy();
+      await service.callControl('/faults', { platform: 'store_b', fault, times: 30 });
+      expect(await validate(unknown)).toMatchObject({ ok: false, code: 6778002 });
+      expect(await validate({ ...stored })).toMatchObject({ ok: true, data: { warning: expect.any(String) } });
+      await service.clearFaults();
+      expect(await validate(unknown)).toMatchObject({ ok: true });
+    },
+  );
 
-  it('refuses a token that it does not know, a broken signature and a receipt of another application', async () => {
+  it('rejects an unknown token, a wrong signature and a receipt for a different app', async () => {
     const { validate: body } = await buy();
     const { transaction } = body;
-    const others = [
+    const changes = [
       { purchaseToken: 'made-up-token', receipt: undefined, signature: undefined },
       { signature: Buffer.from('no signature').toString('base64') },
       { receipt: JSON.stringify({ packageName: 'com.other', purchaseToken: transaction.purchaseToken }) },
       { purchaseToken: '', receipt: 'not json' },
     ];
-    for (const other of others) {
-      expect(await validate({ ...body, transaction: { ...transaction, ...other } })).toMatchObject({
+    for (const change of changes) {
+      expect(await validate({ ...body, transaction: { ...transaction, ...change } })).toMatchObject({
         ok: false,
         code: 6778001,
       });
     }
   });
 
-  it('with a service account that it does not know is a matter of configuration', async () => {
+  it('returns InternalError if Google rejects the service account', async () => {
     const { serviceAccount } = await service.callControl('/settings/store_b');
     const wrong = { serviceAccount: { ...serviceAccount, client_email: 'other@example.com' } };
     const { validate: body } = await buy();
@@ -204,10 +207,10 @@ describe('store_b', () => {
     });
   });
 
-  it('without a service account believes the signed receipt, with a warning', async () => {
-    const signed = await service.createApp(['store_b'], { serviceAccount: undefined });
+  it('accepts a signed receipt with a warning if the settings lack a service account', async () => {
+    const appKeys = await service.createApp(['store_b'], { serviceAccount: undefined });
     const { validate: body } = await buy();
-    const { body: result } = await service.validate(signed, body);
+    const { body: result } = await service.validate(appKeys, body);
     expect(result).toMatchObject({
       ok: true,
       data: { warning: expect.any(String), collection: [{ isExpired: false }] },

@@ -1,65 +1,67 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { pushingGoogle, type SigningKey, signingKey } from './fake-pubsub.ts';
+import { createPubSub, createSigningKey, type SigningKey } from './fake-pubsub.ts';
 
-const refused = { code: 'Forbidden' };
-const unreachable = { code: 'ConnectionFailed' };
+const forbidden = { code: 'Forbidden' };
+const unavailable = { code: 'ConnectionFailed' };
 let key: SigningKey;
-let next: SigningKey;
+let nextKey: SigningKey;
 beforeAll(async () => {
-  [key, next] = await Promise.all([signingKey(), signingKey()]);
+  [key, nextKey] = await Promise.all([createSigningKey(), createSigningKey()]);
 });
 
-describe('the keys of Google', () => {
-  it('are read once for many pushes', async () => {
-    const { google, token, push } = pushingGoogle(key);
-    for (let time = 0; time < 3; time++) await push(await token(key));
+describe('findGoogleKey (store_b)', () => {
+  it('fetches the keys once for several pushes', async () => {
+    const { google, signToken, push } = createPubSub(key);
+    for (let count = 0; count < 3; count++) await push(await signToken(key));
     expect(google.reads).toBe(1);
   });
 
-  it('are read again when a key is new, but at most once a minute for keys that do not exist', async () => {
-    const { google, token, push } = pushingGoogle(key);
-    await push(await token(key));
-    for (let time = 0; time < 3; time++) await expect(push(await token(next))).rejects.toMatchObject(refused);
+  it('fetches the keys again for an unknown key, at most once a minute', async () => {
+    const { google, signToken, push } = createPubSub(key);
+    await push(await signToken(key));
+    for (let count = 0; count < 3; count++)
+      await expect(push(await signToken(nextKey))).rejects.toMatchObject(forbidden);
     expect(google.reads).toBe(1);
     google.now += 60_000;
-    for (let time = 0; time < 3; time++) await expect(push(await token(next))).rejects.toMatchObject(refused);
+    for (let count = 0; count < 3; count++)
+      await expect(push(await signToken(nextKey))).rejects.toMatchObject(forbidden);
     expect(google.reads).toBe(2);
-    google.keys = [next];
+    google.keys = [nextKey];
     google.now += 60_000;
-    await expect(push(await token(next))).resolves.toHaveLength(1);
+    await expect(push(await signToken(nextKey))).resolves.toHaveLength(1);
     expect(google.reads).toBe(3);
-    await expect(push(await token(key))).rejects.toMatchObject(refused);
+    await expect(push(await signToken(key))).rejects.toMatchObject(forbidden);
   });
 
-  it('are read again when they have lived as long as Google said', async () => {
-    const { google, token, push } = pushingGoogle(key);
-    await push(await token(key));
-    google.keys = [next];
+  it('fetches the keys again after the max-age of the response', async () => {
+    const { google, signToken, push } = createPubSub(key);
+    await push(await signToken(key));
+    google.keys = [nextKey];
     google.now += 19_999_000;
-    await expect(push(await token(key))).resolves.toHaveLength(1);
+    await expect(push(await signToken(key))).resolves.toHaveLength(1);
     google.now += 1_000;
-    await expect(push(await token(key))).rejects.toMatchObject(refused);
+    await expect(push(await signToken(key))).rejects.toMatchObject(forbidden);
     expect(google.reads).toBe(2);
   });
 
-  it('that cannot be reached make the push come again, not be lost', async () => {
-    const { google, token, push } = pushingGoogle(key);
+  it('throws ConnectionFailed if Google is unavailable, so that Pub/Sub retries the push', async () => {
+    const { google, signToken, push } = createPubSub(key);
     google.isReachable = false;
-    await expect(push(await token(key))).rejects.toMatchObject(unreachable);
+    await expect(push(await signToken(key))).rejects.toMatchObject(unavailable);
     google.isReachable = true;
-    await expect(push(await token(key))).resolves.toHaveLength(1);
+    await expect(push(await signToken(key))).resolves.toHaveLength(1);
   });
 
   it.each([
     ['an error', { status: 503 }],
-    ['a page', { text: '<html>' }],
-    ['other words', { text: '{"keys":{}}' }],
+    ['an HTML page', { text: '<html>' }],
+    ['another format', { text: '{"keys":{}}' }],
     ['keys without an id', { text: '{"keys":[{"kty":"RSA"}]}' }],
-  ])('that are answered with %s make the push come again, not be lost', async (_what, response) => {
-    const { google, token, push } = pushingGoogle(key);
-    google.answer = response;
-    await expect(push(await token(key))).rejects.toMatchObject(unreachable);
-    google.answer = {};
-    await expect(push(await token(key))).resolves.toHaveLength(1);
+  ])('throws ConnectionFailed for %s, so that Pub/Sub retries the push', async (_case, responseChanges) => {
+    const { google, signToken, push } = createPubSub(key);
+    google.responseChanges = responseChanges;
+    await expect(push(await signToken(key))).rejects.toMatchObject(unavailable);
+    google.responseChanges = {};
+    await expect(push(await signToken(key))).resolves.toHaveLength(1);
   });
 });

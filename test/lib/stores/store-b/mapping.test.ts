@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { storeB } from '../../../../lib/stores/store-b/store-b.ts';
 import {
-  askingGoogle,
-  later,
+  createGoogleContext,
+  createRequest,
+  expiryTime,
   now,
-  type OrderAnswer,
-  type ProductAnswer,
-  request,
-  type SubscriptionAnswer,
+  type OrderResponse,
+  type ProductResponse,
+  type SubscriptionResponse,
 } from './fake-google.ts';
 
-const running: SubscriptionAnswer = {
+const active: SubscriptionResponse = {
   kind: 'androidpublisher#subscriptionPurchaseV2',
   startTime: '2026-11-01T00:00:00Z',
   subscriptionState: 'SUBSCRIPTION_STATE_ACTIVE',
@@ -18,7 +18,7 @@ const running: SubscriptionAnswer = {
   lineItems: [
     {
       productId: 'premium',
-      expiryTime: later,
+      expiryTime,
       latestSuccessfulOrderId: 'GPA.1',
       autoRenewingPlan: {
         autoRenewEnabled: true,
@@ -28,76 +28,112 @@ const running: SubscriptionAnswer = {
     },
   ],
 };
-const [line] = running.lineItems ?? [];
-const withLine = (changes: object): SubscriptionAnswer => ({ ...running, lineItems: [{ ...line, ...changes }] });
-const inState = (state: string, changes: object = {}): SubscriptionAnswer => ({
-  ...running,
+const [item] = active.lineItems ?? [];
+const withItem = (changes: object): SubscriptionResponse => ({ ...active, lineItems: [{ ...item, ...changes }] });
+const inState = (state: string, changes: object = {}): SubscriptionResponse => ({
+  ...active,
   subscriptionState: `SUBSCRIPTION_STATE_${state}`,
   ...changes,
 });
-const cancelled = (context: object, state = 'EXPIRED') => inState(state, { canceledStateContext: context });
-const survey = (reason: string) => cancelled({ userInitiatedCancellation: { cancelSurveyResult: { reason } } });
-const withRefused = (priceChangeMode: string): SubscriptionAnswer => ({
-  ...survey('CANCEL_SURVEY_REASON_COST_RELATED'),
+const canceledBy = (context: object, state = 'EXPIRED') => inState(state, { canceledStateContext: context });
+const withSurvey = (reason: string) => canceledBy({ userInitiatedCancellation: { cancelSurveyResult: { reason } } });
+const withDeclinedPrice = (priceChangeMode: string): SubscriptionResponse => ({
+  ...withSurvey('CANCEL_SURVEY_REASON_COST_RELATED'),
   lineItems: [
-    { ...line, autoRenewingPlan: { priceChangeDetails: { priceChangeMode, priceChangeState: 'OUTSTANDING' } } },
+    { ...item, autoRenewingPlan: { priceChangeDetails: { priceChangeMode, priceChangeState: 'OUTSTANDING' } } },
   ],
 });
-const observed = async (subscription: SubscriptionAnswer, order?: OrderAnswer) =>
-  (await storeB.validate(request(), askingGoogle({ subscription, ...(order && { order }) }))).observations;
+const validate = async (subscription: SubscriptionResponse, order?: OrderResponse) =>
+  (await storeB.validate(createRequest(), createGoogleContext({ subscription, ...(order && { order }) }))).observations;
 
-describe('a subscription of store_b', () => {
-  it.each<[string, SubscriptionAnswer, object]>([
-    ['ids', running, { purchaseId: 'store_b:token-1', transactionId: 'store_b:GPA.1', productId: 'store_b:premium' }],
-    ['offer', running, { offerId: 'store_b:premium#p1m' }],
+describe('validate (store_b) of a subscription', () => {
+  it.each<[string, SubscriptionResponse, object]>([
+    [
+      'the ids',
+      active,
+      { purchaseId: 'store_b:token-1', transactionId: 'store_b:GPA.1', productId: 'store_b:premium' },
+    ],
+    ['the base plan', active, { offerId: 'store_b:premium#p1m' }],
     [
       'an offer of a base plan',
-      withLine({ offerDetails: { basePlanId: 'p1m', offerId: 'new' } }),
+      withItem({ offerDetails: { basePlanId: 'p1m', offerId: 'new' } }),
       { offerId: 'store_b:premium#p1m@new', discountId: 'new' },
     ],
-    ['dates', running, { purchaseDate: Date.parse('2026-11-01T00:00:00Z'), expirationDate: Date.parse(later) }],
-    ['production', running, { sandbox: false }],
-    ['a test purchase', { ...running, testPurchase: {} }, { sandbox: true }],
-    ['renewing', running, { renewalIntent: 'Renew', isAcknowledged: true, isBillingRetryPeriod: false }],
-    ['auto-renewal off', withLine({ autoRenewingPlan: { autoRenewEnabled: false } }), { renewalIntent: 'Lapse' }],
-    ['prepaid', withLine({ autoRenewingPlan: undefined, prepaidPlan: {} }), { renewalIntent: 'Lapse' }],
-    ['cancelled but running', inState('CANCELED'), { renewalIntent: 'Lapse', expirationDate: Date.parse(later) }],
-    ['a refused price', withRefused('PRICE_INCREASE'), { cancelationReason: 'Customer.PriceIncrease' }],
-    ['a lower price', withRefused('PRICE_DECREASE'), { cancelationReason: 'Customer.Cost' }],
+    ['the dates', active, { purchaseDate: Date.parse('2026-11-01T00:00:00Z'), expirationDate: Date.parse(expiryTime) }],
+    ['a production purchase', active, { sandbox: false }],
+    ['a test purchase', { ...active, testPurchase: {} }, { sandbox: true }],
+    ['an active subscription', active, { renewalIntent: 'Renew', isAcknowledged: true, isBillingRetryPeriod: false }],
+    ['disabled auto-renewal', withItem({ autoRenewingPlan: { autoRenewEnabled: false } }), { renewalIntent: 'Lapse' }],
+    ['a prepaid plan', withItem({ autoRenewingPlan: undefined, prepaidPlan: {} }), { renewalIntent: 'Lapse' }],
     [
-      'when it was cancelled',
-      cancelled({ userInitiatedCancellation: { cancelTime: '2026-11-20T00:00:00Z' } }, 'CANCELED'),
+      'a canceled subscription before its expiration',
+      inState('CANCELED'),
+      { renewalIntent: 'Lapse', expirationDate: Date.parse(expiryTime) },
+    ],
+    ['a declined price increase', withDeclinedPrice('PRICE_INCREASE'), { cancelationReason: 'Customer.PriceIncrease' }],
+    ['a price decrease', withDeclinedPrice('PRICE_DECREASE'), { cancelationReason: 'Customer.Cost' }],
+    [
+      'the date of a cancelation',
+      canceledBy({ userInitiatedCancellation: { cancelTime: '2026-11-20T00:00:00Z' } }, 'CANCELED'),
       { renewalIntentChangeDate: Date.parse('2026-11-20T00:00:00Z') },
     ],
-    ['grace', inState('IN_GRACE_PERIOD'), { isBillingRetryPeriod: true, expirationDate: Date.parse(later) }],
     [
-      'hold',
+      'a grace period',
+      inState('IN_GRACE_PERIOD'),
+      { isBillingRetryPeriod: true, expirationDate: Date.parse(expiryTime) },
+    ],
+    [
+      'an account hold',
       inState('ON_HOLD'),
       { isBillingRetryPeriod: true, expirationDate: now, cancelationReason: 'System.BillingError' },
     ],
     [
       'a pause',
-      inState('PAUSED', { pausedStateContext: { autoResumeTime: later } }),
-      { isPaused: true, autoResumeDate: Date.parse(later), expirationDate: now, cancelationReason: 'PAUSED' },
+      inState('PAUSED', { pausedStateContext: { autoResumeTime: expiryTime } }),
+      { isPaused: true, autoResumeDate: Date.parse(expiryTime), expirationDate: now, cancelationReason: 'PAUSED' },
     ],
-    ['pending', inState('PENDING'), { isPending: true }],
-    ['given up before it was paid', inState('PENDING_PURCHASE_CANCELED'), { isAbandoned: true }],
-    ['expired', inState('EXPIRED'), { renewalIntent: 'Lapse', expirationDate: now }],
-    ['by the developer', cancelled({ developerInitiatedCancellation: {} }), { cancelationReason: 'Developer' }],
-    ['by a replacement', cancelled({ replacementCancellation: {} }), { cancelationReason: 'System.Replaced' }],
-    ['by the system', cancelled({ systemInitiatedCancellation: {} }), { cancelationReason: 'System' }],
-    ['by the user', cancelled({ userInitiatedCancellation: {} }), { cancelationReason: 'Customer' }],
-    ['little used', survey('CANCEL_SURVEY_REASON_NOT_ENOUGH_USAGE'), { cancelationReason: 'Customer.NotUsefulEnough' }],
-    ['technical', survey('CANCEL_SURVEY_REASON_TECHNICAL_ISSUES'), { cancelationReason: 'Customer.TechnicalIssues' }],
-    ['cost', survey('CANCEL_SURVEY_REASON_COST_RELATED'), { cancelationReason: 'Customer.Cost' }],
-    ['a better app', survey('CANCEL_SURVEY_REASON_FOUND_BETTER_APP'), { cancelationReason: 'Customer.FoundBetterApp' }],
-    ['other', survey('CANCEL_SURVEY_REASON_OTHERS'), { cancelationReason: 'Customer.OtherReason' }],
-    ['a trial', withLine({ offerPhase: { freeTrial: {} } }), { isTrialPeriod: true }],
-    ['an introductory price', withLine({ offerPhase: { introductoryPrice: {} } }), { isIntroPeriod: true }],
-    ['a promotion', withLine({ signupPromotion: { vanityCode: { promotionCode: 'CODE' } } }), { discountId: 'CODE' }],
-    ['a state of the future', inState('SOMETHING_NEW'), { expirationDate: Date.parse(later) }],
-  ])('tells %s', async (_what, subscription, fields) => {
-    const [observation] = await observed(subscription);
+    ['a pending subscription', inState('PENDING'), { isPending: true }],
+    ['a canceled pending purchase', inState('PENDING_PURCHASE_CANCELED'), { isAbandoned: true }],
+    ['an expired subscription', inState('EXPIRED'), { renewalIntent: 'Lapse', expirationDate: now }],
+    [
+      'a cancelation by the developer',
+      canceledBy({ developerInitiatedCancellation: {} }),
+      { cancelationReason: 'Developer' },
+    ],
+    [
+      'a cancelation by a replacement',
+      canceledBy({ replacementCancellation: {} }),
+      { cancelationReason: 'System.Replaced' },
+    ],
+    ['a cancelation by the system', canceledBy({ systemInitiatedCancellation: {} }), { cancelationReason: 'System' }],
+    ['a cancelation by the customer', canceledBy({ userInitiatedCancellation: {} }), { cancelationReason: 'Customer' }],
+    [
+      'the survey reason of low usage',
+      withSurvey('CANCEL_SURVEY_REASON_NOT_ENOUGH_USAGE'),
+      { cancelationReason: 'Customer.NotUsefulEnough' },
+    ],
+    [
+      'the survey reason of technical issues',
+      withSurvey('CANCEL_SURVEY_REASON_TECHNICAL_ISSUES'),
+      { cancelationReason: 'Customer.TechnicalIssues' },
+    ],
+    [
+      'the survey reason of cost',
+      withSurvey('CANCEL_SURVEY_REASON_COST_RELATED'),
+      { cancelationReason: 'Customer.Cost' },
+    ],
+    [
+      'the survey reason of a better app',
+      withSurvey('CANCEL_SURVEY_REASON_FOUND_BETTER_APP'),
+      { cancelationReason: 'Customer.FoundBetterApp' },
+    ],
+    ['another survey reason', withSurvey('CANCEL_SURVEY_REASON_OTHERS'), { cancelationReason: 'Customer.OtherReason' }],
+    ['a trial', withItem({ offerPhase: { freeTrial: {} } }), { isTrialPeriod: true }],
+    ['an introductory price', withItem({ offerPhase: { introductoryPrice: {} } }), { isIntroPeriod: true }],
+    ['a promotion', withItem({ signupPromotion: { vanityCode: { promotionCode: 'CODE' } } }), { discountId: 'CODE' }],
+    ['an unknown state', inState('SOMETHING_NEW'), { expirationDate: Date.parse(expiryTime) }],
+  ])('maps %s', async (_case, subscription, fields) => {
+    const [observation] = await validate(subscription);
     expect(observation).toMatchObject({ asOf: now, purchase: fields });
   });
 
@@ -108,49 +144,49 @@ describe('a subscription of store_b', () => {
     ['OPT_OUT_PRICE_INCREASE', 'CONFIRMED', 'Notified'],
     ['PRICE_DECREASE', 'OUTSTANDING', undefined],
     ['PRICE_INCREASE', 'CANCELED', undefined],
-  ])('with a %s that is %s has the consent %s', async (priceChangeMode, priceChangeState, consent) => {
-    const plan = { ...line?.autoRenewingPlan, priceChangeDetails: { priceChangeMode, priceChangeState } };
-    const [observation] = await observed(withLine({ autoRenewingPlan: plan }));
+  ])('maps a %s in state %s to the consent %s', async (priceChangeMode, priceChangeState, consent) => {
+    const plan = { ...item?.autoRenewingPlan, priceChangeDetails: { priceChangeMode, priceChangeState } };
+    const [observation] = await validate(withItem({ autoRenewingPlan: plan }));
     expect(observation?.purchase.priceConsentStatus).toBe(consent);
   });
 
-  it('was paid what its order says, else what the plan costs, and in a trial nothing', async () => {
-    const order: OrderAnswer = {
+  it('uses the amount of the order, otherwise of the plan, and zero for a trial', async () => {
+    const order: OrderResponse = {
       orderId: 'GPA.1',
       total: { currencyCode: 'USD', units: '3', nanos: 500_000_000 },
       createTime: '2026-11-01T00:00:00Z',
     };
-    const paidIn = async (...look: Parameters<typeof observed>) => (await observed(...look))[0]?.transactions[0];
-    expect(await paidIn(running, order)).toMatchObject({ currency: 'USD', amountMicros: 3_500_000 });
-    expect(await paidIn(running)).toMatchObject({ currency: 'EUR', amountMicros: 4_990_000 });
-    expect(await paidIn(withLine({ offerPhase: { freeTrial: {} } }))).toMatchObject({ amountMicros: 0 });
-    expect(await paidIn(running, { ...order, state: 'REFUNDED', lastEventTime: later })).toMatchObject({
-      refundedAt: Date.parse(later),
+    const getPayment = async (...args: Parameters<typeof validate>) => (await validate(...args))[0]?.transactions[0];
+    expect(await getPayment(active, order)).toMatchObject({ currency: 'USD', amountMicros: 3_500_000 });
+    expect(await getPayment(active)).toMatchObject({ currency: 'EUR', amountMicros: 4_990_000 });
+    expect(await getPayment(withItem({ offerPhase: { freeTrial: {} } }))).toMatchObject({ amountMicros: 0 });
+    expect(await getPayment(active, { ...order, state: 'REFUNDED', lastEventTime: expiryTime })).toMatchObject({
+      refundedAt: Date.parse(expiryTime),
     });
   });
 
   it.each(['IN_GRACE_PERIOD', 'ON_HOLD', 'PENDING'])(
-    'in %s makes no transaction of the order that is not paid',
+    'returns no transaction for the unpaid order of state %s',
     async (state) => {
       const unpaid = {
-        ...withLine({ latestSuccessfulOrderId: undefined }),
+        ...withItem({ latestSuccessfulOrderId: undefined }),
         subscriptionState: `SUBSCRIPTION_STATE_${state}`,
         latestOrderId: 'GPA.1..0',
       };
-      const [observation] = await observed(unpaid);
+      const [observation] = await validate(unpaid);
       expect(observation?.transactions).toEqual([]);
     },
   );
 
-  it('with several lines is several purchases, without those that wait for their turn', async () => {
+  it('returns a purchase for each line item except deferred replacements', async () => {
     const lineItems = [
-      line ?? {},
-      { ...line, productId: 'extra' },
-      { ...line, productId: 'next', latestSuccessfulOrderId: null },
+      item ?? {},
+      { ...item, productId: 'extra' },
+      { ...item, productId: 'next', latestSuccessfulOrderId: null },
     ];
     const ids = (
-      await observed({
-        ...running,
+      await validate({
+        ...active,
         lineItems: lineItems.map(({ latestSuccessfulOrderId, ...rest }) =>
           latestSuccessfulOrderId ? { ...rest, latestSuccessfulOrderId } : rest,
         ),
@@ -159,28 +195,28 @@ describe('a subscription of store_b', () => {
     expect(ids).toEqual(['store_b:token-1', 'store_b:token-1:extra']);
   });
 
-  it('tells the users that the app and the Play Store name', async () => {
-    const named = {
-      ...running,
+  it('returns the account ids of the app and of the Play Store as aliases', async () => {
+    const subscription = {
+      ...active,
       externalAccountIdentifiers: { obfuscatedExternalAccountId: 'a' },
       outOfAppPurchaseContext: { expiredExternalAccountIdentifiers: { obfuscatedExternalAccountId: 'b' } },
     };
-    expect((await observed(named))[0]?.userAliases).toEqual(['a', 'b']);
+    expect((await validate(subscription))[0]?.userAliases).toEqual(['a', 'b']);
   });
 
-  it('shows nothing of the person who subscribed', async () => {
-    const subscription = { ...running, subscribeWithGoogleInfo: { emailAddress: 'ann@example.com' } };
-    const { nativeTransaction } = await storeB.validate(request(), askingGoogle({ subscription }));
+  it('removes personal data from the native transaction', async () => {
+    const subscription = { ...active, subscribeWithGoogleInfo: { emailAddress: 'ann@example.com' } };
+    const { nativeTransaction } = await storeB.validate(createRequest(), createGoogleContext({ subscription }));
     expect(nativeTransaction).toMatchObject({
       kind: 'androidpublisher#subscriptionPurchaseV2',
-      startTime: running.startTime,
+      startTime: active.startTime,
     });
     expect(JSON.stringify(nativeTransaction)).not.toContain('ann@example.com');
   });
 });
 
-describe('a product of store_b', () => {
-  const bought: ProductAnswer = {
+describe('validate (store_b) of a one-time product', () => {
+  const purchased: ProductResponse = {
     orderId: 'GPA.2',
     purchaseCompletionTime: '2026-11-20T00:00:00Z',
     acknowledgementState: 'ACKNOWLEDGEMENT_STATE_PENDING',
@@ -192,48 +228,48 @@ describe('a product of store_b', () => {
       },
     ],
   };
-  const seen = async (product: ProductAnswer) =>
+  const validateProduct = async (product: ProductResponse) =>
     (
       await storeB.validate(
-        { ...request('consumable'), priceMicros: 1_000_000, currency: 'EUR' },
-        askingGoogle({ product }),
+        { ...createRequest('consumable'), priceMicros: 1_000_000, currency: 'EUR' },
+        createGoogleContext({ product }),
       )
     ).observations[0];
 
-  it.each<[string, ProductAnswer, object]>([
+  it.each<[string, ProductResponse, object]>([
     [
-      'ids and dates',
-      bought,
+      'the ids and dates',
+      purchased,
       {
         purchaseId: 'store_b:token-1',
         transactionId: 'store_b:GPA.2',
         purchaseDate: Date.parse('2026-11-20T00:00:00Z'),
       },
     ],
-    ['its quantity', bought, { quantity: 2, isAcknowledged: false, isConsumed: false }],
-    ['a test purchase', { ...bought, testPurchaseContext: { fopType: 'TEST' } }, { sandbox: true }],
-    ['pending', { ...bought, purchaseStateContext: { purchaseState: 'PENDING' } }, { isPending: true }],
+    ['the quantity', purchased, { quantity: 2, isAcknowledged: false, isConsumed: false }],
+    ['a test purchase', { ...purchased, testPurchaseContext: { fopType: 'TEST' } }, { sandbox: true }],
+    ['a pending purchase', { ...purchased, purchaseStateContext: { purchaseState: 'PENDING' } }, { isPending: true }],
     [
-      'cancelled',
-      { ...bought, purchaseStateContext: { purchaseState: 'CANCELLED' } },
+      'a canceled purchase',
+      { ...purchased, purchaseStateContext: { purchaseState: 'CANCELLED' } },
       { endedAt: Date.parse('2026-11-20T00:00:00Z'), cancelationReason: 'Unknown' },
     ],
     [
-      'consumed',
+      'a consumed product',
       {
-        ...bought,
+        ...purchased,
         productLineItem: [
           { productId: 'premium', productOfferDetails: { consumptionState: 'CONSUMPTION_STATE_CONSUMED' } },
         ],
       },
       { isConsumed: true, quantity: 1 },
     ],
-  ])('tells %s', async (_what, product, fields) => {
-    expect((await seen(product))?.purchase).toMatchObject(fields);
+  ])('maps %s', async (_case, product, fields) => {
+    expect((await validateProduct(product))?.purchase).toMatchObject(fields);
   });
 
-  it('without an order has the amount that the client reports, for all of its quantity', async () => {
-    expect((await seen(bought))?.transactions).toMatchObject([
+  it('multiplies the reported price by the quantity if the purchase lacks an order', async () => {
+    expect((await validateProduct(purchased))?.transactions).toMatchObject([
       { amountMicros: 2_000_000, currency: 'EUR', isReportedAmount: true },
     ]);
   });

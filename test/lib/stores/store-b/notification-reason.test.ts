@@ -1,22 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ObservedFacts, toNotificationReason } from '../../../../lib/stores/store-b/notification-reason.ts';
 import { parseNotification } from '../../../../lib/stores/store-b/parse-notification.ts';
-import { packageName, pushBody } from './fake-pubsub.ts';
+import { buildPushBody, packageName } from './fake-pubsub.ts';
 
-const reasonOfPush = (content: object, seen?: ObservedFacts): string =>
-  toNotificationReason(parseNotification(pushBody(content), packageName).type, seen);
+const getReason = (content: object, facts?: ObservedFacts): string =>
+  toNotificationReason(parseNotification(buildPushBody(content), packageName).type, facts);
 
-const subscription = (notificationType: number) => ({
+const createSubscriptionNotification = (notificationType: number) => ({
   subscriptionNotification: { version: '1.0', notificationType, purchaseToken: 'token-1' },
 });
-const oneTime = (notificationType: number) => ({
+const createOneTimeNotification = (notificationType: number) => ({
   oneTimeProductNotification: { version: '1.0', notificationType, purchaseToken: 'token-1', sku: 'coins' },
 });
-const voided = (refundType: number) => ({
+const createVoidedNotification = (refundType: number) => ({
   voidedPurchaseNotification: { purchaseToken: 'token-1', orderId: 'GPA.1', productType: 1, refundType },
 });
 
-describe('the reason of a notification of store_b', () => {
+describe('toNotificationReason (store_b)', () => {
   it.each<[number, string, ObservedFacts?]>([
     [1, 'RENEWED'],
     [2, 'RENEWED'],
@@ -47,8 +47,8 @@ describe('the reason of a notification of store_b', () => {
     [16, 'OTHER'],
     [21, 'OTHER'],
     [999, 'OTHER'],
-  ])('is, for number %d of a subscription, %s', (number, reason, seen = {}) => {
-    expect(reasonOfPush(subscription(number), seen)).toBe(reason);
+  ])('converts subscription notification %d to %s', (number, reason, facts = {}) => {
+    expect(getReason(createSubscriptionNotification(number), facts)).toBe(reason);
   });
 
   it.each<[number, string, ObservedFacts?]>([
@@ -56,23 +56,23 @@ describe('the reason of a notification of store_b', () => {
     [2, 'OTHER'],
     [2, 'REVOKED', { isPaid: true }],
     [3, 'OTHER'],
-  ])('is, for number %d of a one-time product, %s', (number, reason, seen = {}) => {
-    expect(reasonOfPush(oneTime(number), seen)).toBe(reason);
+  ])('converts one-time product notification %d to %s', (number, reason, facts = {}) => {
+    expect(getReason(createOneTimeNotification(number), facts)).toBe(reason);
   });
 
-  it.each([1, 2])('is REFUNDED for money given back in the way %d', (refundType) => {
-    expect(reasonOfPush(voided(refundType))).toBe('REFUNDED');
+  it.each([1, 2])('converts a voided purchase with refundType %d to REFUNDED', (refundType) => {
+    expect(getReason(createVoidedNotification(refundType))).toBe('REFUNDED');
   });
 
-  it('is TEST for a test', () => {
-    expect(reasonOfPush({ testNotification: { version: '1.0' } })).toBe('TEST');
+  it('converts a test notification to TEST', () => {
+    expect(getReason({ testNotification: { version: '1.0' } })).toBe('TEST');
   });
 
-  it('is OTHER for what is not known yet', () => {
-    expect(reasonOfPush({ somethingNewNotification: {} })).toBe('OTHER');
+  it('converts an unknown notification to OTHER', () => {
+    expect(getReason({ somethingNewNotification: {} })).toBe('OTHER');
   });
 
-  it.each(['', 'constructor', 'toString', '__proto__'])('is OTHER for the type %j', (type) => {
+  it.each(['', 'constructor', 'toString', '__proto__'])('converts the type %j to OTHER', (type) => {
     expect(toNotificationReason(type)).toBe('OTHER');
   });
 });

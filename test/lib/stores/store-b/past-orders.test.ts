@@ -1,9 +1,9 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { listEarlierOrderIds } from '../../../../lib/stores/store-b/past-orders.ts';
 import { storeB } from '../../../../lib/stores/store-b/store-b.ts';
-import { askingGoogle, later, request } from './fake-google.ts';
+import { createGoogleContext, createRequest, expiryTime } from './fake-google.ts';
 
-const order = (orderId: string, fields: object = {}) => ({
+const createOrder = (orderId: string, details: object = {}) => ({
   orderId,
   state: 'PROCESSED',
   createTime: '2026-10-21T12:00:00Z',
@@ -11,39 +11,43 @@ const order = (orderId: string, fields: object = {}) => ({
   lineItems: [
     {
       productId: 'premium',
-      subscriptionDetails: { basePlanId: 'p1m', servicePeriodEndTime: '2026-11-21T12:00:00Z', ...fields },
+      subscriptionDetails: { basePlanId: 'p1m', servicePeriodEndTime: '2026-11-21T12:00:00Z', ...details },
     },
   ],
 });
 
-const renewed = {
+const renewedSubscription = {
   subscriptionState: 'SUBSCRIPTION_STATE_ACTIVE',
   startTime: '2026-09-21T12:00:00Z',
-  lineItems: [{ productId: 'premium', expiryTime: later, latestSuccessfulOrderId: 'GPA.1..1' }],
+  lineItems: [{ productId: 'premium', expiryTime, latestSuccessfulOrderId: 'GPA.1..1' }],
 };
 
-it('the orders of a subscription before one are known by their numbers', () => {
-  expect(listEarlierOrderIds('GPA.1')).toEqual([]);
-  expect(listEarlierOrderIds('GPA.1..0')).toEqual(['GPA.1']);
-  expect(listEarlierOrderIds('GPA.1..2')).toEqual(['GPA.1', 'GPA.1..0', 'GPA.1..1']);
-  expect(listEarlierOrderIds('GPA.1..100')).toHaveLength(24);
+describe('listEarlierOrderIds (store_b)', () => {
+  it('derives at most 24 ids from the number of the order', () => {
+    expect(listEarlierOrderIds('GPA.1')).toEqual([]);
+    expect(listEarlierOrderIds('GPA.1..0')).toEqual(['GPA.1']);
+    expect(listEarlierOrderIds('GPA.1..2')).toEqual(['GPA.1', 'GPA.1..0', 'GPA.1..1']);
+    expect(listEarlierOrderIds('GPA.1..100')).toHaveLength(24);
+  });
 });
 
-it('a renewed subscription shows the payments of its earlier periods, and none that was never made', async () => {
-  const orders = [
-    order('GPA.1', { offerPhaseDetails: { freeTrialDetails: {} } }),
-    { ...order('GPA.1..0'), state: 'CANCELED' },
-    order('GPA.1..1', { servicePeriodEndTime: '2026-12-20T12:00:00Z' }),
-  ];
-  const context = askingGoogle({ subscription: renewed, order: { orders } as object });
-  const [observation] = (await storeB.validate(request(), context)).observations;
-  const transactions = observation?.transactions.map(({ transactionId, isTrialPeriod, expirationDate }) => ({
-    transactionId,
-    isTrialPeriod,
-    expirationDate: new Date(expirationDate ?? 0).toISOString(),
-  }));
-  expect(transactions).toEqual([
-    { transactionId: 'store_b:GPA.1..1', isTrialPeriod: undefined, expirationDate: '2026-12-20T12:00:00.000Z' },
-    { transactionId: 'store_b:GPA.1', isTrialPeriod: true, expirationDate: '2026-11-21T12:00:00.000Z' },
-  ]);
+describe('validate (store_b) of a renewed subscription', () => {
+  it('returns the paid orders of earlier periods', async () => {
+    const orders = [
+      createOrder('GPA.1', { offerPhaseDetails: { freeTrialDetails: {} } }),
+      { ...createOrder('GPA.1..0'), state: 'CANCELED' },
+      createOrder('GPA.1..1', { servicePeriodEndTime: '2026-12-20T12:00:00Z' }),
+    ];
+    const context = createGoogleContext({ subscription: renewedSubscription, order: { orders } as object });
+    const [observation] = (await storeB.validate(createRequest(), context)).observations;
+    const transactions = observation?.transactions.map(({ transactionId, isTrialPeriod, expirationDate }) => ({
+      transactionId,
+      isTrialPeriod,
+      expirationDate: new Date(expirationDate ?? 0).toISOString(),
+    }));
+    expect(transactions).toEqual([
+      { transactionId: 'store_b:GPA.1..1', isTrialPeriod: undefined, expirationDate: '2026-12-20T12:00:00.000Z' },
+      { transactionId: 'store_b:GPA.1', isTrialPeriod: true, expirationDate: '2026-11-21T12:00:00.000Z' },
+    ]);
+  });
 });

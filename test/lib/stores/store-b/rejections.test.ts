@@ -1,142 +1,186 @@
 import { describe, expect, it } from '@jest/globals';
+import { hourMs } from '../../../../lib/shared/time.ts';
 import { storeB } from '../../../../lib/stores/store-b/store-b.ts';
-import { askingGoogle, later, now, type ProductAnswer, request, type SubscriptionAnswer } from './fake-google.ts';
+import {
+  createGoogleContext,
+  createRequest,
+  expiryTime,
+  now,
+  type ProductResponse,
+  type SubscriptionResponse,
+} from './fake-google.ts';
 
-type Answer = readonly [status: number, body: object | string];
+type Response = readonly [status: number, body: object | string];
+type Responses = Readonly<Record<string, Response>>;
 
-const problem = (status: number, reason: string): Answer => [status, { error: { code: status, errors: [{ reason }] } }];
+const createError = (status: number, reason: string): Response => [
+  status,
+  { error: { code: status, errors: [{ reason }] } },
+];
 
-/** A Google whose answers depend on the address; what it does not know is 404. */
-const asking = (responses: Readonly<Record<string, Answer>>, changes: object = {}) => {
-  const usual = askingGoogle({});
-  return askingGoogle(
+/** Creates a context with a response for each part of a URL. Other calls return 404. */
+const createContext = (responses: Responses, changes: object = {}) => {
+  const google = createGoogleContext({});
+  return createGoogleContext(
     {},
     {
       ...changes,
       fetch: async (url, init) => {
-        if (url.includes('oauth2')) return await usual.fetch(url, init);
+        if (url.includes('oauth2')) return await google.fetch(url, init);
         const [status, body] =
-          Object.entries(responses).find(([part]) => url.includes(part))?.[1] ?? problem(404, 'none');
+          Object.entries(responses).find(([part]) => url.includes(part))?.[1] ?? createError(404, 'none');
         return { status, headers: new Headers(), text: typeof body === 'string' ? body : JSON.stringify(body) };
       },
     },
   );
 };
-const withSetting = (responses: Readonly<Record<string, Answer>>) => {
-  const { settings } = askingGoogle({});
-  return asking(responses, { settings: { ...(settings as object), acknowledge: true } });
+const createAcknowledgingContext = (responses: Responses) => {
+  const { settings } = createGoogleContext({});
+  return createContext(responses, { settings: { ...(settings as object), acknowledge: true } });
 };
 
-const subscription = (productId: string, changes: object = {}, line: object = {}): SubscriptionAnswer => ({
+const createSubscription = (
+  productId: string,
+  changes: object = {},
+  itemChanges: object = {},
+): SubscriptionResponse => ({
   startTime: '2026-11-01T00:00:00Z',
   subscriptionState: 'SUBSCRIPTION_STATE_ACTIVE',
   acknowledgementState: 'ACKNOWLEDGEMENT_STATE_PENDING',
-  lineItems: [{ productId, expiryTime: later, latestSuccessfulOrderId: 'GPA.1', ...line }],
+  lineItems: [{ productId, expiryTime, latestSuccessfulOrderId: 'GPA.1', ...itemChanges }],
   ...changes,
 });
 
-describe('what Google says of a token', () => {
-  it.each<[string, Answer, string]>([
-    ['used-up quota', problem(403, 'rateLimitExceeded'), 'ConnectionFailed'],
-    ['missing permissions', problem(403, 'permissionDenied'), 'InternalError'],
-    ['another writer', problem(409, 'concurrentUpdate'), 'ConnectionFailed'],
-    ['an unknown application', problem(404, 'applicationNotFound'), 'InternalError'],
-    ['a page with 404', [404, '<html>Not Found</html>'], 'ConnectionFailed'],
-    ['a page with 403', [403, '<html>Forbidden</html>'], 'ConnectionFailed'],
-    ['a long expired purchase', problem(410, 'purchaseTokenNoLongerValid'), 'PurchaseExpired'],
-    ['an unknown token', problem(404, 'purchaseTokenNotFound'), 'InvalidPayload'],
-    ['a subscription without end', [200, subscription('premium', {}, { expiryTime: undefined })], 'ConnectionFailed'],
-  ])('when it is %s is told apart', async (_what, result, code) => {
-    await expect(storeB.validate(request(), asking({ '/applications/': result }))).rejects.toMatchObject({ code });
+describe('validate (store_b)', () => {
+  it.each<[string, string, Response]>([
+    ['ConnectionFailed', 'an exceeded quota', createError(403, 'rateLimitExceeded')],
+    ['InternalError', 'missing permissions', createError(403, 'permissionDenied')],
+    ['ConnectionFailed', 'a concurrent update', createError(409, 'concurrentUpdate')],
+    ['InternalError', 'an unknown package', createError(404, 'applicationNotFound')],
+    ['ConnectionFailed', 'an HTML page with status 404', [404, '<html>Not Found</html>']],
+    ['ConnectionFailed', 'an HTML page with status 403', [403, '<html>Forbidden</html>']],
+    ['PurchaseExpired', 'a deleted purchase', createError(410, 'purchaseTokenNoLongerValid')],
+    ['InvalidPayload', 'an unknown token', createError(404, 'purchaseTokenNotFound')],
+    [
+      'ConnectionFailed',
+      'a subscription without expiration',
+      [200, createSubscription('premium', {}, { expiryTime: undefined })],
+    ],
+  ])('throws %s for %s', async (code, _case, response) => {
+    const context = createContext({ '/applications/': response });
+    await expect(storeB.validate(createRequest(), context)).rejects.toMatchObject({ code });
   });
 
-  it.each(['\ud800', '..', 'a b'])('is not asked for %j, which is no token', async (purchaseToken) => {
-    const body = { ...request(), transaction: { purchaseToken } };
-    await expect(storeB.validate(body, asking({}))).rejects.toMatchObject({ code: 'InvalidPayload' });
+  it.each(['\ud800', '..', 'a b'])('rejects the malformed token %j', async (purchaseToken) => {
+    const body = { ...createRequest(), transaction: { purchaseToken } };
+    await expect(storeB.validate(body, createContext({}))).rejects.toMatchObject({ code: 'InvalidPayload' });
+  });
+
+  it('estimates the same date of a renewal in every query if its order is unavailable', async () => {
+    const renewed: Response = [
+      200,
+      createSubscription('premium', { startTime: '2026-10-21T12:00:00Z' }, { latestSuccessfulOrderId: 'GPA.1..0' }),
+    ];
+    const dates = await Promise.all(
+      [now, now + hourMs].map(async (time) => {
+        const context = createContext({ subscriptionsv2: renewed }, { now: () => time });
+        const { observations } = await storeB.validate(createRequest(), context);
+        return observations[0]?.transactions[0]?.purchaseDate;
+      }),
+    );
+    expect(dates).toEqual([Date.parse('2026-11-21T00:00:00Z'), Date.parse('2026-11-21T00:00:00Z')]);
+  });
+
+  it('returns no transaction for a canceled pending product', async () => {
+    const canceled: ProductResponse = {
+      productLineItem: [{ productId: 'premium' }],
+      purchaseStateContext: { purchaseState: 'CANCELLED' },
+    };
+    const context = createContext({ productsv2: [200, canceled] });
+    const { observations } = await storeB.validate(createRequest('non consumable'), context);
+    expect(observations).toMatchObject([{ transactions: [] }]);
   });
 });
 
-describe('a subscription that replaces another', () => {
-  const both = (
+describe('validate (store_b) of a subscription that replaces another', () => {
+  const createReplacementContext = (
     state: string,
-    old: Answer = [200, subscription('basic', {}, { latestSuccessfulOrderId: 'GPA.0..2' })],
+    replaced: Response = [200, createSubscription('basic', {}, { latestSuccessfulOrderId: 'GPA.0..2' })],
   ) =>
-    asking({
+    createContext({
       'tokens/token-1': [
         200,
-        subscription('premium', { subscriptionState: `SUBSCRIPTION_STATE_${state}`, linkedPurchaseToken: 'old' }),
+        createSubscription('premium', {
+          subscriptionState: `SUBSCRIPTION_STATE_${state}`,
+          linkedPurchaseToken: 'replaced',
+        }),
       ],
-      'tokens/old': old,
+      'tokens/replaced': replaced,
       'GPA.0..2': [200, { total: { currencyCode: 'EUR', units: '3' }, createTime: '2026-10-15T00:00:00Z' }],
     });
-  const idsIn = async (state: string) =>
-    (await storeB.validate(request(), both(state))).observations.map(({ purchase }) => purchase.purchaseId);
 
-  it.each(['PENDING', 'PENDING_PURCHASE_CANCELED'])('leaves it alone while it is %s', async (state) => {
-    expect(await idsIn(state)).toEqual(['store_b:token-1']);
-  });
+  it.each(['PENDING', 'PENDING_PURCHASE_CANCELED'])(
+    'does not change the replaced subscription in state %s',
+    async (state) => {
+      const { observations } = await storeB.validate(createRequest(), createReplacementContext(state));
+      expect(observations.map(({ purchase }) => purchase.purchaseId)).toEqual(['store_b:token-1']);
+    },
+  );
 
-  it('ended it when it began, and leaves what was paid for it as it was', async () => {
-    const [, old] = (await storeB.validate(request(), both('ACTIVE'))).observations;
-    expect(old).toMatchObject({
+  it('ends the replaced subscription at the start of the new one and keeps its payments', async () => {
+    const { observations } = await storeB.validate(createRequest(), createReplacementContext('ACTIVE'));
+    const [current, replaced] = observations;
+    expect(current).toMatchObject({ replacedPurchaseId: 'store_b:replaced' });
+    expect(replaced).toMatchObject({
       purchase: { endedAt: Date.parse('2026-11-01T00:00:00Z'), cancelationReason: 'System.Replaced' },
       transactions: [{ purchaseDate: Date.parse('2026-10-15T00:00:00Z'), amountMicros: 3_000_000 }],
     });
   });
 
-  it('is not granted beside it while that cannot be ended', async () => {
-    const rejected = storeB.validate(request(), both('ACTIVE', [503, 'down']));
-    await expect(rejected).rejects.toMatchObject({ code: 'ConnectionFailed' });
+  it('throws ConnectionFailed if the replaced subscription is unavailable', async () => {
+    const context = createReplacementContext('ACTIVE', [503, 'down']);
+    await expect(storeB.validate(createRequest(), context)).rejects.toMatchObject({ code: 'ConnectionFailed' });
   });
 });
 
-it('a renewal whose order is not told has the same date at every look', async () => {
-  const renewed: Answer = [
+describe('fulfill (store_b)', () => {
+  const validateAndFulfill = async (responses: Responses, responsesOfFulfill = responses) => {
+    const validation = await storeB.validate(createRequest(), createAcknowledgingContext(responses));
+    return await storeB.fulfill?.(validation, createAcknowledgingContext(responsesOfFulfill));
+  };
+  const rejection = createError(400, 'invalid');
+  const pending: Response = [200, createSubscription('premium')];
+  const acknowledged: Response = [
     200,
-    subscription('premium', { startTime: '2026-10-21T12:00:00Z' }, { latestSuccessfulOrderId: 'GPA.1..0' }),
+    createSubscription('premium', { acknowledgementState: 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED' }),
   ];
-  const dates = await Promise.all(
-    [now, now + 3_600_000].map(async (time) => {
-      const { observations } = await storeB.validate(
-        request(),
-        asking({ subscriptionsv2: renewed }, { now: () => time }),
-      );
-      return observations[0]?.transactions[0]?.purchaseDate;
-    }),
-  );
-  expect(dates).toEqual([Date.parse('2026-11-21T00:00:00Z'), Date.parse('2026-11-21T00:00:00Z')]);
-});
 
-it('a product whose payment was given up was never paid', async () => {
-  const given: ProductAnswer = {
-    productLineItem: [{ productId: 'premium' }],
-    purchaseStateContext: { purchaseState: 'CANCELLED' },
-  };
-  const { observations } = await storeB.validate(request('non consumable'), asking({ productsv2: [200, given] }));
-  expect(observations).toMatchObject([{ transactions: [] }]);
-});
-
-describe('an acknowledgement that Google refuses', () => {
-  const settle = async (responses: Readonly<Record<string, Answer>>, after = responses) => {
-    const validation = await storeB.validate(request(), withSetting(responses));
-    return await storeB.fulfill?.(validation, withSetting(after));
-  };
-  const refused: Answer = problem(400, 'invalid');
-  const open: Answer = [200, subscription('premium')];
-  const done: Answer = [200, subscription('premium', { acknowledgementState: 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED' })];
-
-  it('is a success when it was done before', async () => {
-    const after = { ':acknowledge': refused, subscriptionsv2: done };
-    expect(await settle({ subscriptionsv2: open }, after)).toMatchObject([{ purchase: { isAcknowledged: true } }]);
+  it('succeeds if the purchase is acknowledged already', async () => {
+    const responsesOfFulfill = { ':acknowledge': rejection, subscriptionsv2: acknowledged };
+    expect(await validateAndFulfill({ subscriptionsv2: pending }, responsesOfFulfill)).toMatchObject([
+      { purchase: { isAcknowledged: true } },
+    ]);
   });
 
-  it('is none when Google still waits for it', async () => {
-    const responses = { ':acknowledge': refused, subscriptionsv2: open };
-    await expect(settle(responses)).rejects.toMatchObject({ code: 'ConnectionFailed' });
+  it('throws if Google rejects the call and the purchase is not acknowledged', async () => {
+    const responses = { ':acknowledge': rejection, subscriptionsv2: pending };
+    await expect(validateAndFulfill(responses)).rejects.toMatchObject({ code: 'ConnectionFailed' });
   });
 
-  it('is not asked for once the subscription is over', async () => {
-    const over: Answer = [200, subscription('premium', { subscriptionState: 'SUBSCRIPTION_STATE_EXPIRED' })];
-    expect(await settle({ ':acknowledge': refused, subscriptionsv2: over })).toEqual([]);
+  it('does not acknowledge an expired subscription', async () => {
+    const expired: Response = [200, createSubscription('premium', { subscriptionState: 'SUBSCRIPTION_STATE_EXPIRED' })];
+    expect(await validateAndFulfill({ ':acknowledge': rejection, subscriptionsv2: expired })).toEqual([]);
+  });
+
+  it('shares the time budget of the validation', async () => {
+    const responses: Responses = { ':acknowledge': [204, ''], subscriptionsv2: pending };
+    const validation = await storeB.validate(createRequest(), createAcknowledgingContext(responses));
+    expect(validation.fulfillDeadline).toBeLessThanOrEqual(performance.now() + 18_000);
+    const late = { ...validation, fulfillDeadline: performance.now() };
+    await expect(storeB.fulfill?.(late, createAcknowledgingContext(responses))).rejects.toMatchObject({
+      code: 'ConnectionFailed',
+      message: 'Google Play is unavailable. Try again later.',
+    });
+    expect(await storeB.fulfill?.(validation, createAcknowledgingContext(responses))).toHaveLength(1);
   });
 });

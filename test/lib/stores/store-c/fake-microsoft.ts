@@ -10,67 +10,69 @@ import {
   startTime,
 } from '../../../emulator/emulator-client.ts';
 
-export { startTime as start };
+export { startTime };
 
-/** A call that the adapter made. */
-interface Made {
+interface RecordedCall {
   readonly url: string;
   readonly init: StoreRequest;
 }
 
-/** The emulated Microsoft Store with the adapter in front of it. */
+/** The emulated Microsoft Store and the adapter that calls it. */
 export interface Microsoft extends EmulatorClient {
   /** Every call of the adapter, oldest first. */
-  readonly calls: Made[];
-  readonly asking: (changes?: object, appName?: string) => StoreContext;
-  /** Buys, and gives the purchase's id with the body that a client would post. */
-  readonly bought: (order?: object) => Promise<{ id: string; body: ValidationRequest }>;
-  readonly bodyOf: (id: string, form?: string) => Promise<ValidationRequest>;
-  readonly validate: (body: ValidationRequest, settings?: object) => Promise<StoreValidation>;
-  /** The one purchase that a validation of it now shows. */
-  readonly seen: (id: string) => Promise<Observation>;
+  readonly calls: RecordedCall[];
+  readonly createContext: (settingsChanges?: object, appName?: string) => StoreContext;
+  /** Buys a product. Returns the id of the purchase and the validation request of a client. */
+  readonly createPurchase: (order?: object) => Promise<{ id: string; body: ValidationRequest }>;
+  readonly getRequest: (id: string, form?: string) => Promise<ValidationRequest>;
+  readonly validate: (body: ValidationRequest, settingsChanges?: object) => Promise<StoreValidation>;
+  /** Validates a purchase and returns its observation. */
+  readonly getObservation: (id: string) => Promise<Observation>;
   readonly refresh: (token: Observation['refreshToken']) => Promise<readonly Observation[]>;
 }
 
-/** Starts it, with a clock that stands still. */
-export async function useMicrosoft(): Promise<Microsoft> {
-  const user = await startEmulatorClient({ clock: createFixedClock() });
-  const calls: Made[] = [];
-  const through = createRecordedFetch({ record: () => undefined, now: user.clock.now, storesUrl: user.url });
+/** Starts the emulated store with a fixed clock. */
+export async function startMicrosoft(): Promise<Microsoft> {
+  const client = await startEmulatorClient({ clock: createFixedClock() });
+  const calls: RecordedCall[] = [];
+  const emulatorFetch = createRecordedFetch({
+    record: () => undefined,
+    now: client.clock.now,
+    storesUrl: client.url,
+  });
   const fetch: StoreFetch = async (url, init = {}) => {
     calls.push({ url, init });
-    return await through(url, init);
+    return await emulatorFetch(url, init);
   };
-  const context: Microsoft['asking'] = (changes = {}, appName = 'app') => ({
-    ...askingWith(fetch, { ...user.settings('store_c'), ...changes }),
+  const createAppContext: Microsoft['createContext'] = (settingsChanges = {}, appName = 'app') => ({
+    ...createContext(fetch, { ...client.settings('store_c'), ...settingsChanges }),
     appName,
-    now: user.clock.now,
+    now: client.clock.now,
   });
-  const bodyOf: Microsoft['bodyOf'] = async (id, form = 'keys') =>
-    requestOf((await user.control('GET', `/control/purchases/${id}?form=${form}`)).body.validate);
+  const getRequest: Microsoft['getRequest'] = async (id, form = 'keys') =>
+    toValidationRequest((await client.control('GET', `/control/purchases/${id}?form=${form}`)).body.validate);
   return {
-    ...user,
+    ...client,
     calls,
-    asking: context,
-    bodyOf,
-    bought: async (order = {}) => {
-      const { body } = await user.buy({ platform: 'store_c', ...order });
-      return { id: body.id, body: requestOf(body.validate) };
+    createContext: createAppContext,
+    getRequest,
+    createPurchase: async (order = {}) => {
+      const { body } = await client.buy({ platform: 'store_c', ...order });
+      return { id: body.id, body: toValidationRequest(body.validate) };
     },
-    addFault: (fault) => user.addFault({ platform: 'store_c', ...fault }),
-    validate: (body, settings) => storeC.validate(body, context(settings)),
-    seen: async (id) => {
-      const validation = await storeC.validate(await bodyOf(id), context());
-      const found = validation.observations.find(({ purchase }) => purchase.purchaseId === `store_c:${id}`);
-      if (!found) throw new Error(`${id} was not seen`);
-      return found;
+    addFault: (fault) => client.addFault({ platform: 'store_c', ...fault }),
+    validate: (body, settingsChanges) => storeC.validate(body, createAppContext(settingsChanges)),
+    getObservation: async (id) => {
+      const { observations } = await storeC.validate(await getRequest(id), createAppContext());
+      const observation = observations.find(({ purchase }) => purchase.purchaseId === `store_c:${id}`);
+      if (!observation) throw new Error(`${id} is not found`);
+      return observation;
     },
-    refresh: async (token) => (await storeC.refresh?.(token ?? {}, context())) ?? [],
+    refresh: async (token) => (await storeC.refresh?.(token ?? {}, createAppContext())) ?? [],
   };
 }
 
-/** What an adapter may use, with this fetch and these settings. */
-export const askingWith = (fetch: StoreFetch, settings: unknown): StoreContext => ({
+export const createContext = (fetch: StoreFetch, settings: unknown): StoreContext => ({
   appName: 'app',
   settings,
   fetch,
@@ -79,13 +81,13 @@ export const askingWith = (fetch: StoreFetch, settings: unknown): StoreContext =
   extraRoots: [],
 });
 
-/** A fetch that answers the token endpoint, and everything else with what is given. */
-export const answering =
-  (response: (url: string, init: StoreRequest) => { status?: number; text: string }): StoreFetch =>
+/** Creates a fetch with a working token endpoint. `respond` handles all other calls. */
+export const createFetch =
+  (respond: (url: string, init: StoreRequest) => { status?: number; text: string }): StoreFetch =>
   async (url, init = {}) =>
-    url.startsWith('https://login.') ? answered({ text: tokenText }) : answered(response(url, init));
+    createResponse(url.startsWith('https://login.') ? { text: tokenText } : respond(url, init));
 
-export const answered = ({ status = 200, text }: { status?: number; text: string }): StoreResponse => ({
+export const createResponse = ({ status = 200, text }: { status?: number; text: string }): StoreResponse => ({
   status,
   headers: new Headers(),
   text,
@@ -93,7 +95,7 @@ export const answered = ({ status = 200, text }: { status?: number; text: string
 
 const tokenText = JSON.stringify({ token_type: 'Bearer', expires_in: '3599', access_token: 'token' });
 
-// biome-ignore lint/suspicious/noExplicitAny: the emulator's bodies are JSON of clients.
-function requestOf({ additionalData = {}, ...body }: any): ValidationRequest {
+// biome-ignore lint/suspicious/noExplicitAny: the emulator returns client requests as JSON.
+function toValidationRequest({ additionalData = {}, ...body }: any): ValidationRequest {
   return { ...body, ...additionalData };
 }

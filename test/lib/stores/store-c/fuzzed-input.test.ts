@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { Purchase } from '../../../../lib/purchases/purchase.ts';
@@ -8,21 +8,21 @@ import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { toClaimName } from '../../../emulator/store-c-client-app.ts';
-import { answering, askingWith, type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';
+import { createContext, createFetch, type Microsoft, startMicrosoft, startTime } from './fake-microsoft.ts';
 
 let microsoft: Microsoft;
 let bodies: ValidationRequest[];
 beforeAll(async () => {
-  microsoft = await useMicrosoft();
-  const { id } = await microsoft.bought();
-  bodies = await Promise.all(['keys', 'both', 'brand', 'ticket'].map((form) => microsoft.bodyOf(id, form)));
+  microsoft = await startMicrosoft();
+  const { id } = await microsoft.createPurchase();
+  bodies = await Promise.all(['keys', 'both', 'brand', 'ticket'].map((form) => microsoft.getRequest(id, form)));
 });
 afterAll(() => microsoft.close());
 
-/** What came of it: a validation whose records fit their schemas, or an error that callers know. */
-async function outcome(validating: Promise<StoreValidation>): Promise<string> {
+/** Returns `validated` if all records match their schemas, or the code of a ServiceError. Throws other errors. */
+async function getOutcome(promise: Promise<StoreValidation>): Promise<string> {
   try {
-    const { observations } = await validating;
+    const { observations } = await promise;
     for (const { purchase, transactions } of observations) {
       v.parse(Purchase, purchase);
       for (const transaction of transactions) v.parse(Transaction, transaction);
@@ -42,28 +42,6 @@ const unsignedKey = fc
     { requiredKeys: [] },
   )
   .map((claims) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.AA`);
-
-it('whatever a client sends, it gets an answer or an error that it knows', async () => {
-  const license = fc.dictionary(
-    fc.constantFrom('storeIdKey_collections', 'storeIdKey_purchases', 'storeIdKey_purchase', 'type'),
-    fc.oneof(junk, unsignedKey),
-  );
-  const transaction = fc.dictionary(fc.constantFrom('type', 'storeId', 'skuId', 'id', 'receipt'), junk);
-  await fc.assert(
-    fc.asyncProperty(fc.nat(3), license, transaction, fc.string(), async (form, keys, more, id) => {
-      const body = bodies[form];
-      const request = {
-        ...body,
-        id,
-        transaction: { ...body?.transaction, ...more },
-        license: { ...body?.license, ...keys },
-      };
-      const came = await outcome(microsoft.validate(request as ValidationRequest));
-      expect(['validated', 'InvalidPayload', 'NeedMoreData']).toContain(came);
-    }),
-    { numRuns: 200 },
-  );
-});
 
 const dates = fc.oneof(
   junk,
@@ -100,31 +78,55 @@ const item = fc.record(
   },
   { requiredKeys: ['id', 'productId'] },
 );
-const answers = fc.oneof(
+const responses = fc.oneof(
   { weight: 8, arbitrary: fc.record({ items: fc.array(item, { maxLength: 3 }) }).map((page) => JSON.stringify(page)) },
   { weight: 1, arbitrary: fc.json() },
   { weight: 1, arbitrary: fc.string() },
 );
 
-it('whatever the store answers, nothing is made of it that does not fit', async () => {
-  const seen = new Map<string, number>();
-  const settings = microsoft.settings('store_c');
-  const period = fc.constantFrom({}, { billingPeriod: 1, billingPeriodUnit: 'Month' as const });
-  const hint = fc.oneof(
-    period,
-    fc.record({ billingPeriod: fc.double(), billingPeriodUnit: fc.constantFrom('Day', 'Year') }),
-  );
-  await fc.assert(
-    fc.asyncProperty(answers, fc.constantFrom(0, 1), fc.boolean(), hint, async (text, form, isItem, more) => {
-      const fetch: StoreFetch = answering(() => ({ text }));
-      const type = isItem ? 'non consumable' : 'paid subscription';
-      const request = { ...bodies[form], type, ...more } as ValidationRequest;
-      const context = { ...askingWith(fetch, settings), now: () => start };
-      const came = await outcome(storeC.validate(request, context));
-      expect(['validated', 'ConnectionFailed', 'NeedMoreData']).toContain(came);
-      seen.set(came, (seen.get(came) ?? 0) + 1);
-    }),
-    { numRuns: 1_000 },
-  );
-  expect(seen.get('validated')).toBeGreaterThan(50);
+describe('validate (store_c)', () => {
+  it('returns a result or a documented error for any request', async () => {
+    const license = fc.dictionary(
+      fc.constantFrom('storeIdKey_collections', 'storeIdKey_purchases', 'storeIdKey_purchase', 'type'),
+      fc.oneof(junk, unsignedKey),
+    );
+    const transaction = fc.dictionary(fc.constantFrom('type', 'storeId', 'skuId', 'id', 'receipt'), junk);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(3), license, transaction, fc.string(), async (form, keys, transactionChanges, id) => {
+        const body = bodies[form];
+        const request = {
+          ...body,
+          id,
+          transaction: { ...body?.transaction, ...transactionChanges },
+          license: { ...body?.license, ...keys },
+        };
+        const outcome = await getOutcome(microsoft.validate(request as ValidationRequest));
+        expect(['validated', 'InvalidPayload', 'NeedMoreData']).toContain(outcome);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('returns only valid records for any response of the store', async () => {
+    const outcomes = new Map<string, number>();
+    const settings = microsoft.settings('store_c');
+    const period = fc.constantFrom({}, { billingPeriod: 1, billingPeriodUnit: 'Month' as const });
+    const hints = fc.oneof(
+      period,
+      fc.record({ billingPeriod: fc.double(), billingPeriodUnit: fc.constantFrom('Day', 'Year') }),
+    );
+    await fc.assert(
+      fc.asyncProperty(responses, fc.constantFrom(0, 1), fc.boolean(), hints, async (text, form, isItem, hint) => {
+        const fetch: StoreFetch = createFetch(() => ({ text }));
+        const type = isItem ? 'non consumable' : 'paid subscription';
+        const request = { ...bodies[form], type, ...hint } as ValidationRequest;
+        const context = { ...createContext(fetch, settings), now: () => startTime };
+        const outcome = await getOutcome(storeC.validate(request, context));
+        expect(['validated', 'ConnectionFailed', 'NeedMoreData']).toContain(outcome);
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(outcomes.get('validated')).toBeGreaterThan(50);
+  });
 });

@@ -1,85 +1,86 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
-import { type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';
-import { day, live, monthEnd, type Step } from './histories.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../../lib/shared/time.ts';
+import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
+import { type Microsoft, startMicrosoft, startTime } from './fake-microsoft.ts';
+import { monthEnd, runHistory, type Step } from './histories.ts';
 
 let microsoft: Microsoft;
 beforeAll(async () => {
-  microsoft = await useMicrosoft();
+  microsoft = await startMicrosoft();
 });
 afterAll(() => microsoft.close());
-beforeEach(() => microsoft.clock.set(start));
+beforeEach(() => microsoft.clock.set(startTime));
 
-describe('an item', () => {
-  test.each<[string, readonly Step[], object, object]>([
+describe('validate (store_c) of an item', () => {
+  it.each<[string, readonly Step[], object, object]>([
     [
-      'for ever is no subscription',
+      'a perpetual item as non consumable',
       [],
       { type: 'non consumable' },
-      { expired: false, purchase: { productType: 'non consumable', purchaseDate: start, quantity: 1 } },
+      { expired: false, purchase: { productType: 'non consumable', purchaseDate: startTime, quantity: 1 } },
     ],
     [
-      'that was refunded is taken back',
+      'a refunded item as ended',
       ['P1D', ['refund']],
       { type: 'non consumable' },
       {
         expired: true,
-        purchase: { cancelationReason: 'Customer', endedAt: start + day },
-        transactions: [{ refundedAt: start + day }],
+        purchase: { cancelationReason: 'Customer', endedAt: startTime + dayMs },
+        transactions: [{ refundedAt: startTime + dayMs }],
       },
     ],
     [
-      'in its trial has an end',
+      'a trial with its expiration',
       [],
       { type: 'non consumable', trial: 'P1W' },
-      { expired: false, purchase: { isTrialPeriod: true, expirationDate: start + 7 * day } },
+      { expired: false, purchase: { isTrialPeriod: true, expirationDate: startTime + 7 * dayMs } },
     ],
     [
-      'of some time ends',
+      'a temporary item as expired after its end',
       ['P1M', 'PT1M'],
       { type: 'non renewing subscription', period: 'P1M' },
       { expired: true, purchase: { productType: 'non renewing subscription', expirationDate: monthEnd } },
     ],
     [
-      'that the developer manages is not consumed while it is there',
+      'a developer-managed consumable as not consumed',
       [],
       { type: 'consumable' },
       { purchase: { productType: 'consumable', isConsumed: false, quantity: 1 } },
     ],
     [
-      'that the store counts tells what is left',
+      'a store-managed consumable with its balance',
       [],
       { type: 'consumable', quantity: 3 },
       { purchase: { productType: 'consumable', isConsumed: false, quantity: 3 } },
     ],
-  ])('%s', async (_what, steps, order, expected) => {
-    const lived = await live(microsoft, steps, order);
-    expect(lived).toMatchObject(expected);
-    expect(lived.purchase).not.toHaveProperty('renewalIntent');
+  ])('returns %s', async (_case, steps, order, expected) => {
+    const result = await runHistory(microsoft, steps, order);
+    expect(result).toMatchObject(expected);
+    expect(result.purchase).not.toHaveProperty('renewalIntent');
   });
 
-  it('in the sandbox is found there and marked, and not without the setting', async () => {
-    const { id, body } = await microsoft.bought({ type: 'non consumable', productId: 'tested', sandbox: true });
+  it('finds a sandbox purchase only if the settings name the sandbox', async () => {
+    const { id, body } = await microsoft.createPurchase({ type: 'non consumable', productId: 'tested', sandbox: true });
     expect(await microsoft.validate(body)).toMatchObject({
       purchaseId: `store_c:${id}`,
       observations: [{ purchase: { sandbox: true }, refreshToken: { sandboxId: 'XDKS.1' } }],
     });
-    const { sandboxId: _none, ...settings } = microsoft.settings('store_c');
-    const context = { ...microsoft.asking(), settings };
-    const { storeC } = await import('../../../../lib/stores/store-c/store-c.ts');
+    const { sandboxId: _sandboxId, ...settings } = microsoft.settings('store_c');
+    const context = { ...microsoft.createContext(), settings };
     expect((await storeC.validate(body, context)).observations).toEqual([]);
   });
 
-  it('that is not owned is an answer without a purchase', async () => {
-    const { body } = await microsoft.bought({ type: 'non consumable', productId: 'owned' });
+  it('returns no purchase for a product that the customer does not own', async () => {
+    const { body } = await microsoft.createPurchase({ type: 'non consumable', productId: 'owned' });
     const other = { ...body, id: 'other', transaction: { ...body.transaction, storeId: 'other' } };
     const validation = await microsoft.validate(other);
-    expect(validation).toEqual(expect.objectContaining({ id: 'other', observations: [], native: {} }));
+    expect(validation).toEqual(expect.objectContaining({ id: 'other', observations: [], nativeTransaction: {} }));
     expect(validation).not.toHaveProperty('purchaseId');
   });
 
-  it("is found by the developer's name of it", async () => {
-    const { id, body } = await microsoft.bought({ type: 'non consumable', productId: 'full-version' });
-    const { storeId: _unknown, ...transaction } = body.transaction;
+  it("finds an item by the developer's product id", async () => {
+    const { id, body } = await microsoft.createPurchase({ type: 'non consumable', productId: 'full-version' });
+    const { storeId: _storeId, ...transaction } = body.transaction;
     expect(await microsoft.validate({ ...body, transaction })).toMatchObject({ purchaseId: `store_c:${id}` });
     expect(microsoft.calls.at(-1)?.url).toMatch('/v6.0/collections/query');
   });

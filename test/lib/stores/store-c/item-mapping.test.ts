@@ -1,10 +1,10 @@
-import { describe, expect, it, test } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { isExpired } from '../../../../lib/purchases/purchase.ts';
 import { toItemObservation } from '../../../../lib/stores/store-c/item-observation.ts';
 import type { MappingContext } from '../../../../lib/stores/store-c/mapping-context.ts';
 
 const asOf = Date.parse('2027-02-15T00:00:00Z');
-const at = (text: string): number => Date.parse(text);
+const toTime = (text: string): number => Date.parse(text);
 
 const item = {
   acquiredDate: '2027-01-31T10:00:00.1234567+00:00',
@@ -22,61 +22,61 @@ const item = {
   trialData: { isInTrialPeriod: false, isTrial: false, trialTimeRemaining: '00:00:00' },
 };
 
-const observe = (changes: object = {}, looking: Partial<MappingContext> = {}) =>
+const map = (changes: object = {}, context: Partial<MappingContext> = {}) =>
   toItemObservation(
     { ...item, ...changes },
-    { asOf, sandbox: false, refreshToken: { productId: 'asked', collectionsKey: 'key' }, ...looking },
+    { asOf, sandbox: false, refreshToken: { productId: 'requested', collectionsKey: 'key' }, ...context },
   );
 
-const seen = (changes: object) => {
-  const purchase = observe(changes)?.purchase;
+const mapPurchase = (changes: object) => {
+  const purchase = map(changes)?.purchase;
   return { ...purchase, expired: purchase && isExpired(purchase, asOf) };
 };
 
-const purchaseDate = at('2027-01-31T10:00:00.123Z');
-const modified = at('2027-02-01T00:00:00Z');
+const purchaseDate = toTime('2027-01-31T10:00:00.123Z');
+const modified = toTime('2027-02-01T00:00:00Z');
 
-describe('each status of an item', () => {
-  test.each<[string, object, object]>([
+describe('toItemObservation (store_c) of each status', () => {
+  it.each<[string, object, object]>([
     ['Active', {}, { expired: false }],
     [
-      'Active with an end to come',
+      'Active, before its end',
       { endDate: '2027-03-01T00:00:00Z' },
-      { expired: false, expirationDate: at('2027-03-01') },
+      { expired: false, expirationDate: toTime('2027-03-01') },
     ],
     [
-      'Active, but past its end',
+      'Active, after its end',
       { endDate: '2027-02-10T00:00:00Z' },
-      { expired: true, expirationDate: at('2027-02-10') },
+      { expired: true, expirationDate: toTime('2027-02-10') },
     ],
     [
       'Expired',
       { status: 'Expired', endDate: '2027-02-10T00:00:00Z' },
-      { expired: true, expirationDate: at('2027-02-10') },
+      { expired: true, expirationDate: toTime('2027-02-10') },
     ],
     ['Expired without a date', { status: 'Expired' }, { expired: true, endedAt: modified }],
     ['Revoked', { status: 'Revoked' }, { expired: true, endedAt: modified, cancelationReason: 'Customer' }],
     ['Banned', { status: 'Banned' }, { expired: true, cancelationReason: 'System' }],
     ['Suspended', { status: 'Suspended' }, { expired: true, cancelationReason: 'System' }],
-    ['an unknown one', { status: 'Missing' }, { expired: true, cancelationReason: 'Unknown' }],
-    ['one of a Revoked without a date', { status: 'Revoked', modifiedDate: null }, { expired: true, endedAt: asOf }],
-  ])('%s', (_status, changes, expected) => {
-    expect(seen(changes)).toMatchObject(expected);
+    ['an unknown status', { status: 'Missing' }, { expired: true, cancelationReason: 'Unknown' }],
+    ['Revoked without a date', { status: 'Revoked', modifiedDate: null }, { expired: true, endedAt: asOf }],
+  ])('maps %s', (_status, changes, expected) => {
+    expect(mapPurchase(changes)).toMatchObject(expected);
   });
 
-  it('Expired needs no reason, nor does Active', () => {
-    for (const status of ['Active', 'Expired']) expect(seen({ status })).not.toHaveProperty('cancelationReason');
+  it('sets no cancelation reason for Active and Expired', () => {
+    for (const status of ['Active', 'Expired']) expect(mapPurchase({ status })).not.toHaveProperty('cancelationReason');
   });
 
-  it('Revoked means that the money went back', () => {
-    expect(observe({ status: 'Revoked' })?.transactions).toMatchObject([{ refundedAt: modified }]);
-    expect(observe({ status: 'Banned' })?.transactions[0]).not.toHaveProperty('refundedAt');
+  it('sets a refund date for Revoked only', () => {
+    expect(map({ status: 'Revoked' })?.transactions).toMatchObject([{ refundedAt: modified }]);
+    expect(map({ status: 'Banned' })?.transactions[0]).not.toHaveProperty('refundedAt');
   });
 });
 
-describe('each field of an item', () => {
-  it('comes from the item', () => {
-    expect(observe({}, { userId: 'user-1' })).toEqual({
+describe('toItemObservation (store_c)', () => {
+  it('maps all fields', () => {
+    expect(map({}, { userId: 'user-1' })).toEqual({
       asOf,
       purchase: {
         purchaseId: 'store_c:4b8fbb13127a41f299270ea668681c1d',
@@ -102,7 +102,7 @@ describe('each field of an item', () => {
           isTrialPeriod: false,
         },
       ],
-      userTokens: ['user-1'],
+      userAliases: ['user-1'],
       refreshToken: { productId: '9NBLGGH5WVP6', collectionsKey: 'key' },
     });
   });
@@ -110,12 +110,12 @@ describe('each field of an item', () => {
   it.each([
     ['version 6', { id: undefined, itemId: item.id }],
     ['hyphens', { id: '4B8FBB13-127A-41F2-9927-0EA668681C1D'.toLowerCase() }],
-  ])('has one id in every way of writing it: %s', (_way, changes) => {
-    expect(observe(changes)?.purchase.purchaseId).toBe('store_c:4b8fbb13127a41f299270ea668681c1d');
+  ])('normalizes the id of %s', (_format, changes) => {
+    expect(map(changes)?.purchase.purchaseId).toBe('store_c:4b8fbb13127a41f299270ea668681c1d');
   });
 
-  it('is nothing without an id', () => {
-    expect(observe({ id: null })).toBeUndefined();
+  it('returns undefined without an id', () => {
+    expect(map({ id: null })).toBeUndefined();
   });
 
   it.each([
@@ -128,9 +128,9 @@ describe('each field of an item', () => {
     ['Consumable', { quantity: 2 }, 'consumable', false],
     ['Consumable', { quantity: 0 }, 'consumable', true],
     ['Consumable', { quantity: null }, 'consumable', undefined],
-  ])('tells what a %s with %j is', (productKind, changes, productType, isConsumed) => {
+  ])('maps the kind %s with %j', (productKind, changes, productType, isConsumed) => {
     for (const kind of [{ productKind }, { productKind: null, productType: productKind }]) {
-      const { purchase } = observe({ ...kind, ...changes }) ?? {};
+      const { purchase } = map({ ...kind, ...changes }) ?? {};
       expect({ productType: purchase?.productType, isConsumed: purchase?.isConsumed }).toEqual({
         productType,
         isConsumed,
@@ -138,20 +138,18 @@ describe('each field of an item', () => {
     }
   });
 
-  it('names its purchase where the store names no transaction', () => {
+  it('uses the purchase id if the transaction id is missing', () => {
     for (const transactionId of [null, '', '00000000-0000-0000-0000-000000000000']) {
-      expect(observe({ transactionId })?.purchase.transactionId).toBe(`store_c:${item.id}`);
+      expect(map({ transactionId })?.purchase.transactionId).toBe(`store_c:${item.id}`);
     }
   });
 
-  it('is in trial while the store says so, and free then', () => {
+  it('sets a zero amount for a trial', () => {
     const reportedAmount = { amountMicros: 990_000, currency: 'USD' };
-    const trial = observe({ trialData: { isInTrialPeriod: true } }, { reportedAmount });
+    const trial = map({ trialData: { isInTrialPeriod: true } }, { reportedAmount });
     expect(trial).toMatchObject({ purchase: { isTrialPeriod: true }, transactions: [{ amountMicros: 0 }] });
-    expect(observe({}, { reportedAmount })?.transactions).toMatchObject([
-      { ...reportedAmount, isReportedAmount: true },
-    ]);
-    expect(observe({ trialData: null })?.purchase).not.toHaveProperty('isTrialPeriod');
+    expect(map({}, { reportedAmount })?.transactions).toMatchObject([{ ...reportedAmount, isReportedAmount: true }]);
+    expect(map({ trialData: null })?.purchase).not.toHaveProperty('isTrialPeriod');
   });
 
   it.each([
@@ -165,9 +163,9 @@ describe('each field of an item', () => {
     'isPaused',
     'amountMicros',
     'currency',
-  ])('says nothing of %s', (field) => {
+  ])('omits %s', (field) => {
     for (const acquisitionType of ['Single', 'Recurring', 'Conditional']) {
-      expect(observe({ acquisitionType })?.purchase).not.toHaveProperty(field);
+      expect(map({ acquisitionType })?.purchase).not.toHaveProperty(field);
     }
   });
 });

@@ -1,113 +1,129 @@
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';
-import { day, live, monthEnd, nextMonthEnd, type Step } from './histories.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { dayMs, hourMs } from '../../../../lib/shared/time.ts';
+import { type Microsoft, startMicrosoft, startTime } from './fake-microsoft.ts';
+import { monthEnd, nextMonthEnd, runHistory, type Step } from './histories.ts';
 
 let microsoft: Microsoft;
 beforeAll(async () => {
-  microsoft = await useMicrosoft();
+  microsoft = await startMicrosoft();
 });
 afterAll(() => microsoft.close());
 
-const running = { expired: false, purchase: { renewalIntent: 'Renew', expirationDate: monthEnd } };
-const over = (more: object) => ({ expired: true, purchase: { renewalIntent: 'Lapse', ...more } });
+const active = { expired: false, purchase: { renewalIntent: 'Renew', expirationDate: monthEnd } };
+const createExpired = (purchase: object) => ({ expired: true, purchase: { renewalIntent: 'Lapse', ...purchase } });
 
-describe('a subscription', () => {
-  test.each<[string, readonly Step[], object, object]>([
+describe('validate (store_c) of a subscription', () => {
+  it.each<[string, readonly Step[], object, object]>([
     [
-      'is active when bought, and its first payment has its id',
+      'returns a new subscription as active, with a first payment that has its id',
       [],
       {},
-      { ...running, renewal: '', transactions: [{ purchaseDate: start, expirationDate: monthEnd }] },
+      { ...active, renewal: '', transactions: [{ purchaseDate: startTime, expirationDate: monthEnd }] },
     ],
     [
-      'has another payment when it renews',
+      'returns another payment after a renewal',
       [['renew']],
       {},
       {
         expired: false,
         renewal: ':2027-03-31',
-        purchase: { purchaseDate: start, lastRenewalDate: monthEnd, expirationDate: nextMonthEnd },
+        purchase: { purchaseDate: startTime, lastRenewalDate: monthEnd, expirationDate: nextMonthEnd },
         transactions: [{ purchaseDate: monthEnd, expirationDate: nextMonthEnd }],
       },
     ],
-    ['renews by itself', ['P2M'], { autoRenew: true }, { expired: false, renewal: ':2027-04-30' }],
+    ['returns automatic renewals', ['P2M'], { autoRenew: true }, { expired: false, renewal: ':2027-04-30' }],
     [
-      'goes on when cancelled, and tells when',
+      'keeps a canceled subscription active and returns the date of the cancelation',
       ['PT1H', ['cancel']],
       {},
       {
         expired: false,
-        purchase: { renewalIntent: 'Lapse', renewalIntentChangeDate: start + 3_600_000, expirationDate: monthEnd },
+        purchase: { renewalIntent: 'Lapse', renewalIntentChangeDate: startTime + hourMs, expirationDate: monthEnd },
       },
     ],
-    ['renews again when the cancellation is taken back', [['cancel'], ['uncancel']], {}, running],
+    ['returns the intent to renew after a resumed renewal', [['cancel'], ['uncancel']], {}, active],
     [
-      'expires by its date, before its state says so',
+      'expires a subscription by its date before its state changes',
       [['cancel'], 'P1M', 'PT1M'],
       {},
-      over({ expirationDate: monthEnd }),
+      createExpired({ expirationDate: monthEnd }),
     ],
-    ['was ended by the customer', [['cancel'], 'P1M', 'P1D'], {}, over({ cancelationReason: 'Customer' })],
     [
-      'keeps access while a payment is retried',
+      'returns the reason of a cancelation by the customer',
+      [['cancel'], 'P1M', 'P1D'],
+      {},
+      createExpired({ cancelationReason: 'Customer' }),
+    ],
+    [
+      'keeps a subscription active during the billing retry',
       [['fail-payment'], 'P1M'],
       {},
       {
         expired: false,
         renewal: '',
-        purchase: { isBillingRetryPeriod: true, expirationDate: monthEnd + 14 * day, renewalIntent: 'Renew' },
+        purchase: { isBillingRetryPeriod: true, expirationDate: monthEnd + 14 * dayMs, renewalIntent: 'Renew' },
       },
     ],
     [
-      'ends for want of payment',
+      'expires a subscription after the billing retry',
       [['fail-payment'], 'P1M', 'P15D'],
       {},
-      over({ cancelationReason: 'System.BillingError', isBillingRetryPeriod: false }),
+      createExpired({ cancelationReason: 'System.BillingError', isBillingRetryPeriod: false }),
     ],
     [
-      'goes on without a gap when a payment succeeds at last',
+      'returns no gap if a retried payment succeeds',
       ['P1M', ['fail-payment'], 'P3D', ['recover']],
       {},
       { expired: false, renewal: ':2027-03-31', purchase: { lastRenewalDate: monthEnd, isBillingRetryPeriod: false } },
     ],
     [
-      'is in the grace period although its state says active',
+      'returns the grace period before the state changes',
       ['P1M', 'PT1M'],
       {},
-      { expired: false, purchase: { expirationDate: monthEnd + 14 * day, isBillingRetryPeriod: true } },
+      { expired: false, purchase: { expirationDate: monthEnd + 14 * dayMs, isBillingRetryPeriod: true } },
     ],
-    ['ends when refunded', ['P1D', ['refund']], {}, over({ cancelationReason: 'Unknown', endedAt: start + day })],
-    ['ends when revoked', [['revoke']], {}, over({ cancelationReason: 'Unknown' })],
     [
-      'ends when expired',
+      'ends a refunded subscription',
+      ['P1D', ['refund']],
+      {},
+      createExpired({ cancelationReason: 'Unknown', endedAt: startTime + dayMs }),
+    ],
+    ['ends a revoked subscription', [['revoke']], {}, createExpired({ cancelationReason: 'Unknown' })],
+    [
+      'expires a subscription early',
       ['P1D', ['expire']],
       {},
-      over({ expirationDate: start + day, cancelationReason: 'Customer' }),
+      createExpired({ expirationDate: startTime + dayMs, cancelationReason: 'Customer' }),
     ],
     [
-      'is free in its trial',
+      'returns a free trial',
       [],
       { trial: 'P1W' },
       {
         renewal: '',
-        purchase: { isTrialPeriod: true, expirationDate: start + 7 * day },
+        purchase: { isTrialPeriod: true, expirationDate: startTime + 7 * dayMs },
         transactions: [{ isTrialPeriod: true, amountMicros: 0, currency: 'USD', isReportedAmount: true }],
       },
     ],
     [
-      'is paid after its trial',
+      'returns a payment after the trial',
       [['renew']],
       { trial: 'P1W' },
-      { renewal: ':2027-03-07', purchase: { isTrialPeriod: false, lastRenewalDate: start + 7 * day } },
+      { renewal: ':2027-03-07', purchase: { isTrialPeriod: false, lastRenewalDate: startTime + 7 * dayMs } },
     ],
-    ['renews after a year', [['renew']], { period: 'P1Y' }, { renewal: ':2029-01-31' }],
-    ['has a first year', [], { period: 'P1Y' }, { renewal: '', purchase: { expirationDate: start + 365 * day } }],
-  ])('%s', async (_what, steps, order, expected) => {
-    expect(await live(microsoft, steps, { type: 'paid subscription', ...order })).toMatchObject(expected);
+    ['returns the renewal of a yearly subscription', [['renew']], { period: 'P1Y' }, { renewal: ':2029-01-31' }],
+    [
+      'returns the first year of a yearly subscription',
+      [],
+      { period: 'P1Y' },
+      { renewal: '', purchase: { expirationDate: startTime + 365 * dayMs } },
+    ],
+  ])('%s', async (_title, steps, order, expected) => {
+    expect(await runHistory(microsoft, steps, { type: 'paid subscription', ...order })).toMatchObject(expected);
   });
 
-  it('has no amount but the one that the client tells', async () => {
-    const { transactions } = await live(microsoft, [], { priceMicros: 1_990_000, currency: 'EUR' });
+  it('returns the amount that the client reports', async () => {
+    const { transactions } = await runHistory(microsoft, [], { priceMicros: 1_990_000, currency: 'EUR' });
     expect(transactions).toMatchObject([{ amountMicros: 1_990_000, currency: 'EUR', isReportedAmount: true }]);
   });
 });

@@ -4,8 +4,8 @@ import type { Transaction } from '../../../../lib/purchases/transaction.ts';
 import { StoreNotification } from '../../../../lib/stores/store.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
-import { clawbackQueue, eventOf, textOf } from './clawback-queue.ts';
-import { askingWith } from './fake-microsoft.ts';
+import { buildEvent, createClawbackQueue, encodeEvent } from './fake-clawback-queue.ts';
+import { createContext } from './fake-microsoft.ts';
 
 const settings = { tenantId: 'tenant', clientId: 'client', clientSecret: 'secret', sandboxId: 'XDKS.1' };
 
@@ -18,27 +18,27 @@ const payment: Transaction = {
   purchaseDate: Date.parse('2023-01-24T21:59:19Z'),
 };
 
-/** Asking with a table that knows the payment of the example, and another one of the same order. */
-const asking = (fetch: StoreContext['fetch'], changes: object = {}): StoreContext => ({
-  ...askingWith(fetch, { ...settings, ...changes }),
+/** Creates a context with two stored payments of one order, for different products. */
+const createQueueContext = (fetch: StoreContext['fetch'], settingsChanges: object = {}): StoreContext => ({
+  ...createContext(fetch, { ...settings, ...settingsChanges }),
   listTransactionsById: async (id) =>
     id === payment.transactionId
       ? [{ ...payment, purchaseId: 'store_c:other', productId: 'store_c:9NBLGGH00001' }, payment]
       : [],
 });
 
-const missed = async (given: StoreContext) => (await storeC.listUndelivered?.(0, given)) ?? [];
+const listUndelivered = async (context: StoreContext) => (await storeC.listUndelivered?.(0, context)) ?? [];
 
-describe('the clawback queue', () => {
-  it('gives an event about a known purchase as a message that survives a queue of ours', async () => {
-    const queue = clawbackQueue([textOf(eventOf('event-1'))]);
-    const messages = await missed(asking(queue.fetch));
-    expect(messages).toEqual([
+describe('listUndelivered (store_c)', () => {
+  it('converts an event of a stored purchase to a serializable notification', async () => {
+    const queue = createClawbackQueue([encodeEvent(buildEvent('event-1'))]);
+    const notifications = await listUndelivered(createQueueContext(queue.fetch));
+    expect(notifications).toEqual([
       {
         key: 'event-1',
         type: 'clawback.Revoked',
-        at: Date.parse('2023-01-26T08:18:56.710Z'),
-        content: {
+        occurredAt: Date.parse('2023-01-26T08:18:56.710Z'),
+        payload: {
           state: 'Revoked',
           eventDate: Date.parse('2023-01-26T08:18:52.246Z'),
           purchaseId: 'store_c:item',
@@ -48,89 +48,95 @@ describe('the clawback queue', () => {
         },
       },
     ]);
-    expect(v.parse(v.array(StoreNotification), JSON.parse(JSON.stringify(messages)))).toEqual(messages);
+    expect(v.parse(v.array(StoreNotification), JSON.parse(JSON.stringify(notifications)))).toEqual(notifications);
   });
 
-  it('keeps its messages until they are taken, and hides them for longer than that needs', async () => {
-    const queue = clawbackQueue([textOf(eventOf('event-1')), textOf(eventOf('event-2'))]);
-    const messages = await missed(asking(queue.fetch));
-    const [first = ''] = queue.calls;
-    expect(Number(new URL(first.replace('GET ', '')).searchParams.get('visibilitytimeout'))).toBeGreaterThan(300);
-    expect(queue.left()).toHaveLength(2);
-    await storeC.confirmEnqueued?.(messages.slice(0, 1), asking(queue.fetch));
-    expect(queue.left()).toEqual(['message-1']);
+  it('hides messages for more than five minutes and keeps them until they are confirmed', async () => {
+    const queue = createClawbackQueue([encodeEvent(buildEvent('event-1')), encodeEvent(buildEvent('event-2'))]);
+    const notifications = await listUndelivered(createQueueContext(queue.fetch));
+    const [firstCall = ''] = queue.calls;
+    const { searchParams } = new URL(firstCall.replace('GET ', ''));
+    expect(Number(searchParams.get('visibilitytimeout'))).toBeGreaterThan(300);
+    expect(queue.listRemaining()).toHaveLength(2);
+    await storeC.confirmEnqueued?.(notifications.slice(0, 1), createQueueContext(queue.fetch));
+    expect(queue.listRemaining()).toEqual(['message-1']);
   });
 
-  it('is left as it is when somebody else took the messages since', async () => {
-    const queue = clawbackQueue([textOf(eventOf('event-1'))]);
-    const messages = await missed(asking(queue.fetch));
+  it('deletes a message only with its latest receipt, and only once', async () => {
+    const queue = createClawbackQueue([encodeEvent(buildEvent('event-1'))]);
+    const first = await listUndelivered(createQueueContext(queue.fetch));
     queue.showAll();
-    const again = await missed(asking(queue.fetch));
-    await storeC.confirmEnqueued?.(messages, asking(queue.fetch));
-    expect(queue.left()).toEqual(['message-0']);
-    await storeC.confirmEnqueued?.(again, asking(queue.fetch));
-    await storeC.confirmEnqueued?.(again, asking(queue.fetch));
-    expect(queue.left()).toEqual([]);
+    const second = await listUndelivered(createQueueContext(queue.fetch));
+    await storeC.confirmEnqueued?.(first, createQueueContext(queue.fetch));
+    expect(queue.listRemaining()).toEqual(['message-0']);
+    await storeC.confirmEnqueued?.(second, createQueueContext(queue.fetch));
+    await storeC.confirmEnqueued?.(second, createQueueContext(queue.fetch));
+    expect(queue.listRemaining()).toEqual([]);
   });
 
-  it('is read to its end, batch after batch', async () => {
-    const queue = clawbackQueue(Array.from({ length: 70 }, (_, index) => textOf(eventOf(`event-${index}`))));
-    expect(await missed(asking(queue.fetch))).toHaveLength(70);
+  it('receives batches until the queue is empty', async () => {
+    const texts = Array.from({ length: 70 }, (_, index) => encodeEvent(buildEvent(`event-${index}`)));
+    const queue = createClawbackQueue(texts);
+    expect(await listUndelivered(createQueueContext(queue.fetch))).toHaveLength(70);
   });
 
   it.each<[string, object]>([
     ['another sandbox', { sandboxId: 'XDKS.2' }],
-    ['an order that the table does not know', { orderId: 'another' }],
-    ['a product that the table does not know', { productId: '9NBLGGH99999' }],
-    ['a subscription that the table does not know', { orderId: '', recurrenceData: { recurrenceId: 'mdr:0:1:2' } }],
-  ])('keeps what is of %s for others', async (_what, data) => {
-    const queue = clawbackQueue([textOf(eventOf('not ours', data)), textOf(eventOf('ours'))]);
-    const messages = await missed(asking(queue.fetch));
-    expect(messages.map(({ key }) => key)).toEqual(['ours']);
-    await storeC.confirmEnqueued?.(messages, asking(queue.fetch));
-    expect(queue.left()).toEqual(['message-0']);
+    ['an order that is not stored', { orderId: 'another' }],
+    ['a product that is not stored', { productId: '9NBLGGH99999' }],
+    ['a subscription that is not stored', { orderId: '', recurrenceData: { recurrenceId: 'mdr:0:1:2' } }],
+  ])('leaves events of %s in the queue', async (_case, data) => {
+    const queue = createClawbackQueue([encodeEvent(buildEvent('foreign', data)), encodeEvent(buildEvent('own'))]);
+    const notifications = await listUndelivered(createQueueContext(queue.fetch));
+    expect(notifications.map(({ key }) => key)).toEqual(['own']);
+    await storeC.confirmEnqueued?.(notifications, createQueueContext(queue.fetch));
+    expect(queue.listRemaining()).toEqual(['message-0']);
   });
 
-  it('gives what is of retail, of the own sandbox, or of none', async () => {
+  it("returns events of retail, of the app's sandbox and without a sandbox", async () => {
     const sandboxes = ['RETAIL', 'retail', 'XDKS.1', 'xdks.1', null, ''];
-    const queue = clawbackQueue(sandboxes.map((sandboxId, index) => textOf(eventOf(`${index}`, { sandboxId }))));
-    expect(await missed(asking(queue.fetch))).toHaveLength(sandboxes.length);
+    const queue = createClawbackQueue(
+      sandboxes.map((sandboxId, index) => encodeEvent(buildEvent(`${index}`, { sandboxId }))),
+    );
+    expect(await listUndelivered(createQueueContext(queue.fetch))).toHaveLength(sandboxes.length);
   });
 
   it.each([
-    ['no base64', '***'],
-    ['no JSON', Buffer.from('hello').toString('base64')],
-    ['no event', textOf({ id: 'x' })],
-    ['an event without a date', textOf({ ...eventOf('x'), time: 'soon' })],
-    ['nothing', ''],
-  ])('is not stopped by a message with %s', async (_what, text) => {
-    const queue = clawbackQueue([text, textOf(eventOf('event-1'))]);
-    expect((await missed(asking(queue.fetch))).map(({ key }) => key)).toEqual(['event-1']);
+    ['that is not base64', '***'],
+    ['that is not JSON', Buffer.from('hello').toString('base64')],
+    ['that is not an event', encodeEvent({ id: 'x' })],
+    ['without a valid date', encodeEvent({ ...buildEvent('x'), time: 'soon' })],
+    ['without text', ''],
+  ])('skips a message %s', async (_case, text) => {
+    const queue = createClawbackQueue([text, encodeEvent(buildEvent('event-1'))]);
+    const notifications = await listUndelivered(createQueueContext(queue.fetch));
+    expect(notifications.map(({ key }) => key)).toEqual(['event-1']);
   });
 
-  it('is empty for an application that has none', async () => {
-    const { fetch } = clawbackQueue([], ({ pathname }) =>
+  it('returns an empty list for an app without a queue', async () => {
+    const { fetch } = createClawbackQueue([], ({ pathname }) =>
       pathname.endsWith('/sastoken') ? { status: 404, text: '' } : undefined,
     );
-    expect(await missed(asking(fetch))).toEqual([]);
+    expect(await listUndelivered(createQueueContext(fetch))).toEqual([]);
   });
 
-  it.each<[string, (url: URL) => { status?: number; text: string } | undefined, string]>([
-    ['its address cannot be asked', () => ({ status: 503, text: '' }), 'ConnectionFailed'],
-    ['its address is not given to us', () => ({ status: 403, text: '' }), 'InternalError'],
-    ['its address is none', () => ({ text: '{"uri":"http://queue"}' }), 'ConnectionFailed'],
+  it.each<[string, string, (url: URL) => { status?: number; text: string } | undefined]>([
+    ['ConnectionFailed', 'the URL of the queue is unavailable', () => ({ status: 503, text: '' })],
+    ['InternalError', 'the URL of the queue is forbidden', () => ({ status: 403, text: '' })],
+    ['ConnectionFailed', 'the URL of the queue is not HTTPS', () => ({ text: '{"uri":"http://queue"}' })],
     [
-      'it answers with a page',
+      'ConnectionFailed',
+      'the queue returns an HTML page',
       ({ pathname }) => (pathname.endsWith('/messages') ? { text: '<html>' } : undefined),
-      'ConnectionFailed',
     ],
     [
-      'it is down',
-      ({ pathname }) => (pathname.endsWith('/messages') ? { status: 500, text: '' } : undefined),
       'ConnectionFailed',
+      'the queue is unavailable',
+      ({ pathname }) => (pathname.endsWith('/messages') ? { status: 500, text: '' } : undefined),
     ],
-  ])('is asked again when %s', async (_what, special, code) => {
-    const { fetch } = clawbackQueue([textOf(eventOf('event-1'))], special);
-    await expect(missed(asking(fetch, { clientId: `client ${_what}` }))).rejects.toMatchObject({ code });
+  ])('throws %s if %s', async (code, problem, override) => {
+    const { fetch } = createClawbackQueue([encodeEvent(buildEvent('event-1'))], override);
+    const context = createQueueContext(fetch, { clientId: `client ${problem}` });
+    await expect(listUndelivered(context)).rejects.toMatchObject({ code });
   });
 });

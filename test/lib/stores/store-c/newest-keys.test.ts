@@ -1,50 +1,55 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
-import { type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';
+import type { StoreContext } from '../../../../lib/stores/store-context.ts';
+import { type Microsoft, startMicrosoft, startTime } from './fake-microsoft.ts';
 
 let microsoft: Microsoft;
 beforeAll(async () => {
-  microsoft = await useMicrosoft();
+  microsoft = await startMicrosoft();
 });
 afterAll(() => microsoft.close());
-beforeEach(() => microsoft.clock.set(start));
+beforeEach(() => microsoft.clock.set(startTime));
 
-/** A subscription whose key the service renewed, validated again with what the client sends and the table has. */
-async function validatedAgain({
-  kept,
-}: {
-  kept: (renewed: Record<string, string>) => Record<string, string> | undefined;
-}) {
-  const { body } = await microsoft.bought({ productId: 'renewed key', autoRenew: true });
+type Token = Readonly<Record<string, string>>;
+
+/** Validates a subscription, renews its key in a refresh and validates the client's first request again. */
+async function revalidateAfterRenewal(getStoredToken: (renewed: Token) => Token | undefined) {
+  const { body } = await microsoft.createPurchase({ productId: 'renewed key', autoRenew: true });
   const [first] = (await microsoft.validate(body)).observations as [Observation];
   await microsoft.advance('P15D');
   const [refreshed] = (await microsoft.refresh(first.refreshToken)) as [Observation];
   const renewed = { ...refreshed.refreshToken };
-  const context = { ...microsoft.asking(), refreshTokenOf: async () => kept(renewed) };
-  const [again] = (await storeC.validate(body, context)).observations as [Observation];
-  return { sent: body.license?.storeIdKey_purchases, renewed, key: again.refreshToken?.purchaseKey, again };
+  const context: StoreContext = {
+    ...microsoft.createContext(),
+    findRefreshToken: async () => getStoredToken(renewed),
+  };
+  const [observation] = (await storeC.validate(body, context)).observations as [Observation];
+  return { clientKey: body.license?.storeIdKey_purchases, renewed, refreshToken: observation.refreshToken };
 }
 
-it('a key that was renewed is not lost to the older one that the client still sends', async () => {
-  const { sent, renewed, key } = await validatedAgain({ kept: (token) => token });
-  expect(renewed.purchaseKey).not.toBe(sent);
-  expect(key).toBe(renewed.purchaseKey);
-});
+describe('validate (store_c) of a stored purchase', () => {
+  it("keeps a renewed key instead of the client's older key", async () => {
+    const { clientKey, renewed, refreshToken } = await revalidateAfterRenewal((token) => token);
+    expect(renewed.purchaseKey).not.toBe(clientKey);
+    expect(refreshToken?.purchaseKey).toBe(renewed.purchaseKey);
+  });
 
-it('a key that only the table has is kept beside the one that the client sends', async () => {
-  const { id } = await microsoft.bought({ productId: 'both keys' });
-  const both = await microsoft.bodyOf(id, 'both');
-  const collectionsKey = both.license?.storeIdKey_collections ?? '';
-  const { again, sent } = await validatedAgain({ kept: () => ({ productId: 'both keys', collectionsKey }) });
-  expect(again.refreshToken).toMatchObject({ purchaseKey: sent, collectionsKey, productId: 'renewed key' });
-});
+  it('keeps a stored key that the request lacks', async () => {
+    const { id } = await microsoft.createPurchase({ productId: 'both keys' });
+    const request = await microsoft.getRequest(id, 'both');
+    const collectionsKey = request.license?.storeIdKey_collections ?? '';
+    const stored = { productId: 'both keys', collectionsKey };
+    const { clientKey, refreshToken } = await revalidateAfterRenewal(() => stored);
+    expect(refreshToken).toMatchObject({ purchaseKey: clientKey, collectionsKey, productId: 'renewed key' });
+  });
 
-it.each([
-  ['nothing', undefined],
-  ['a key that cannot be read', { productId: 'x', purchaseKey: 'a.b.c' }],
-  ['what is no refresh token', { other: 'x' }],
-])('the key of the client is kept when the table has %s', async (_what, kept) => {
-  const { sent, key } = await validatedAgain({ kept: () => kept });
-  expect(key).toBe(sent);
+  it.each<[string, Token | undefined]>([
+    ['missing', undefined],
+    ['without a valid key', { productId: 'x', purchaseKey: 'a.b.c' }],
+    ['malformed', { other: 'x' }],
+  ])("keeps the client's key if the stored refresh token is %s", async (_case, stored) => {
+    const { clientKey, refreshToken } = await revalidateAfterRenewal(() => stored);
+    expect(refreshToken?.purchaseKey).toBe(clientKey);
+  });
 });

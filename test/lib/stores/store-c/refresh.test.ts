@@ -2,43 +2,43 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import * as v from 'valibot';
 import { merge } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
 import { renewKeys } from '../../../../lib/stores/store-c/key-renewal.ts';
 import { RefreshToken } from '../../../../lib/stores/store-c/refresh-token.ts';
 import { createSession } from '../../../../lib/stores/store-c/session.ts';
+import { storeC } from '../../../../lib/stores/store-c/store-c.ts';
 import { decodePayload } from '../../../emulator/emulator-client.ts';
-import { type Microsoft, start, useMicrosoft } from './fake-microsoft.ts';
-
-const day = 86_400_000;
+import { type Microsoft, startMicrosoft, startTime } from './fake-microsoft.ts';
 
 let microsoft: Microsoft;
 beforeAll(async () => {
-  microsoft = await useMicrosoft();
+  microsoft = await startMicrosoft();
 });
 afterAll(() => microsoft.close());
-beforeEach(() => microsoft.clock.set(start));
+beforeEach(() => microsoft.clock.set(startTime));
 
-/** An observation as the table takes it; its refresh token is sealed there. */
-const stored = ({ refreshToken: _credential, ...observation }: Observation) => observation;
+/** Removes the refresh token, which is stored separately. */
+const omitRefreshToken = ({ refreshToken: _refreshToken, ...observation }: Observation) => observation;
 
-const expiryOf = (key = ''): number => decodePayload(key).exp * 1000;
+const getExpiration = (key = ''): number => decodePayload(key).exp * 1000;
 
-describe('a refresh', () => {
-  it('sees what a validation would see', async () => {
-    const { id, body } = await microsoft.bought({ productId: 'seen again' });
+describe('refresh (store_c)', () => {
+  it('returns the same state as a validation', async () => {
+    const { id, body } = await microsoft.createPurchase({ productId: 'refreshed' });
     const [validated] = (await microsoft.validate(body)).observations;
     await microsoft.act(id, 'renew');
     const [refreshed] = await microsoft.refresh(validated?.refreshToken);
-    const { purchase, transactions } = await microsoft.seen(id);
+    const { purchase, transactions } = await microsoft.getObservation(id);
     expect(refreshed).toMatchObject({ purchase });
-    // Only a client tells a price.
+    // Only a client reports a price.
     const { amountMicros, currency, isReportedAmount, ...transaction } = transactions[0] ?? {};
     expect(refreshed?.transactions).toEqual([transaction]);
   });
 
-  it('knows the date of a renewal from the earlier look when no client told the period', async () => {
-    const { id, body } = await microsoft.bought({ productId: 'no period', period: 'P3M' });
-    const { billingPeriod: _count, billingPeriodUnit: _unit, ...untold } = body;
-    const [validated] = (await microsoft.validate(untold)).observations;
+  it('derives the date of a renewal from the earlier expiration if the client sent no period', async () => {
+    const { id, body } = await microsoft.createPurchase({ productId: 'no period', period: 'P3M' });
+    const { billingPeriod: _count, billingPeriodUnit: _unit, ...withoutPeriod } = body;
+    const [validated] = (await microsoft.validate(withoutPeriod)).observations;
     await microsoft.act(id, 'renew');
     const [refreshed] = await microsoft.refresh(validated?.refreshToken);
     expect(refreshed?.purchase).toMatchObject({
@@ -47,16 +47,16 @@ describe('a refresh', () => {
     });
   });
 
-  it('adds one transaction a period to what is known, however often it looks', async () => {
-    const { body } = await microsoft.bought({ productId: 'many periods', autoRenew: true });
+  it('adds one transaction per period, independent of the number of refreshes', async () => {
+    const { body } = await microsoft.createPurchase({ productId: 'many periods', autoRenew: true });
     let [latest] = (await microsoft.validate(body)).observations;
-    let known = latest && merge(undefined, stored(latest));
+    let state = latest && merge(undefined, omitRefreshToken(latest));
     for (let week = 0; week < 20; week++) {
       await microsoft.advance('P1W');
       [latest] = await microsoft.refresh(latest?.refreshToken);
-      known = latest && merge(known, stored(latest));
+      state = latest && merge(state, omitRefreshToken(latest));
     }
-    const ends = known?.transactions.map(({ transaction }) => new Date(transaction.expirationDate ?? 0).toISOString());
+    const ends = state?.transactions.map(({ transaction }) => new Date(transaction.expirationDate ?? 0).toISOString());
     expect(ends?.map((end) => end.slice(0, 10))).toEqual([
       '2027-02-28',
       '2027-03-31',
@@ -64,19 +64,18 @@ describe('a refresh', () => {
       '2027-05-31',
       '2027-06-30',
     ]);
-    expect(known?.purchase.lastRenewalDate).toBe(Date.parse('2027-05-31T10:00:00Z'));
+    expect(state?.purchase.lastRenewalDate).toBe(Date.parse('2027-05-31T10:00:00Z'));
   });
 
-  it('finds nothing any more of what was fulfilled', async () => {
-    const { body } = await microsoft.bought({ productId: 'fulfilled', type: 'consumable' });
+  it('returns nothing for a fulfilled developer-managed consumable', async () => {
+    const { body } = await microsoft.createPurchase({ productId: 'fulfilled', type: 'consumable' });
     const validation = await microsoft.validate(body);
-    const { storeC } = await import('../../../../lib/stores/store-c/store-c.ts');
-    await storeC.fulfill?.(validation, microsoft.asking({ consume: true }));
+    await storeC.fulfill?.(validation, microsoft.createContext({ consume: true }));
     expect(await microsoft.refresh(validation.observations[0]?.refreshToken)).toEqual([]);
   });
 
-  it('with a key that has expired asks for more data, without a ticket for nobody', async () => {
-    const { body } = await microsoft.bought({ productId: 'too late' });
+  it('throws NeedMoreData without a ticket if the key has expired', async () => {
+    const { body } = await microsoft.createPurchase({ productId: 'too late' });
     const [validated] = (await microsoft.validate(body)).observations;
     await microsoft.advance('P31D');
     const error = await microsoft.refresh(validated?.refreshToken).catch((error: unknown) => error);
@@ -84,40 +83,41 @@ describe('a refresh', () => {
     expect(error).not.toHaveProperty('data.serviceTicket');
   });
 
-  it('refuses a token that is none', async () => {
+  it('rejects a malformed refresh token', async () => {
     await expect(microsoft.refresh({ purchaseKey: 'key' })).rejects.toMatchObject({ code: 'InvalidPayload' });
   });
 });
 
-describe('a StoreID key', () => {
-  it('is renewed after 14 days, both where there are two, and not before', async () => {
-    const { id } = await microsoft.bought({ productId: 'two keys', autoRenew: true });
-    const [validated] = (await microsoft.validate(await microsoft.bodyOf(id, 'both'))).observations;
+describe('renewKeys (store_c)', () => {
+  it('renews both keys after 14 days, not earlier', async () => {
+    const { id } = await microsoft.createPurchase({ productId: 'two keys', autoRenew: true });
+    const [validated] = (await microsoft.validate(await microsoft.getRequest(id, 'both'))).observations;
     const token = v.parse(RefreshToken, validated?.refreshToken);
     await microsoft.advance('P13D');
-    expect(await renewKeys(createSession(microsoft.asking()), token)).toEqual(token);
+    expect(await renewKeys(createSession(microsoft.createContext()), token)).toEqual(token);
     await microsoft.advance('P2D');
-    const renewed = await renewKeys(createSession(microsoft.asking()), token);
+    const renewed = await renewKeys(createSession(microsoft.createContext()), token);
     expect(renewed).toMatchObject({ productId: 'two keys', period: 'P1M' });
-    for (const key of [renewed.collectionsKey, renewed.purchaseKey]) expect(expiryOf(key)).toBe(start + 45 * day);
+    for (const key of [renewed.collectionsKey, renewed.purchaseKey])
+      expect(getExpiration(key)).toBe(startTime + 45 * dayMs);
   });
 
-  it('lives on for as long as the purchase is refreshed', async () => {
-    const { body } = await microsoft.bought({ productId: 'lives on', autoRenew: true });
-    let [observed] = (await microsoft.validate(body)).observations;
-    for (let fortnight = 0; fortnight < 8; fortnight++) {
+  it('keeps a key valid as long as the purchase is refreshed', async () => {
+    const { body } = await microsoft.createPurchase({ productId: 'lives on', autoRenew: true });
+    let [observation] = (await microsoft.validate(body)).observations;
+    for (let count = 0; count < 8; count++) {
       await microsoft.advance('P15D');
-      [observed] = await microsoft.refresh(observed?.refreshToken);
+      [observation] = await microsoft.refresh(observation?.refreshToken);
     }
-    expect(expiryOf(observed?.refreshToken?.purchaseKey)).toBe(start + 150 * day);
+    expect(getExpiration(observation?.refreshToken?.purchaseKey)).toBe(startTime + 150 * dayMs);
   });
 
-  it('that cannot be renewed now is used as it is', async () => {
-    const other = await useMicrosoft();
-    const { id, body } = await other.bought({ autoRenew: true });
+  it('keeps the old key if the renewal is unavailable', async () => {
+    const other = await startMicrosoft();
+    const { id, body } = await other.createPurchase({ autoRenew: true });
     const [validated] = (await other.validate(body)).observations;
     await other.advance('P15D');
-    // The first call is for a token, the second is the renewal.
+    // The first call requests a token, the second one renews the key.
     await other.addFault({ fault: 'slow', delayMs: 0 });
     await other.addFault({ fault: 'down' });
     expect(await other.refresh(validated?.refreshToken)).toMatchObject([

@@ -1,31 +1,31 @@
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodePayload } from '../../../emulator/emulator-client.ts';
-import { type Microsoft, useMicrosoft } from './fake-microsoft.ts';
+import { type Microsoft, startMicrosoft } from './fake-microsoft.ts';
 
 let microsoft: Microsoft;
 beforeAll(async () => {
-  microsoft = await useMicrosoft();
+  microsoft = await startMicrosoft();
 });
 afterAll(() => microsoft.close());
 
-/** What a client does with a ticket: its device makes a StoreID key for the user. */
-async function keyFor(ticket: { serviceTicketType: string; serviceTicket: string }, publisherUserId: string) {
+/** Creates a StoreID key like a client's device does with a service ticket. */
+async function createKey(ticket: { serviceTicketType: string; serviceTicket: string }, publisherUserId: string) {
   const body = JSON.stringify({ serviceTicket: ticket.serviceTicket, publisherUserId });
   const path = `/onestore.microsoft.com/b2b/keys/create/${ticket.serviceTicketType}`;
   return (await microsoft.call(path, { method: 'POST', body })).body.key;
 }
 
-describe('a client without StoreID keys', () => {
-  test.each([
+describe('validate (store_c) without a StoreID key', () => {
+  it.each([
     ['paid subscription', 'purchase', 'storeIdKey_purchases'],
     ['paid subscription', 'purchase', 'storeIdKey_purchase'],
     ['non renewing subscription', 'collections', 'storeIdKey_collections'],
     ['consumable', 'collections', 'storeIdKey_collections'],
     ['non consumable', 'collections', 'storeIdKey_collections'],
-  ])('gets a ticket for a %s, makes a %s key and sends it as %s', async (type, serviceTicketType, name) => {
+  ])('returns a ticket for a %s and accepts its %s key as %s', async (type, serviceTicketType, name) => {
     const productId = `${type} ${name}`;
-    const { id } = await microsoft.bought({ type, productId, applicationUsername: name });
-    const body = await microsoft.bodyOf(id, 'ticket');
+    const { id } = await microsoft.createPurchase({ type, productId, applicationUsername: name });
+    const body = await microsoft.getRequest(id, 'ticket');
     const error = await microsoft.validate(body).catch((error: unknown) => error);
     const serviceTicket = expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/);
     expect(error).toMatchObject({
@@ -41,48 +41,48 @@ describe('a client without StoreID keys', () => {
     expect(decodePayload(data.serviceTicket).aud).toBe(
       `https://onestore.microsoft.com/b2b/keys/create/${serviceTicketType}`,
     );
-    const validation = await microsoft.validate({ ...body, license: { [name]: await keyFor(data, name) } });
+    const validation = await microsoft.validate({ ...body, license: { [name]: await createKey(data, name) } });
     expect(validation).toMatchObject({
       id: productId,
-      about: 'product',
+      scope: 'product',
       purchaseId: `store_c:${id}`,
-      observations: [{ userTokens: [name], purchase: { productType: type } }],
+      observations: [{ userAliases: [name], purchase: { productType: type } }],
     });
   });
 
-  it('is asked for both keys in turn when it calls a subscription something else', async () => {
-    const { id } = await microsoft.bought({ productId: 'in turn', applicationUsername: 'in turn' });
-    const { license, ...body } = { ...(await microsoft.bodyOf(id, 'both')), type: 'non consumable' as const };
-    const needs = { code: 'NeedMoreData' };
+  it('requires both keys in turn if the client sends another type for a subscription', async () => {
+    const { id } = await microsoft.createPurchase({ productId: 'in turn', applicationUsername: 'in turn' });
+    const { license, ...body } = { ...(await microsoft.getRequest(id, 'both')), type: 'non consumable' as const };
+    const keyNeeded = { code: 'NeedMoreData' };
     await expect(microsoft.validate(body)).rejects.toMatchObject({
-      ...needs,
+      ...keyNeeded,
       data: { serviceTicketType: 'collections' },
     });
     const first = { storeIdKey_collections: license?.storeIdKey_collections ?? '' };
     await expect(microsoft.validate({ ...body, license: first })).rejects.toMatchObject({
-      ...needs,
+      ...keyNeeded,
       data: { serviceTicketType: 'purchase' },
     });
     const both = { ...first, storeIdKey_purchases: license?.storeIdKey_purchases ?? '' };
     expect(await microsoft.validate({ ...body, license: both })).toMatchObject({ purchaseId: `store_c:${id}` });
   });
 
-  it('hears its own word for the transaction', async () => {
-    const { id } = await microsoft.bought({ productId: 'brand' });
-    const { license: _keys, ...body } = await microsoft.bodyOf(id, 'brand');
+  it("returns the client's own transaction type", async () => {
+    const { id } = await microsoft.createPurchase({ productId: 'brand' });
+    const { license: _keys, ...body } = await microsoft.getRequest(id, 'brand');
     await expect(microsoft.validate(body)).rejects.toMatchObject({
       data: { transaction: { type: 'windows-store-transaction' } },
     });
-    expect(await microsoft.validate(await microsoft.bodyOf(id, 'brand'))).toMatchObject({
+    expect(await microsoft.validate(await microsoft.getRequest(id, 'brand'))).toMatchObject({
       purchaseId: `store_c:${id}`,
     });
   });
 });
 
-describe('a StoreID key', () => {
-  it('that has expired is answered with a ticket for a new one', async () => {
-    const other = await useMicrosoft();
-    const { body } = await other.bought({ autoRenew: true });
+describe('validate (store_c) with a StoreID key', () => {
+  it('returns a ticket if the key has expired', async () => {
+    const other = await startMicrosoft();
+    const { body } = await other.createPurchase({ autoRenew: true });
     await other.advance('P31D');
     await expect(other.validate(body)).rejects.toMatchObject({
       code: 'NeedMoreData',
@@ -91,8 +91,8 @@ describe('a StoreID key', () => {
     await other.close();
   });
 
-  it('that the store does not take is answered with a ticket for a new one', async () => {
-    const { body } = await microsoft.bought({ productId: 'forged' });
+  it('returns a ticket if the store rejects the key', async () => {
+    const { body } = await microsoft.createPurchase({ productId: 'forged' });
     const forged = `${body.license?.storeIdKey_purchases?.slice(0, -8)}AAAAAAAA`;
     await expect(microsoft.validate({ ...body, license: { storeIdKey_purchases: forged } })).rejects.toMatchObject({
       code: 'NeedMoreData',
@@ -100,26 +100,26 @@ describe('a StoreID key', () => {
     });
   });
 
-  it('that was made for another publisher, or another service, is refused', async () => {
-    const other = await useMicrosoft();
-    const [mine, theirs] = [await microsoft.bought({ productId: 'foreign' }), await other.bought()];
+  it('rejects a key for a different publisher or service', async () => {
+    const other = await startMicrosoft();
+    const [own, foreign] = [await microsoft.createPurchase({ productId: 'foreign' }), await other.createPurchase()];
     await other.close();
-    const swapped = { storeIdKey_collections: mine.body.license?.storeIdKey_purchases ?? '' };
-    for (const license of [theirs.body.license ?? {}, swapped, { storeIdKey_purchases: 'no key' }]) {
-      const before = microsoft.calls.length;
-      await expect(microsoft.validate({ ...mine.body, license })).rejects.toMatchObject({ code: 'InvalidPayload' });
-      expect(microsoft.calls).toHaveLength(before);
+    const swapped = { storeIdKey_collections: own.body.license?.storeIdKey_purchases ?? '' };
+    for (const license of [foreign.body.license ?? {}, swapped, { storeIdKey_purchases: 'no key' }]) {
+      const callCount = microsoft.calls.length;
+      await expect(microsoft.validate({ ...own.body, license })).rejects.toMatchObject({ code: 'InvalidPayload' });
+      expect(microsoft.calls).toHaveLength(callCount);
     }
   });
 
-  it('keeps the name that it was made for, whoever sends it', async () => {
-    const { body } = await microsoft.bought({ productId: 'named', applicationUsername: 'Ann' });
+  it('returns the user id of the key as the alias', async () => {
+    const { body } = await microsoft.createPurchase({ productId: 'named', applicationUsername: 'Ann' });
     const { observations } = await microsoft.validate({ ...body, applicationUsername: 'Bob' });
-    expect(observations).toMatchObject([{ userTokens: ['Ann'] }]);
+    expect(observations).toMatchObject([{ userAliases: ['Ann'] }]);
   });
 
-  it('sends no call to an address that its claims name', async () => {
-    const { body } = await microsoft.bought({ productId: 'addresses' });
+  it('calls no URL from the claims of the key', async () => {
+    const { body } = await microsoft.createPurchase({ productId: 'addresses' });
     await microsoft.validate(body);
     const hosts = new Set(microsoft.calls.map(({ url }) => new URL(url).host));
     expect([...hosts].sort()).toEqual([
