@@ -40,3 +40,11 @@ export const App = v.object({
   deletedAt: v.exactOptional(v.number()),
 });
 export type App = v.InferOutput<typeof App>;
+
+/** An app with the decrypted secrets of its webhooks. */
+export interface WebhookSender {
+  readonly app: App;
+  readonly secretKey: string;
+  /** Undefined until webhook settings are saved. */
+  readonly signingSecret?: string;
+}

@@ -2,28 +2,28 @@ import { createHash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { parse } from '../shared/parse.ts';
 import { Platform } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { dayMs } from '../shared/time.ts';
-import { accessTokenKey } from './keys.ts';
+import { dayMs, type EpochMillis } from '../shared/time.ts';
+import { accessTokenKey, toTtl } from './keys.ts';
 import type { Table } from './table.ts';
 
 const Id = v.exactOptional(v.string());
 
-/** What a token opens: the buyer behind a checkout session, on one account. */
+/** What an access token opens: a checkout session, or a customer with subscription, of one processor account. */
 const AccessTokenGrant = v.object({ platform: Platform, session: Id, customer: Id, subscription: Id });
 export type AccessTokenGrant = v.InferOutput<typeof AccessTokenGrant>;
 
 const TokenItem = v.object({ ...AccessTokenGrant.entries, expiresAt: v.number() });
 
-/** A grant with the moment at which its token ends. */
+/** A grant with the time at which its token expires, in epoch milliseconds. */
 export type ActiveGrant = v.InferOutput<typeof TokenItem>;
 
-/** Tokens that an application's buyers hold. The table knows only their digests. */
+/** The access tokens of all apps. The table contains their SHA-256 digests only. */
 export interface AccessTokenRepository {
+  /** Returns a new token that is valid for 30 days. */
   issue(appName: string, grant: AccessTokenGrant, now: EpochMillis): Promise<string>;
-  /** What the token opens; undefined for one that this application did not issue, or that has ended. */
+  /** Returns the grant. Undefined if the app has not issued the token, or if it has expired. */
   find(appName: string, token: string, now: EpochMillis): Promise<ActiveGrant | undefined>;
-  /** A new token for a grant; the old one goes on for a while, as the answer with the new one may get lost. */
+  /** Returns a new token for the grant. The old token stays valid for 3 days, because the response can get lost. */
   rotate(
     appName: string,
     old: { readonly token: string; readonly grant: ActiveGrant },
@@ -33,19 +33,19 @@ export interface AccessTokenRepository {
 
 const ttlMs = 30 * dayMs;
 const overlapMs = 3 * dayMs;
+const rotateBeforeMs = 10 * dayMs;
 
-/** Whether the token is so near to its end that its holder should get another one. */
-export const isExpiringSoon = ({ expiresAt }: ActiveGrant, now: EpochMillis): boolean => expiresAt - now < 10 * dayMs;
+/** Whether the token expires so soon that it must be rotated. */
+export const isExpiringSoon = ({ expiresAt }: ActiveGrant, now: EpochMillis): boolean =>
+  expiresAt - now < rotateBeforeMs;
 
-/** The tokens of one table. */
 export function createAccessTokenRepository(table: Table): AccessTokenRepository {
-  const put = async (appName: string, token: string, grant: ActiveGrant): Promise<string> => {
-    const ttl = Math.ceil(grant.expiresAt / 1000);
-    await table.batchPut([{ ...accessTokenKey(appName, hashToken(token)), ...grant, ttl }]);
+  const save = async (appName: string, token: string, grant: ActiveGrant): Promise<string> => {
+    await table.batchPut([{ ...accessTokenKey(appName, hashToken(token)), ...grant, ttl: toTtl(grant.expiresAt) }]);
     return token;
   };
   const issue: AccessTokenRepository['issue'] = async (appName, grant, now) =>
-    await put(appName, generateToken(), { ...grant, expiresAt: now + ttlMs });
+    await save(appName, generateToken(), { ...grant, expiresAt: now + ttlMs });
   return {
     issue,
     async find(appName, token, now) {
@@ -55,22 +55,25 @@ export function createAccessTokenRepository(table: Table): AccessTokenRepository
       return grant && grant.expiresAt > now ? grant : undefined;
     },
     async rotate(appName, { token, grant }, now) {
-      const { expiresAt, ...opened } = grant;
-      const next = await issue(appName, opened, now);
-      await put(appName, token, { ...grant, expiresAt: Math.min(expiresAt, now + overlapMs) });
-      return next;
+      const { expiresAt, ...permanentGrant } = grant;
+      const newToken = await issue(appName, permanentGrant, now);
+      await save(appName, token, { ...grant, expiresAt: Math.min(expiresAt, now + overlapMs) });
+      return newToken;
     },
   };
 }
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+/** The largest multiple of 62 in a byte: a greater byte would make some characters more likely. */
+const unbiasedBytes = 248;
 
-/** `ak_` and 32 letters and digits, 190 random bits. */
+/** Generates `ak_` and 32 letters and digits, which contain 190 random bits. */
 function generateToken(): string {
   let text = '';
   while (text.length < 32) {
-    // Bytes beyond the last whole multiple of 62 would make some characters likelier.
-    for (const byte of randomBytes(48)) if (byte < 248 && text.length < 32) text += alphabet[byte % 62];
+    for (const byte of randomBytes(48)) {
+      if (byte < unbiasedBytes && text.length < 32) text += alphabet[byte % alphabet.length];
+    }
   }
   return `ak_${text}`;
 }

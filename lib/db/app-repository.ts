@@ -1,4 +1,4 @@
-import { App, type WebhookSettings } from '../apps/app.ts';
+import { App, type WebhookSender, type WebhookSettings } from '../apps/app.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { parse } from '../shared/parse.ts';
 import { type Platform, platforms } from '../shared/platform.ts';
@@ -7,44 +7,35 @@ import * as keys from './keys.ts';
 import { reencryptField } from './reencrypt-field.ts';
 import type { Table } from './table.ts';
 
-/** Applications and their settings for the stores. */
+/** The apps and their settings for the stores. */
 export interface AppRepository {
   find(name: string): Promise<App | undefined>;
   list(): Promise<App[]>;
-  /** Throws `Conflict` when an application of that name exists. */
+  /** Throws `Conflict` if an app with that name exists. */
   create(app: App, secretKey: string): Promise<void>;
-  /** Replaces the application, and its encrypted secret key when one is given. */
+  /** Replaces the app, and its encrypted secret key if one is passed. Throws `Conflict` if the app does not exist. */
   update(app: App, secretKey?: string): Promise<void>;
-  /** Sets where webhooks go, and the secret that signs them when one is given. */
+  /** Replaces the webhook settings, and the signing secret if one is passed. Throws `Conflict` if the app does not exist. */
   setWebhook(name: string, webhookSettings: WebhookSettings, signingSecret?: string): Promise<void>;
-  /** The application with what its webhooks carry, decrypted. */
+  /** Returns the app with the decrypted secrets of its webhooks. */
   findWebhookSender(name: string): Promise<WebhookSender | undefined>;
-  /** The settings for a store, decrypted, or undefined when none are set. */
+  /** Returns the decrypted settings for a store. Undefined if there are none. */
   findStoreSettings(appName: string, platform: Platform): Promise<unknown>;
   setStoreSettings(appName: string, platform: Platform, settings: unknown): Promise<void>;
-  /** Seals the application's keys and settings under the first master key; how many were under another. */
+  /** Encrypts the app's stale secrets under the current master key. Returns the number of stale secrets. */
   reencryptSecrets(name: string): Promise<number>;
 }
 
-/** An application as the sender of its webhooks. */
-export interface WebhookSender {
-  readonly app: App;
-  readonly secretKey: string;
-  /** Absent until webhooks are set. */
-  readonly signingSecret?: string;
-}
-
 export function createAppRepository(table: Table, cipher: Cipher): AppRepository {
-  const settingsContext = (appName: string, platform: Platform) => `${appName}/store/${platform}`;
   return {
     async find(name) {
       const item = await table.get(keys.appKey(name));
       return item && parse(App, item, 'DatabaseError');
     },
     async list() {
-      const items = await table.query({ partition: keys.appsPartition, index: 'byCreated' });
-      const apps = await table.batchGet(items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
-      return apps.map((item) => parse(App, item, 'DatabaseError'));
+      const entries = await table.query({ partition: keys.appsPartition, index: 'byCreated' });
+      const items = await table.batchGet(entries.map(keys.toKey));
+      return items.map((item) => parse(App, item, 'DatabaseError'));
     },
     async create(app, secretKey) {
       const Item = await buildAppItem(cipher, app, secretKey);
@@ -52,13 +43,13 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
     },
     async update(app, secretKey) {
       const before = await table.get(keys.appKey(app.name));
-      const sealed = secretKey && (await buildAppItem(cipher, app, secretKey));
-      const Item = { ...before, ...app, ...sealed };
+      const withSecretKey = secretKey && (await buildAppItem(cipher, app, secretKey));
+      const Item = { ...before, ...app, ...withSecretKey };
       await table.transact([{ Put: { TableName: table.name, Item, ConditionExpression: 'attribute_exists(pk)' } }]);
     },
     async setWebhook(name, webhookSettings, signingSecret) {
-      const sealed = signingSecret && (await cipher.encrypt(signingSecret, signingSecretContext(name)));
-      const fields = { webhookSettings, ...(sealed && { signingSecret: sealed }) };
+      const encrypted = signingSecret && (await cipher.encrypt(signingSecret, signingSecretContext(name)));
+      const fields = { webhookSettings, ...(encrypted && { signingSecret: encrypted }) };
       await table.update(buildUpdate(keys.appKey(name), fields, { expression: 'attribute_exists(pk)' }));
     },
     async findWebhookSender(name) {
@@ -78,12 +69,12 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
       return item && JSON.parse(await cipher.decrypt(String(item.settings), settingsContext(appName, platform)));
     },
     async setStoreSettings(appName, platform, settings) {
-      const sealed = await cipher.encrypt(JSON.stringify(settings), settingsContext(appName, platform));
-      await table.batchPut([{ ...keys.storeSettingsKey(appName, platform), settings: sealed }]);
+      const encrypted = await cipher.encrypt(JSON.stringify(settings), settingsContext(appName, platform));
+      await table.batchPut([{ ...keys.storeSettingsKey(appName, platform), settings: encrypted }]);
     },
     async reencryptSecrets(name) {
       const item = (await table.get(keys.appKey(name))) ?? {};
-      const settings = platforms.map(async (platform) => ({
+      const settingsFields = platforms.map(async (platform) => ({
         item: (await table.get(keys.storeSettingsKey(name, platform))) ?? {},
         field: 'settings',
         context: settingsContext(name, platform),
@@ -91,18 +82,19 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
       const fields = [
         { item, field: 'secretKey', context: secretKeyContext(name) },
         { item, field: 'signingSecret', context: signingSecretContext(name) },
-        ...(await Promise.all(settings)),
+        ...(await Promise.all(settingsFields)),
       ];
-      const resealed = await Promise.all(fields.map((field) => reencryptField(table, cipher, field)));
-      return resealed.filter(Boolean).length;
+      const wasStale = await Promise.all(fields.map((field) => reencryptField(table, cipher, field)));
+      return wasStale.filter(Boolean).length;
     },
   };
 }
 
 const secretKeyContext = (appName: string): string => `${appName}/secret-key`;
 const signingSecretContext = (appName: string): string => `${appName}/signing-secret`;
+const settingsContext = (appName: string, platform: Platform): string => `${appName}/store/${platform}`;
 
-/** The secret key goes into webhooks, so it is kept, encrypted; for checking credentials there is only its digest. */
+/** Builds the item. The encrypted secret key is for webhooks; credentials are checked with its digest in `App`. */
 async function buildAppItem(cipher: Cipher, app: App, secretKey: string) {
   return {
     ...keys.appKey(app.name),

@@ -1,18 +1,18 @@
 import { DailyRates, getRateWindow } from '../money/daily-rates.ts';
 import { parse } from '../shared/parse.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { ratesKey, ratesPartition } from './keys.ts';
 import type { Table } from './table.ts';
 
-/** The history of reference rates, which all applications share. */
+/** The stored reference rates. All apps share them. */
 export interface ExchangeRateRepository {
-  /** The rates in force for a purchase; undefined when there are none recent enough. */
-  findForPurchaseDate(purchaseDate: number): Promise<DailyRates | undefined>;
-  /** The days, both included, whose rates are kept. */
+  /** Returns the rates in force on the purchase date. Undefined if none are recent enough. */
+  findForPurchaseDate(purchaseDate: EpochMillis): Promise<DailyRates | undefined>;
+  /** Lists the stored days (`YYYY-MM-DD`) from the first to the last, both included. */
   listStoredDays(first: string, last: string): Promise<string[]>;
   save(days: readonly DailyRates[]): Promise<void>;
 }
 
-/** The history of one table. */
 export function createExchangeRateRepository(table: Table): ExchangeRateRepository {
   return {
     async findForPurchaseDate(purchaseDate) {

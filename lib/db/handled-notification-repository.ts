@@ -1,62 +1,57 @@
 import * as v from 'valibot';
+import type { NotificationPart } from '../purchases/purchase-repository.ts';
 import { parse } from '../shared/parse.ts';
 import type { Platform } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { dayMs, type EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
 import type { Table, Write } from './table.ts';
 
-/** A message of a store, known by the store's own idempotency key. */
+/** A store notification, identified by the store's own idempotency key. */
 interface NotificationKey {
   readonly platform: Platform;
   readonly key: string;
 }
 
-/** When looks at the store put a message on the queue, in epoch milliseconds. */
+/** When an undelivered notification was enqueued, in epoch milliseconds. */
 const EnqueueTimes = v.object({ firstEnqueuedAt: v.number(), lastEnqueuedAt: v.number() });
 type EnqueueTimes = v.InferOutput<typeof EnqueueTimes>;
 
-/** Which messages of the stores have been handled, and which are on their way to that. */
+/** The handled and the recovered store notifications of all apps. */
 export interface HandledNotificationRepository {
-  isHandled(appName: string, message: NotificationKey): Promise<boolean>;
-  /** For a message that changed no purchase, or several. Twice is once. */
-  markHandled(appName: string, message: NotificationKey, now: EpochMillis): Promise<void>;
-  /** Undefined for a message that no look has put on the queue in the last days. */
-  findEnqueued(appName: string, message: NotificationKey): Promise<EnqueueTimes | undefined>;
-  markEnqueued(appName: string, messages: readonly (NotificationKey & EnqueueTimes)[]): Promise<void>;
+  isHandled(appName: string, notification: NotificationKey): Promise<boolean>;
+  /** Marks a notification of no purchase or of several purchases as handled. Idempotent. */
+  markHandled(appName: string, notification: NotificationKey, now: EpochMillis): Promise<void>;
+  /** Returns when the notification was recovered. Undefined if it was not within the last 4 days. */
+  findEnqueued(appName: string, notification: NotificationKey): Promise<EnqueueTimes | undefined>;
+  markEnqueued(appName: string, notifications: readonly (NotificationKey & EnqueueTimes)[]): Promise<void>;
 }
 
-/** Longer than any store repeats a message. */
-const retentionMs = 30 * 24 * 60 * 60 * 1000;
-const ttl = (now: EpochMillis): number => Math.floor((now + retentionMs) / 1000);
-/** Longer than a look goes back. */
-const enqueuedRetentionMs = 4 * 24 * 60 * 60 * 1000;
+/** Retention of handled markers. Longer than any store resends a notification. */
+const retentionMs = 30 * dayMs;
+/** Retention of enqueue times. Longer than the lookback of a recovery. */
+const enqueuedRetentionMs = 4 * dayMs;
 
 export function createHandledNotificationRepository(table: Table): HandledNotificationRepository {
   return {
     isHandled: async (appName, { platform, key }) =>
       (await table.get(keys.handledNotificationKey(appName, platform, key))) !== undefined,
     markHandled: async (appName, { platform, key }, now) =>
-      await table.batchPut([{ ...keys.handledNotificationKey(appName, platform, key), ttl: ttl(now) }]),
+      await table.batchPut([buildMarkerItem(keys.handledNotificationKey(appName, platform, key), now)]),
     async findEnqueued(appName, { platform, key }) {
       const item = await table.get(keys.enqueuedNotificationKey(appName, platform, key));
       return item && parse(EnqueueTimes, item, 'DatabaseError');
     },
-    markEnqueued: async (appName, messages) =>
+    markEnqueued: async (appName, notifications) =>
       await table.batchPut(
-        messages.map(({ platform, key, firstEnqueuedAt, lastEnqueuedAt }) => ({
+        notifications.map(({ platform, key, firstEnqueuedAt, lastEnqueuedAt }) => ({
           ...keys.enqueuedNotificationKey(appName, platform, key),
-          ...{ firstEnqueuedAt, lastEnqueuedAt, ttl: Math.floor((lastEnqueuedAt + enqueuedRetentionMs) / 1000) },
+          ...{ firstEnqueuedAt, lastEnqueuedAt, ttl: keys.toTtl(lastEnqueuedAt + enqueuedRetentionMs) },
         })),
       ),
   };
 }
 
-/** A message while a purchase that it tells of is recorded. */
-export interface NotificationPart extends NotificationKey {
-  /** Whether the message tells of other purchases as well. */
-  readonly isOneOfSeveral: boolean;
-}
-
+/** Builds the key of the handled marker of one purchase. The only purchase of a notification uses the notification's key. */
 export const handledPartKey = (
   appName: string,
   { platform, key, isOneOfSeveral }: NotificationPart,
@@ -66,7 +61,9 @@ export const handledPartKey = (
     ? keys.handledNotificationPartKey(appName, { platform, key }, purchaseId)
     : keys.handledNotificationKey(appName, platform, key);
 
-/** Marks the message in the transaction that takes it in; that fails when another worker took it in first. */
+/** Builds the conditional write of a handled marker. It fails if another worker has handled the notification. */
 export const buildHandledMarker = (table: string, key: keys.Key, now: EpochMillis): Write => ({
-  Put: { TableName: table, Item: { ...key, ttl: ttl(now) }, ConditionExpression: 'attribute_not_exists(pk)' },
+  Put: { TableName: table, Item: buildMarkerItem(key, now), ConditionExpression: 'attribute_not_exists(pk)' },
 });
+
+const buildMarkerItem = (key: keys.Key, now: EpochMillis) => ({ ...key, ttl: keys.toTtl(now + retentionMs) });

@@ -1,24 +1,27 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../shared/errors.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { dayMs, type EpochMillis, minuteMs } from '../shared/time.ts';
 import * as keys from './keys.ts';
-import type { Table } from './table.ts';
+import type { Item, Table } from './table.ts';
 
-/** Runs what must never happen twice, for example a charge, and remembers its result. */
+/**
+ * Runs an operation, such as a charge, at most once per key and stores its result. Returns the stored result for a repeated
+ * key. Throws `Conflict` while another request runs the operation.
+ */
 export type RunOnce = <T extends object>(
   key: string,
   run: () => Promise<T>,
+  /** Returns the result of an earlier run that has stored none. Undefined if that run had no effect. */
   recover: () => Promise<T | undefined>,
 ) => Promise<T>;
 
-/** Longer than any run: a run that started before it has ended, with a result or without one. */
-const maxRunMs = 60_000;
-const retentionMs = 400 * 24 * 60 * 60 * 1000;
+/** Maximum duration of a run. A run that started earlier has ended, with or without a result. */
+const maxRunMs = minuteMs;
+const retentionMs = 400 * dayMs;
 
 /**
- * `Once` for the keys of one platform of one application. The first caller claims the key before it runs; who comes
- * while it runs gets `Conflict`; who comes after a run that failed, or that was killed, recovers first and runs again only
- * when `recover` is sure that nothing happened.
+ * Creates `RunOnce` for one platform of an app. The key is reserved before the operation runs. After a run that failed or was
+ * interrupted, the next call recovers first and runs the operation again only if there is nothing to recover.
  */
 export function createRunOnce(
   table: Table,
@@ -27,17 +30,18 @@ export function createRunOnce(
   return async (key, run, recover) => {
     const digest = createHash('sha256').update(key).digest('hex');
     const itemKey = keys.idempotencyKey(appName, platform, digest);
-    const present = await table.get(itemKey);
-    if (typeof present?.result === 'string') return JSON.parse(present.result);
+    const existing = await table.get(itemKey);
+    if (typeof existing?.result === 'string') return JSON.parse(existing.result);
     const startedAt = now();
-    const ttl = Math.floor((startedAt + retentionMs) / 1000);
-    await reserveKey(table, { item: { ...itemKey, startedAt, ttl }, present });
-    const recovered = present ? await recover() : undefined;
+    const ttl = keys.toTtl(startedAt + retentionMs);
+    await reserveKey(table, { item: { ...itemKey, startedAt, ttl }, existing });
+    const recovered = existing ? await recover() : undefined;
     const result =
       recovered ??
-      (await run().catch(async (failure: unknown) => {
+      (await run().catch(async (error: unknown) => {
+        // Releases the key, so that the next call does not wait for the maximum duration.
         await table.batchPut([{ ...itemKey, startedAt: 0, ttl }]);
-        throw failure;
+        throw error;
       }));
     await table.batchPut([{ ...itemKey, startedAt, ttl, result: JSON.stringify(result) }]);
     return result;
@@ -46,13 +50,10 @@ export function createRunOnce(
 
 async function reserveKey(
   table: Table,
-  {
-    item,
-    present,
-  }: { item: Record<string, unknown> & { startedAt: EpochMillis }; present: Record<string, unknown> | undefined },
+  { item, existing }: { item: Item & { startedAt: EpochMillis }; existing: Item | undefined },
 ): Promise<void> {
-  const before = Number(present?.startedAt);
-  if (present && item.startedAt - before < maxRunMs) {
+  const before = Number(existing?.startedAt);
+  if (existing && item.startedAt - before < maxRunMs) {
     throw new ServiceError('Conflict', 'The same payment is being made by another request.');
   }
   await table.transact([
@@ -60,7 +61,7 @@ async function reserveKey(
       Put: {
         TableName: table.name,
         Item: item,
-        ...(present
+        ...(existing
           ? { ConditionExpression: 'startedAt = :before', ExpressionAttributeValues: { ':before': before } }
           : { ConditionExpression: 'attribute_not_exists(pk)' }),
       },

@@ -1,31 +1,28 @@
 import type { Platform } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { type EpochMillis, minuteMs } from '../shared/time.ts';
 import { compressJson, decompressText } from './compression.ts';
-import { priceChangeKey, priceListKey } from './keys.ts';
+import { priceChangeKey, priceListKey, toTtl } from './keys.ts';
 import type { Table } from './table.ts';
 
-const ttlMs = 5 * 60 * 1000;
+const ttlMs = 5 * minuteMs;
 
-/*
- * The cache is in the table and not in memory, so that an event about a price drops it for all containers at once. The
- * moment of the last change is an item of its own: a list that was asked for before the change and written after it
- * is older than that moment and never used.
+/**
+ * A cache of the apps' price lists for 5 minutes. It is in the table instead of the memory of a container, so that a store
+ * notification about a price invalidates it for all containers. The time of the last change is an item of its own: a list
+ * that was fetched before the change and saved after it is never used.
  */
-
-/** The price lists of the applications, kept for 5 minutes. */
 export interface PriceListRepository {
-  /** The list as it was at most 5 minutes ago; undefined when it must be asked for. */
+  /** Returns the cached list. Undefined if it is stale or does not exist. */
   findFresh(appName: string, platform: Platform, now: EpochMillis): Promise<unknown>;
-  /** Keeps a list that was asked for at `fetchedAt`. */
+  /** Saves a list that was requested at `fetchedAt`. */
   save(
-    place: { readonly appName: string; readonly platform: Platform; readonly fetchedAt: EpochMillis },
+    source: { readonly appName: string; readonly platform: Platform; readonly fetchedAt: EpochMillis },
     list: object,
   ): Promise<void>;
-  /** To be called when a price or product changed at the processor. */
+  /** Makes all lists fetched until `now` stale. To be called if a price or product has changed at the processor. */
   invalidate(appName: string, platform: Platform, now: EpochMillis): Promise<void>;
 }
 
-/** The price lists of one table. */
 export function createPriceListRepository(table: Table): PriceListRepository {
   return {
     async findFresh(appName, platform, now) {
@@ -38,11 +35,11 @@ export function createPriceListRepository(table: Table): PriceListRepository {
       return JSON.parse(await decompressText(list?.list));
     },
     async save({ appName, platform, fetchedAt }, list) {
-      const ttl = Math.ceil((fetchedAt + ttlMs) / 1000);
+      const ttl = toTtl(fetchedAt + ttlMs);
       await table.batchPut([{ ...priceListKey(appName, platform), fetchedAt, ttl, list: await compressJson(list) }]);
     },
     async invalidate(appName, platform, now) {
-      const ttl = Math.ceil((now + 2 * ttlMs) / 1000);
+      const ttl = toTtl(now + 2 * ttlMs);
       await table.batchPut([{ ...priceChangeKey(appName, platform), changedAt: now, ttl }]);
     },
   };

@@ -1,9 +1,10 @@
 import type { Cipher } from '../shared/cipher.ts';
 import { buildUpdate } from './build-update.ts';
+import { toKey } from './keys.ts';
 import type { Item, Table } from './table.ts';
 import { tryUpdate } from './try-update.ts';
 
-/** A sealed text in a field of an item, and the place that it was sealed for. */
+/** An encrypted attribute of an item, with the context of its encryption. */
 interface EncryptedField {
   readonly item: Item;
   readonly field: string;
@@ -11,18 +12,22 @@ interface EncryptedField {
 }
 
 /**
- * Seals a text again that is not under the first master key, and changes nothing else: what another writer has put there
- * meanwhile stays. Whether there was such a text.
+ * Encrypts an attribute under the current master key if it is under another one. Does not overwrite a value that another
+ * writer has saved since. Returns whether the attribute was stale.
  */
 export async function reencryptField(
   table: Table,
   cipher: Cipher,
   { item, field, context }: EncryptedField,
 ): Promise<boolean> {
-  const { pk, sk, [field]: sealed } = item;
-  const reencrypted = typeof sealed === 'string' ? await cipher.reencryptIfStale(sealed, context) : undefined;
+  const ciphertext = item[field];
+  const reencrypted = typeof ciphertext === 'string' ? await cipher.reencryptIfStale(ciphertext, context) : undefined;
   if (reencrypted === undefined) return false;
-  const condition = { expression: '#sealed = :sealed', names: { '#sealed': field }, values: { ':sealed': sealed } };
-  await tryUpdate(table, buildUpdate({ pk: String(pk), sk: String(sk) }, { [field]: reencrypted }, condition));
+  const isUnchanged = {
+    expression: '#field = :ciphertext',
+    names: { '#field': field },
+    values: { ':ciphertext': ciphertext },
+  };
+  await tryUpdate(table, buildUpdate(toKey(item), { [field]: reencrypted }, isUnchanged));
   return true;
 }

@@ -4,13 +4,13 @@ import type { Item, Table } from './table.ts';
 interface IndexRange {
   readonly partition: string;
   readonly index: keyof typeof indexes;
-  /** The first and the last sort key, which starts with a moment; all, where there is none. */
+  /** The first and the last sort key. Defaults to all sort keys that start with a time. */
   readonly between?: readonly [string, string];
 }
 
 const pageSize = 1_000;
 
-/** The entries of a list in an index, in portions: also of one that is too long for one answer. */
+/** Scans a partition of an index in batches of at most 1,000 entries. */
 export async function* scanIndex(
   table: Table,
   { partition, index, between: [from, until] = allTimestamps }: IndexRange,
@@ -19,10 +19,10 @@ export async function* scanIndex(
   let last = from;
   for (;;) {
     const page: Item[] = await table.query({ partition, index, between: [last, until], limit: pageSize });
-    // A query knows only bounds that are included: the last entry comes again and is dropped.
-    const fresh = page.filter((entry) => entry[sk] !== last);
-    if (fresh.length > 0) yield fresh;
+    // `BETWEEN` includes both bounds: the last entry is returned again and dropped.
+    const newEntries = page.filter((entry) => entry[sk] !== last);
+    if (newEntries.length > 0) yield newEntries;
     if (page.length < pageSize) return;
-    last = String(fresh.at(-1)?.[sk]);
+    last = String(newEntries.at(-1)?.[sk]);
   }
 }

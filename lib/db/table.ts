@@ -77,8 +77,8 @@ export const unmarshallOptions = { wrapNumbers: Number };
 /** Creates the table client. */
 export function createTableClient(name: string): Table {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}), {
-    // The counterpart of `unmarshallOptions`.
     marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
+    // Copied, because the client adds a member to the object.
     unmarshallOptions: { ...unmarshallOptions },
   });
   const consumed: CapacityUsage = { read: 0, write: 0 };

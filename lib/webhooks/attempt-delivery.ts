@@ -1,4 +1,4 @@
-import type { WebhookSender } from '../db/app-repository.ts';
+import type { WebhookSender } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import type { ExternalCall } from '../events/event.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';

@@ -1,13 +1,12 @@
 import type { App } from '../apps/app.ts';
 import { getApp } from '../apps/manage-apps.ts';
-import { deliveryRetentionMs } from '../db/delivery-repository.ts';
 import type { Item } from '../db/table.ts';
 import type { Deps } from '../deps.ts';
 import { getEntitledSince } from '../purchases/claims.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { dayMs } from '../shared/time.ts';
-import type { WebhookDelivery } from './delivery.ts';
+import { deliveryRetentionMs, type WebhookDelivery } from './delivery.ts';
 import { buildDeliveries, enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
 import { type PurchaseAnnouncements, readPurchaseItem } from './purchase-announcements.ts';
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import { dayMs } from '../shared/time.ts';
 
 /** What a webhook tells of, as the body names it; dates are epoch milliseconds. */
 export const WebhookNotification = v.object({
@@ -37,6 +38,9 @@ export const WebhookDelivery = v.object({
   failureReason: v.exactOptional(v.string()),
 });
 export type WebhookDelivery = v.InferOutput<typeof WebhookDelivery>;
+
+/** Retention after the last attempt. Longer than all attempts take, so that an operator can still list dead deliveries. */
+export const deliveryRetentionMs = 30 * dayMs;
 
 type DeliveryInput = Pick<WebhookDelivery, 'appName' | 'type' | 'url' | 'username' | 'notification' | 'createdAt'>;
 

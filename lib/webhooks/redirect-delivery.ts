@@ -52,5 +52,6 @@ export async function redirectDelivery(
 async function createOrRestart(delivery: WebhookDelivery, { deliveries, now }: Deps): Promise<void> {
   if (await deliveries.createIfAbsent(delivery)) return;
   const present = await deliveries.find(delivery.appName, delivery.deliveryId);
-  if (present?.state === 'redirected') await deliveries.replaceIfUnchanged(present, resetForReplay(present, now()), now());
+  if (present?.state === 'redirected')
+    await deliveries.replaceIfUnchanged(present, resetForReplay(present, now()), now());
 }

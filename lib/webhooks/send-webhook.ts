@@ -1,4 +1,4 @@
-import type { WebhookSender } from '../db/app-repository.ts';
+import type { WebhookSender } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
