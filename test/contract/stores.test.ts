@@ -108,7 +108,7 @@ describe.each(stores)('$platform', (promised) => {
   /** The worker is given the purchase as its queue does. */
   const refreshed = async () => {
     const [purchase] = await owned();
-    const body = JSON.stringify({ app: keys.appName, purchaseId: purchase?.purchaseId });
+    const body = JSON.stringify({ appName: keys.appName, purchaseId: purchase?.purchaseId });
     const { batchItemFailures } = await refresh({ Records: [{ messageId: '1', body }] } as SQSEvent);
     expect(batchItemFailures).toEqual([]);
     return await owned();
