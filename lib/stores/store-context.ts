@@ -35,7 +35,7 @@ export interface StoreContext {
   readonly listTransactions?: (purchaseId: string) => Promise<readonly Transaction[]>;
   /**
    * Returns the stored transactions with a prefixed transaction id. Purchases of one order can share it. Reads an eventually
-   * consistent index, so it must not be used by `validate`.
+   * consistent index. The function of `validate` is not permitted to read it.
    */
   readonly listTransactionsById?: (transactionId: string) => Promise<readonly Transaction[]>;
   /** DER certificates that are trusted in addition to the store's pinned roots. Empty except with the local emulator. */

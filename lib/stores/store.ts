@@ -155,7 +155,7 @@ export type StoreNotification = v.InferOutput<typeof StoreNotification>;
 
 /** The content of one HTTP request of a store. */
 export interface ReceivedNotifications {
-  /** Can be empty, for example for a subscription check of the store. */
+  /** Empty for a challenge, which only needs a response. */
   readonly notifications: readonly StoreNotification[];
   /** Body of the HTTP response if the store expects one, such as the response to a challenge. Default: empty. */
   readonly responseText?: string;

@@ -44,10 +44,10 @@ describe('refresh (store_a)', () => {
   });
 
   it('returns only the purchase of the refresh token', async () => {
-    const other = buildOneTimePayload('Consumable', { transactionId: '2001', originalTransactionId: '2001' });
+    const consumable = buildOneTimePayload('Consumable', { transactionId: '2001', originalTransactionId: '2001' });
     const { observations } = await refreshCustomer({
       ...createSubscriber(1),
-      transactions: [buildTransactionPayload(), other],
+      transactions: [buildTransactionPayload(), consumable],
     });
     expect(observations.map(({ purchase }) => purchase.purchaseId)).toEqual(['store_a:1001']);
   });

@@ -227,13 +227,13 @@ describe('validate (store_a) by verifyReceipt', () => {
 
   it('applies the price of the request to the latest transaction of the requested product', async () => {
     const renewed = buildRecord({ transaction_id: '1002', purchase_date_ms: String(monthEnd), quantity: '2' });
-    const other = buildRecord({
+    const hat = buildRecord({
       transaction_id: '2001',
       original_transaction_id: '2001',
       product_id: 'hat',
       expires_date_ms: undefined,
     });
-    const body = buildResponse({ latest_receipt_info: [renewed, buildRecord(), other] });
+    const body = buildResponse({ latest_receipt_info: [renewed, buildRecord(), hat] });
     const request = { id: 'monthly', type: 'paid subscription', priceMicros: 4_990_000, currency: 'USD' } as const;
     const { observations } = await validate(respond(body), request);
     const amounts = observations.flatMap(({ transactions }) =>
