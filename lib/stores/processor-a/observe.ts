@@ -1,10 +1,9 @@
 import * as v from 'valibot';
 import { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
-import type { Observation } from '../../purchases/observation.ts';
-import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
+import { tryFetchOwnPurchase } from '../try-fetch-own-purchase.ts';
 import { fetchObservation } from './fetch-observations.ts';
 import type { ProcessorAPlatform } from './mapping-context.ts';
 import { openStripeAccount } from './stripe-account.ts';
@@ -29,23 +28,12 @@ export async function observe(
   platform: ProcessorAPlatform,
 ): Promise<ObservedNotification> {
   const { reason, subjectId, pricesChanged } = parse(NotificationPayload, payload, 'InternalError');
-  const observation = subjectId === undefined ? undefined : await tryFetchOwnPurchase(subjectId, context, platform);
+  const observation =
+    subjectId === undefined
+      ? undefined
+      : await tryFetchOwnPurchase(
+          async () =>
+            await callStripe(async () => await fetchObservation(subjectId, openStripeAccount(platform, context))),
+        );
   return { reason, observations: observation ? [observation] : [], ...(pricesChanged && { pricesChanged }) };
-}
-
-/**
- * Returns undefined if the object is not a purchase, or belongs to another app with the same account. The other app
- * receives the event at its own endpoint.
- */
-async function tryFetchOwnPurchase(
-  id: string,
-  context: StoreContext,
-  platform: ProcessorAPlatform,
-): Promise<Observation | undefined> {
-  try {
-    return await callStripe(async () => await fetchObservation(id, openStripeAccount(platform, context)));
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === 'InvalidPayload') return undefined;
-    throw error;
-  }
 }

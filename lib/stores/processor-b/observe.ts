@@ -1,12 +1,11 @@
 import type { BraintreeGateway } from 'braintree';
 import * as v from 'valibot';
 import { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
-import type { Observation } from '../../purchases/observation.ts';
-import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
+import { tryFetchOwnPurchase } from '../try-fetch-own-purchase.ts';
 import { createGateway, findOrUndefined } from './braintree-client.ts';
 import { BraintreeTransaction, parseBraintreeObject } from './payloads.ts';
 import { fetchObservation } from './refresh.ts';
@@ -33,22 +32,8 @@ export async function observe({ payload }: StoreNotification, context: StoreCont
   const token =
     (subscription !== undefined && (await findRefreshToken(subscription, context))) ||
     (transaction !== undefined && (await findRefreshTokenOfPayment(transaction, gateway, context)));
-  const observation = token && (await tryFetchOwnPurchase(token, gateway, context));
+  const observation = token && (await tryFetchOwnPurchase(async () => await fetchObservation(gateway, token, context)));
   return { reason, observations: observation ? [observation] : [] };
-}
-
-/** Returns undefined if the merchant does not have the payment or subscription any longer. */
-async function tryFetchOwnPurchase(
-  token: RefreshToken,
-  gateway: BraintreeGateway,
-  context: StoreContext,
-): Promise<Observation | undefined> {
-  try {
-    return await fetchObservation(gateway, token, context);
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === 'InvalidPayload') return undefined;
-    throw error;
-  }
 }
 
 /**
