@@ -33,7 +33,7 @@ const load = async (now: string, url = emulator.url) => {
 const findRatesDay = async (date: string) => (await dailyRates.findForPurchaseDate(Date.parse(date)))?.date;
 
 describe('loadRates', () => {
-  it('stores the latest rates and those of the 90 days before, once', async () => {
+  it('stores the rates of the last 90 days once', async () => {
     await load('2031-06-13T16:00:00Z');
     const days = await dailyRates.listStoredDays('2031-01-01', '2031-12-31');
     expect(days.at(-1)).toBe('2031-06-13');
