@@ -1,38 +1,37 @@
 import { type HttpResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
 import { getRates, listPublishedDays } from './published-rates.ts';
 
-/** Where the European Central Bank publishes. */
-export const centralBankHost = 'www.ecb.europa.eu';
+/** Host of the ECB Data Portal API. */
+export const centralBankHost = 'data-api.ecb.europa.eu';
 
-const head =
-  '<?xml version="1.0" encoding="UTF-8"?>\n<gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" ' +
-  'xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">';
-const sender = '<gesmes:Sender><gesmes:name>European Central Bank</gesmes:name></gesmes:Sender>';
+/** Daily reference rates of all currencies against the euro. An omitted dimension of a series key is a wildcard. */
+const seriesPath = '/service/data/EXR/D..EUR.SP00.A';
+/** Maximum age of a start day that the emulator has rates for. */
+const maxHistoryDays = 400;
 
-/** Answers the two files of reference rates as they are at `now`. */
-export function handleCentralBankCall({ method, path }: StoreHttpRequest, now: number): HttpResponse {
-  const file = path.replace(/^\/stats\/eurofxref\//, '');
-  const days = listPublishedDays(now, 90);
-  if (method === 'GET' && file === 'eurofxref-daily.xml') return xml(dailyFile(days.slice(0, 1)));
-  if (method === 'GET' && file === 'eurofxref-hist-90d.xml') return xml(historyFile(days));
-  return textResponse(404, 'Not Found');
+const header = 'KEY,FREQ,CURRENCY,CURRENCY_DENOM,EXR_TYPE,EXR_SUFFIX,TIME_PERIOD,OBS_VALUE';
+
+/**
+ * Handles a data query of the reference rates at `now`, in the CSV format without attributes
+ * (`format=csvdata&detail=dataonly`). Responds 404 if there are no observations.
+ * @see https://data.ecb.europa.eu/help/api/data
+ */
+export function handleCentralBankCall({ method, path, query }: StoreHttpRequest, now: number): HttpResponse {
+  if (method !== 'GET' || path !== seriesPath) return textResponse(404, 'Not Found');
+  if (query.get('format') !== 'csvdata' || query.get('detail') !== 'dataonly')
+    return textResponse(406, 'The emulator supports format=csvdata with detail=dataonly only.');
+  const [first, last] = [query.get('startPeriod') ?? '', query.get('endPeriod') ?? '9999'];
+  const days = listPublishedDays(now, maxHistoryDays).filter((day) => day >= first && day <= last);
+  if (days.length === 0) return textResponse(404, 'No results found.');
+  return { status: 200, headers: { 'content-type': 'text/csv' }, body: `${buildCsv(days)}\r\n` };
 }
 
-/** In lines, tabs and single quotes, as the bank writes this file and not the other. */
-function dailyFile(days: readonly string[]): string {
-  const cubes = days.map((day) => {
-    const rates = getRates(day).map(([currency, rate]) => `\t\t\t<Cube currency='${currency}' rate='${rate}'/>\n`);
-    return `\t\t<Cube time='${day}'>\n${rates.join('')}\t\t</Cube>\n`;
-  });
-  return `${head}\n\t<gesmes:subject>Reference rates</gesmes:subject>\n\t${sender}\n\t<Cube>\n${cubes.join('')}\t</Cube>\n</gesmes:Envelope>`;
+/** Builds the rows by series, each in ascending order of the days. */
+function buildCsv(days: readonly string[]): string {
+  const rows = days.flatMap((date) => getRates(date).map(([currency, rate]) => ({ date, currency, rate })));
+  const sorted = rows.toSorted((a, b) => (`${a.currency}${a.date}` < `${b.currency}${b.date}` ? -1 : 1));
+  const lines = sorted.map(
+    ({ date, currency, rate }) => `EXR.D.${currency}.EUR.SP00.A,D,${currency},EUR,SP00,A,${date},${rate}`,
+  );
+  return [header, ...lines].join('\r\n');
 }
-
-function historyFile(days: readonly string[]): string {
-  const cubes = days.map((day) => {
-    const rates = getRates(day).map(([currency, rate]) => `<Cube currency="${currency}" rate="${rate}"/>`);
-    return `<Cube time="${day}">${rates.join('')}</Cube>`;
-  });
-  return `${head}<gesmes:subject>Reference rates</gesmes:subject>${sender}<Cube>${cubes.join('')}</Cube></gesmes:Envelope>`;
-}
-
-const xml = (body: string): HttpResponse => ({ status: 200, headers: { 'content-type': 'text/xml' }, body });

@@ -1,8 +1,12 @@
-const dayMs = 24 * 60 * 60 * 1000;
-/** The rates of a day come out at 16:00 in Frankfurt. */
-const publishedAtMs = 15 * 60 * 60 * 1000;
+import { dayMs, hourMs } from '../calendar.ts';
 
-/** What a euro buys on average, in ten-thousandths. */
+/**
+ * Time of publication in UTC. The bank publishes around 16:00 CET on working days.
+ * @see https://www.ecb.europa.eu/stats/policy_and_exchange_rates/euro_reference_exchange_rates/html/index.en.html
+ */
+const publishedAtMs = 15 * hourMs;
+
+/** Average rates per euro, in ten-thousandths. */
 const averages: Readonly<Record<string, number>> = {
   USD: 10_800,
   JPY: 1_610_000,
@@ -25,7 +29,7 @@ const averages: Readonly<Record<string, number>> = {
 };
 const holidays = ['01-01', '05-01', '12-25', '12-26'];
 
-/** The days with rates among the last `count` days, newest first: no weekend, no holiday, today only in the evening. */
+/** Lists the days with rates among the last `count` days, newest first. Weekends and fixed holidays have no rates. */
 export function listPublishedDays(now: number, count: number): string[] {
   const days = Array.from({ length: count }, (_, ago) => new Date(now - publishedAtMs - ago * dayMs));
   return days
@@ -34,7 +38,7 @@ export function listPublishedDays(now: number, count: number): string[] {
     .filter((day) => !holidays.includes(day.slice(5)));
 }
 
-/** The rates of a day: the same whenever asked, and within two percent of the average. */
+/** Returns the rates of a day. Deterministic, and within 2 % of the average. */
 export const getRates = (day: string): [currency: string, rate: string][] =>
   Object.entries(averages).map(([currency, average]) => {
     const seed = [...day, ...currency].reduce((hash, letter) => (hash * 31 + letter.charCodeAt(0)) % 1_000_003, 7);

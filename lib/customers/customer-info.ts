@@ -4,7 +4,7 @@ import { toPurchaseRecord } from '../purchases/to-records.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { buildCustomerSummary, type CustomerSummary } from './customer-summary.ts';
 
-/** What a list shows of a customer, with the subscriber flags as they are at `now`. */
+/** Returns the customer info of a stored summary, with the subscriber flags at `now`. */
 export function toCustomerInfo(
   { lastPurchase, subscribedUntil = 0, hasEverSubscribed }: CustomerSummary,
   now: EpochMillis,
@@ -17,13 +17,13 @@ export function toCustomerInfo(
   };
 }
 
-/** The summary of the customer's last purchase, with the subscriber flags as they are at `now`. */
+/** Returns the customer info of a customer's purchases, with the subscriber flags at `now`. */
 export const buildCustomerInfo = (purchases: readonly Purchase[], now: EpochMillis): CustomerInfo =>
   toCustomerInfo(buildCustomerSummary(purchases), now);
 
-function toLastPurchaseInfo(last: Purchase | undefined, now: EpochMillis): CustomerInfo {
-  if (!last) return {};
-  const record = toPurchaseRecord(last, now);
+function toLastPurchaseInfo(lastPurchase: Purchase | undefined, now: EpochMillis): CustomerInfo {
+  if (!lastPurchase) return {};
+  const record = toPurchaseRecord(lastPurchase, now);
   return {
     lastPurchaseId: record.purchaseId,
     ...(record.purchaseDate && { lastPurchaseDate: record.purchaseDate }),

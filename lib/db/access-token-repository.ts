@@ -8,7 +8,7 @@ import type { Table } from './table.ts';
 
 const Id = v.exactOptional(v.string());
 
-/** What an access token opens: a checkout session, or a customer with subscription, of one processor account. */
+/** Access granted by a token: to a checkout session, or to a customer and a subscription, in one processor account. */
 const AccessTokenGrant = v.object({ platform: Platform, session: Id, customer: Id, subscription: Id });
 export type AccessTokenGrant = v.InferOutput<typeof AccessTokenGrant>;
 

@@ -18,7 +18,7 @@ export interface AppItemRepository {
   findOldestEventDate(appName: string): Promise<EpochMillis | undefined>;
 }
 
-/** From `startdate` (included) to `enddate` (excluded). */
+/** Range from `startdate` (included) to `enddate` (excluded). */
 interface CreatedRange {
   readonly startdate: EpochMillis;
   readonly enddate: EpochMillis;

@@ -1,67 +1,65 @@
 import { EventRecord, RawEvent } from '../events/event.ts';
 import { parse, parseJson } from '../shared/parse.ts';
 import { toTagValue } from '../shared/redaction/redact-text.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { dayMs } from '../shared/time.ts';
+import { dayMs, type EpochMillis } from '../shared/time.ts';
 import { compressJson, decompressText } from './compression.ts';
 import * as keys from './keys.ts';
 import { type EventRange, listNewestEventKeys } from './list-newest-events.ts';
 import type { Item, Table } from './table.ts';
 
-/** Records of the requests of each application. DynamoDB deletes what has ended some days late; no read shows it. */
+/** The events of all apps. Reads ignore events after their retention: DynamoDB deletes them some days late. */
 export interface EventRepository {
-  /** Writes an event, its tags and, when given, its raw view; all of it ends after the retention. */
+  /** Saves an event with its tags and, if passed, its raw view. */
   save(appName: string, event: EventRecord, raw?: RawEvent): Promise<void>;
-  /** The newest events after `skip` of them. */
+  /** Lists the newest events after the first `skip`. */
   list(appName: string, range: EventRange & { readonly limit: number; readonly skip: number }): Promise<EventRecord[]>;
-  /** The latest events with any of the tags, newest first; of the newest thousand that ever had one. */
+  /** Lists the newest events with at least one of the tags. Reads at most 1,000 index entries. */
   listByTags(appName: string, tags: readonly string[], limit: number): Promise<EventRecord[]>;
-  /** The latest events about a user, newest first; of the newest thousand with the name, as others may be tagged with it. */
+  /** Lists the newest events of a customer. Reads at most 1,000 events that are tagged with the username. */
   listByUser(appName: string, username: string, limit: number): Promise<EventRecord[]>;
   find(appName: string, eventId: string): Promise<EventRecord | undefined>;
-  /** The raw view, of an event that has one. */
+  /** Returns the raw view. Undefined if the event has none, which is the case for reads. */
   findRaw(appName: string, eventId: string): Promise<RawEvent | undefined>;
 }
 
 interface EventFilter {
   readonly limit: number;
-  readonly isWanted: (event: EventRecord) => boolean;
+  readonly matches: (event: EventRecord) => boolean;
 }
 
-/** Not every event with a tag is asked for: how many are looked at for those that are, and how many at once. */
+/** Maximum number of tagged events that a filter reads, and the number of each further read. */
 const maxScanned = 1_000;
 const scanBatchSize = 100;
 
 export function createEventRepository(table: Table, retentionDays: number, now: () => EpochMillis): EventRepository {
   const isLive = ({ ttl }: Item): boolean => Number(ttl) * 1000 > now();
-  // An event is written before anybody knows its id, so that lists need no strong reads.
-  const load = async (wanted: readonly keys.Key[]): Promise<EventRecord[]> => {
-    const items = await table.batchGet(wanted, { isEventuallyConsistent: true });
+  // Eventually consistent reads are sufficient: an id is returned to clients only after its event is written.
+  const load = async (eventKeys: readonly keys.Key[]): Promise<EventRecord[]> => {
+    const items = await table.batchGet(eventKeys, { isEventuallyConsistent: true });
     return items.filter(isLive).map((item) => parse(EventRecord, item, 'DatabaseError'));
   };
-  /** The latest events that are wanted among those with a tag; looks at the newest thousand with one, and at few at first. */
-  const listTagged = async (appName: string, tags: readonly string[], { limit, isWanted }: EventFilter) => {
+  const listTagged = async (appName: string, tags: readonly string[], { limit, matches }: EventFilter) => {
     const partitions = tags.map((tag) => keys.tagPartition(appName, tag));
-    const found: EventRecord[] = [];
+    const matching: EventRecord[] = [];
     let page: Item[] = [];
-    for (let seen = 0; found.length < limit && seen < maxScanned; seen += page.length) {
-      // Nearly every event is wanted, and the first few are all that are asked for.
-      const most = seen === 0 ? limit : scanBatchSize;
+    for (let scanned = 0; matching.length < limit && scanned < maxScanned; scanned += page.length) {
+      // Nearly every event matches, so the first read is for `limit` events only.
+      const pageSize = scanned === 0 ? limit : scanBatchSize;
       const oldest = page.at(-1);
-      page = await listNewestTags(table, partitions, { limit: most, ...(oldest && { before: String(oldest.sk) }) });
+      page = await listNewestTags(table, partitions, { limit: pageSize, ...(oldest && { before: String(oldest.sk) }) });
       const ids = page.filter(isLive).map(({ sk }) => keys.parseTagEventId(String(sk)));
       const events = await load(ids.map((id) => keys.eventKey(appName, id)));
-      found.push(...events.filter(isWanted));
-      if (page.length < most) break;
+      matching.push(...events.filter(matches));
+      if (page.length < pageSize) break;
     }
-    return found.slice(0, limit);
+    return matching.slice(0, limit);
   };
   return {
     async save(appName, event, raw) {
       const { eventId, date } = event;
-      const ttl = Math.floor((date + retentionDays * dayMs) / 1000);
-      const view = raw && (await compressJson(raw));
-      const isTogether = view !== undefined && fitsInOneItem(event, view);
+      const ttl = keys.toTtl(date + retentionDays * dayMs);
+      const rawView = raw && (await compressJson(raw));
+      const isInline = rawView !== undefined && fitsInOneItem(event, rawView);
       await table.batchPut([
         {
           ...{
@@ -70,9 +68,9 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
             ...omitUnstorableTags(event),
             ttl,
           },
-          ...(isTogether && { raw: view }),
+          ...(isInline && { raw: rawView }),
         },
-        ...(view && !isTogether ? [{ ...keys.rawEventKey(appName, eventId), raw: view, ttl }] : []),
+        ...(rawView && !isInline ? [{ ...keys.rawEventKey(appName, eventId), raw: rawView, ttl }] : []),
         ...Object.keys(event.content.tags).map((tag) => ({ ...keys.tagKey(appName, tag, date, eventId), ttl })),
       ]);
     },
@@ -81,16 +79,14 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
       return await load(newest.slice(skip));
     },
     async listByTags(appName, tags, limit) {
-      const texts = [...new Set(tags.map(toTagValue))];
-      // An event that is written again, with its work done better, may have had tags that it has no more.
-      return await listTagged(appName, texts, {
-        limit,
-        isWanted: (event) => texts.some((tag) => mayHaveTag(event, tag)),
-      });
+      const tagValues = [...new Set(tags.map(toTagValue))];
+      // A retried notification rewrites its event. The tag items of the first version remain.
+      const matches = (event: EventRecord) => tagValues.some((tag) => canHaveTag(event, tag));
+      return await listTagged(appName, tagValues, { limit, matches });
     },
     async listByUser(appName, username, limit) {
-      const isWanted = ({ applicationUsername }: EventRecord) => applicationUsername === username;
-      return await listTagged(appName, [toTagValue(username)], { limit, isWanted });
+      const matches = ({ applicationUsername }: EventRecord) => applicationUsername === username;
+      return await listTagged(appName, [toTagValue(username)], { limit, matches });
     },
     async find(appName, eventId) {
       const item = await table.get(keys.eventKey(appName, eventId));
@@ -104,31 +100,31 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
   };
 }
 
-/** The newest tags of the partitions together, newest first; one for an event that has several of them. */
+/** Lists the newest tag items of all partitions, newest first. An event with several of the tags is listed once. */
 async function listNewestTags(
   table: Table,
   partitions: readonly string[],
   page: { readonly limit: number; readonly before?: string },
 ): Promise<Item[]> {
-  const found = await Promise.all(
+  const lists = await Promise.all(
     partitions.map((partition) => table.query({ partition, newestFirst: true, isEventuallyConsistent: true, ...page })),
   );
-  const bySortKey = new Map(found.flat().map((item) => [String(item.sk), item]));
+  const bySortKey = new Map(lists.flat().map((item) => [String(item.sk), item]));
   return [...bySortKey.values()].sort((a, b) => (String(a.sk) < String(b.sk) ? 1 : -1)).slice(0, page.limit);
 }
 
-/** A list reads an event of up to 4 KB for half a unit, and each item that is written costs at least one. */
-const fitsInOneItem = (event: EventRecord, view: Buffer): boolean =>
-  Buffer.byteLength(JSON.stringify(event)) + view.length < 3_500;
+/** An eventually consistent read of up to 4 KB costs half a read unit, and each written item at least one write unit. */
+const fitsInOneItem = (event: EventRecord, rawView: Buffer): boolean =>
+  Buffer.byteLength(JSON.stringify(event)) + rawView.length < 3_500;
 
-/** The database client writes no map with a member of such a name, and no schema reads one. */
+/** Names that neither the DynamoDB client writes nor a schema reads as members of a map. */
 const unstorableKeys: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
-/** Whether an event has a tag; of tags that it cannot hold this is not known. */
-const mayHaveTag = ({ content }: EventRecord, tag: string): boolean =>
+/** Whether the event has the tag. True for an unstorable tag, which only the tag item shows. */
+const canHaveTag = ({ content }: EventRecord, tag: string): boolean =>
   Object.hasOwn(content.tags, tag) || unstorableKeys.includes(tag);
 
-/** The event without the tags that no map can hold; they can still be searched for. */
+/** Removes the unstorable tags. Their tag items are written, so the event is found by them. */
 function omitUnstorableTags(event: EventRecord): EventRecord {
   const tags = Object.entries(event.content.tags).filter(([tag]) => !unstorableKeys.includes(tag));
   return { ...event, content: { ...event.content, tags: Object.fromEntries(tags) } };

@@ -5,7 +5,7 @@ import type { EpochMillis } from '../shared/time.ts';
  * THE TABLE
  *
  * All data is in one table with the keys `pk` and `sk`. `a` is the name of an app. It comes from the verified credentials,
- * never from the path, so an app cannot access the items of another app. App names do not contain `#`.
+ * never from the path, so an app can access only its own items. App names do not contain `#`.
  * Times in keys are epoch milliseconds with 13 digits, so that they sort by time.
  *
  * ITEMS
@@ -127,7 +127,7 @@ export const dueIndexKeys = ({ pk }: Key, dueAt: EpochMillis) => ({
   duePk: duePartitions[pickShard(pk, dueShards)],
   dueSk: toSortableTimestamp(dueAt),
 });
-/** Builds a sort key that is greater than those of all items due at `now`. */
+/** Builds a sort key greater than the sort key of every item that is due at `now`. */
 export const dueSortKeyLimit = (now: EpochMillis): string => toSortableTimestamp(now + 1);
 /** Returns the due item with this key. Undefined if the key is neither of a purchase nor of a delivery. */
 export function parseDueItemKey({ pk, sk }: Key): DueItem | undefined {

@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../shared/time.ts';
+import { type EpochMillis, hourMs } from '../shared/time.ts';
 import { countRows, findHour, findMonth, type PagePosition } from '../statistics/locate-page.ts';
 import type { ListKind } from '../statistics/tally.ts';
 import type { CounterRepository } from './counter-repository.ts';
@@ -6,7 +6,7 @@ import * as keys from './keys.ts';
 import { scanIndex } from './scan-index.ts';
 import type { Item, Table } from './table.ts';
 
-/** Rows that began between two moments, the first included; all, where there is none. */
+/** Range from `startdate` (included) to `enddate` (excluded). Each defaults to no bound. */
 interface CreatedRange {
   readonly startdate?: EpochMillis | undefined;
   readonly enddate?: EpochMillis | undefined;
@@ -18,33 +18,33 @@ interface PageRequest extends CreatedRange {
   readonly now: EpochMillis;
 }
 
-/** A part of a list. */
+/** A page of a list. */
 interface Page {
-  /** In the order of the list: oldest first. */
+  /** In creation order, oldest first. */
   readonly items: readonly Item[];
   readonly total: number;
 }
 
-/** Lists of purchases, transactions and customers, in the order in which their rows began. */
+/** The lists of purchases, transactions and customers of all apps, in creation order. */
 export interface PagedListRepository {
-  /** Costs about the same wherever `skip` leads: see docs/decisions/0008-offset-paging.md. */
-  getPage(appName: string, collection: ListKind, asked: PageRequest): Promise<Page>;
-  /** The keys of all purchases that changed between two moments, the first included; at most of the first 10,000. */
+  /** The cost does not depend on `skip`: see docs/decisions/0008-offset-paging.md. */
+  getPage(appName: string, collection: ListKind, request: PageRequest): Promise<Page>;
+  /** Lists the keys of the purchases changed in the range, by time of the change. At most 10,000. */
   listUpdatedPurchaseKeys(appName: string, range: CreatedRange): Promise<readonly keys.Key[]>;
-  /** What the keys lead to, in their order. */
-  loadItems(wanted: readonly keys.Key[]): Promise<readonly Item[]>;
-  /** All purchases that changed since then, in portions; one that changes meanwhile may come twice. */
+  /** Returns the items that exist, in the order of the keys. */
+  loadItems(itemKeys: readonly keys.Key[]): Promise<readonly Item[]>;
+  /** Scans the purchases changed since `startdate`, in batches. A purchase that changes during the scan can be repeated. */
   scanPurchasesUpdatedSince(appName: string, startdate: EpochMillis): AsyncIterable<Item[]>;
 }
 
-/** The stream is counted within seconds; what began before this is counted for good. */
-const counterLagMs = 60 * 60 * 1000;
+/** The aggregator counts the stream within seconds; counts of rows older than this are final. */
+const counterLagMs = hourMs;
 const maxUpdatedRows = 10_000;
 
 export function createPagedListRepository(table: Table, counters: CounterRepository): PagedListRepository {
   return {
-    async getPage(appName, collection, asked) {
-      if (isEmpty(asked)) return { items: [], total: 0 };
+    async getPage(appName, collection, request) {
+      if (isEmpty(request)) return { items: [], total: 0 };
       const list: ListContext = {
         table,
         appName,
@@ -52,23 +52,23 @@ export function createPagedListRepository(table: Table, counters: CounterReposit
         counters,
         months: await counters.listMonths(appName),
       };
-      const { startdate = 0, enddate, skip, limit, now } = asked;
-      const settled = now - counterLagMs;
-      const rowsBefore = startdate > 0 ? await countRowsBefore(list, startdate, settled) : 0;
-      const beginning = { from: startdate, rowsBefore };
-      const until = Math.min(settled, (enddate ?? Infinity) - 1);
-      const place =
+      const { startdate = 0, enddate, skip, limit, now } = request;
+      const settledUntil = now - counterLagMs;
+      const rowsBeforeRange = startdate > 0 ? await countRowsBefore(list, startdate, settledUntil) : 0;
+      const start = { from: startdate, rowsBefore: rowsBeforeRange };
+      const until = Math.min(settledUntil, (enddate ?? Infinity) - 1);
+      const position =
         skip === 0
-          ? beginning
-          : chooseLaterPosition(beginning, await findPosition(list, { skip: rowsBefore + skip, until }));
-      const rest = rowsBefore + skip - place.rowsBefore;
-      const entries = await queryCreated(list, { startdate: place.from, enddate }, rest + limit);
-      const seen = place.rowsBefore - rowsBefore + entries.length;
-      const items = await loadItems(table, toUniqueKeys(entries.slice(rest)));
-      if (entries.length < rest + limit) return { items, total: seen };
-      const counted =
-        enddate === undefined ? countRows(list.months, collection) : await countRowsBefore(list, enddate, settled);
-      return { items, total: Math.max(seen, counted - rowsBefore) };
+          ? start
+          : chooseLaterPosition(start, await findPosition(list, { skip: rowsBeforeRange + skip, until }));
+      const rowsToSkip = rowsBeforeRange + skip - position.rowsBefore;
+      const entries = await queryCreated(list, { startdate: position.from, enddate }, rowsToSkip + limit);
+      const rowsRead = position.rowsBefore - rowsBeforeRange + entries.length;
+      const items = await loadItems(table, toUniqueKeys(entries.slice(rowsToSkip)));
+      if (entries.length < rowsToSkip + limit) return { items, total: rowsRead };
+      const countedRows =
+        enddate === undefined ? countRows(list.months, collection) : await countRowsBefore(list, enddate, settledUntil);
+      return { items, total: Math.max(rowsRead, countedRows - rowsBeforeRange) };
     },
     async listUpdatedPurchaseKeys(appName, range) {
       if (isEmpty(range)) return [];
@@ -76,7 +76,7 @@ export function createPagedListRepository(table: Table, counters: CounterReposit
       const between = keys.timestampRange(range);
       return toUniqueKeys(await table.query({ partition, index: 'byKey', between, limit: maxUpdatedRows }));
     },
-    loadItems: async (wanted) => await loadItems(table, wanted),
+    loadItems: async (itemKeys) => await loadItems(table, itemKeys),
     async *scanPurchasesUpdatedSince(appName, startdate) {
       const [partition, between] = [keys.updatedPartition(appName), keys.timestampRange({ startdate })];
       for await (const entries of scanIndex(table, { partition, index: 'byKey', between })) {
@@ -96,25 +96,25 @@ interface ListContext {
 
 const isEmpty = ({ startdate = 0, enddate = Infinity }: CreatedRange): boolean => enddate <= startdate;
 
-const chooseLaterPosition = (one: PagePosition, other: PagePosition): PagePosition =>
-  other.from > one.from ? other : one;
+const chooseLaterPosition = (a: PagePosition, b: PagePosition): PagePosition => (b.from > a.from ? b : a);
 
-/** The place from which to read on to the row at `skip`; it begins at or before `until`. */
+/** Returns the position from which to read on to the row at `skip`. It starts at or before `until`. */
 async function findPosition(
   { appName, collection, counters, months }: ListContext,
   { skip, until }: { readonly skip: number; readonly until: EpochMillis },
 ): Promise<PagePosition> {
-  const at = { skip, settled: until };
-  const found = findMonth(months, collection, at);
-  if (!found) return { from: 0, rowsBefore: 0 };
-  const { month } = found;
-  return findHour(await counters.listDays(appName, `${month}-01`, `${month}-31`), collection, { ...at, ...found });
+  const target = { skip, settled: until };
+  const monthPosition = findMonth(months, collection, target);
+  if (!monthPosition) return { from: 0, rowsBefore: 0 };
+  const { month } = monthPosition;
+  const days = await counters.listDays(appName, `${month}-01`, `${month}-31`);
+  return findHour(days, collection, { ...target, ...monthPosition });
 }
 
-/** How many rows began before a moment. */
-async function countRowsBefore(list: ListContext, moment: EpochMillis, settled: EpochMillis): Promise<number> {
-  const place = await findPosition(list, { skip: Infinity, until: Math.min(settled, moment - 1) });
-  return place.rowsBefore + (await queryCreated(list, { startdate: place.from, enddate: moment })).length;
+/** Counts the rows created before the date. */
+async function countRowsBefore(list: ListContext, date: EpochMillis, settledUntil: EpochMillis): Promise<number> {
+  const position = await findPosition(list, { skip: Infinity, until: Math.min(settledUntil, date - 1) });
+  return position.rowsBefore + (await queryCreated(list, { startdate: position.from, enddate: date })).length;
 }
 
 async function queryCreated(
@@ -130,15 +130,13 @@ async function queryCreated(
   });
 }
 
-/** The keys of index entries, each once: a row that moves while a list is read is met twice. */
+/** Returns the distinct keys of index entries: an item that moves during a query can be returned twice. */
 const toUniqueKeys = (entries: readonly Item[]): keys.Key[] => [
-  ...new Map(
-    entries.map(({ pk, sk }): [string, keys.Key] => [`${pk}\n${sk}`, { pk: String(pk), sk: String(sk) }]),
-  ).values(),
+  ...new Map(entries.map((entry): [string, keys.Key] => [`${entry.pk}\n${entry.sk}`, keys.toKey(entry)])).values(),
 ];
 
-async function loadItems(table: Table, wanted: readonly keys.Key[]): Promise<Item[]> {
-  const items = await table.batchGet(wanted, { isEventuallyConsistent: true });
-  // The index may know a row that a replica of the table does not know yet.
-  return items.length === wanted.length ? items : await table.batchGet(wanted);
+async function loadItems(table: Table, itemKeys: readonly keys.Key[]): Promise<Item[]> {
+  const items = await table.batchGet(itemKeys, { isEventuallyConsistent: true });
+  // The index can contain an item that the replica behind an eventually consistent read does not have yet.
+  return items.length === itemKeys.length ? items : await table.batchGet(itemKeys);
 }

@@ -17,9 +17,9 @@ interface ChangeWriteInput {
 }
 
 /**
- * Builds the transactions that write a change, in order; usually one. A change with more than 100 writes is split: first
- * items without effect of their own (transactions, links, claims of a new purchase), then the purchase under the condition
- * on its version, last the removed links. After a crash in between, recording the update again completes the change.
+ * Builds the transactions that write a change, usually one. A change with more than 100 writes is split in this order: items
+ * without effect of their own (transactions, links, claims of a new purchase), the purchase under the condition on its version,
+ * the removed links. After a crash in between, recording the update again completes the change.
  */
 export function buildChangeTransactions(
   table: string,

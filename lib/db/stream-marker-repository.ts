@@ -18,8 +18,8 @@ export interface StreamMarkerRepository {
 }
 
 /**
- * Number of markers. The shards of a table are not known, so random keys must hit each of them: with 32 equal shards, one
- * shard gets no marker with a probability of 4 in a million.
+ * Number of markers. Their keys are random, because the API does not show which shard stores a key. With 32 equal shards, the
+ * probability that a shard gets no marker is 4 in a million.
  */
 const markerCount = 512;
 const markerTtlMs = dayMs;

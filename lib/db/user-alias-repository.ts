@@ -53,7 +53,7 @@ export function createUserAliasRepository(table: Table): UserAliasRepository {
     async findUser(appName, alias) {
       const item = await table.get(keys.aliasKey(appName, normalizeAlias(alias)));
       if (item && !item.received) return String(item.username);
-      // A customer whose username equals the MD5 of another customer must not receive that customer's purchases.
+      // The username of a customer can equal the MD5 of a second customer. The first must not receive the second's purchases.
       const customer = isMd5(alias) ? undefined : await table.get(keys.customerKey(appName, alias));
       return customer ? alias : item && String(item.username);
     },
@@ -87,8 +87,8 @@ const isUuid = (alias: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9
 const isMd5 = (alias: string): boolean => /^[0-9a-f]{32}$/i.test(alias) || (isUuid(alias) && alias[14] === '3');
 
 /**
- * Returns the same text for an MD5 in hex and as a UUID, whose version and variant overwrite two of the 32 digits. Returns
- * another UUID in lower case, and any other text unchanged.
+ * Returns the same text for an MD5 in hex and as a UUID: the UUID's version and variant overwrite two of its 32
+ * digits. Returns another UUID in lower case, and any other text unchanged.
  */
 export function normalizeAlias(alias: string): string {
   if (!isMd5(alias)) return isUuid(alias) ? alias.toLowerCase() : alias;

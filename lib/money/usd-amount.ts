@@ -3,15 +3,15 @@ import { parseFraction } from './usd-rate.ts';
 interface Amount {
   readonly amountMicros?: number;
   readonly currency?: string;
-  /** Kept when the amount was taken in. */
+  /** Stored with the amount. */
   readonly usdRate?: string;
 }
 
 const microsPerCent = 10_000n;
 
 /**
- * The amount in US dollars: dollars exactly, what was converted in whole cents, a half to the even neighbour. Null when there
- * is no amount or no exchange rate for its currency.
+ * Converts an amount to US dollars. An amount in US dollars is exact; a converted one is rounded half to even to whole cents.
+ * Returns null if the amount or its rate is missing.
  */
 export function toAmountUsd({ amountMicros, currency, usdRate }: Amount): number | null {
   if (amountMicros === undefined || currency === undefined) return null;
@@ -22,7 +22,7 @@ export function toAmountUsd({ amountMicros, currency, usdRate }: Amount): number
   return Number(cents) / 100;
 }
 
-/** The quotient as a whole number; the divisor is positive. */
+/** Divides and rounds half to even. The divisor must be positive. */
 function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
   const truncated = dividend / divisor;
   const floor = dividend < truncated * divisor ? truncated - 1n : truncated;

@@ -1,27 +1,28 @@
-import type { DailyRates } from './daily-rates.ts';
-import { isInRateWindow } from './daily-rates.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { type DailyRates, isInRateWindow } from './daily-rates.ts';
 
-/** The rate that an amount is converted with; both absent while it is unknown, and for US dollars. */
+/** The rate of an amount. Both are undefined for US dollars and while the rate is missing. */
 export interface UsdConversion {
   readonly usdRate?: string;
-  /** The day of the rate. */
+  /** Day of the rate (`YYYY-MM-DD`). */
   readonly usdRateDate?: string;
 }
 
+/** An amount that was paid on a date. */
 export interface PaidAmount extends UsdConversion {
-  readonly purchaseDate: number;
+  readonly purchaseDate: EpochMillis;
   readonly currency?: string;
   readonly amountMicros?: number;
 }
 
-/** Whether the amount awaits a rate: it is in another currency, and has none or only an estimate. */
+/** Whether the amount is in another currency than US dollars and has no rate or only a fallback rate. */
 export const needsUsdRate = ({ amountMicros, currency, usdRateDate, purchaseDate }: PaidAmount): boolean =>
   amountMicros !== undefined &&
   currency !== undefined &&
   currency !== 'USD' &&
   (usdRateDate === undefined || !isInRateWindow(usdRateDate, purchaseDate));
 
-/** The transaction with the rate of these days' rates; as it is when it awaits none or its currency is not among them. */
+/** Adds the rate of the day to a transaction. Returns it unchanged if it needs no rate, or if its currency has none. */
 export function withUsdRate<T extends PaidAmount>(transaction: T, rates: DailyRates | undefined): T {
   const { currency } = transaction;
   if (!rates || currency === undefined || !needsUsdRate(transaction)) return transaction;
@@ -31,11 +32,11 @@ export function withUsdRate<T extends PaidAmount>(transaction: T, rates: DailyRa
 }
 
 /**
- * The rate to keep for what was paid, of several reports of it: a good rate beats an estimate, then the later day. The rate
- * of another currency or another day is worth nothing.
+ * Chooses the rate of an amount from several observations. A valid rate takes precedence over a fallback rate, then the later
+ * day. Ignores rates for a different currency or purchase date.
  */
-export function chooseUsdRate(paid: PaidAmount, reports: readonly PaidAmount[]): UsdConversion {
-  const candidates = reports.filter(
+export function chooseUsdRate(paid: PaidAmount, observed: readonly PaidAmount[]): UsdConversion {
+  const candidates = observed.filter(
     ({ usdRate, currency, purchaseDate }) =>
       usdRate !== undefined && currency === paid.currency && purchaseDate === paid.purchaseDate,
   );
@@ -45,13 +46,12 @@ export function chooseUsdRate(paid: PaidAmount, reports: readonly PaidAmount[]):
   return pickUsdRate(best ?? {});
 }
 
-/** Only the rate. */
 export const pickUsdRate = ({ usdRate, usdRateDate }: UsdConversion): UsdConversion => ({
   ...(usdRate !== undefined && { usdRate }),
   ...(usdRateDate !== undefined && { usdRateDate }),
 });
 
-/** Without the rate, which depends on the currency and the date and on no look. */
+/** Removes the rate. It depends on currency and date only, so it does not make an observation newer. */
 export const omitUsdRate = <T extends UsdConversion>({
   usdRate,
   usdRateDate,

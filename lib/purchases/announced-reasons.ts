@@ -3,53 +3,51 @@ import { toCanonicalJson } from './canonical-json.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
 import { isExpired, type Purchase } from './purchase.ts';
 
-/** What brought a change about: a client, the service's own look at the store, a link by hand, or a store's message. */
+/** Cause of an update: a client's validation, a scheduled refresh, a manual link or a store notification. */
 export type UpdateTrigger = 'validation' | 'refresh' | 'link' | 'notification';
 
 interface AnnounceableChange {
   readonly before: { readonly purchase: Purchase } | undefined;
   readonly after: { readonly purchase: Purchase };
   readonly lifecycleReasons: readonly NotificationReason[];
-  /** Users who gained or lost the purchase. */
+  /** Number of users who gained or lost the purchase. */
   readonly ownershipChanges: number;
-  /** Set when the purchase was known, gives access, and has its first owner now: nobody has heard of it yet. */
+  /** Whether a stored, active purchase gains its first user. Earlier announcements had no recipient. */
   readonly isFirstEntitlement: boolean;
   readonly now: EpochMillis;
 }
 
 /**
- * What the application's server is told of a change: each fact of the purchase's life, and that a receipt was validated
- * when that showed anything new. A change that is none of these is told under a word of its cause, so that the server never
- * stays behind; a look that showed nothing new is not told.
+ * Selects the reasons that are announced to the app's server: all lifecycle reasons, and `RECEIPT_VALIDATED` if a validation
+ * had a visible effect. Any other visible change has a generic reason, so that the server is never stale. Returns no reason
+ * for an update without visible effect.
  */
 export function selectAnnouncedReasons(
-  { before, after, ownershipChanges, ...changed }: AnnounceableChange,
-  cause: UpdateTrigger,
+  { before, after, lifecycleReasons, ownershipChanges, isFirstEntitlement, now }: AnnounceableChange,
+  trigger: UpdateTrigger,
 ): NotificationReason[] {
-  const { lifecycleReasons, isFirstEntitlement, now } = changed;
-  const from = before?.purchase;
   const isVisible =
-    !from ||
+    !before ||
     ownershipChanges > 0 ||
-    toCanonicalJson(toAnnouncedView(from, now)) !== toCanonicalJson(toAnnouncedView(after.purchase, now));
+    toCanonicalJson(toAnnouncedView(before.purchase, now)) !== toCanonicalJson(toAnnouncedView(after.purchase, now));
   if (!isVisible && lifecycleReasons.length === 0) return [];
   const reasons: NotificationReason[] =
     isFirstEntitlement && !lifecycleReasons.includes('PURCHASED')
       ? ['PURCHASED', ...lifecycleReasons]
       : [...lifecycleReasons];
-  if (cause === 'validation') return [...reasons, 'RECEIPT_VALIDATED'];
-  // Its successor tells of the change.
+  if (trigger === 'validation') return [...reasons, 'RECEIPT_VALIDATED'];
+  // The purchase that replaces this one announces the change.
   const isReplaced = after.purchase.cancelationReason === 'System.Replaced' && ownershipChanges === 0;
   if (reasons.length > 0 || isReplaced) return reasons;
-  return [cause === 'refresh' ? 'RECEIPT_REFRESHED' : 'OTHER'];
+  return [trigger === 'refresh' ? 'RECEIPT_REFRESHED' : 'OTHER'];
 }
 
 /**
- * What is worth a call: not what callers never see, a date that a store adds to a known wish, a rate of exchange, or
- * since when exactly an expired purchase has been over.
+ * Returns the fields whose change is announced. Left out are internal fields, exchange rates, the date of a change of the
+ * renewal intent, and the end date of an expired purchase.
  */
 function toAnnouncedView(purchase: Purchase, now: EpochMillis): object {
   const { renewalIntentChangeDate, renewalProductId, productType, usdRate, usdRateDate, ...visible } = purchase;
-  const { expirationDate, endedAt, ...lasting } = visible;
-  return isExpired(purchase, now) ? { ...lasting, isExpired: true } : visible;
+  const { expirationDate, endedAt, ...permanent } = visible;
+  return isExpired(purchase, now) ? { ...permanent, isExpired: true } : visible;
 }

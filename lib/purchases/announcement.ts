@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import type { EpochMillis } from '../shared/time.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
 
-/** One thing that a version of a purchase announces to the application's server. */
+/** A reason that is reported to the app's server for one version of a purchase. */
 export interface Announcement {
-  /** 32 hexadecimal characters, the same however often the change is worked out. */
+  /** 32 hexadecimal characters, derived from the version and the reason. */
   readonly id: string;
   readonly reason: NotificationReason;
   readonly date: EpochMillis;
 }
 
-/** A version of a purchase, by which its announcements are known. */
+/** A version of a purchase, which identifies its announcements. */
 export interface PurchaseVersion {
   readonly appName: string;
   readonly purchaseId: string;
@@ -18,7 +18,7 @@ export interface PurchaseVersion {
   readonly updatedAt: EpochMillis;
 }
 
-/** What a version announces for this reason. */
+/** Builds the announcement of a reason. Deterministic: the same version and reason have the same id. */
 export function buildAnnouncement(
   { appName, purchaseId, version, updatedAt: date }: PurchaseVersion,
   reason: NotificationReason,

@@ -2,8 +2,9 @@ import * as v from 'valibot';
 import type { EpochMillis } from '../shared/time.ts';
 import type { PurchaseState } from './merge.ts';
 import { isExpired, type Purchase } from './purchase.ts';
+import type { Transaction } from './transaction.ts';
 
-/** Why a purchase changed, in the words of the specification (`REPEATED` is the wire value of `WEBHOOK_REPEATED`). */
+/** Reason of a purchase change, named by the specification. `REPEATED` is the wire value of `WEBHOOK_REPEATED`. */
 export const NotificationReason = v.picklist([
   'RECEIPT_VALIDATED',
   'RECEIPT_REFRESHED',
@@ -27,17 +28,16 @@ export const NotificationReason = v.picklist([
 ]);
 export type NotificationReason = v.InferOutput<typeof NotificationReason>;
 
-/** A state and the moment it was written; expiry by the clock counts as seen when it had passed by then. */
+/** A purchase state and the time at which it was checked. The expiration date has taken effect if it passed by then. */
 export interface StateAt {
   readonly state: PurchaseState;
   readonly at: EpochMillis;
 }
 
 /**
- * The lifecycle reasons that lead from one state to the next, most important first; none when nothing of a purchase's
- * life changed. Comparing states makes each fact be told once, whichever way it was learned first, and tells what was
- * missed in between as well: a renewal that has run out since is both. What the store's message says (`told`) tells where
- * states look alike.
+ * Finds the lifecycle reasons between two purchase states, most important first. Comparing states reports each fact once, from
+ * whichever source it came first, and reports missed facts: a renewal that has expired since yields both reasons. The reason
+ * of the store notification distinguishes facts that result in the same state.
  */
 export function findLifecycleReasons(
   before: StateAt | undefined,
@@ -49,53 +49,56 @@ export function findLifecycleReasons(
     return to.isPending === true || isExpired(to, after.at) ? [] : ['PURCHASED'];
   }
   const transitionReasons = findTransitionReasons(before, after);
-  const life = isExpired(to, after.at)
-    ? transitionReasons
-    : [
-        ...transitionReasons,
-        ...findStateReasons(before.state, after.state, { turns: transitionReasons, told: storeReason }),
-      ];
+  const stateReasons = isExpired(to, after.at)
+    ? []
+    : findStateReasons(before.state, after.state, { transitionReasons, storeReason });
+  const reasons = [...transitionReasons, ...stateReasons];
   const newRefunds = findNewRefunds(before.state, after.state);
-  if (newRefunds.length === 0) return life;
-  // The end that comes with the money is not told for itself; one that has come beside the refund of an earlier period is.
-  const ends = to.endedAt !== undefined || newRefunds.includes(to.transactionId);
-  const rest = ends ? life.filter((reason) => reason !== 'EXPIRED' && reason !== 'REVOKED') : life;
-  return [chooseRefundReason(before, after), ...rest];
+  if (newRefunds.length === 0) return reasons;
+  // The refund reason covers an end by refund. An end together with the refund of an earlier period is reported as well.
+  const isEndedByRefund = to.endedAt !== undefined || newRefunds.includes(to.transactionId);
+  const otherReasons = isEndedByRefund
+    ? reasons.filter((reason) => reason !== 'EXPIRED' && reason !== 'REVOKED')
+    : reasons;
+  return [chooseRefundReason(before, after), ...otherReasons];
 }
 
-/** A new plan or payment, and what has become of the access. */
+/** Finds the reasons of a new plan, a new payment and a change of access. */
 function findTransitionReasons(before: StateAt, after: StateAt): NotificationReason[] {
   const [from, to] = [before.state.purchase, after.state.purchase];
-  const [wasExpired, expired] = [isExpired(from, before.at), isExpired(to, after.at)];
-  const paid = isNewPayment(before.state, after.state);
+  const [wasExpired, isNowExpired] = [isExpired(from, before.at), isExpired(to, after.at)];
+  const hasNewPayment = isNewPayment(before.state, after.state);
   const reasons: NotificationReason[] = [];
   if (isPlanChange(from, to)) reasons.push('PLAN_CHANGED');
-  else if (paid || (wasExpired && !expired)) reasons.push('RENEWED');
+  else if (hasNewPayment || (wasExpired && !isNowExpired)) reasons.push('RENEWED');
   if (to.isPaused) return from.isPaused ? reasons : [...reasons, 'PAUSED'];
-  // The purchase that took its place tells of the change.
-  if (to.cancelationReason === 'System.Replaced' && expired) return reasons;
-  if (expired && (!wasExpired || paid)) reasons.push(isEndedEarly(from, to) ? 'REVOKED' : 'EXPIRED');
+  // The purchase that replaces this one announces the change.
+  if (to.cancelationReason === 'System.Replaced' && isNowExpired) return reasons;
+  if (isNowExpired && (!wasExpired || hasNewPayment)) reasons.push(isEndedEarly(from, to) ? 'REVOKED' : 'EXPIRED');
   return reasons;
 }
 
-/** Ended by the store before the date that was known, and nobody says why. */
+/** Whether the store ended the purchase before the known expiration date without a reason. */
 const isEndedEarly = ({ expirationDate = Infinity }: Purchase, { endedAt = Infinity, cancelationReason }: Purchase) =>
   endedAt < expirationDate && cancelationReason === 'Unknown';
 
-/** A payment for a later period than the one before; not an earlier one that is shown again since the later was refunded, nor back. */
+/**
+ * Whether the latest transaction pays for a later period. False if the store reports an earlier transaction again because the
+ * later one was refunded, or if that refund is reversed.
+ */
 function isNewPayment(before: PurchaseState, after: PurchaseState): boolean {
-  const [from, to] = [before.purchase.transactionId, after.purchase.transactionId];
-  if (from === to || listRefundedIds(before).includes(to)) return false;
-  const datesOf = (id: string): readonly [EpochMillis, EpochMillis] | undefined => {
-    const found = after.transactions.find(({ transaction }) => transaction.transactionId === id)?.transaction;
-    return found && [found.expirationDate ?? found.purchaseDate, found.purchaseDate];
-  };
-  const [earlier, later] = [datesOf(from), datesOf(to)];
-  if (!earlier || !later) return true;
-  return later[0] === earlier[0] ? later[1] >= earlier[1] : later[0] > earlier[0];
+  const [fromId, toId] = [before.purchase.transactionId, after.purchase.transactionId];
+  if (fromId === toId || listRefundedIds(before).includes(toId)) return false;
+  const [from, to] = [findTransaction(after, fromId), findTransaction(after, toId)];
+  if (!from || !to) return true;
+  const [fromEnd, toEnd] = [from, to].map(({ expirationDate, purchaseDate }) => expirationDate ?? purchaseDate) as [
+    EpochMillis,
+    EpochMillis,
+  ];
+  return toEnd === fromEnd ? to.purchaseDate >= from.purchaseDate : toEnd > fromEnd;
 }
 
-/** Another product now, unless it is the one that was chosen for this renewal, or another choice for the next one. */
+/** Whether the product changed other than by the announced renewal product, or a new renewal product was chosen. */
 const isPlanChange = (from: Purchase, to: Purchase): boolean =>
   from.productId === to.productId
     ? (from.renewalProductId ?? from.productId) !== (to.renewalProductId ?? to.productId)
@@ -103,10 +106,10 @@ const isPlanChange = (from: Purchase, to: Purchase): boolean =>
 
 function chooseRefundReason(before: StateAt, after: StateAt): NotificationReason {
   const to = after.state.purchase;
-  const endedWithIt = !isExpired(before.state.purchase, before.at) && isExpired(to, after.at);
-  // Taken away without the owner's doing: a family that ended, a dispute that was lost.
-  const isTakenAway = to.cancelationReason === 'System' && (endedWithIt || to.endedAt !== undefined);
-  return to.isSharedPurchase || isTakenAway ? 'REVOKED' : 'REFUNDED';
+  const hasJustExpired = !isExpired(before.state.purchase, before.at) && isExpired(to, after.at);
+  // The store revoked the purchase without a request of the customer, for example after a lost dispute.
+  const isRevoked = to.cancelationReason === 'System' && (hasJustExpired || to.endedAt !== undefined);
+  return to.isSharedPurchase || isRevoked ? 'REVOKED' : 'REFUNDED';
 }
 
 function findNewRefunds(before: PurchaseState, after: PurchaseState): string[] {
@@ -119,25 +122,32 @@ const listRefundedIds = (state: PurchaseState): string[] =>
     transaction.refundedAt === undefined ? [] : [transaction.transactionId],
   );
 
-/** What has become of a running purchase; a turn says by itself that there is access for longer, and renewal. */
+/** Finds the reasons of an active purchase. A transition implies longer access and the renewal intent `Renew`. */
 function findStateReasons(
   before: PurchaseState,
   after: PurchaseState,
   {
-    turns: transitionReasons,
-    told,
-  }: { readonly turns: readonly NotificationReason[]; readonly told: NotificationReason | undefined },
+    transitionReasons,
+    storeReason,
+  }: {
+    readonly transitionReasons: readonly NotificationReason[];
+    readonly storeReason: NotificationReason | undefined;
+  },
 ): NotificationReason[] {
   const [from, to] = [before.purchase, after.purchase];
-  const hasTurned = transitionReasons.length > 0;
+  const hasTransition = transitionReasons.length > 0;
   const reasons: NotificationReason[] = [];
   if (to.isBillingRetryPeriod && (!from.isBillingRetryPeriod || transitionReasons.includes('RENEWED'))) {
     reasons.push('ENTERED_GRACE_PERIOD');
-  } else if (!hasTurned && isExtended(from, to) && (told === 'EXTENDED' || isPaidPeriodExtended(before, after))) {
+  } else if (
+    !hasTransition &&
+    isExtended(from, to) &&
+    (storeReason === 'EXTENDED' || isPaidPeriodExtended(before, after))
+  ) {
     reasons.push('EXTENDED');
   }
   if (from.renewalIntent === 'Renew' && to.renewalIntent === 'Lapse') reasons.push('WILL_LAPSE');
-  if (!hasTurned && from.renewalIntent === 'Lapse' && to.renewalIntent === 'Renew') reasons.push('WILL_AUTO_RENEW');
+  if (!hasTransition && from.renewalIntent === 'Lapse' && to.renewalIntent === 'Renew') reasons.push('WILL_AUTO_RENEW');
   if (to.priceConsentStatus !== from.priceConsentStatus && to.priceConsentStatus !== undefined) {
     reasons.push(to.priceConsentStatus === 'Agreed' ? 'PRICE_CHANGE_CONFIRMED' : 'PRICE_CHANGE_UPDATED');
   }
@@ -148,11 +158,12 @@ function findStateReasons(
 const isExtended = (from: Purchase, to: Purchase): boolean =>
   !from.isBillingRetryPeriod && (to.expirationDate ?? 0) > (from.expirationDate ?? Number.POSITIVE_INFINITY);
 
-/** The period of the payment itself ends later: while a store is late with a renewal, or its bill, only the access does. */
+/** Whether the paid period ends later. If a store processes a renewal late, only the access ends later. */
 function isPaidPeriodExtended(before: PurchaseState, after: PurchaseState): boolean {
-  const [was, is] = [before, after].map((state) => getPeriodEnd(state, after.purchase.transactionId));
-  return was === undefined || is === undefined || is > was;
+  const { transactionId } = after.purchase;
+  const [endBefore, endAfter] = [before, after].map((state) => findTransaction(state, transactionId)?.expirationDate);
+  return endBefore === undefined || endAfter === undefined || endAfter > endBefore;
 }
 
-const getPeriodEnd = ({ transactions }: PurchaseState, id: string): EpochMillis | undefined =>
-  transactions.find(({ transaction }) => transaction.transactionId === id)?.transaction.expirationDate;
+const findTransaction = ({ transactions }: PurchaseState, id: string): Transaction | undefined =>
+  transactions.find(({ transaction }) => transaction.transactionId === id)?.transaction;

@@ -1,32 +1,20 @@
-import type { EpochMillis } from '../shared/time.ts';
-import type { NotificationReason } from './lifecycle-reasons.ts';
+import pMap from 'p-map';
+import type { Announcement } from './announcement.ts';
+import type { PurchaseRepository } from './purchase-repository.ts';
 
-interface PurchaseNotificationEntry {
-  readonly date: EpochMillis;
-  readonly reason: NotificationReason;
-}
-
-interface NotificationSource {
-  listNotifications(appName: string, purchaseId: string): Promise<readonly PurchaseNotificationEntry[]>;
-}
-
-/** Purchases whose notifications are read at the same time. */
+/** Maximum number of purchases whose notifications are read concurrently. */
 const concurrency = 25;
 
-/** The notifications of several purchases, by purchase, each read once. */
+/** Lists the lifecycle notifications of several purchases, by purchase id. */
 export async function listNotificationsByPurchase(
   appName: string,
   purchaseIds: readonly string[],
-  source: NotificationSource,
-): Promise<ReadonlyMap<string, readonly PurchaseNotificationEntry[]>> {
-  const uniqueIds = [...new Set(purchaseIds)];
-  const found = new Map<string, readonly PurchaseNotificationEntry[]>();
-  for (let start = 0; start < uniqueIds.length; start += concurrency) {
-    await Promise.all(
-      uniqueIds.slice(start, start + concurrency).map(async (id) => {
-        found.set(id, await source.listNotifications(appName, id));
-      }),
-    );
-  }
-  return found;
+  purchases: Pick<PurchaseRepository, 'listNotifications'>,
+): Promise<ReadonlyMap<string, readonly Announcement[]>> {
+  const entries = await pMap(
+    new Set(purchaseIds),
+    async (id) => [id, await purchases.listNotifications(appName, id)] as const,
+    { concurrency },
+  );
+  return new Map(entries);
 }

@@ -4,71 +4,73 @@ import type { EpochMillis } from '../shared/time.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import type { Transaction } from './transaction.ts';
 
-/** A transaction, and the looks that told of it and of its amount. */
+/** A transaction with the as-of times of its state and of its amount, which can come from different observations. */
 export interface ObservedTransaction {
   readonly asOf: EpochMillis;
   readonly amountAsOf: EpochMillis;
   readonly transaction: Transaction;
 }
 
-const lastMoment = 9_999_999_999_999;
+const maxTimestamp: EpochMillis = 9_999_999_999_999;
 
-/** Of a look that guesses its transactions, as the store did not tell them: older than any to which it did. */
-export const toInferredAsOf = (asOf: EpochMillis): EpochMillis => asOf - lastMoment;
+/** Returns the as-of time of transactions that an adapter infers: every transaction reported by the store is newer. */
+export const toInferredAsOf = (asOf: EpochMillis): EpochMillis => asOf - maxTimestamp;
 
-/** A transaction as one look shows it. */
+/** Creates the observed transaction of one observation. */
 export const toObservedTransaction = (transaction: Transaction, asOf: EpochMillis): ObservedTransaction => ({
   asOf,
   amountAsOf: asOf,
   transaction,
 });
 
-/** All transactions of both, by date; of one that both know what counts of each. */
+/** Merges two lists of transactions by id, sorted by purchase date. Idempotent and commutative. */
 export function mergeTransactions(
-  one: readonly ObservedTransaction[],
-  other: readonly ObservedTransaction[],
+  a: readonly ObservedTransaction[],
+  b: readonly ObservedTransaction[],
 ): ObservedTransaction[] {
-  const byId = new Map(one.map((known) => [known.transaction.transactionId, known]));
-  for (const candidate of other) {
-    const present = byId.get(candidate.transaction.transactionId);
-    byId.set(candidate.transaction.transactionId, present ? mergeTransaction(present, candidate) : candidate);
+  const byId = new Map(a.map((observed) => [observed.transaction.transactionId, observed]));
+  for (const observed of b) {
+    const { transactionId } = observed.transaction;
+    const existing = byId.get(transactionId);
+    byId.set(transactionId, existing ? mergeTransaction(existing, observed) : observed);
   }
   return [...byId.values()].sort(
-    (a, b) =>
-      a.transaction.purchaseDate - b.transaction.purchaseDate ||
-      (a.transaction.transactionId < b.transaction.transactionId ? -1 : 1),
+    (x, y) =>
+      x.transaction.purchaseDate - y.transaction.purchaseDate ||
+      (x.transaction.transactionId < y.transaction.transactionId ? -1 : 1),
   );
 }
 
 /**
- * What two looks tell of a transaction: its dates and what became of it from the later look, which may not know what was
- * paid; the amount from the look whose word of it counts more; and the best rate that either has for that amount.
+ * Merges two observations of one transaction. Dates and refund come from the later observation, which can lack the amount.
+ * The amount comes from the observation with the better amount, and the USD conversion is the best one for that amount.
  */
-function mergeTransaction(one: ObservedTransaction, other: ObservedTransaction): ObservedTransaction {
-  const state = isLaterObservation(other, one) ? other : one;
-  const amountSource = hasBetterAmount(other, one) ? other : one;
+function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): ObservedTransaction {
+  const state = isLaterObservation(b, a) ? b : a;
+  const amountSource = hasBetterAmount(b, a) ? b : a;
   const transaction = { ...omitAmount(state.transaction), ...pickAmount(amountSource.transaction) };
-  const rate = chooseUsdRate(transaction, [one.transaction, other.transaction]);
-  return { asOf: state.asOf, amountAsOf: amountSource.amountAsOf, transaction: { ...transaction, ...rate } };
+  const usdConversion = chooseUsdRate(transaction, [a.transaction, b.transaction]);
+  return { asOf: state.asOf, amountAsOf: amountSource.amountAsOf, transaction: { ...transaction, ...usdConversion } };
 }
 
-function isLaterObservation(one: ObservedTransaction, other: ObservedTransaction): boolean {
-  if (one.asOf !== other.asOf) return one.asOf > other.asOf;
-  return toCanonicalJson(omitAmount(one.transaction)) > toCanonicalJson(omitAmount(other.transaction));
+/** Whether `a` is later. Observations with the same as-of time are ordered by content, so that the merge is commutative. */
+function isLaterObservation(a: ObservedTransaction, b: ObservedTransaction): boolean {
+  if (a.asOf !== b.asOf) return a.asOf > b.asOf;
+  return toCanonicalJson(omitAmount(a.transaction)) > toCanonicalJson(omitAmount(b.transaction));
 }
 
 /**
- * The store's amount beats the client's, any amount beats none. Of what the store says the later counts, of what clients say
- * the first: nobody moves the money of a past day by showing a receipt again.
+ * Whether the amount of `a` takes precedence. Store amounts take precedence over client amounts. The latest store amount and
+ * the first client amount win: otherwise, resubmitting a receipt could change the revenue of a past day.
  */
-function hasBetterAmount(one: ObservedTransaction, other: ObservedTransaction): boolean {
-  const [worth, otherWorth] = [rankAmount(one), rankAmount(other)];
-  if (worth !== otherWorth) return worth > otherWorth;
+function hasBetterAmount(a: ObservedTransaction, b: ObservedTransaction): boolean {
+  const [rank, otherRank] = [rankAmount(a), rankAmount(b)];
+  if (rank !== otherRank) return rank > otherRank;
   const isNewer =
-    one.amountAsOf === other.amountAsOf
-      ? toCanonicalJson(pickAmount(one.transaction)) > toCanonicalJson(pickAmount(other.transaction))
-      : one.amountAsOf > other.amountAsOf;
-  return worth === amountRanks.fromClient ? !isNewer : isNewer;
+    a.amountAsOf === b.amountAsOf
+      ? toCanonicalJson(pickAmount(a.transaction)) > toCanonicalJson(pickAmount(b.transaction))
+      : a.amountAsOf > b.amountAsOf;
+  return rank === amountRanks.fromClient ? !isNewer : isNewer;
 }
 
 const amountRanks = { none: 0, fromClient: 1, fromStore: 2 } as const;

@@ -1,4 +1,5 @@
 import { omitUsdRate, pickUsdRate } from '../money/usd-conversion.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import { mergeTransactions, type ObservedTransaction, toObservedTransaction } from './merge-transactions.ts';
@@ -6,97 +7,108 @@ import type { Observation } from './observation.ts';
 import type { Purchase } from './purchase.ts';
 import type { Transaction } from './transaction.ts';
 
-/** All that is known of one purchase: the sum of every observation so far. */
+/** The merge of all observations of a purchase. */
 export interface PurchaseState {
   readonly asOf: EpochMillis;
   readonly purchase: Purchase;
   readonly transactions: readonly ObservedTransaction[];
   readonly userAliases: readonly string[];
-  /** Sealed: only the table's cipher opens it. */
+  /** Encrypted. */
   readonly refreshToken?: string;
 }
 
-/** An observation whose refresh token has been sealed. */
+/** An observation whose refresh token is encrypted. */
 export type EncryptedObservation = Omit<Observation, 'refreshToken'> & { readonly refreshToken?: string };
 
 /**
- * Adds an observation to what is known. The state that speaks of the latest moment wins; transactions are collected one by
- * one. Twice is once, and any order of the same observations ends in the same result.
+ * Merges an observation into the purchase state. The state with the later as-of time wins; transactions are merged by id.
+ * Idempotent and commutative: neither repetition nor order of the observations changes the result.
  */
-export function merge(known: PurchaseState | undefined, observed: EncryptedObservation): PurchaseState {
-  const { replacedPurchaseId: _replaces, transactionsAsOf = observed.asOf, ...observation } = observed;
-  const incoming: PurchaseState = {
-    ...observation,
-    transactions: mergeTransactions(
-      [],
-      observed.transactions.map((transaction) => toObservedTransaction(transaction, transactionsAsOf)),
-    ),
-    userAliases: [...new Set(observed.userAliases)].sort(),
-  };
-  if (!known) return { ...incoming, purchase: fillDerivedFields(incoming.purchase, incoming) };
-  const [latest, other] = isLaterState(incoming, known) ? [incoming, known] : [known, incoming];
-  const transactions = mergeTransactions(known.transactions, incoming.transactions);
-  const refreshToken = latest.refreshToken ?? other.refreshToken;
+export function merge(state: PurchaseState | undefined, observation: EncryptedObservation): PurchaseState {
+  const incoming = toPurchaseState(observation);
+  if (!state) return { ...incoming, purchase: fillDerivedFields(incoming.purchase, incoming) };
+  const [latest, earlier] = isLaterState(incoming, state) ? [incoming, state] : [state, incoming];
+  const transactions = mergeTransactions(state.transactions, incoming.transactions);
+  const refreshToken = latest.refreshToken ?? earlier.refreshToken;
   return {
     asOf: latest.asOf,
-    purchase: fillDerivedFields(latest.purchase, { purchase: other.purchase, transactions }),
+    purchase: fillDerivedFields(latest.purchase, { purchase: earlier.purchase, transactions }),
     transactions,
-    userAliases: [...new Set([...known.userAliases, ...incoming.userAliases])].sort(),
+    userAliases: toSortedSet([...state.userAliases, ...incoming.userAliases]),
     ...(refreshToken && { refreshToken }),
   };
 }
 
-/** Later by the store's clock; two looks at one moment are ordered by their content, so that order of arrival is nothing. */
-function isLaterState(one: PurchaseState, other: PurchaseState): boolean {
-  if (one.asOf !== other.asOf) return one.asOf > other.asOf;
-  return toCanonicalJson(omitDerivedFields(one.purchase)) > toCanonicalJson(omitDerivedFields(other.purchase));
+function toPurchaseState({
+  replacedPurchaseId: _,
+  transactionsAsOf,
+  ...observation
+}: EncryptedObservation): PurchaseState {
+  const transactions = observation.transactions.map((transaction) =>
+    toObservedTransaction(transaction, transactionsAsOf ?? observation.asOf),
+  );
+  return {
+    ...observation,
+    transactions: mergeTransactions([], transactions),
+    userAliases: toSortedSet(observation.userAliases),
+  };
 }
 
-/** The purchase without what `completed` may have filled in. */
+const toSortedSet = (values: readonly string[]): string[] => [...new Set(values)].sort();
+
+/** Whether `a` is later. States with the same as-of time are ordered by content, so that the merge is commutative. */
+function isLaterState(a: PurchaseState, b: PurchaseState): boolean {
+  if (a.asOf !== b.asOf) return a.asOf > b.asOf;
+  return toCanonicalJson(omitDerivedFields(a.purchase)) > toCanonicalJson(omitDerivedFields(b.purchase));
+}
+
+/** Removes the fields that `fillDerivedFields` can set. */
 function omitDerivedFields(purchase: Purchase): object {
   const { productType, purchaseDate, renewalIntentChangeDate, lastRenewalDate, currency, amountMicros, ...rest } =
     omitUsdRate(purchase);
   return rest;
 }
 
-/** Fills in what the winning look need not repeat: type, first date, date of the change of intent, last renewal, amount. */
+/** Sets the fields that the latest observation can lack, from the earlier state and the latest transaction. */
 function fillDerivedFields(
   purchase: Purchase,
   known: { readonly purchase: Purchase; readonly transactions: readonly ObservedTransaction[] },
 ): Purchase {
-  const latest = known.transactions.find(
-    ({ transaction }) => transaction.transactionId === purchase.transactionId,
+  const transaction = known.transactions.find(
+    (observed) => observed.transaction.transactionId === purchase.transactionId,
   )?.transaction;
-  const purchaseDate = earliest(purchase.purchaseDate, known.purchase.purchaseDate);
-  const changeDate = newest(purchase.renewalIntentChangeDate, known.purchase.renewalIntentChangeDate);
-  const expirationDate = purchase.expirationDate ?? keepKnownExpiration(purchase, known.purchase);
-  const productType = purchase.productType ?? known.purchase.productType;
-  const lastRenewalDate = purchase.lastRenewalDate ?? renewalDate(latest, purchaseDate);
+  const purchaseDate = chooseEarlier(purchase.purchaseDate, known.purchase.purchaseDate);
   return {
     ...omitUsdRate(purchase),
-    ...(productType !== undefined && { productType }),
-    ...(purchaseDate !== undefined && { purchaseDate }),
-    ...(changeDate !== undefined && { renewalIntentChangeDate: changeDate }),
-    ...(lastRenewalDate !== undefined && { lastRenewalDate }),
-    ...(expirationDate !== undefined && { expirationDate }),
-    ...(latest?.currency !== undefined && { currency: latest.currency }),
-    ...(latest?.amountMicros !== undefined && { amountMicros: latest.amountMicros }),
-    ...(latest && pickUsdRate(latest)),
+    ...omitUndefined({
+      productType: purchase.productType ?? known.purchase.productType,
+      purchaseDate,
+      renewalIntentChangeDate: chooseLater(purchase.renewalIntentChangeDate, known.purchase.renewalIntentChangeDate),
+      lastRenewalDate: purchase.lastRenewalDate ?? findRenewalDate(transaction, purchaseDate),
+      expirationDate: purchase.expirationDate ?? findKnownExpiration(purchase, known.purchase),
+      currency: transaction?.currency,
+      amountMicros: transaction?.amountMicros,
+    }),
+    ...(transaction && pickUsdRate(transaction)),
   };
 }
 
-/** Stores do not know the length of a non-renewing subscription; a look that was told of it does, for its period. */
-const keepKnownExpiration = (purchase: Purchase, known: Purchase): EpochMillis | undefined =>
+/** Stores do not report the duration of a non-renewing subscription. An earlier observation can have it from the client. */
+const findKnownExpiration = (purchase: Purchase, known: Purchase): EpochMillis | undefined =>
   purchase.productType === 'non renewing subscription' && purchase.transactionId === known.transactionId
     ? known.expirationDate
     : undefined;
 
-const renewalDate = (latest: Transaction | undefined, first: EpochMillis | undefined): EpochMillis | undefined =>
-  latest?.expirationDate !== undefined && first !== undefined && latest.purchaseDate > first
-    ? latest.purchaseDate
+/** Returns the date of the latest transaction if it is a renewal. */
+const findRenewalDate = (
+  transaction: Transaction | undefined,
+  purchaseDate: EpochMillis | undefined,
+): EpochMillis | undefined =>
+  transaction?.expirationDate !== undefined && purchaseDate !== undefined && transaction.purchaseDate > purchaseDate
+    ? transaction.purchaseDate
     : undefined;
 
-const earliest = (a?: EpochMillis, b?: EpochMillis): EpochMillis | undefined =>
+const chooseEarlier = (a?: EpochMillis, b?: EpochMillis): EpochMillis | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
-const newest = (a?: EpochMillis, b?: EpochMillis): EpochMillis | undefined =>
+const chooseLater = (a?: EpochMillis, b?: EpochMillis): EpochMillis | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);

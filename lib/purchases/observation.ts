@@ -2,25 +2,25 @@ import type { EpochMillis } from '../shared/time.ts';
 import type { Purchase } from './purchase.ts';
 import type { Transaction } from './transaction.ts';
 
-/** One look at a purchase: what a store, or evidence that it signed, says of it. */
+/** The content of one store response or signed document about a purchase. */
 export interface Observation {
   /**
-   * The moment on the store's clock up to which this look knows the purchase: the time of a read or of a signed state;
-   * for signed evidence of a transaction alone, the date of that transaction (a later signature adds no knowledge).
+   * Time on the store's clock up to which the observation is complete: the time of the response or of the signed state. For
+   * signed evidence of one transaction it is the date of that transaction, because a later signature adds no information.
    */
   readonly asOf: EpochMillis;
   /**
-   * The moment up to which its transactions are known, where that is another than that of the state: the refund of a past period
-   * says nothing of the present one; or by `guessedAsOf`, where the store did not tell them.
+   * As-of time of the transactions. Defaults to `asOf`. It differs for the refund of a past period, which does not describe
+   * the present state, and for transactions that the adapter infers (`toInferredAsOf`).
    */
   readonly transactionsAsOf?: EpochMillis;
   readonly purchase: Purchase;
-  /** Every transaction that this look shows, in no order. */
+  /** The transactions in the response, in no particular order. */
   readonly transactions: readonly Transaction[];
-  /** The forms in which the store echoes the application's user (`appAccountToken`, obfuscated account ids). */
+  /** The user aliases in the response, such as `appAccountToken` or an obfuscated account id. */
   readonly userAliases: readonly string[];
-  /** The purchase that this one replaces (a new purchase token after a plan change): its users come along. */
+  /** The purchase that this one replaces, for example after a plan change in Google Play. Its claims are copied. */
   readonly replacedPurchaseId?: string;
-  /** What asking the store again needs; absent when it cannot be asked. Kept encrypted. */
+  /** Data for a refresh, stored encrypted. Undefined if the store cannot be queried for the purchase. */
   readonly refreshToken?: Readonly<Record<string, string>>;
 }

@@ -14,128 +14,121 @@ import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts
 import { isActive } from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
 
-/** A purchase as the table keeps it. */
+/** The purchase state with claims, entitled users, version and refresh bookkeeping. */
 export interface StoredPurchase {
   readonly state: PurchaseState;
   readonly claims: readonly Claim[];
   readonly entitledUsers: readonly string[];
   readonly createdAt: EpochMillis;
   readonly updatedAt: EpochMillis;
-  /** When the store's state, or the clock, was last taken in; an expiry after it has not been announced yet. */
+  /** When an observation or the passing of time was last applied. A later expiration is not announced yet. */
   readonly checkedAt: EpochMillis;
-  /** When this service last asked the store by itself. */
+  /** When the last successful refresh was made. */
   readonly lastRefreshAt?: EpochMillis;
-  /** Refreshes that failed since the last one that did not. */
+  /** Number of failed refreshes since the last successful one. */
   readonly failedRefreshes?: number;
-  /** When it is to be looked at next, when it is written; absent when nothing more happens to it by itself. */
+  /** Only set before a write. Undefined if no refresh is scheduled. */
   readonly nextRefreshAt?: EpochMillis;
   readonly version: number;
 }
 
-/** What happens to a purchase: the store's state was seen, a user claims it, its date has passed. */
+/** An observation, a claim or the passing of time. */
 export interface PurchaseUpdate {
   readonly trigger: UpdateTrigger;
   readonly observation?: EncryptedObservation;
-  /** The purchase that this one replaces: a new purchase starts with its claims. */
+  /** The purchase that this one replaces. A new purchase starts with its claims. */
   readonly replacedPurchase?: StoredPurchase;
   readonly claim?: { readonly username: string; readonly source: Claim['source'] };
-  /** The user whom the store names; claims a purchase that nobody has claimed. */
+  /** The customer that the store's observation identifies. Claims the purchase if it is unclaimed. */
   readonly storeUser?: string;
-  /** What the store's message says in our words: tells a revocation from an expiry or a refund, which look alike. */
+  /** Reason of the store notification. Distinguishes a revocation from an expiration or a refund with the same state. */
   readonly storeReason?: NotificationReason;
   readonly strategy: Strategy;
   readonly now: EpochMillis;
 }
 
+/** The difference between the stored purchase before and after an update, ready to be written. */
 export interface PurchaseChange {
   readonly before: StoredPurchase | undefined;
   readonly after: StoredPurchase;
-  /** What happened in the purchase's life, kept with it. */
+  /** Stored as lifecycle notifications of the purchase. */
   readonly lifecycleReasons: readonly NotificationReason[];
-  /** What the application's server is told: the lifecycle, and what else is worth a call. */
+  /** Announced to the app's server. */
   readonly announcedReasons: readonly NotificationReason[];
-  /** The claims to write: new ones, and one that moves the ownership. */
+  /** Claims that are new or changed. */
   readonly newClaims: readonly Claim[];
-  /** The claims that newer ones have crowded out. */
+  /** Claims that newer ones have evicted. */
   readonly evictedClaims: readonly Claim[];
-  /** Transactions that are new or tell something new. */
+  /** Transactions that are new or changed. */
   readonly changedTransactions: PurchaseState['transactions'];
   readonly gainedUsers: readonly string[];
   readonly lostUsers: readonly string[];
 }
 
-/**
- * How far the store's clock of an otherwise unchanged state is moved on in the table: a look within this time is not
- * worth a write, as apps validate the same receipt many times in a row.
- */
+/** A newer as-of time of an unchanged state is written at most once a minute: apps often validate a receipt repeatedly. */
 const asOfResolutionMs = 60_000;
 
-/** After this many failed refreshes (about half an hour) the date alone decides that a purchase has expired. */
+/** Failed refreshes (about half an hour) after which the expiration date takes effect without the store's confirmation. */
 const maxFailedRefreshes = 5;
 
-/** What must be written for what happened, or undefined when the table already says it all. */
+/** Computes the change that an update causes. Returns undefined if there is nothing to write. */
 export function computePurchaseChange(
   before: StoredPurchase | undefined,
-  happening: PurchaseUpdate,
+  update: PurchaseUpdate,
 ): PurchaseChange | undefined {
-  const known = happening.observation ? merge(before?.state, happening.observation) : before?.state;
-  if (!known) return undefined;
-  const claims = applyClaim(before?.claims ?? happening.replacedPurchase?.claims ?? [], happening);
-  const after = applyUpdate(before, { known, claims }, happening);
+  const state = update.observation ? merge(before?.state, update.observation) : before?.state;
+  if (!state) return undefined;
+  const claims = applyClaim(before?.claims ?? update.replacedPurchase?.claims ?? [], update);
+  const after = applyUpdate(before, { state, claims }, update);
   const gainedUsers = after.entitledUsers.filter((username) => !before?.entitledUsers.includes(username));
   const lostUsers = (before?.entitledUsers ?? []).filter((username) => !after.entitledUsers.includes(username));
-  const lifecycleReasons = findReasons({ before, after }, happening);
+  const lifecycleReasons = findReasons({ before, after }, update);
   const isFirstEntitlement =
-    before?.claims.length === 0 && gainedUsers.length > 0 && isActive(known.purchase, happening.now);
+    before?.claims.length === 0 && gainedUsers.length > 0 && isActive(state.purchase, update.now);
   const ownershipChanges = gainedUsers.length + lostUsers.length;
   const announcedReasons = selectAnnouncedReasons(
-    {
-      before: before?.state,
-      after: known,
-      lifecycleReasons,
-      ownershipChanges,
-      isFirstEntitlement,
-      now: happening.now,
-    },
-    happening.trigger,
+    { before: before?.state, after: state, lifecycleReasons, ownershipChanges, isFirstEntitlement, now: update.now },
+    update.trigger,
   );
   const change: PurchaseChange = {
     before,
     after,
     lifecycleReasons,
     announcedReasons,
-    newClaims: claims.filter((candidate) => !before?.claims.includes(candidate)),
-    evictedClaims: (before?.claims ?? []).filter(({ username }) => !claims.some((kept) => kept.username === username)),
-    changedTransactions: findChangedTransactions(before?.state.transactions ?? [], known.transactions),
+    newClaims: claims.filter((claim) => !before?.claims.includes(claim)),
+    evictedClaims: (before?.claims ?? []).filter(
+      ({ username }) => !claims.some((claim) => claim.username === username),
+    ),
+    changedTransactions: findChangedTransactions(before?.state.transactions ?? [], state.transactions),
     gainedUsers,
     lostUsers,
   };
-  return hasVisibleEffect(change, happening) ? change : undefined;
+  return hasEffect(change, update) ? change : undefined;
 }
 
 function applyUpdate(
   before: StoredPurchase | undefined,
-  { known: state, claims }: { known: PurchaseState; claims: readonly Claim[] },
+  { state, claims }: Pick<StoredPurchase, 'state' | 'claims'>,
   { observation, trigger, strategy, now }: PurchaseUpdate,
 ): StoredPurchase {
   const isUnchanged = before && claims === before.claims && !observation;
   const lastRefreshAt = trigger === 'refresh' && observation ? now : before?.lastRefreshAt;
   const failedRefreshes = observation ? 0 : (before?.failedRefreshes ?? 0) + (trigger === 'refresh' ? 1 : 0);
-  const refreshable = state.refreshToken !== undefined;
-  const expiresByClock = trigger === 'refresh' && (!refreshable || failedRefreshes > maxFailedRefreshes);
-  const checkedAt = observation || expiresByClock ? now : (before?.checkedAt ?? now);
-  // As of what was taken in: an expiry that has passed since is not told yet, and is looked at.
+  const hasRefreshToken = state.refreshToken !== undefined;
+  const expiresByDate = trigger === 'refresh' && (!hasRefreshToken || failedRefreshes > maxFailedRefreshes);
+  const checkedAt = observation || expiresByDate ? now : (before?.checkedAt ?? now);
   const nextRefreshAt = computeNextRefresh(state.purchase, {
+    // The time of the last check, because a later expiration is not announced yet and needs a refresh.
     now: trigger === 'refresh' ? now : checkedAt,
-    failures: failedRefreshes,
-    refreshable,
+    failedRefreshes,
+    hasRefreshToken,
   });
   return {
     state,
     claims,
     entitledUsers: isUnchanged ? before.entitledUsers : resolveEntitledUsers(claims, strategy),
     createdAt: before?.createdAt ?? now,
-    // Who reads by the date of update meets every change, also one by a clock that is behind.
+    // Increases with every change, even if the writer's clock is behind: clients read changes by this date.
     updatedAt: Math.max(now, (before?.updatedAt ?? 0) + 1),
     checkedAt,
     ...(lastRefreshAt !== undefined && { lastRefreshAt }),
@@ -147,9 +140,8 @@ function applyUpdate(
 
 function findReasons(
   { before, after }: Pick<PurchaseChange, 'before' | 'after'>,
-  happening: PurchaseUpdate,
+  { replacedPurchase, storeReason }: PurchaseUpdate,
 ): NotificationReason[] {
-  const { replacedPurchase, storeReason } = happening;
   const from = before && { state: before.state, at: before.checkedAt };
   const reasons = findLifecycleReasons(from, { state: after.state, at: after.checkedAt }, storeReason);
   const isPlanChange =
@@ -163,28 +155,33 @@ function findReasons(
   });
 }
 
-/** As what a revocation shows, the surest first: one message tells of one of them, and another stays what it is. */
+/** The reasons that a revocation can have in a state, most specific first. A notification replaces only one of them. */
 const revocationReasons = ['REVOKED', 'REFUNDED', 'EXPIRED'] as const;
 
-/** The claims with the user's new one; the same array when the claim tells nothing that could move the ownership. */
-function applyClaim(claims: readonly Claim[], happening: PurchaseUpdate): readonly Claim[] {
-  const { strategy } = happening;
-  const claim = happening.claim ?? claimForStoreUser(claims, happening);
+/** Applies the claim of the update. Returns the same array if the claim does not change the entitled users. */
+function applyClaim(claims: readonly Claim[], update: PurchaseUpdate): readonly Claim[] {
+  const { strategy } = update;
+  const claim = update.claim ?? claimForStoreUser(claims, update);
   if (!claim) return claims;
-  const present = claims.find(({ username }) => username === claim.username);
-  if (!present && exceedsClaimLimit(claims, claim.source, strategy)) return claims;
-  const next = renewClaim(present, claim.username, claim.source, claimTime(claims, claim.source, happening));
-  const others = evictOldestClaim(claims.filter((candidate) => candidate !== present));
-  if (!present || present.source !== next.source) return [...others, next];
-  const after = [...others, next];
-  const moves =
-    toCanonicalJson(resolveEntitledUsers(after, strategy)) !== toCanonicalJson(resolveEntitledUsers(claims, strategy));
-  return moves ? after : claims;
+  const { username, source } = claim;
+  const existing = claims.find((candidate) => candidate.username === username);
+  if (!existing && exceedsClaimLimit(claims, source, strategy)) return claims;
+  const renewed = renewClaim(existing, username, source, computeClaimTime(claims, source, update));
+  const newClaims = [...evictOldestClaim(claims.filter((candidate) => candidate !== existing)), renewed];
+  if (!existing || existing.source !== renewed.source) return newClaims;
+  const changesEntitledUsers =
+    toCanonicalJson(resolveEntitledUsers(newClaims, strategy)) !==
+    toCanonicalJson(resolveEntitledUsers(claims, strategy));
+  return changesEntitledUsers ? newClaims : claims;
 }
 
-/** Where the latest claim decides it is later than all others, also by a clock that is behind. */
-const claimTime = (claims: readonly Claim[], how: Claim['source'], { strategy, now }: PurchaseUpdate): EpochMillis =>
-  how === 'manual' || strategy === 'last'
+/** Returns the time of the claim. If the latest claim wins, it is later than all others, even if the clock is behind. */
+const computeClaimTime = (
+  claims: readonly Claim[],
+  source: Claim['source'],
+  { strategy, now }: PurchaseUpdate,
+): EpochMillis =>
+  source === 'manual' || strategy === 'last'
     ? Math.max(now, ...claims.map(({ lastClaimedAt }) => lastClaimedAt + 1))
     : now;
 
@@ -199,8 +196,8 @@ const findChangedTransactions = (
   return after.filter(({ transaction }) => !contents.has(toCanonicalJson(transaction)));
 };
 
-/** A look of the service itself is always written: it moves the date of the next one. */
-function hasVisibleEffect(change: PurchaseChange, { trigger }: PurchaseUpdate): boolean {
+/** Whether there is anything to write. A refresh is always written, because it schedules the next one. */
+function hasEffect(change: PurchaseChange, { trigger }: PurchaseUpdate): boolean {
   const { before, after } = change;
   return (
     !before ||

@@ -3,13 +3,16 @@ import type { EpochMillis } from '../shared/time.ts';
 import { getAccessEnd, isActive, isSubscription, type Purchase } from './purchase.ts';
 import { toPurchaseRecord } from './to-records.ts';
 
-/** Purchases by product id. Of several purchases of one product the active one counts, then the one that lasts longest. */
+/**
+ * Returns the purchases by product id. If a product has several purchases, the active one takes precedence, then the one with
+ * the latest expiration.
+ */
 export function toPurchaseCollection(purchases: readonly Purchase[], now: EpochMillis): Record<string, PurchaseRecord> {
   const sorted = [...purchases].sort((a, b) => comparePurchases(a, b, now)).reverse();
   return Object.fromEntries(sorted.map((purchase) => [purchase.productId, toPurchaseRecord(purchase, now)]));
 }
 
-/** The subscription that counts for the user: an active one before an expired one, then the one that lasts longest. */
+/** Returns the current subscription: an active one takes precedence, then the one with the latest expiration. */
 export function findCurrentSubscription(purchases: readonly Purchase[], now: EpochMillis): Purchase | undefined {
   return purchases.filter(isSubscription).sort((a, b) => comparePurchases(a, b, now))[0];
 }
@@ -22,6 +25,6 @@ function comparePurchases(a: Purchase, b: Purchase, now: EpochMillis): number {
   );
 }
 
-/** What is over and has no date of its end is compared by its purchase alone. */
+/** Returns the end of access. 0 for an inactive purchase without expiration date, so that the purchase date decides. */
 const computeSortEnd = (purchase: Purchase, now: EpochMillis): EpochMillis =>
   isActive(purchase, now) || purchase.expirationDate !== undefined ? getAccessEnd(purchase) : 0;

@@ -5,8 +5,8 @@ import { Platform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
 
 /**
- * What is known of a purchase: the final state of its transactions. All dates are epoch milliseconds, all ids carry
- * their platform (`store_a:…`), money is in micros of `currency`. A field is absent when the store does not say.
+ * A purchase after its latest transaction. Dates are epoch milliseconds, ids have a platform prefix (`store_a:…`), amounts are
+ * micros of `currency`. A field is undefined if the store does not report it.
  */
 export const Purchase = v.object({
   purchaseId: v.string(),
@@ -16,20 +16,20 @@ export const Purchase = v.object({
   platform: Platform,
   productType: v.exactOptional(ProductType),
   offerId: v.exactOptional(v.string()),
-  /** The product of the next renewal, where it is another one. Never shown: a change of it is a change of plan. */
+  /** The product of the next renewal if it differs. Internal: its change is announced as a plan change. */
   renewalProductId: v.exactOptional(v.string()),
   sandbox: v.boolean(),
   purchaseDate: v.exactOptional(v.number()),
   lastRenewalDate: v.exactOptional(v.number()),
-  /** When a subscription expires or renews; in a grace period, the end of it. */
+  /** Expiration or renewal date of a subscription. In a grace period: the end of the grace period. */
   expirationDate: v.exactOptional(v.number()),
-  /** When the store took the purchase away (refund, revocation, replacement), whatever the other dates say. */
+  /** When the store ended the purchase by refund, revocation or replacement. Takes precedence over the other dates. */
   endedAt: v.exactOptional(v.number()),
   renewalIntent: v.exactOptional(RenewalIntent),
   renewalIntentChangeDate: v.exactOptional(v.number()),
   cancelationReason: v.exactOptional(CancelationReason),
   isPending: v.exactOptional(v.boolean()),
-  /** Whether its first payment was given up: there has never been access. Never shown. */
+  /** Whether the first payment has failed for good, so that the purchase never gave access. Internal. */
   isAbandoned: v.exactOptional(v.boolean()),
   isAcknowledged: v.exactOptional(v.boolean()),
   isConsumed: v.exactOptional(v.boolean()),
@@ -41,7 +41,7 @@ export const Purchase = v.object({
   quantity: v.exactOptional(v.number()),
   currency: v.exactOptional(v.string()),
   amountMicros: v.exactOptional(v.number()),
-  /** What the amount of the latest transaction is converted with. */
+  /** USD conversion of the latest transaction. */
   usdRate: v.exactOptional(UsdRate),
   usdRateDate: v.exactOptional(IsoDay),
   isSharedPurchase: v.exactOptional(v.boolean()),
@@ -50,25 +50,25 @@ export const Purchase = v.object({
 });
 export type Purchase = v.InferOutput<typeof Purchase>;
 
-/** Whether the purchase gives nothing any more at `now`: its date has passed or the store took it away. */
+/** Whether the purchase has ended or expired at `now`, or is paused. */
 export const isExpired = (purchase: Purchase, now: EpochMillis): boolean =>
   (purchase.endedAt !== undefined && purchase.endedAt <= now) ||
   (purchase.expirationDate !== undefined && purchase.expirationDate <= now) ||
   purchase.isPaused === true;
 
-/** The last moment that a date can name, for what gives access until it is taken away. */
+/** The maximum date of ECMAScript, for access without end. */
 const noEnd: EpochMillis = 8_640_000_000_000_000;
 
-/** Until when the dates let the purchase give access, whatever else keeps it from that. */
+/** Returns the end of access according to the dates. Ignores pauses, pending payments and consumption. */
 export const getAccessEnd = ({ expirationDate = noEnd, endedAt = noEnd }: Purchase): EpochMillis =>
   Math.min(endedAt, expirationDate);
 
-/** Subscriptions are what `isExpired` is told of; other purchases only when they were taken away. */
+/** Whether the purchase is a subscription. A purchase of unknown type with an expiration date counts as one. */
 export const isSubscription = (purchase: Purchase): boolean =>
   purchase.productType === 'paid subscription' ||
   purchase.productType === 'non renewing subscription' ||
   (purchase.productType === undefined && purchase.expirationDate !== undefined);
 
-/** Whether the purchase gives access at `now`: paid, not pending, not consumed, not expired. */
+/** Whether the purchase gives access at `now`: not expired, not pending and not consumed. */
 export const isActive = (purchase: Purchase, now: EpochMillis): boolean =>
   !isExpired(purchase, now) && purchase.isPending !== true && purchase.isConsumed !== true;

@@ -8,14 +8,16 @@ import type { ValidatorPurchase } from '../api/validation.ts';
 import { toAmountUsd } from '../money/usd-amount.ts';
 import { withoutPlatform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import type { NotificationReason } from './lifecycle-reasons.ts';
+import type { Announcement } from './announcement.ts';
 import { isExpired, isSubscription, type Purchase } from './purchase.ts';
 import type { Transaction } from './transaction.ts';
 
-/** `YYYY-MM-DDTHH:MM:SS.000Z`: receivers compare dates as text and some accept whole seconds only. */
+type LifecycleNotification = Pick<Announcement, 'date' | 'reason'>;
+
+/** Formats a date as `YYYY-MM-DDTHH:MM:SS.000Z`. Clients compare dates as text, and some accept whole seconds only. */
 export const toIsoSeconds = (date: EpochMillis): string => `${new Date(date).toISOString().slice(0, 19)}.000Z`;
 
-/** The fields that both projections copy as they are. */
+/** Fields that the v3 record and the validation response copy unchanged. */
 const commonFields = [
   'renewalIntent',
   'cancelationReason',
@@ -50,7 +52,7 @@ const v3DateFields = [
   'autoResumeDate',
 ] as const satisfies readonly (keyof Purchase)[];
 
-/** The v3 record of a purchase, as it is at `now`. */
+/** Returns the v3 record of a purchase at `now`. */
 export function toPurchaseRecord(purchase: Purchase, now: EpochMillis): PurchaseRecord {
   const expirationDate = getEffectiveExpiration(purchase);
   return {
@@ -64,14 +66,11 @@ export function toPurchaseRecord(purchase: Purchase, now: EpochMillis): Purchase
   };
 }
 
-/** The record of a single fetch: with the entitled users, and with the lifecycle notifications when they are asked for. */
+/** Returns the record of a single purchase, with its entitled users and, if passed, its lifecycle notifications. */
 export function toPurchaseDetails(
   purchase: Purchase,
   entitledUsers: readonly string[],
-  {
-    now,
-    notifications,
-  }: { now: EpochMillis; notifications?: readonly { date: EpochMillis; reason: NotificationReason }[] },
+  { now, notifications }: { now: EpochMillis; notifications?: readonly LifecycleNotification[] },
 ): PurchaseDetails {
   return {
     ...toPurchaseRecord(purchase, now),
@@ -80,21 +79,15 @@ export function toPurchaseDetails(
   };
 }
 
-/** A notification as it is listed with its purchase. */
-export const toNotificationRecord = ({
-  date,
-  reason,
-}: {
-  date: EpochMillis;
-  reason: NotificationReason;
-}): PurchaseNotification => ({
+/** Returns the record of a lifecycle notification. */
+export const toNotificationRecord = ({ date, reason }: LifecycleNotification): PurchaseNotification => ({
   date: toIsoSeconds(date),
   reason,
 });
 
-/** The element of a validation's collection, as it is at `now`. */
+/** Returns the element of the `collection` of a validation response at `now`. */
 export function toValidatorPurchase(purchase: Purchase, now: EpochMillis): ValidatorPurchase {
-  const expired = isExpired(purchase, now);
+  const isExpiredNow = isExpired(purchase, now);
   const expiryDate = getEffectiveExpiration(purchase);
   return {
     ...pick(purchase, commonFields),
@@ -104,12 +97,12 @@ export function toValidatorPurchase(purchase: Purchase, now: EpochMillis): Valid
     purchaseId: withoutPlatform(purchase.purchaseId),
     transactionId: withoutPlatform(purchase.transactionId),
     ...(expiryDate !== undefined && { expiryDate }),
-    isExpired: expired,
-    ...(purchase.isPaused || (purchase.isBillingRetryPeriod && expired) ? { isSuspended: true } : {}),
+    isExpired: isExpiredNow,
+    ...(purchase.isPaused || (purchase.isBillingRetryPeriod && isExpiredNow) ? { isSuspended: true } : {}),
   };
 }
 
-/** Receivers that only compare dates must see a purchase that was taken away as past. */
+/** Returns the end of access: a client that compares dates only must see an ended purchase as expired. */
 const getEffectiveExpiration = ({ expirationDate, endedAt }: Purchase): EpochMillis | undefined =>
   endedAt === undefined ? expirationDate : Math.min(endedAt, expirationDate ?? endedAt);
 

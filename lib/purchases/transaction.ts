@@ -3,8 +3,8 @@ import { IsoDay, UsdRate } from '../money/usd-rate.ts';
 import { Platform } from '../shared/platform.ts';
 
 /**
- * An operation that started or renewed a purchase, and was paid (a free trial is a transaction of amount 0). Dates are
- * epoch milliseconds, ids carry their platform, money is in micros of `currency`.
+ * A payment that started or renewed a purchase; the amount of a free trial is 0. Dates are epoch milliseconds, ids have a
+ * platform prefix, amounts are micros of `currency`.
  */
 export const Transaction = v.object({
   transactionId: v.string(),
@@ -20,14 +20,14 @@ export const Transaction = v.object({
   isIntroPeriod: v.exactOptional(v.boolean()),
   quantity: v.exactOptional(v.number()),
   currency: v.exactOptional(v.string()),
-  /** The total that was paid for the quantity. */
+  /** Total amount for the quantity. */
   amountMicros: v.exactOptional(v.number()),
-  /** What the amount is converted with; set when the transaction is written, by its currency and purchase date. */
+  /** USD conversion by currency and purchase date, set when the transaction is recorded. */
   usdRate: v.exactOptional(UsdRate),
   usdRateDate: v.exactOptional(IsoDay),
-  /** True when the amount is the client's word (`priceMicros` of the request) and not the store's. */
+  /** Whether the amount comes from the client (`priceMicros` of the request) and not from the store. */
   isReportedAmount: v.exactOptional(v.boolean()),
-  /** When the store gave the money back. */
+  /** When the store refunded the payment. */
   refundedAt: v.exactOptional(v.number()),
 });
 export type Transaction = v.InferOutput<typeof Transaction>;

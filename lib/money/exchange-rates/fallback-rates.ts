@@ -1,8 +1,8 @@
 import type { DailyRates } from '../daily-rates.ts';
 
 /**
- * The European Central Bank's reference rates of 31 December 2024. They ship with the code, so that purchases convert roughly
- * where the history has none.
+ * Reference rates of the European Central Bank of 31 December 2024, for purchase dates without stored rates.
+ * @see https://www.ecb.europa.eu/stats/policy_and_exchange_rates/euro_reference_exchange_rates/html/index.en.html
  */
 export const fallbackRates: DailyRates = {
   date: '2024-12-31',

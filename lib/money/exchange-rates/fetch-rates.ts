@@ -1,27 +1,39 @@
 import type { Deps } from '../../deps.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { secondMs } from '../../shared/time.ts';
 import { createRecordedFetch } from '../../stores/recorded-fetch.ts';
 import { type DailyRates, toUtcDay } from '../daily-rates.ts';
 import { parseEcbRates } from './parse-ecb-rates.ts';
 
-const folder = 'https://www.ecb.europa.eu/stats/eurofxref';
-const timeoutMs = 15_000;
+/**
+ * Daily (`D`) reference rates (`SP00.A`) of all currencies against the euro in the ECB Data Portal API.
+ * @see https://data.ecb.europa.eu/help/api/data
+ */
+const seriesUrl = 'https://data-api.ecb.europa.eu/service/data/EXR/D..EUR.SP00.A';
+const timeoutMs = 15 * secondMs;
 
-/** The files of the European Central Bank: the last day, and the last 90 days. */
-const files = { daily: 'eurofxref-daily.xml', history: 'eurofxref-hist-90d.xml' } as const;
-
-/** The days of a file, newest first. Throws `ConnectionFailed` for any answer that is not wholly right. */
+/**
+ * Fetches the reference rates since a day (`YYYY-MM-DD`), newest first. The start day also leaves out discontinued currencies.
+ * Throws `ConnectionFailed` if the bank is unavailable or its response is invalid.
+ */
 export async function fetchRates(
-  file: keyof typeof files,
+  startDay: string,
   { now, emulator }: Pick<Deps, 'now' | 'emulator'>,
 ): Promise<DailyRates[]> {
-  // Belongs to no application's request, so there is no event to keep the call in.
+  // The rates belong to no app, so the request is not recorded in an event.
   const fetchFile = createRecordedFetch({ record: () => {}, now, ...(emulator.url && { storesUrl: emulator.url }) });
-  const { status, text } = await fetchFile(`${folder}/${files[file]}`, { timeoutMs });
-  if (status !== 200)
-    throw new ServiceError('ConnectionFailed', 'The exchange rates could not be fetched.', { cause: `HTTP ${status}` });
+  const query = new URLSearchParams({ startPeriod: startDay, detail: 'dataonly', format: 'csvdata' });
+  const { status, text } = await fetchFile(`${seriesUrl}?${query}`, { timeoutMs });
+  if (status !== 200) {
+    throw new ServiceError('ConnectionFailed', 'The European Central Bank is unavailable. Try again later.', {
+      cause: `HTTP ${status}`,
+    });
+  }
   const days = parseEcbRates(text).sort((a, b) => (a.date > b.date ? -1 : 1));
-  if (days.some(({ date }) => date > toUtcDay(now())))
-    throw new ServiceError('ConnectionFailed', 'The exchange rates could not be read.', { cause: 'a day to come' });
+  if (days.some(({ date }) => date > toUtcDay(now()))) {
+    throw new ServiceError('ConnectionFailed', 'The exchange rates of the European Central Bank are invalid.', {
+      cause: 'a date is in the future',
+    });
+  }
   return days;
 }

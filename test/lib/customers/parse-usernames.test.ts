@@ -3,50 +3,50 @@ import fc from 'fast-check';
 import { parseUsernames } from '../../../lib/customers/parse-usernames.ts';
 
 const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
-/** Names in which nothing looks encoded: there is only one way to read them. */
+/** Usernames that have one reading, because they do not contain an encoded character. */
 const plainName = name.filter((text) => !/%[\da-f]{2}/i.test(text));
 const withoutComma = (text: string): boolean => !text.includes(',');
-const distinct = (one: fc.Arbitrary<string>) => fc.uniqueArray(one, { maxLength: 10 });
-const encoded = (names: readonly string[]): string[] => names.map(encodeURIComponent);
+const distinct = (texts: fc.Arbitrary<string>) => fc.uniqueArray(texts, { maxLength: 10 });
+const encodeAll = (names: readonly string[]): string[] => names.map(encodeURIComponent);
 
-describe('a list of names', () => {
-  it('that were encoded once, by the address alone, gives the names back', () => {
+describe('parseUsernames', () => {
+  it('returns the usernames of a list that was encoded once, with the URL', () => {
     fc.assert(
       fc.property(distinct(plainName.filter(withoutComma)), (names) => {
-        // The last one is the list itself, where it has commas: a single name may look so.
+        // A list with commas is also returned as one username.
         expect(parseUsernames(names.join(',')).slice(0, names.length)).toEqual(names);
       }),
     );
   });
 
-  it('is one name, commas and all, however often that was encoded', () => {
+  it('returns a single username with commas, encoded any number of times', () => {
     fc.assert(
       fc.property(
         fc.tuple(name, name).map(([a, b]) => `${a},${b}`),
         (text) => {
-          for (const [sent] of [[text], encoded([text]), encoded(encoded([text]))])
+          for (const [sent] of [[text], encodeAll([text]), encodeAll(encodeAll([text]))])
             expect(parseUsernames(sent ?? '')).toContain(text);
         },
       ),
     );
   });
 
-  it('that were encoded each, then with the address, finds every name, commas and all', () => {
+  it('returns usernames with commas that were encoded twice', () => {
     fc.assert(
       fc.property(distinct(plainName), (names) => {
-        const found = parseUsernames(encoded(names).join(','));
-        expect(found.filter((text) => names.includes(text))).toEqual(names);
+        const usernames = parseUsernames(encodeAll(names).join(','));
+        expect(usernames.filter((text) => names.includes(text))).toEqual(names);
       }),
     );
   });
 
-  it('finds names that look encoded themselves, however often they were encoded', () => {
-    const encodedLook = fc
+  it('returns usernames with encoded characters, encoded any number of times', () => {
+    const encodedName = fc
       .tuple(name, name, fc.constantFrom('%2F', '%25', '%C3%A9', '%zz', '%'))
       .map(([a, b, c]) => a + c + b);
     fc.assert(
-      fc.property(distinct(encodedLook.filter(withoutComma)), (names) => {
-        for (const sent of [names, encoded(names), encoded(encoded(names))])
+      fc.property(distinct(encodedName.filter(withoutComma)), (names) => {
+        for (const sent of [names, encodeAll(names), encodeAll(encodeAll(names))])
           expect(parseUsernames(sent.join(','))).toEqual(expect.arrayContaining(names));
       }),
     );
@@ -63,21 +63,21 @@ describe('a list of names', () => {
     ['ann,,ann,', ['ann', 'ann,,ann,']],
     [',', [',']],
     ['', []],
-  ])('reads %s as %j', (list, names) => {
+  ])('parses %s as %j', (list, names) => {
     expect(parseUsernames(list)).toEqual(names);
   });
 
-  it('takes a name for what it can be: a long text is the encoded form of a shorter name', () => {
+  it('returns only the decoded username if the encoded text is too long for a username', () => {
     const name = '😀'.repeat(225);
     expect(parseUsernames(encodeURIComponent(name))).toEqual([name]);
   });
 
   it.each([
-    ['a name that no user can have', 'x'.repeat(901)],
-    ['one such name among others', `ann,${encodeURIComponent('😀'.repeat(226))}`],
-    ['half a character', '\ud83d'],
-    ['more names than can be asked for', Array.from({ length: 1_001 }, (_, number) => number).join(',')],
-  ])('is refused with %s', (_what, list) => {
+    ['an invalid username', 'x'.repeat(901)],
+    ['an invalid username in a list', `ann,${encodeURIComponent('😀'.repeat(226))}`],
+    ['half of a surrogate pair', '\ud83d'],
+    ['more than 1,000 usernames', Array.from({ length: 1_001 }, (_, number) => number).join(',')],
+  ])('rejects %s', (_what, list) => {
     expect(() => parseUsernames(list)).toThrow(expect.objectContaining({ code: 'InvalidPayload' }));
   });
 });

@@ -10,29 +10,29 @@ beforeAll(async () => {
   table = await createTestTable();
 });
 
-/** A till that counts its charges; `answers` tells what each of them does. */
-function till(...responses: ('charged' | 'timeout' | 'refused')[]) {
+/** Creates a payment that counts its charges. The results apply to the charges in order. */
+function createPayment(...results: ('charged' | 'timeout' | 'rejected')[]) {
   const state = { charges: 0 };
-  const once = createRunOnce(table, { appName: createUniqueName(), platform: 'processor_b', now: () => startDate });
+  const runOnce = createRunOnce(table, { appName: createUniqueName(), platform: 'processor_b', now: () => startDate });
   const charge = async () => {
-    const result = responses.shift() ?? 'charged';
-    if (result !== 'refused') state.charges++;
+    const result = results.shift() ?? 'charged';
+    if (result !== 'rejected') state.charges++;
     if (result !== 'charged') throw new ServiceError('ConnectionFailed', result);
     return { charge: state.charges };
   };
   const recover = async () => (state.charges > 0 ? { charge: state.charges } : undefined);
-  return { state, pay: () => once('nonce', charge, recover) };
+  return { state, pay: () => runOnce('nonce', charge, recover) };
 }
 
-describe('what runs once', () => {
-  it('gives its first result again and does not run again', async () => {
-    const { state, pay } = till();
+describe('createRunOnce', () => {
+  it('returns the stored result for a repeated key', async () => {
+    const { state, pay } = createPayment();
     expect([await pay(), await pay(), await pay()]).toEqual([{ charge: 1 }, { charge: 1 }, { charge: 1 }]);
     expect(state.charges).toBe(1);
   });
 
-  it('runs once however many ask at the same time', async () => {
-    const { state, pay } = till();
+  it('runs the operation once for concurrent calls', async () => {
+    const { state, pay } = createPayment();
     const results = await Promise.allSettled(Array.from({ length: 8 }, pay));
     expect(state.charges).toBe(1);
     for (const result of results) {
@@ -41,35 +41,35 @@ describe('what runs once', () => {
     expect(await pay()).toEqual({ charge: 1 });
   });
 
-  it('finds out what became of a run that ended without an answer', async () => {
-    const { state, pay } = till('timeout');
+  it('recovers the result of a run that timed out', async () => {
+    const { state, pay } = createPayment('timeout');
     await expect(pay()).rejects.toMatchObject({ code: 'ConnectionFailed' });
     expect(await pay()).toEqual({ charge: 1 });
     expect(state.charges).toBe(1);
   });
 
-  it('runs again when nothing had happened', async () => {
-    const { state, pay } = till('refused');
+  it('runs the operation again if a failed run had no effect', async () => {
+    const { state, pay } = createPayment('rejected');
     await expect(pay()).rejects.toMatchObject({ code: 'ConnectionFailed' });
     expect(await pay()).toEqual({ charge: 1 });
     expect(state.charges).toBe(1);
   });
 
-  it('waits for a run that was killed to be surely over, then recovers', async () => {
+  it('throws Conflict until an interrupted run has exceeded its maximum duration, then recovers', async () => {
     const appName = createUniqueName();
     let now = startDate;
-    const once = createRunOnce(table, { appName, platform: 'processor_b', now: () => now });
-    await new Promise<void>((running) => {
-      const killed = async () => {
-        running();
+    const runOnce = createRunOnce(table, { appName, platform: 'processor_b', now: () => now });
+    await new Promise<void>((resolve) => {
+      const interrupted = async () => {
+        resolve();
         return await new Promise<never>(() => {});
       };
-      void once('nonce', killed, async () => undefined);
+      void runOnce('nonce', interrupted, async () => undefined);
     });
     const charge = async () => ({ charge: 2 });
-    const ask = () => once('nonce', charge, async () => ({ charge: 1 }));
-    await expect(ask()).rejects.toMatchObject({ code: 'Conflict' });
+    const pay = () => runOnce('nonce', charge, async () => ({ charge: 1 }));
+    await expect(pay()).rejects.toMatchObject({ code: 'Conflict' });
     now += 61_000;
-    expect(await ask()).toEqual({ charge: 1 });
+    expect(await pay()).toEqual({ charge: 1 });
   });
 });

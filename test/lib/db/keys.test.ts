@@ -1,41 +1,60 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { timestampRange, toSortableTimestamp } from '../../../lib/db/keys.ts';
+import { parseItemKey, timestampRange, toSortableTimestamp } from '../../../lib/db/keys.ts';
 
-/** From the year -271821 to 275760, with many near the ends of what 13 digits can say. */
-const anyMoment = fc.oneof(
+/** Dates from the year -271821 to 275760, many of them near the bounds of 13 digits. */
+const anyDate = fc.oneof(
   fc.integer({ min: -8_640_000_000_000_000, max: 8_640_000_000_000_000 }),
   fc.integer({ min: -3, max: 3 }),
   fc.integer({ min: 9_999_999_999_990, max: 10_000_000_000_009 }),
 );
 
-describe('a moment in a key', () => {
-  it('has 13 digits, and never sorts before that of an earlier one', () => {
+describe('toSortableTimestamp', () => {
+  it('returns 13 digits that sort by time', () => {
     fc.assert(
-      fc.property(anyMoment, anyMoment, (one, other) => {
-        for (const moment of [one, other]) expect(toSortableTimestamp(moment)).toMatch(/^\d{13}$/);
-        const [earlier, later] = one < other ? [one, other] : [other, one];
+      fc.property(anyDate, anyDate, (a, b) => {
+        for (const date of [a, b]) expect(toSortableTimestamp(date)).toMatch(/^\d{13}$/);
+        const [earlier, later] = a < b ? [a, b] : [b, a];
         expect(toSortableTimestamp(earlier) <= toSortableTimestamp(later)).toBe(true);
       }),
     );
   });
 
-  it('that can be written in 13 digits is that number', () => {
+  it('returns the number itself if it has at most 13 digits', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 9_999_999_999_999 }), (moment) => {
-        expect(Number(toSortableTimestamp(moment))).toBe(moment);
+      fc.property(fc.integer({ min: 0, max: 9_999_999_999_999 }), (date) => {
+        expect(Number(toSortableTimestamp(date))).toBe(date);
       }),
     );
   });
 });
 
-it('the keys between two moments, or from one of them on, are a range that a query can be asked for', () => {
-  const maybe = fc.option(anyMoment, { nil: undefined });
-  fc.assert(
-    fc.property(maybe, maybe, (startdate, enddate) => {
-      fc.pre(startdate === undefined || enddate === undefined || startdate < enddate);
-      const [from, until] = timestampRange({ startdate, enddate });
-      expect(from <= until).toBe(true);
-    }),
-  );
+describe('timestampRange', () => {
+  it('returns bounds in the order that a query requires', () => {
+    const optionalDate = fc.option(anyDate, { nil: undefined });
+    fc.assert(
+      fc.property(optionalDate, optionalDate, (startdate, enddate) => {
+        fc.pre(startdate === undefined || enddate === undefined || startdate < enddate);
+        const [from, until] = timestampRange({ startdate, enddate });
+        expect(from <= until).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('parseItemKey', () => {
+  it.each([
+    ['purchase', 'a#P#store_a:1', 'P'],
+    ['claim', 'a#P#store_a:1', 'C#ann'],
+    ['notification', 'a#P#store_a:1', 'N#1700000000000#id'],
+    ['transaction', 'a#P#store_a:1', 'T#store_a:2'],
+    ['customer', 'a#C#ann', 'C'],
+    ['other', 'a#C#ann', 'P#store_a:1'],
+    ['event', 'a#E#id', 'E'],
+    ['other', 'a#E#id', 'R'],
+    ['streamMarker', 'a#F#id', 'F'],
+    ['other', 'a#U#P', 'U'],
+  ])('returns the kind %s for %s and %s', (kind, pk, sk) => {
+    expect(parseItemKey({ pk, sk })).toEqual({ appName: 'a', kind });
+  });
 });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 const id = 'store_a:1';
-const linked = (username: string, now: number): RecordPurchaseInput => ({
+const buildLinkInput = (username: string, now: number): RecordPurchaseInput => ({
   trigger: 'link',
   claim: { username, source: 'manual' },
   strategy: 'all',
@@ -32,18 +32,18 @@ const linked = (username: string, now: number): RecordPurchaseInput => ({
 
 const withoutAmount = ({ currency, amountMicros, ...transaction }: Transaction): Transaction => transaction;
 const withTransactions = (
-  look: UnrefreshableObservation,
+  observation: UnrefreshableObservation,
   transactions: readonly Transaction[],
-): UnrefreshableObservation => ({ ...look, transactions });
+): UnrefreshableObservation => ({ ...observation, transactions });
 
-describe('an older look that comes later', () => {
+describe('recordPurchase with an older observation', () => {
   it.each([
     ['no amount', {}],
     ["the client's amount", { currency: 'USD', amountMicros: 5, isReportedAmount: true }],
-  ])("brings the store's amount to a payment of which %s is known", async (_what, known) => {
+  ])('adds the amount of the store to a transaction with %s', async (_what, amount) => {
     const appName = createUniqueName();
     const later = createObservation({}, { asOf: startDate + 60_000 });
-    const first = later.transactions.map((one) => ({ ...withoutAmount(one), ...known }));
+    const first = later.transactions.map((transaction) => ({ ...withoutAmount(transaction), ...amount }));
     await purchases.recordPurchase(appName, id, buildValidationInput('ann', withTransactions(later, first)));
     await purchases.recordPurchase(appName, id, {
       ...{ trigger: 'notification', observation: createObservation(), strategy: 'all', now: startDate + 61_000 },
@@ -53,21 +53,24 @@ describe('an older look that comes later', () => {
   });
 });
 
-describe('a purchase whose user the store names in two forms', () => {
+describe('recordPurchase with two aliases of one user', () => {
   const hex = createHash('md5').update('ann').digest('hex');
   const uuid = hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-3$3-8$4-$5');
 
-  it.each([[[hex, hex]], [[hex, uuid]]])('at once can be written and claimed: %j', async (userAliases) => {
-    const appName = createUniqueName();
-    await purchases.recordPurchase(appName, id, {
-      ...buildValidationInput(undefined, createObservation({}, { userAliases })),
-      trigger: 'notification',
-    });
-    await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
-    expect((await purchases.find(appName, id))?.entitledUsers).toEqual(['ann']);
-  });
+  it.each([[[hex, hex]], [[hex, uuid]]])(
+    'claims a purchase with both aliases in one observation: %j',
+    async (userAliases) => {
+      const appName = createUniqueName();
+      await purchases.recordPurchase(appName, id, {
+        ...buildValidationInput(undefined, createObservation({}, { userAliases })),
+        trigger: 'notification',
+      });
+      await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
+      expect((await purchases.find(appName, id))?.entitledUsers).toEqual(['ann']);
+    },
+  );
 
-  it('one after the other can be claimed', async () => {
+  it('claims a purchase with the aliases in two observations', async () => {
     const appName = createUniqueName();
     for (const token of [hex, uuid]) {
       await purchases.recordPurchase(
@@ -81,38 +84,38 @@ describe('a purchase whose user the store names in two forms', () => {
   });
 });
 
-describe('an expiry that nobody was told of', () => {
+describe('recordPurchase before an expiration is announced', () => {
   it.each([
     ['can be refreshed', { refreshToken: { token: 'x' } }],
     ['cannot be refreshed', {}],
-  ])('stays due when a subscription that %s is linked after its date', async (_what, more) => {
+  ])('keeps the due date if a subscription that %s is linked after its expiration', async (_what, fields) => {
     const appName = createUniqueName();
     await purchases.recordPurchase(
       appName,
       id,
-      buildValidationInput('ann', { ...createObservation({ renewalIntent: 'Lapse' }), ...more }),
+      buildValidationInput('ann', { ...createObservation({ renewalIntent: 'Lapse' }), ...fields }),
     );
-    const result = await purchases.recordPurchase(appName, id, linked('bob', startDate + 31 * dayMs + 3_000));
+    const result = await purchases.recordPurchase(appName, id, buildLinkInput('bob', startDate + 31 * dayMs + 3_000));
     expect(result?.change?.lifecycleReasons).toEqual([]);
     expect((await table.get(purchaseKey(appName, id)))?.dueSk).toBeDefined();
   });
 });
 
-describe('a claim', () => {
-  it('that is written while the purchase is read is not lost', async () => {
+describe('recordPurchase with concurrent claims', () => {
+  it('keeps a claim that is written while the purchase is loaded', async () => {
     const appName = createUniqueName();
     await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
     let isFirst = true;
     const slow = createTestPurchases({
       ...table,
       query: async (range) => {
-        const early = await table.query(range);
-        if (!isFirst || !range.partition.includes('#P#')) return early;
+        const itemsBefore = await table.query(range);
+        if (!isFirst || !range.partition.includes('#P#')) return itemsBefore;
         isFirst = false;
         await purchases.recordPurchase(appName, id, buildValidationInput('bob'));
-        const late = await table.query(range);
+        const itemsAfter = await table.query(range);
         const isClaim = ({ sk }: Item) => String(sk) < 'P';
-        return [...early.filter(isClaim), ...late.filter((item) => !isClaim(item))];
+        return [...itemsBefore.filter(isClaim), ...itemsAfter.filter((item) => !isClaim(item))];
       },
     });
     await slow.recordPurchase(appName, id, buildValidationInput('cy'));
@@ -120,17 +123,17 @@ describe('a claim', () => {
     expect(await purchases.listByUser(appName, 'bob')).toHaveLength(1);
   });
 
-  it('by hand counts when it comes last, also from a machine whose clock is behind', async () => {
+  it('entitles the user of the last link, even if the clock of its writer is behind', async () => {
     const appName = createUniqueName();
     await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
-    await purchases.recordPurchase(appName, id, linked('bob', startDate + dayMs));
-    await purchases.recordPurchase(appName, id, linked('cy', startDate + dayMs - 5));
+    await purchases.recordPurchase(appName, id, buildLinkInput('bob', startDate + dayMs));
+    await purchases.recordPurchase(appName, id, buildLinkInput('cy', startDate + dayMs - 5));
     expect((await purchases.find(appName, id))?.entitledUsers).toEqual(['cy']);
   });
 });
 
-describe('a refund in a change of many writes', () => {
-  it('is told also when another writer comes between the writes', async () => {
+describe('recordPurchase with a refund in a split change', () => {
+  it('records the refund if another writer interferes between the writes', async () => {
     const appName = createUniqueName();
     const base = createObservation();
     const latest = createTransaction(base.purchase);
@@ -157,7 +160,9 @@ describe('a refund in a change of many writes', () => {
         await table.transact(batch);
       },
     });
-    const refunded = older.map((one, index) => (index === 0 ? { ...one, refundedAt: startDate + dayMs } : one));
+    const refunded = older.map((transaction, index) =>
+      index === 0 ? { ...transaction, refundedAt: startDate + dayMs } : transaction,
+    );
     const observation = withTransactions({ ...base, asOf: startDate + dayMs }, [...refunded, latest]);
     await raced.recordPurchase(appName, id, {
       trigger: 'notification',
@@ -166,7 +171,7 @@ describe('a refund in a change of many writes', () => {
       now: startDate + dayMs,
     });
     expect(writes).toBeGreaterThan(2);
-    const told = (await purchases.listNotifications(appName, id)).map(({ reason }) => reason);
-    expect(told).toEqual(['PURCHASED', 'REFUNDED']);
+    const reasons = (await purchases.listNotifications(appName, id)).map(({ reason }) => reason);
+    expect(reasons).toEqual(['PURCHASED', 'REFUNDED']);
   });
 });

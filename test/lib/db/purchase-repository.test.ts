@@ -15,13 +15,13 @@ beforeAll(async () => {
 });
 
 const id = 'store_a:1';
-const linked = (username: string): RecordPurchaseInput => ({
+const buildLinkInput = (username: string): RecordPurchaseInput => ({
   trigger: 'link',
   claim: { username, source: 'manual' },
   strategy: 'all',
   now: startDate + dayMs,
 });
-const renewal = (number: number) => {
+const createRenewal = (number: number) => {
   const at = startDate + number * 31 * dayMs;
   const { purchase } = createObservation({
     transactionId: `store_a:${number}`,
@@ -31,8 +31,8 @@ const renewal = (number: number) => {
   return { asOf: at, purchase, transactions: [createTransaction(purchase)], userAliases: [] };
 };
 
-/** Claims as they are kept; the next change makes owners of them. */
-async function claimFor(appName: string, usernames: readonly string[]): Promise<void> {
+/** Writes claims. The next change entitles their users. */
+async function saveClaims(appName: string, usernames: readonly string[]): Promise<void> {
   const claims = usernames.map((username, index) => {
     const at = startDate + 1 + index;
     return {
@@ -46,8 +46,8 @@ async function claimFor(appName: string, usernames: readonly string[]): Promise<
   await table.batchPut(claims);
 }
 
-describe('purchases in the table', () => {
-  it('can be read back at once by id and by owner', async () => {
+describe('recordPurchase', () => {
+  it('saves a purchase that can be read by id and by user immediately', async () => {
     const appName = createUniqueName();
     await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
     expect(await purchases.find(appName, id)).toMatchObject({
@@ -58,27 +58,27 @@ describe('purchases in the table', () => {
     expect(await purchases.listNotifications(appName, id)).toMatchObject([{ reason: 'PURCHASED' }]);
   });
 
-  it('move their date of update on with each change, also when the clock of its writer is behind', async () => {
+  it('increases the update date with every change, even if the clock of a writer is behind', async () => {
     const appName = createUniqueName();
-    const recorded = await Promise.all(
-      [renewal(1), renewal(2), renewal(3)].map((look) =>
-        purchases.recordPurchase(appName, id, buildValidationInput('ann', look)),
+    const results = await Promise.all(
+      [createRenewal(1), createRenewal(2), createRenewal(3)].map((observation) =>
+        purchases.recordPurchase(appName, id, buildValidationInput('ann', observation)),
       ),
     );
-    const dates = recorded.map((one) => one?.change?.after.updatedAt ?? 0);
+    const dates = results.map((result) => result?.change?.after.updatedAt ?? 0);
     expect(new Set(dates).size).toBe(3);
-    const late = { ...buildValidationInput('ann', renewal(4)), now: startDate - dayMs };
+    const late = { ...buildValidationInput('ann', createRenewal(4)), now: startDate - dayMs };
     expect((await purchases.recordPurchase(appName, id, late))?.change?.after.updatedAt).toBeGreaterThan(
       Math.max(...dates),
     );
   });
 
-  it('lose nothing when many writers race on one purchase', async () => {
+  it('loses no update of concurrent writers', async () => {
     const appName = createUniqueName();
     const users = ['ann', 'bob', 'cy', 'dee'];
     const races = users.flatMap((username, index) => [
       purchases.recordPurchase(appName, id, buildValidationInput(username)),
-      purchases.recordPurchase(appName, id, buildValidationInput(undefined, renewal(index + 1))),
+      purchases.recordPurchase(appName, id, buildValidationInput(undefined, createRenewal(index + 1))),
     ]);
     await Promise.all(races);
     const stored = await purchases.find(appName, id);
@@ -89,26 +89,26 @@ describe('purchases in the table', () => {
     for (const username of users) expect(await purchases.listByUser(appName, username)).toHaveLength(1);
   });
 
-  it('write nothing when the same receipt is seen again', async () => {
+  it('writes nothing if the same receipt is validated again', async () => {
     const appName = createUniqueName();
     await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
     const before = table.consumed.write;
-    const again = await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
-    expect(again?.change).toBeUndefined();
+    const repeated = await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
+    expect(repeated?.change).toBeUndefined();
     expect(table.consumed.write).toBe(before);
   });
 
-  it('move with a manual link to its user alone, and a later validation changes that not', async () => {
+  it('entitles only the user of a manual link, even after a later validation', async () => {
     const appName = createUniqueName();
     await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
-    const moved = await purchases.recordPurchase(appName, id, linked('bob'));
-    expect(moved?.change).toMatchObject({ gainedUsers: ['bob'], lostUsers: ['ann'] });
-    await purchases.recordPurchase(appName, id, buildValidationInput('ann', renewal(2)));
+    const link = await purchases.recordPurchase(appName, id, buildLinkInput('bob'));
+    expect(link?.change).toMatchObject({ gainedUsers: ['bob'], lostUsers: ['ann'] });
+    await purchases.recordPurchase(appName, id, buildValidationInput('ann', createRenewal(2)));
     expect(await purchases.listByUser(appName, 'ann')).toEqual([]);
     expect(await purchases.listByUser(appName, 'bob')).toHaveLength(1);
   });
 
-  it('bring the users of the purchase that they replace along', async () => {
+  it('copies the claims of a replaced purchase', async () => {
     const appName = createUniqueName();
     await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
     const { purchase } = createObservation({ purchaseId: 'store_a:2', transactionId: 'store_a:2' });
@@ -118,7 +118,7 @@ describe('purchases in the table', () => {
     expect(await purchases.listByUser(appName, 'ann')).toHaveLength(2);
   });
 
-  it('hold no refresh token in clear', async () => {
+  it('stores the refresh token encrypted', async () => {
     const appName = createUniqueName();
     await purchases.recordPurchase(
       appName,
@@ -130,17 +130,17 @@ describe('purchases in the table', () => {
     expect(JSON.stringify(items)).not.toContain('secret-token');
   });
 
-  it('are not made by a link to a purchase that nobody knows', async () => {
+  it('creates no purchase for a link to an unknown id', async () => {
     const appName = createUniqueName();
-    expect(await purchases.recordPurchase(appName, id, linked('bob'))).toBeUndefined();
+    expect(await purchases.recordPurchase(appName, id, buildLinkInput('bob'))).toBeUndefined();
     expect(await purchases.find(appName, id)).toBeUndefined();
   });
 
-  it('take a history longer than one transaction of the table', async () => {
+  it('saves a history that exceeds one DynamoDB transaction', async () => {
     const appName = createUniqueName();
-    const renewals = Array.from({ length: 187 }, (_, index) => renewal(index + 1));
+    const renewals = Array.from({ length: 187 }, (_, index) => createRenewal(index + 1));
     const last = renewals.at(-1);
-    if (!last) throw new Error('there are renewals');
+    if (!last) throw new Error('no renewals');
     await purchases.recordPurchase(
       appName,
       id,
@@ -150,11 +150,11 @@ describe('purchases in the table', () => {
     expect((await purchases.find(appName, id))?.purchase.transactionId).toBe('store_a:187');
   });
 
-  it('take as many users as their item can hold, and the purchase that replaces them takes these along', async () => {
+  it('limits the entitled users to 500 and copies them to a replacing purchase', async () => {
     const appName = createUniqueName();
     const users = Array.from({ length: 501 }, (_, index) => `${'user-of-the-family-'.repeat(4)}${index}`);
     for (const user of users.slice(0, 3)) await purchases.recordPurchase(appName, id, buildValidationInput(user));
-    await claimFor(appName, users.slice(3, 500));
+    await saveClaims(appName, users.slice(3, 500));
     await purchases.recordPurchase(appName, id, buildValidationInput(users[3]));
     await purchases.recordPurchase(appName, id, buildValidationInput(users[500]));
     expect((await purchases.find(appName, id))?.entitledUsers).toHaveLength(500);
@@ -173,52 +173,49 @@ describe('purchases in the table', () => {
         'store_a:2',
       );
     }
-    await purchases.recordPurchase(appName, 'store_a:2', linked('ann'));
+    await purchases.recordPurchase(appName, 'store_a:2', buildLinkInput('ann'));
     expect((await purchases.find(appName, 'store_a:2'))?.entitledUsers).toEqual(['ann']);
     expect((await purchases.listByUser(appName, users[499] ?? '')).map(({ purchaseId }) => purchaseId)).not.toContain(
       'store_a:2',
     );
   });
 
-  it.each([1, 2, 3, 4, 5, 6])(
-    'that change hands in many writes are whole again after a crash before write %i',
-    async (crash) => {
-      const appName = createUniqueName();
-      const users = Array.from({ length: 120 }, (_, index) => `user-${index}`);
-      await purchases.recordPurchase(appName, id, buildValidationInput(users[0]));
-      await claimFor(appName, users.slice(1));
-      await purchases.recordPurchase(appName, id, buildValidationInput(users[1]));
-      let writes = 0;
-      const crashing = createTestPurchases({
-        ...table,
-        transact: async (batch) => {
-          writes += 1;
-          if (writes === crash) throw new Error('crashed');
-          await table.transact(batch);
-        },
-      });
-      const next = {
-        ...createObservation({ purchaseId: 'store_a:2', transactionId: 'store_a:2' }),
-        replacedPurchaseId: id,
-      };
-      const replacing: RecordPurchaseInput = { ...buildValidationInput(undefined, next), trigger: 'refresh' };
-      await crashing.recordPurchase(appName, 'store_a:2', replacing).catch(() => undefined);
-      await purchases.recordPurchase(appName, 'store_a:2', replacing);
-      for (const user of users) {
-        const owned = (await purchases.listByUser(appName, user)).map(({ purchaseId }) => purchaseId);
-        expect(owned).toContain('store_a:2');
-      }
-      writes = 0;
-      await crashing.recordPurchase(appName, 'store_a:2', linked('ann')).catch(() => undefined);
-      await purchases.recordPurchase(appName, 'store_a:2', linked('ann'));
-      for (const user of users) {
-        expect((await purchases.listByUser(appName, user)).map(({ purchaseId }) => purchaseId)).toEqual([id]);
-      }
-      expect(await purchases.listByUser(appName, 'ann')).toHaveLength(1);
-    },
-  );
+  it.each([1, 2, 3, 4, 5, 6])('completes a split change after a crash before write %i', async (crash) => {
+    const appName = createUniqueName();
+    const users = Array.from({ length: 120 }, (_, index) => `user-${index}`);
+    await purchases.recordPurchase(appName, id, buildValidationInput(users[0]));
+    await saveClaims(appName, users.slice(1));
+    await purchases.recordPurchase(appName, id, buildValidationInput(users[1]));
+    let writes = 0;
+    const crashing = createTestPurchases({
+      ...table,
+      transact: async (batch) => {
+        writes += 1;
+        if (writes === crash) throw new Error('crashed');
+        await table.transact(batch);
+      },
+    });
+    const next = {
+      ...createObservation({ purchaseId: 'store_a:2', transactionId: 'store_a:2' }),
+      replacedPurchaseId: id,
+    };
+    const replacing: RecordPurchaseInput = { ...buildValidationInput(undefined, next), trigger: 'refresh' };
+    await crashing.recordPurchase(appName, 'store_a:2', replacing).catch(() => undefined);
+    await purchases.recordPurchase(appName, 'store_a:2', replacing);
+    for (const user of users) {
+      const owned = (await purchases.listByUser(appName, user)).map(({ purchaseId }) => purchaseId);
+      expect(owned).toContain('store_a:2');
+    }
+    writes = 0;
+    await crashing.recordPurchase(appName, 'store_a:2', buildLinkInput('ann')).catch(() => undefined);
+    await purchases.recordPurchase(appName, 'store_a:2', buildLinkInput('ann'));
+    for (const user of users) {
+      expect((await purchases.listByUser(appName, user)).map(({ purchaseId }) => purchaseId)).toEqual([id]);
+    }
+    expect(await purchases.listByUser(appName, 'ann')).toHaveLength(1);
+  });
 
-  it('are invisible to another application with the same ids', async () => {
+  it('hides the purchase from a second app with the same ids', async () => {
     const [appName, other] = [createUniqueName(), createUniqueName()];
     await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
     expect(await purchases.find(other, id)).toBeUndefined();

@@ -21,19 +21,19 @@ beforeAll(async () => {
 
 const id = 'store_a:1';
 
-/** A container whose master secret is this text. */
-const container = (secret: string, seen = table) => {
+/** Creates the repositories of a container with the master secret. */
+const createContainer = (secret: string, usedTable = table) => {
   const cipher = createCipher(async () => secret, Date.now);
-  const purchases = createPurchaseRepository(seen, cipher);
+  const purchases = createPurchaseRepository(usedTable, cipher);
   return {
-    apps: createAppRepository(seen, cipher),
+    apps: createAppRepository(usedTable, cipher),
     purchases,
     recordPurchase: createRecordPurchase(purchases, deps().exchangeRates),
   };
 };
-type Container = ReturnType<typeof container>;
+type Container = ReturnType<typeof createContainer>;
 
-const bought = async ({ recordPurchase }: Container, appName: string, token: string, now = startDate) =>
+const recordToken = async ({ recordPurchase }: Container, appName: string, token: string, now = startDate) =>
   await recordPurchase(appName, id, {
     trigger: 'validation',
     observation: { ...createObservation({}, { asOf: now }), refreshToken: { token } },
@@ -42,24 +42,28 @@ const bought = async ({ recordPurchase }: Container, appName: string, token: str
     now,
   });
 
-/** An application with one of each secret. */
-async function givenSecrets(held: Container) {
-  const keys = await createApp(held.apps, createUniqueName(), startDate);
-  await held.apps.setWebhook(keys.appName, { urls: [], sandboxUrls: [], includesPassword: true }, 'whsec_c2VjcmV0');
-  await held.apps.setStoreSettings(keys.appName, 'store_a', { sharedSecret: 'shared' });
-  await bought(held, keys.appName, 'T');
+/** Creates an app with one secret of each kind. */
+async function createSecrets(container: Container) {
+  const keys = await createApp(container.apps, createUniqueName(), startDate);
+  await container.apps.setWebhook(
+    keys.appName,
+    { urls: [], sandboxUrls: [], includesPassword: true },
+    'whsec_c2VjcmV0',
+  );
+  await container.apps.setStoreSettings(keys.appName, 'store_a', { sharedSecret: 'shared' });
+  await recordToken(container, keys.appName, 'T');
   return keys;
 }
 
-const itemOf = async (appName: string): Promise<Item> => (await table.get(purchaseKey(appName, id))) ?? {};
+const getPurchaseItem = async (appName: string): Promise<Item> => (await table.get(purchaseKey(appName, id))) ?? {};
 
-describe('sealing again after a rotation', () => {
-  it('puts every secret of an application under the first key, so that the others can go', async () => {
-    const { appName, secretKey } = await givenSecrets(container('one'));
-    const rotated = container('two one');
+describe('reencryptSecrets and reencryptRefreshTokens', () => {
+  it('encrypt every secret under the current key, so that the old keys can be removed', async () => {
+    const { appName, secretKey } = await createSecrets(createContainer('one'));
+    const rotated = createContainer('two one');
     expect(await rotated.apps.reencryptSecrets(appName)).toBe(3);
     expect(await rotated.purchases.reencryptRefreshTokens(appName)).toBe(1);
-    const { apps, purchases } = container('two');
+    const { apps, purchases } = createContainer('two');
     expect(await apps.findWebhookSender(appName)).toMatchObject({ secretKey, signingSecret: 'whsec_c2VjcmV0' });
     expect(await apps.findStoreSettings(appName, 'store_a')).toEqual({ sharedSecret: 'shared' });
     expect(await purchases.findRefreshState(appName, id)).toMatchObject({ refreshToken: { token: 'T' } });
@@ -69,11 +73,11 @@ describe('sealing again after a rotation', () => {
     ]).toEqual([0, 0]);
   });
 
-  it('is no change of the purchase to any worker of the stream', async () => {
-    const { appName } = await givenSecrets(container('one'));
-    const before = await itemOf(appName);
-    await container('two one').purchases.reencryptRefreshTokens(appName);
-    const after = await itemOf(appName);
+  it('change nothing that a stream worker processes', async () => {
+    const { appName } = await createSecrets(createContainer('one'));
+    const before = await getPurchaseItem(appName);
+    await createContainer('two one').purchases.reencryptRefreshTokens(appName);
+    const after = await getPurchaseItem(appName);
     expect({ ...after, refreshToken: before.refreshToken }).toEqual(before);
     expect(after.refreshToken).not.toBe(before.refreshToken);
     const record = buildStreamRecord({ before, after }, 1);
@@ -84,22 +88,22 @@ describe('sealing again after a rotation', () => {
     ]);
   });
 
-  it('leaves what another writer has put there meanwhile, and finds it the next time', async () => {
-    const { appName } = await givenSecrets(container('one'));
-    const late = {
+  it('keep a value that a concurrent writer saves, and encrypt it in the next run', async () => {
+    const { appName } = await createSecrets(createContainer('one'));
+    const racedTable = {
       ...table,
       async update(update: Parameters<Table['update']>[0]) {
-        await bought(container('one'), appName, 'newer', startDate + dayMs);
+        await recordToken(createContainer('one'), appName, 'newer', startDate + dayMs);
         await table.update(update);
       },
     };
-    const rotated = container('two one', late).purchases;
+    const rotated = createContainer('two one', racedTable).purchases;
     expect(await rotated.reencryptRefreshTokens(appName)).toBe(1);
-    expect(await container('one').purchases.findRefreshState(appName, id)).toMatchObject({
+    expect(await createContainer('one').purchases.findRefreshState(appName, id)).toMatchObject({
       refreshToken: { token: 'newer' },
     });
-    expect(await container('two one').purchases.reencryptRefreshTokens(appName)).toBe(1);
-    expect(await container('two').purchases.findRefreshState(appName, id)).toMatchObject({
+    expect(await createContainer('two one').purchases.reencryptRefreshTokens(appName)).toBe(1);
+    expect(await createContainer('two').purchases.findRefreshState(appName, id)).toMatchObject({
       refreshToken: { token: 'newer' },
     });
   });

@@ -8,13 +8,13 @@ const decimal = fc
   .map(([digits, decimals]) => (digits / 10 ** decimals).toFixed(decimals));
 const rate = fc.tuple(decimal, decimal).map(([dollars, units]) => `${dollars}/${units}`);
 
-describe('amountUSD', () => {
-  it('gives US dollars exactly', () => {
+describe('toAmountUsd', () => {
+  it('returns US dollars exactly', () => {
     expect(toAmountUsd({ amountMicros: 4_990_000, currency: 'USD' })).toBe(4.99);
     expect(toAmountUsd({ amountMicros: 1, currency: 'USD' })).toBe(0.000001);
   });
 
-  it('converts by what a euro buys of both currencies', () => {
+  it('converts with the rates of both currencies per euro', () => {
     expect(toAmountUsd({ amountMicros: 600_000_000, currency: 'JPY', usdRate: '1.0389/163.06' })).toBe(3.82);
     expect(toAmountUsd({ amountMicros: 9_990_000, currency: 'EUR', usdRate: '1.0389/1' })).toBe(10.38);
   });
@@ -26,33 +26,33 @@ describe('amountUSD', () => {
     [25_001, 0.03],
     [-5_000, -0],
     [-15_000, -0.02],
-  ])('rounds half a cent of %d micros to the even neighbour', (amountMicros, expected) => {
+  ])('rounds %d micros half to even', (amountMicros, expected) => {
     expect(toAmountUsd({ amountMicros, currency: 'EUR', usdRate: '1.5/1.5' })).toBeCloseTo(expected, 10);
   });
 
-  it('is null without amount, currency or rate', () => {
+  it('returns null without amount, currency or rate', () => {
     expect(toAmountUsd({ currency: 'USD' })).toBeNull();
     expect(toAmountUsd({ amountMicros: 1_000_000 })).toBeNull();
     expect(toAmountUsd({ amountMicros: 1_000_000, currency: 'COP' })).toBeNull();
   });
 
-  it('is within half a cent of the exact quotient', () => {
+  it('returns an amount within half a cent of the exact quotient', () => {
     fc.assert(
       fc.property(micros, rate, (amountMicros, usdRate) => {
         const [dollars = 0n, units = 1n] = usdRate.split('/').map((text) => BigInt(Math.round(Number(text) * 100_000)));
         const cents = BigInt(Math.round((toAmountUsd({ amountMicros, currency: 'XXX', usdRate }) ?? Number.NaN) * 100));
         fc.pre(cents < 2n ** 50n && cents > -(2n ** 50n));
-        const off = BigInt(amountMicros) * dollars - cents * units * 10_000n;
-        expect(2n * (off < 0n ? -off : off) <= units * 10_000n).toBe(true);
+        const deviation = BigInt(amountMicros) * dollars - cents * units * 10_000n;
+        expect(2n * (deviation < 0n ? -deviation : deviation) <= units * 10_000n).toBe(true);
       }),
     );
   });
 
-  it('never falls when the amount grows', () => {
+  it('never returns less for a greater amount', () => {
     fc.assert(
-      fc.property(micros, micros, rate, (one, other, usdRate) => {
+      fc.property(micros, micros, rate, (a, b, usdRate) => {
         const usd = (amountMicros: number) => toAmountUsd({ amountMicros, currency: 'XXX', usdRate }) ?? Number.NaN;
-        expect(usd(Math.max(one, other))).toBeGreaterThanOrEqual(usd(Math.min(one, other)));
+        expect(usd(Math.max(a, b))).toBeGreaterThanOrEqual(usd(Math.min(a, b)));
       }),
     );
   });

@@ -7,42 +7,42 @@ import { createObservation, createTransaction, dayMs, startDate } from '../../..
 const rates = { date: '2025-12-31', perEuro: { USD: '1.1', JPY: '180' } };
 const yen = { purchaseDate: startDate, currency: 'JPY', amountMicros: 600_000_000 };
 
-describe('priced', () => {
-  it('keeps the fraction of the two rates and its day', () => {
+describe('withUsdRate', () => {
+  it('adds the fraction of the two rates and its day', () => {
     expect(withUsdRate(yen, rates)).toEqual({ ...yen, usdRate: '1.1/180', usdRateDate: '2025-12-31' });
     expect(withUsdRate({ ...yen, currency: 'EUR' }, rates)).toMatchObject({ usdRate: '1.1/1' });
   });
 
-  it.each(['USD', 'COP', 'constructor'])('gives %s no rate', (currency) => {
+  it.each(['USD', 'COP', 'constructor'])('adds no rate to %s', (currency) => {
     expect(withUsdRate({ ...yen, currency }, rates)).toEqual({ ...yen, currency });
   });
 
-  it('does not change a rate that was in force', () => {
-    const kept = { ...yen, usdRate: '1.2/170', usdRateDate: '2025-12-30' };
-    expect(withUsdRate(kept, rates)).toBe(kept);
+  it('keeps a rate that was in force', () => {
+    const converted = { ...yen, usdRate: '1.2/170', usdRateDate: '2025-12-30' };
+    expect(withUsdRate(converted, rates)).toBe(converted);
   });
 
-  it('replaces an estimate', () => {
+  it('replaces a fallback rate', () => {
     expect(withUsdRate({ ...yen, usdRate: '1.2/170', usdRateDate: '2024-12-31' }, rates).usdRate).toBe('1.1/180');
   });
 });
 
-describe('keptRate', () => {
-  const rated = { ...yen, usdRate: '1.1/180', usdRateDate: '2025-12-31' };
+describe('chooseUsdRate', () => {
+  const converted = { ...yen, usdRate: '1.1/180', usdRateDate: '2025-12-31' };
 
-  it('takes over the rate for the same money', () => {
-    expect(chooseUsdRate(yen, [yen, rated])).toEqual({ usdRate: '1.1/180', usdRateDate: '2025-12-31' });
+  it('returns the rate of the same amount', () => {
+    expect(chooseUsdRate(yen, [yen, converted])).toEqual({ usdRate: '1.1/180', usdRateDate: '2025-12-31' });
   });
 
-  it('takes over no rate of another currency or day', () => {
-    expect(chooseUsdRate({ ...yen, currency: 'GBP' }, [rated])).toEqual({});
-    expect(chooseUsdRate({ ...yen, purchaseDate: startDate + 40 * dayMs }, [rated])).toEqual({});
+  it('ignores a rate for a different currency or day', () => {
+    expect(chooseUsdRate({ ...yen, currency: 'GBP' }, [converted])).toEqual({});
+    expect(chooseUsdRate({ ...yen, purchaseDate: startDate + 40 * dayMs }, [converted])).toEqual({});
   });
 });
 
-describe('merge', () => {
+describe('merge (USD conversion)', () => {
   const { purchase } = createObservation();
-  const look = fc
+  const arbitraryObservation = fc
     .record({
       asOf: fc.integer({ min: 0, max: 3 }),
       currency: fc.constantFrom('JPY', 'USD', 'COP'),
@@ -52,16 +52,17 @@ describe('merge', () => {
       createObservation({}, { asOf, transactions: [withUsdRate(createTransaction(purchase, amount), rates)] }),
     );
 
-  it('ends with the same rate in any order', () => {
+  it('returns the same rate for any order of the observations', () => {
     fc.assert(
-      fc.property(fc.array(look, { minLength: 1, maxLength: 5 }), (observations) => {
-        const all = (of: typeof observations) => of.reduce<ReturnType<typeof merge> | undefined>(merge, undefined);
-        expect(all([...observations].reverse())).toEqual(all(observations));
+      fc.property(fc.array(arbitraryObservation, { minLength: 1, maxLength: 5 }), (observations) => {
+        const mergeAll = (list: typeof observations) =>
+          list.reduce<ReturnType<typeof merge> | undefined>(merge, undefined);
+        expect(mergeAll([...observations].reverse())).toEqual(mergeAll(observations));
       }),
     );
   });
 
-  it('gains a rate later, for the purchase too', () => {
+  it('adds a rate to the transaction and the purchase later', () => {
     const first = merge(undefined, createObservation({}, { transactions: [createTransaction(purchase, yen)] }));
     const state = merge(
       first,

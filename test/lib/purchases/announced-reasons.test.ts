@@ -5,124 +5,136 @@ import {
   type PurchaseUpdate,
   type StoredPurchase,
 } from '../../../lib/purchases/purchase-change.ts';
-import { createObservation, createTransaction, dayMs, startDate } from '../../../testing/given.ts';
+import { dayMs, hourMs, secondMs } from '../../../lib/shared/time.ts';
+import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 
-const happening = (fields: Partial<PurchaseUpdate>): PurchaseUpdate => ({
+const buildUpdate = (fields: Partial<PurchaseUpdate>): PurchaseUpdate => ({
   trigger: 'notification',
   strategy: 'all',
   now: startDate,
   ...fields,
 });
 
-/** A purchase as it is stored after what happened, and what that announces. */
-function told(before: StoredPurchase | undefined, fields: Partial<PurchaseUpdate>) {
-  const change = computePurchaseChange(before, happening(fields));
-  return { stored: change?.after ?? before, news: change?.announcedReasons ?? [] };
+/** Applies an update. Returns the stored purchase and the announced reasons. */
+function update(before: StoredPurchase | undefined, fields: Partial<PurchaseUpdate>) {
+  const change = computePurchaseChange(before, buildUpdate(fields));
+  return { stored: change?.after ?? before, announcedReasons: change?.announcedReasons ?? [] };
 }
 
-const look = (state: Partial<Purchase> = {}, asOf = startDate) => createObservation(state, { asOf });
-const byAnn = { username: 'ann', source: 'validation' } as const;
-const owned = told(undefined, { trigger: 'validation', observation: look(), claim: byAnn }).stored;
-const unowned = told(undefined, { observation: look() }).stored;
+const observe = (state: Partial<Purchase> = {}, asOf = startDate) => createObservation(state, { asOf });
+const claimByAnn = { username: 'ann', source: 'validation' } as const;
+const owned = update(undefined, { trigger: 'validation', observation: observe(), claim: claimByAnn }).stored;
+const unclaimed = update(undefined, { observation: observe() }).stored;
 const later = { now: startDate + dayMs };
 
-describe('the application server', () => {
-  it('hears of a purchase and of its validation when a client shows it first', () => {
-    const { news } = told(undefined, { trigger: 'validation', observation: look(), claim: byAnn });
-    expect(news).toEqual(['PURCHASED', 'RECEIPT_VALIDATED']);
+describe('selectAnnouncedReasons', () => {
+  it('announces a purchase and its first validation', () => {
+    const { announcedReasons } = update(undefined, {
+      trigger: 'validation',
+      observation: observe(),
+      claim: claimByAnn,
+    });
+    expect(announcedReasons).toEqual(['PURCHASED', 'RECEIPT_VALIDATED']);
   });
 
-  it('hears of a purchase that the store told of first when it has its first owner', () => {
-    const { news } = told(unowned, { ...later, trigger: 'validation', observation: look(), claim: byAnn });
-    expect(news).toEqual(['PURCHASED', 'RECEIPT_VALIDATED']);
-    expect(told(unowned, { ...later, storeUser: 'ann', observation: look() }).news).toEqual(['PURCHASED']);
-  });
-
-  it('hears nothing when a client shows again what is known', () => {
-    const again = { ...later, cause: 'validation', observation: look({}, startDate + dayMs), claim: byAnn } as const;
-    expect(told(owned, again).news).toEqual([]);
-  });
-
-  it('hears that a further user validated, and of no purchase then', () => {
-    const claim = { username: 'bob', source: 'validation' } as const;
-    expect(told(owned, { ...later, trigger: 'validation', claim }).news).toEqual(['RECEIPT_VALIDATED']);
-  });
-
-  it('hears of a link by hand under no lifecycle word', () => {
-    const claim = { username: 'bob', source: 'manual' } as const;
-    expect(told(owned, { ...later, trigger: 'link', claim }).news).toEqual(['OTHER']);
-  });
-
-  it('hears once that an earlier period was taken back, and that the present one has run out since', () => {
-    const first = createTransaction(look().purchase, { refundedAt: startDate + dayMs, amountMicros: 0 });
-    const renewed = look(
-      { transactionId: 'store_a:2', expirationDate: startDate + 62 * dayMs },
-      startDate + 31 * dayMs,
-    );
-    const { stored } = told(owned, { now: startDate + 31 * dayMs, observation: renewed });
-    const observation = { ...renewed, asOf: startDate + 70 * dayMs, transactions: [first, ...renewed.transactions] };
-    expect(told(stored, { now: startDate + 70 * dayMs, observation, storeReason: 'REVOKED' }).news).toEqual([
-      'REVOKED',
-      'EXPIRED',
+  it('announces a purchase from a store notification when it gains its first user', () => {
+    const { announcedReasons } = update(unclaimed, {
+      ...later,
+      trigger: 'validation',
+      observation: observe(),
+      claim: claimByAnn,
+    });
+    expect(announcedReasons).toEqual(['PURCHASED', 'RECEIPT_VALIDATED']);
+    expect(update(unclaimed, { ...later, storeUser: 'ann', observation: observe() }).announcedReasons).toEqual([
+      'PURCHASED',
     ]);
   });
 
-  it.each<[string, Partial<Purchase>, PurchaseUpdate['trigger'], string[]]>([
-    ['a renewal that the store tells of', { transactionId: 'store_a:2' }, 'notification', ['RENEWED']],
-    ['a renewal that a look found', { transactionId: 'store_a:2' }, 'refresh', ['RENEWED']],
-    ['another change that a look found', { discountId: 'SUMMER' }, 'refresh', ['RECEIPT_REFRESHED']],
-    ['another change that the store tells of', { discountId: 'SUMMER' }, 'notification', ['OTHER']],
-    ['a date of a wish', { renewalIntentChangeDate: startDate }, 'notification', []],
-    ['nothing new', {}, 'refresh', []],
-  ])('hears of %s', (_what, state, trigger, expected) => {
-    expect(told(owned, { ...later, trigger, observation: look(state, startDate + dayMs) }).news).toEqual(expected);
+  it('announces nothing if a client validates an unchanged purchase again', () => {
+    const observation = observe({}, startDate + dayMs);
+    const repeated = { ...later, trigger: 'validation', observation, claim: claimByAnn } as const;
+    expect(update(owned, repeated).announcedReasons).toEqual([]);
   });
 
-  it('hears once of a purchase that was taken away, however many messages date its end', () => {
-    const taken = { renewalIntent: 'Lapse', cancelationReason: 'System' } as const;
-    const observation = look({ ...taken, expirationDate: startDate + dayMs }, startDate + dayMs);
-    const first = told(owned, { ...later, observation });
-    expect(first.news).toEqual(['EXPIRED']);
-    const dated = look(
-      { ...taken, expirationDate: startDate + dayMs, endedAt: startDate + dayMs - 5000 },
+  it('announces the validation of a second user without a purchase', () => {
+    const claim = { username: 'bob', source: 'validation' } as const;
+    expect(update(owned, { ...later, trigger: 'validation', claim }).announcedReasons).toEqual(['RECEIPT_VALIDATED']);
+  });
+
+  it('announces a manual link with the reason OTHER', () => {
+    const claim = { username: 'bob', source: 'manual' } as const;
+    expect(update(owned, { ...later, trigger: 'link', claim }).announcedReasons).toEqual(['OTHER']);
+  });
+
+  it('announces the revocation of an earlier period together with the expiration of the current one', () => {
+    const first = createTransaction(observe().purchase, { refundedAt: startDate + dayMs, amountMicros: 0 });
+    const renewed = observe(
+      { transactionId: 'store_a:2', expirationDate: startDate + 62 * dayMs },
+      startDate + 31 * dayMs,
+    );
+    const { stored } = update(owned, { now: startDate + 31 * dayMs, observation: renewed });
+    const observation = { ...renewed, asOf: startDate + 70 * dayMs, transactions: [first, ...renewed.transactions] };
+    expect(
+      update(stored, { now: startDate + 70 * dayMs, observation, storeReason: 'REVOKED' }).announcedReasons,
+    ).toEqual(['REVOKED', 'EXPIRED']);
+  });
+
+  it.each<[string, Partial<Purchase>, PurchaseUpdate['trigger'], string[]]>([
+    ['a renewal by a store notification', { transactionId: 'store_a:2' }, 'notification', ['RENEWED']],
+    ['a renewal by a refresh', { transactionId: 'store_a:2' }, 'refresh', ['RENEWED']],
+    ['another change by a refresh', { discountId: 'SUMMER' }, 'refresh', ['RECEIPT_REFRESHED']],
+    ['another change by a store notification', { discountId: 'SUMMER' }, 'notification', ['OTHER']],
+    ['a date of the renewal intent', { renewalIntentChangeDate: startDate }, 'notification', []],
+    ['an unchanged purchase', {}, 'refresh', []],
+  ])('announces %s with the expected reasons', (_what, state, trigger, expected) => {
+    const observation = observe(state, startDate + dayMs);
+    expect(update(owned, { ...later, trigger, observation }).announcedReasons).toEqual(expected);
+  });
+
+  it('announces the end of a purchase once, even if later notifications change its end date', () => {
+    const end = { renewalIntent: 'Lapse', cancelationReason: 'System' } as const;
+    const observation = observe({ ...end, expirationDate: startDate + dayMs }, startDate + dayMs);
+    const first = update(owned, { ...later, observation });
+    expect(first.announcedReasons).toEqual(['EXPIRED']);
+    const dated = observe(
+      { ...end, expirationDate: startDate + dayMs, endedAt: startDate + dayMs - 5 * secondMs },
       startDate + dayMs + 1,
     );
-    expect(told(first.stored, { ...later, observation: dated }).news).toEqual([]);
-    const because = look(
-      { ...taken, cancelationReason: 'Customer', endedAt: startDate + dayMs - 5000 },
+    expect(update(first.stored, { ...later, observation: dated }).announcedReasons).toEqual([]);
+    const withReason = observe(
+      { ...end, cancelationReason: 'Customer', endedAt: startDate + dayMs - 5 * secondMs },
       startDate + dayMs + 2,
     );
-    expect(told(first.stored, { ...later, observation: because }).news).toEqual(['OTHER']);
+    expect(update(first.stored, { ...later, observation: withReason }).announcedReasons).toEqual(['OTHER']);
   });
 
-  it('hears of a replaced purchase through its successor only', () => {
-    const ended = { endedAt: startDate + dayMs, cancelationReason: 'System.Replaced' } as const;
-    const old = told(owned, { ...later, observation: look(ended, startDate + dayMs) });
-    expect(old.news).toEqual([]);
-    const next = look(
+  it('announces a replacement through the new purchase only', () => {
+    const end = { endedAt: startDate + dayMs, cancelationReason: 'System.Replaced' } as const;
+    const replaced = update(owned, { ...later, observation: observe(end, startDate + dayMs) });
+    expect(replaced.announcedReasons).toEqual([]);
+    const next = observe(
       { purchaseId: 'store_a:2', transactionId: 'store_a:2', productId: 'store_a:yearly' },
       startDate + dayMs,
     );
-    const replaced = old.stored && { replaced: old.stored };
-    const successor = told(undefined, { ...later, observation: next, ...replaced });
-    expect(successor.news).toEqual(['PLAN_CHANGED']);
-    expect(successor.stored?.entitledUsers).toEqual(['ann']);
+    const replacedPurchase = replaced.stored && { replacedPurchase: replaced.stored };
+    const replacement = update(undefined, { ...later, observation: next, ...replacedPurchase });
+    expect(replacement.announcedReasons).toEqual(['PLAN_CHANGED']);
+    expect(replacement.stored?.entitledUsers).toEqual(['ann']);
   });
 
-  it('hears of an expiry by the clock once the store could not be asked for long, and once only', () => {
-    const refreshable = told(undefined, {
+  it('announces an expiration by date once, after the store has been unavailable for several refreshes', () => {
+    let { stored } = update(undefined, {
       trigger: 'validation',
-      observation: { ...look(), refreshToken: 'sealed' },
-      claim: byAnn,
+      observation: { ...observe(), refreshToken: 'encrypted' },
+      claim: claimByAnn,
     });
-    let stored = refreshable.stored;
-    const heard: string[][] = [];
+    const announced: string[][] = [];
     for (let hour = 1; hour <= 8; hour++) {
-      const next = told(stored, { trigger: 'refresh', now: startDate + 31 * dayMs + hour * 3_600_000 });
-      heard.push([...next.news]);
+      const next = update(stored, { trigger: 'refresh', now: startDate + 31 * dayMs + hour * hourMs });
+      announced.push([...next.announcedReasons]);
       stored = next.stored;
     }
-    expect(heard.flat()).toEqual(['EXPIRED']);
-    expect(heard.findIndex((news) => news.length > 0)).toBe(5);
+    expect(announced.flat()).toEqual(['EXPIRED']);
+    expect(announced.findIndex((reasons) => reasons.length > 0)).toBe(5);
   });
 });

@@ -8,60 +8,61 @@ import {
   strategies,
 } from '../../../lib/purchases/claims.ts';
 
-type Act = { readonly username: string; readonly how: Claim['source'] };
+type ClaimInput = Pick<Claim, 'username' | 'source'>;
 
-const acts = fc.array(
+const arbitraryClaims = fc.array(
   fc.record({
     username: fc.constantFrom('ann', 'bob', 'cy'),
-    how: fc.constantFrom<Claim['source']>('validation', 'validation', 'manual'),
+    source: fc.constantFrom<Claim['source']>('validation', 'validation', 'manual'),
   }),
   { minLength: 1, maxLength: 12 },
 );
 
-/** The claims after the acts, one a second. */
-function claimsAfter(history: readonly Act[]): Claim[] {
+/** Applies the claims in order, one each millisecond. */
+function applyClaims(history: readonly ClaimInput[]): Claim[] {
   const claims = new Map<string, Claim>();
-  history.forEach(({ username, how }, second) => {
-    claims.set(username, renewClaim(claims.get(username), username, how, second));
+  history.forEach(({ username, source }, now) => {
+    claims.set(username, renewClaim(claims.get(username), username, source, now));
   });
   return [...claims.values()];
 }
 
-const owners = (history: readonly Act[], strategy: Strategy) => resolveEntitledUsers(claimsAfter(history), strategy);
+const resolveUsers = (history: readonly ClaimInput[], strategy: Strategy) =>
+  resolveEntitledUsers(applyClaims(history), strategy);
 
-describe('the owners of a purchase', () => {
-  it('are the latest manual link alone, under every strategy', () => {
+describe('resolveEntitledUsers', () => {
+  it('returns the user of the latest manual link with every strategy', () => {
     fc.assert(
-      fc.property(acts, fc.constantFrom(...strategies), (history, strategy) => {
-        const link = history.findLast(({ how }) => how === 'manual');
+      fc.property(arbitraryClaims, fc.constantFrom(...strategies), (history, strategy) => {
+        const link = history.findLast(({ source }) => source === 'manual');
         fc.pre(link !== undefined);
-        expect(owners(history, strategy)).toEqual([link?.username]);
+        expect(resolveUsers(history, strategy)).toEqual([link?.username]);
       }),
     );
   });
 
-  it('are without links: everyone, the first or the last who validated', () => {
+  it('returns all, the first or the last validating user if there is no manual link', () => {
     fc.assert(
-      fc.property(acts, (history) => {
-        const validations = history.map(({ username }) => ({ username, how: 'validation' as const }));
+      fc.property(arbitraryClaims, (history) => {
+        const validations = history.map(({ username }) => ({ username, source: 'validation' as const }));
         const names = validations.map(({ username }) => username);
-        expect(owners(validations, 'all')).toEqual([...new Set(names)]);
-        expect(owners(validations, 'first')).toEqual([names[0]]);
-        expect(owners(validations, 'last')).toEqual([names.at(-1)]);
+        expect(resolveUsers(validations, 'all')).toEqual([...new Set(names)]);
+        expect(resolveUsers(validations, 'first')).toEqual([names[0]]);
+        expect(resolveUsers(validations, 'last')).toEqual([names.at(-1)]);
       }),
     );
   });
 
-  it('do not depend on the order in which the claims are read', () => {
+  it('does not depend on the order of the claims', () => {
     fc.assert(
-      fc.property(acts, fc.constantFrom(...strategies), (history, strategy) => {
-        const claims = claimsAfter(history);
+      fc.property(arbitraryClaims, fc.constantFrom(...strategies), (history, strategy) => {
+        const claims = applyClaims(history);
         expect(resolveEntitledUsers([...claims].reverse(), strategy)).toEqual(resolveEntitledUsers(claims, strategy));
       }),
     );
   });
 
-  it('are nobody while nobody claims', () => {
+  it('returns no users for an unclaimed purchase', () => {
     for (const strategy of strategies) expect(resolveEntitledUsers([], strategy)).toEqual([]);
   });
 });

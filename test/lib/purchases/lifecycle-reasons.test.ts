@@ -6,11 +6,15 @@ import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import { createObservation, createTransaction, dayMs, startDate } from '../../../testing/given.ts';
 import { buildObservations, historyActions } from '../../../testing/subscription-history.ts';
 
-const known = (state: Partial<Purchase> = {}): PurchaseState => merge(undefined, createObservation(state));
-const at = (later: number, state: Partial<Purchase> = {}) => ({ state: known(state), at: startDate + later });
-const changed = (from: Partial<Purchase>, to: Partial<Purchase>) => findLifecycleReasons(at(0, from), at(dayMs, to));
+const createState = (state: Partial<Purchase> = {}): PurchaseState => merge(undefined, createObservation(state));
+const createStateAt = (laterMs: number, state: Partial<Purchase> = {}) => ({
+  state: createState(state),
+  at: startDate + laterMs,
+});
+const findReasons = (from: Partial<Purchase>, to: Partial<Purchase>) =>
+  findLifecycleReasons(createStateAt(0, from), createStateAt(dayMs, to));
 
-describe('the reasons of a change', () => {
+describe('findLifecycleReasons', () => {
   it.each<[string, Partial<Purchase>, Partial<Purchase>, string[]]>([
     ['a paid pending purchase', { isPending: true }, {}, ['PURCHASED']],
     ['a renewal', {}, { transactionId: 'store_a:2' }, ['RENEWED']],
@@ -27,13 +31,13 @@ describe('the reasons of a change', () => {
     ['a pause', {}, { isPaused: true, expirationDate: startDate }, ['PAUSED']],
     ['an expiry', {}, { expirationDate: startDate + dayMs }, ['EXPIRED']],
     [
-      'a replacement, which its successor tells',
+      'a replacement, which the new purchase announces',
       {},
       { endedAt: startDate + dayMs, cancelationReason: 'System.Replaced' },
       [],
     ],
     ['a plan chosen for the next renewal', {}, { renewalProductId: 'store_a:yearly' }, ['PLAN_CHANGED']],
-    ['such a choice withdrawn', { renewalProductId: 'store_a:yearly' }, {}, ['PLAN_CHANGED']],
+    ['a chosen plan that is withdrawn', { renewalProductId: 'store_a:yearly' }, {}, ['PLAN_CHANGED']],
     [
       'the renewal with the chosen plan',
       { renewalProductId: 'store_a:yearly' },
@@ -41,25 +45,25 @@ describe('the reasons of a change', () => {
       ['RENEWED'],
     ],
     [
-      'a renewal that has run out since',
+      'a renewal that has expired since',
       { expirationDate: startDate },
       { transactionId: 'store_a:2', expirationDate: startDate + dayMs },
       ['RENEWED', 'EXPIRED'],
     ],
     [
-      'a renewal whose successor could not be paid for, both learned at once',
+      'a renewal and a failed payment for the next period in one observation',
       {},
       { transactionId: 'store_a:2', isBillingRetryPeriod: true, expirationDate: startDate + 70 * dayMs },
       ['RENEWED', 'ENTERED_GRACE_PERIOD'],
     ],
     [
-      'a payment between two that failed',
+      'a payment between two failed ones',
       { isBillingRetryPeriod: true },
       { transactionId: 'store_a:2', isBillingRetryPeriod: true, expirationDate: startDate + 70 * dayMs },
       ['RENEWED', 'ENTERED_GRACE_PERIOD'],
     ],
     [
-      'another plan with a new price to come and the wish to end it',
+      'another plan with a price increase and auto-renewal switched off',
       {},
       {
         productId: 'store_a:yearly',
@@ -70,7 +74,7 @@ describe('the reasons of a change', () => {
       ['PLAN_CHANGED', 'WILL_LAPSE', 'PRICE_CHANGE_UPDATED'],
     ],
     [
-      'a renewal after all',
+      'a renewal although auto-renewal was switched off',
       { renewalIntent: 'Lapse' },
       { transactionId: 'store_a:2', expirationDate: startDate + 62 * dayMs },
       ['RENEWED'],
@@ -83,45 +87,51 @@ describe('the reasons of a change', () => {
       ['PRICE_CHANGE_CONFIRMED'],
     ],
     ['an acknowledgement', { isAcknowledged: false }, { isAcknowledged: true }, ['ACKNOWLEDGED']],
-    ['a purchase that came back', { expirationDate: startDate }, {}, ['RENEWED']],
-    ['nothing', {}, {}, []],
-  ])('tell of %s', (_what, from, to, reasons) => {
-    expect(changed(from, to)).toEqual(reasons);
+    ['a restored purchase', { expirationDate: startDate }, {}, ['RENEWED']],
+    ['an unchanged purchase', {}, {}, []],
+  ])('returns the reasons of %s', (_what, from, to, reasons) => {
+    expect(findReasons(from, to)).toEqual(reasons);
   });
 
-  it('tell of no extension while a store is late with a renewal, unless it says so', () => {
+  it('returns EXTENDED for a late renewal only if the store reports it', () => {
     const { purchase } = createObservation();
     const late = createObservation(
       { expirationDate: startDate + 32 * dayMs },
       { transactions: [createTransaction(purchase)] },
     );
-    const [before, after] = [at(30 * dayMs), { state: merge(undefined, late), at: startDate + 31 * dayMs + 5000 }];
+    const [before, after] = [
+      createStateAt(30 * dayMs),
+      { state: merge(undefined, late), at: startDate + 31 * dayMs + 5000 },
+    ];
     expect(findLifecycleReasons(before, after)).toEqual([]);
     expect(findLifecycleReasons(before, after, 'EXTENDED')).toEqual(['EXTENDED']);
   });
 
-  it('tell of a first sight only when it gives access', () => {
-    expect(findLifecycleReasons(undefined, at(0))).toEqual(['PURCHASED']);
-    expect(findLifecycleReasons(undefined, at(0, { isPending: true }))).toEqual([]);
-    expect(findLifecycleReasons(undefined, at(60 * dayMs))).toEqual([]);
+  it('returns PURCHASED for a new purchase only if it gives access', () => {
+    expect(findLifecycleReasons(undefined, createStateAt(0))).toEqual(['PURCHASED']);
+    expect(findLifecycleReasons(undefined, createStateAt(0, { isPending: true }))).toEqual([]);
+    expect(findLifecycleReasons(undefined, createStateAt(60 * dayMs))).toEqual([]);
   });
 
-  it('tell of money given back, for a shared purchase of its revocation', () => {
-    const refunded = (state: Partial<Purchase>) => {
+  it('returns REFUNDED for a refund, and REVOKED for a refund of a shared purchase', () => {
+    const findRefundReasons = (state: Partial<Purchase>) => {
       const { purchase } = createObservation({ ...state, endedAt: startDate + dayMs });
-      const look = createObservation(purchase, {
+      const observation = createObservation(purchase, {
         transactions: [createTransaction(purchase, { refundedAt: startDate + dayMs })],
       });
-      return findLifecycleReasons(at(0, state), { state: merge(undefined, look), at: startDate + dayMs });
+      return findLifecycleReasons(createStateAt(0, state), {
+        state: merge(undefined, observation),
+        at: startDate + dayMs,
+      });
     };
-    expect(refunded({})).toEqual(['REFUNDED']);
-    expect(refunded({ isSharedPurchase: true })).toEqual(['REVOKED']);
+    expect(findRefundReasons({})).toEqual(['REFUNDED']);
+    expect(findRefundReasons({ isSharedPurchase: true })).toEqual(['REVOKED']);
   });
 
   it.each<[string, number, Partial<Purchase>, string[]]>([
-    ['has run out', 31, {}, ['REFUNDED', 'EXPIRED']],
+    ['has expired', 31, {}, ['REFUNDED', 'EXPIRED']],
     ['will not renew', 1, { renewalIntent: 'Lapse' }, ['REFUNDED', 'WILL_LAPSE']],
-  ])('tell of a refund of an earlier period, and that the subscription %s', (_what, days, state, reasons) => {
+  ])('returns the refund of an earlier period of a subscription that %s', (_what, days, state, reasons) => {
     const { purchase } = createObservation();
     const old = createTransaction(purchase, {
       transactionId: 'store_a:0',
@@ -136,54 +146,57 @@ describe('the reasons of a change', () => {
     ).toEqual(reasons);
   });
 
-  it('leave it to the purchase that took its place to tell of the change, however the end of this one is dated', () => {
+  it('returns no reason for a replaced purchase, with either end date', () => {
     for (const end of [{ endedAt: startDate + dayMs }, { expirationDate: startDate + dayMs }]) {
       const replaced = { ...end, cancelationReason: 'System.Replaced', renewalIntent: 'Lapse' } as const;
-      expect(findLifecycleReasons(at(0), at(2 * dayMs, replaced))).toEqual([]);
+      expect(findLifecycleReasons(createStateAt(0), createStateAt(2 * dayMs, replaced))).toEqual([]);
     }
   });
 
-  it('tell of a purchase that the store took away before its date without saying why', () => {
-    const gone = { endedAt: startDate + dayMs, cancelationReason: 'Unknown' } as const;
-    expect(findLifecycleReasons(at(0), at(2 * dayMs, gone))).toEqual(['REVOKED']);
-    expect(findLifecycleReasons(at(0), at(2 * dayMs, { ...gone, cancelationReason: 'System.BillingError' }))).toEqual([
-      'EXPIRED',
-    ]);
-    expect(findLifecycleReasons(at(0), at(40 * dayMs, { ...gone, endedAt: startDate + 31 * dayMs }))).toEqual([
-      'EXPIRED',
-    ]);
+  it('returns REVOKED if the store ended the purchase early without a reason', () => {
+    const ended = { endedAt: startDate + dayMs, cancelationReason: 'Unknown' } as const;
+    expect(findLifecycleReasons(createStateAt(0), createStateAt(2 * dayMs, ended))).toEqual(['REVOKED']);
+    expect(
+      findLifecycleReasons(
+        createStateAt(0),
+        createStateAt(2 * dayMs, { ...ended, cancelationReason: 'System.BillingError' }),
+      ),
+    ).toEqual(['EXPIRED']);
+    expect(
+      findLifecycleReasons(createStateAt(0), createStateAt(40 * dayMs, { ...ended, endedAt: startDate + 31 * dayMs })),
+    ).toEqual(['EXPIRED']);
   });
 
-  it('tell of no payment when the look at a refunded one shows the payment before it, nor when it shows it again', () => {
+  it('returns no renewal if the store reports the transaction before a refunded one, or the refunded one again', () => {
     const first = createObservation();
     const second = { ...first.purchase, transactionId: 'store_a:2', lastRenewalDate: startDate + dayMs };
     const both = [...first.transactions, createTransaction(second, { refundedAt: startDate + 2 * dayMs })];
     const ended = { endedAt: startDate + 2 * dayMs, cancelationReason: 'Customer.OtherReason' } as const;
-    const shows = (purchase: Purchase, asOf: number) => ({
+    const createRefunded = (purchase: Purchase, asOf: number) => ({
       state: merge(undefined, { ...first, asOf, purchase: { ...purchase, ...ended }, transactions: both }),
       at: startDate + 3 * dayMs,
     });
-    expect(findLifecycleReasons(shows(second, 1), shows(first.purchase, 2))).toEqual([]);
-    expect(findLifecycleReasons(shows(first.purchase, 1), shows(second, 2))).toEqual([]);
+    expect(findLifecycleReasons(createRefunded(second, 1), createRefunded(first.purchase, 2))).toEqual([]);
+    expect(findLifecycleReasons(createRefunded(first.purchase, 1), createRefunded(second, 2))).toEqual([]);
   });
 
-  it('tell of an expiry by the clock once, at the first state that is written after it', () => {
-    const before = at(0);
-    const after = at(40 * dayMs);
+  it('returns EXPIRED once, for the first state after the expiration date', () => {
+    const before = createStateAt(0);
+    const after = createStateAt(40 * dayMs);
     expect(findLifecycleReasons(before, after)).toEqual(['EXPIRED']);
-    expect(findLifecycleReasons(after, at(41 * dayMs))).toEqual([]);
+    expect(findLifecycleReasons(after, createStateAt(41 * dayMs))).toEqual([]);
   });
 
-  it('are none between a state and itself', () => {
+  it('returns no reasons for two equal states', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...historyActions), { maxLength: 8 }), (actions) => {
         const state = buildObservations(actions).reduce<PurchaseState | undefined>(
-          (sum, look) => merge(sum, look),
+          (state, observation) => merge(state, observation),
           undefined,
         );
-        if (!state) throw new Error('a life has at least one look');
-        const written = { state, at: state.asOf };
-        expect(findLifecycleReasons(written, written)).toEqual([]);
+        if (!state) throw new Error('a history has at least one observation');
+        const stateAt = { state, at: state.asOf };
+        expect(findLifecycleReasons(stateAt, stateAt)).toEqual([]);
       }),
     );
   });

@@ -6,59 +6,67 @@ import { createObservation, createTransaction, dayMs, startDate } from '../../..
 import { buildObservations, historyActions } from '../../../testing/subscription-history.ts';
 
 const mergeAll = (observations: readonly EncryptedObservation[]): PurchaseState | undefined =>
-  observations.reduce<PurchaseState | undefined>((known, look) => merge(known, look), undefined);
+  observations.reduce<PurchaseState | undefined>((state, observation) => merge(state, observation), undefined);
 
-/** How much a look knows of the payments that it shows. */
-const knowledge = ['all', 'no amount', 'what the client says', 'a guess'] as const;
+/** Source of the amounts of an observation's transactions. */
+const amountSources = ['store', 'none', 'client', 'inferred'] as const;
 
-function knowing(
-  look: EncryptedObservation,
-  known: (typeof knowledge)[number],
+function withAmountSource(
+  observation: EncryptedObservation,
+  source: (typeof amountSources)[number],
   amountMicros: number,
 ): EncryptedObservation {
-  if (known === 'all') return look;
-  const transactions = look.transactions.map(({ currency, amountMicros: _amount, ...rest }) => ({
+  if (source === 'store') return observation;
+  const transactions = observation.transactions.map(({ currency, amountMicros: _amount, ...rest }) => ({
     ...rest,
-    ...(known !== 'no amount' && { currency: currency ?? 'USD', amountMicros }),
-    ...(known === 'what the client says' && { isReportedAmount: true }),
+    ...(source !== 'none' && { currency: currency ?? 'USD', amountMicros }),
+    ...(source === 'client' && { isReportedAmount: true }),
   }));
-  return { ...look, transactions, ...(known === 'a guess' && { transactionsAsOf: toInferredAsOf(look.asOf) }) };
+  return {
+    ...observation,
+    transactions,
+    ...(source === 'inferred' && { transactionsAsOf: toInferredAsOf(observation.asOf) }),
+  };
 }
 
-const lives = fc.array(fc.constantFrom(...historyActions), { maxLength: 12 });
+const histories = fc.array(fc.constantFrom(...historyActions), { maxLength: 12 });
+
+const shuffle = <T>(values: readonly T[], choices: Iterator<number, unknown, undefined>): T[] =>
+  values
+    .map((value) => ({ value, position: Number(choices.next().value) }))
+    .sort((a, b) => a.position - b.position)
+    .map(({ value }) => value);
 
 describe('merge', () => {
-  it('ends in the same state whatever the order and the repetition of the observations', () => {
+  it('returns the same state for any order and repetition of the observations', () => {
     fc.assert(
-      fc.property(lives, fc.infiniteStream(fc.nat()), (actions, choices) => {
+      fc.property(histories, fc.infiniteStream(fc.nat()), (actions, choices) => {
         const observations = buildObservations(actions);
-        const twice = [...observations, ...observations].map((look) => ({ look, place: choices.next().value }));
-        const shuffled = twice.sort((a, b) => a.place - b.place).map(({ look }) => look);
+        const shuffled = shuffle([...observations, ...observations], choices);
         expect(mergeAll(shuffled)).toEqual(mergeAll(observations));
       }),
       { numRuns: 500 },
     );
   });
 
-  it('ends in the same payments in any order also where looks know nothing of their amounts, or guess', () => {
-    const known = fc.array(fc.tuple(fc.constantFrom(...knowledge), fc.integer({ min: 1, max: 3 })), {
+  it('returns the same transactions in any order, with amounts of any source', () => {
+    const sources = fc.array(fc.tuple(fc.constantFrom(...amountSources), fc.integer({ min: 1, max: 3 })), {
       minLength: 13,
       maxLength: 13,
     });
     fc.assert(
-      fc.property(lives, known, fc.infiniteStream(fc.nat()), (actions, knows, choices) => {
-        const observations = buildObservations(actions).map((look, index) =>
-          knowing(look, ...(knows[index] ?? ['all', 1])),
+      fc.property(histories, sources, fc.infiniteStream(fc.nat()), (actions, sourceByIndex, choices) => {
+        const observations = buildObservations(actions).map((observation, index) =>
+          withAmountSource(observation, ...(sourceByIndex[index] ?? ['store', 1])),
         );
-        const placed = [...observations, ...observations].map((look) => ({ look, place: choices.next().value }));
-        const shuffled = placed.sort((a, b) => a.place - b.place).map(({ look }) => look);
+        const shuffled = shuffle([...observations, ...observations], choices);
         expect(mergeAll(shuffled)).toEqual(mergeAll(observations));
       }),
       { numRuns: 500 },
     );
   });
 
-  it('takes a refund from a later look that does not know the amount, and keeps the amount', () => {
+  it('adds the refund of a later observation without amount and keeps the amount', () => {
     const bought = createObservation();
     const { currency: _currency, amountMicros: _amount, ...payment } = createTransaction(bought.purchase);
     const refund = createObservation(
@@ -69,12 +77,12 @@ describe('merge', () => {
       [bought, refund],
       [refund, bought],
     ]) {
-      const [known] = mergeAll(observations)?.transactions ?? [];
-      expect(known?.transaction).toMatchObject({ amountMicros: 4_990_000, refundedAt: startDate + dayMs });
+      const [observed] = mergeAll(observations)?.transactions ?? [];
+      expect(observed?.transaction).toMatchObject({ amountMicros: 4_990_000, refundedAt: startDate + dayMs });
     }
   });
 
-  it('keeps refund, date and amount that the store told while later looks only guess', () => {
+  it('prefers reported transactions to inferred transactions of a later observation', () => {
     const refunded = createObservation(
       {},
       {
@@ -82,7 +90,7 @@ describe('merge', () => {
         transactions: [createTransaction(createObservation().purchase, { refundedAt: startDate + dayMs })],
       },
     );
-    const guess = createObservation(
+    const inferred = createObservation(
       {},
       {
         asOf: startDate + 2 * dayMs,
@@ -93,8 +101,8 @@ describe('merge', () => {
       },
     );
     for (const observations of [
-      [refunded, guess],
-      [guess, refunded],
+      [refunded, inferred],
+      [inferred, refunded],
     ]) {
       expect(mergeAll(observations)?.transactions).toMatchObject(
         [refunded.transactions[0]].map((transaction) => ({ transaction })),
@@ -102,7 +110,7 @@ describe('merge', () => {
     }
   });
 
-  it('keeps the first amount that a client reported: a receipt shown again moves no money of a past day', () => {
+  it('keeps the first amount of a client, so that a resubmitted receipt does not change past revenue', () => {
     const reports = [4_990_000, 999_000_000].map((amountMicros, index) => {
       const transactions = [createTransaction(createObservation().purchase, { amountMicros, isReportedAmount: true })];
       return createObservation({}, { asOf: startDate + index * dayMs, transactions });
@@ -112,22 +120,22 @@ describe('merge', () => {
     }
   });
 
-  it('changes nothing when an observation is merged twice', () => {
+  it('returns the same state for an observation that is merged twice', () => {
     fc.assert(
-      fc.property(lives, (actions) => {
-        const known = mergeAll(buildObservations(actions));
-        for (const look of buildObservations(actions)) expect(merge(known, look)).toEqual(known);
+      fc.property(histories, (actions) => {
+        const state = mergeAll(buildObservations(actions));
+        for (const observation of buildObservations(actions)) expect(merge(state, observation)).toEqual(state);
       }),
     );
   });
 
-  it('never lets an older look overwrite a newer one', () => {
-    const cancelled = createObservation({ renewalIntent: 'Lapse' }, { asOf: startDate + 2 * dayMs });
+  it('does not overwrite a newer observation with an older one', () => {
+    const canceled = createObservation({ renewalIntent: 'Lapse' }, { asOf: startDate + 2 * dayMs });
     const late = createObservation({ renewalIntent: 'Renew' }, { asOf: startDate + dayMs });
-    expect(merge(merge(undefined, cancelled), late).purchase.renewalIntent).toBe('Lapse');
+    expect(merge(merge(undefined, canceled), late).purchase.renewalIntent).toBe('Lapse');
   });
 
-  it('keeps every transaction that any look has shown', () => {
+  it('keeps the transactions of all observations', () => {
     const first = createObservation();
     const renewed = createObservation(
       { transactionId: 'store_a:2', lastRenewalDate: startDate + 31 * dayMs },
@@ -139,33 +147,33 @@ describe('merge', () => {
     expect(ids).toEqual(['store_a:1', 'store_a:2']);
   });
 
-  it('keeps the end of a non-renewing subscription that only one look was told of', () => {
+  it('keeps the expiration of a non-renewing subscription if a later observation lacks it', () => {
     const { expirationDate: _end, ...endless } = createObservation({
       productType: 'non renewing subscription',
     }).purchase;
-    const told = createObservation({ productType: 'non renewing subscription' });
-    const later = { ...told, asOf: startDate + dayMs, purchase: endless };
+    const complete = createObservation({ productType: 'non renewing subscription' });
+    const later = { ...complete, asOf: startDate + dayMs, purchase: endless };
     for (const observations of [
-      [told, later],
-      [later, told],
+      [complete, later],
+      [later, complete],
     ]) {
       expect(mergeAll(observations)?.purchase.expirationDate).toBe(startDate + 31 * dayMs);
     }
   });
 
-  it('keeps the type of a product that only one look was told of, in either order', () => {
-    const { productType: _type, ...untold } = createObservation().purchase;
-    const told = createObservation({ productType: 'consumable' });
-    const later = { ...told, asOf: startDate + dayMs, purchase: untold };
+  it('keeps the product type if a later observation lacks it, in either order', () => {
+    const { productType: _type, ...withoutType } = createObservation().purchase;
+    const complete = createObservation({ productType: 'consumable' });
+    const later = { ...complete, asOf: startDate + dayMs, purchase: withoutType };
     for (const observations of [
-      [told, later],
-      [later, told],
+      [complete, later],
+      [later, complete],
     ]) {
       expect(mergeAll(observations)?.purchase.productType).toBe('consumable');
     }
   });
 
-  it('takes the refund of a past period from a look that knows nothing of the present one, in either order', () => {
+  it('adds the refund of a past period without its state, in either order', () => {
     const first = createObservation();
     const renewed = createObservation({ transactionId: 'store_a:2' }, { asOf: startDate + 31 * dayMs });
     const refund = createObservation(
@@ -179,14 +187,14 @@ describe('merge', () => {
       [first, renewed, refund],
       [refund, renewed, first],
     ]) {
-      const known = mergeAll(observations);
-      expect(known?.purchase).toMatchObject({ transactionId: 'store_a:2' });
-      expect(known?.purchase.endedAt).toBeUndefined();
-      expect(known?.transactions[0]?.transaction.refundedAt).toBe(startDate + 33 * dayMs);
+      const state = mergeAll(observations);
+      expect(state?.purchase).toMatchObject({ transactionId: 'store_a:2' });
+      expect(state?.purchase.endedAt).toBeUndefined();
+      expect(state?.transactions[0]?.transaction.refundedAt).toBe(startDate + 33 * dayMs);
     }
   });
 
-  it("prefers the store's amount to the one that the client reported, in either order", () => {
+  it('prefers the amount of the store to the amount of the client, in either order', () => {
     const { purchase } = createObservation();
     const reported = createObservation(
       {},
@@ -195,10 +203,10 @@ describe('merge', () => {
         transactions: [createTransaction(purchase, { amountMicros: 1, isReportedAmount: true })],
       },
     );
-    const told = createObservation();
+    const fromStore = createObservation();
     for (const observations of [
-      [reported, told],
-      [told, reported],
+      [reported, fromStore],
+      [fromStore, reported],
     ]) {
       expect(mergeAll(observations)?.transactions[0]?.transaction.amountMicros).toBe(4_990_000);
       expect(mergeAll(observations)?.purchase.amountMicros).toBe(4_990_000);

@@ -5,20 +5,20 @@ import { createObservation, dayMs, startDate } from '../../../testing/given.ts';
 
 const now = startDate + 10 * dayMs;
 
-/** A month from `start`, and what differs. */
-const monthly = (purchaseId: string, state: Partial<Purchase> = {}): Purchase =>
+/** A subscription of one month from `startDate`. */
+const createMonthly = (purchaseId: string, state: Partial<Purchase> = {}): Purchase =>
   createObservation({ purchaseId, ...state }).purchase;
 
-function endless(purchaseId: string, state: Partial<Purchase> = {}): Purchase {
-  const { expirationDate: _end, ...lasting } = monthly(purchaseId, state);
-  return { productType: 'non renewing subscription', ...lasting };
+function createEndless(purchaseId: string, state: Partial<Purchase> = {}): Purchase {
+  const { expirationDate: _end, ...purchase } = createMonthly(purchaseId, state);
+  return { productType: 'non renewing subscription', ...purchase };
 }
 
-/** Of two purchases of one product, in either order, the one that counts. */
-function counting(one: Purchase, other: Purchase): string[] {
+/** Lists the ids of the purchase that takes precedence, for both functions and both orders. */
+function listPreferred(a: Purchase, b: Purchase): string[] {
   const orders = [
-    [one, other],
-    [other, one],
+    [a, b],
+    [b, a],
   ];
   return orders.flatMap((purchases) => [
     ...Object.values(toPurchaseCollection(purchases, now)).map(({ purchaseId }) => purchaseId),
@@ -26,32 +26,34 @@ function counting(one: Purchase, other: Purchase): string[] {
   ]);
 }
 
-const always = (purchaseId: string) => Array(4).fill(purchaseId);
+const repeatId = (purchaseId: string) => Array(4).fill(purchaseId);
 
-describe('of two purchases of one product', () => {
-  const active = monthly('active');
+describe('toPurchaseCollection and findCurrentSubscription', () => {
+  const active = createMonthly('active');
 
-  it('an active one counts before one that is over, however long that would have lasted', () => {
-    const refunded = monthly('refunded', { expirationDate: startDate + 365 * dayMs, endedAt: startDate + dayMs });
-    expect(counting(active, refunded)).toEqual(always('active'));
-    expect(counting(active, monthly('expired', { expirationDate: now }))).toEqual(always('active'));
-    expect(counting(active, endless('pending', { isPending: true }))).toEqual(always('active'));
+  it('prefer an active purchase to an ended one with a later expiration', () => {
+    const refunded = createMonthly('refunded', { expirationDate: startDate + 365 * dayMs, endedAt: startDate + dayMs });
+    expect(listPreferred(active, refunded)).toEqual(repeatId('active'));
+    expect(listPreferred(active, createMonthly('expired', { expirationDate: now }))).toEqual(repeatId('active'));
+    expect(listPreferred(active, createEndless('pending', { isPending: true }))).toEqual(repeatId('active'));
   });
 
-  it('the one that lasts longer counts, and longest what has no end', () => {
-    expect(counting(active, monthly('longer', { expirationDate: startDate + 32 * dayMs }))).toEqual(always('longer'));
-    expect(counting(active, endless('endless'))).toEqual(always('endless'));
+  it('prefer the later expiration, and a purchase without expiration most', () => {
+    expect(listPreferred(active, createMonthly('longer', { expirationDate: startDate + 32 * dayMs }))).toEqual(
+      repeatId('longer'),
+    );
+    expect(listPreferred(active, createEndless('endless'))).toEqual(repeatId('endless'));
   });
 
-  it('the one that was over later counts, and not the one that was taken away early', () => {
-    const lapsed = monthly('lapsed', { expirationDate: startDate + 5 * dayMs });
-    const refunded = monthly('refunded', { expirationDate: startDate + 31 * dayMs, endedAt: startDate + dayMs });
-    expect(counting(lapsed, refunded)).toEqual(always('lapsed'));
+  it('prefer the purchase that ended later to a refunded one', () => {
+    const lapsed = createMonthly('lapsed', { expirationDate: startDate + 5 * dayMs });
+    const refunded = createMonthly('refunded', { expirationDate: startDate + 31 * dayMs, endedAt: startDate + dayMs });
+    expect(listPreferred(lapsed, refunded)).toEqual(repeatId('lapsed'));
   });
 
-  it('the later one counts, of two without an end', () => {
-    expect(counting(endless('first'), endless('second', { purchaseDate: startDate + dayMs }))).toEqual(
-      always('second'),
+  it('prefer the later purchase date if two purchases have no expiration', () => {
+    expect(listPreferred(createEndless('first'), createEndless('second', { purchaseDate: startDate + dayMs }))).toEqual(
+      repeatId('second'),
     );
   });
 });

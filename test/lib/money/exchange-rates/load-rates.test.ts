@@ -11,29 +11,29 @@ import type { Table } from '../../../../lib/db/table.ts';
 import { attachUsdRates } from '../../../../lib/money/attach-usd-rates.ts';
 import { loadRates } from '../../../../lib/money/exchange-rates/load-rates.ts';
 import { createRateCache } from '../../../../lib/money/exchange-rates/rate-cache.ts';
-import { hourMs } from '../../../../lib/shared/time.ts';
+import { dayMs, hourMs } from '../../../../lib/shared/time.ts';
 import { createObservation, createTransaction } from '../../../../testing/given.ts';
 import { createTestTable } from '../../../../testing/table.ts';
 
-// The history is shared by all applications, so that each test has a year of its own.
+// All apps share the stored rates, so each test uses a year of its own.
+let table: Table;
+let dailyRates: ExchangeRateRepository;
+let emulator: RunningEmulator;
+beforeAll(async () => {
+  table = await createTestTable();
+  dailyRates = createExchangeRateRepository(table);
+  emulator = await startEmulator({ port: 0, clock: createClock() });
+});
+afterAll(async () => await emulator.close());
+
+const load = async (now: string, url = emulator.url) => {
+  emulator.clock.set(Date.parse(now));
+  await loadRates({ now: () => Date.parse(now), emulator: { url, roots: [] }, dailyRates });
+};
+const findRatesDay = async (date: string) => (await dailyRates.findForPurchaseDate(Date.parse(date)))?.date;
+
 describe('loadRates', () => {
-  let table: Table;
-  let dailyRates: ExchangeRateRepository;
-  let emulator: RunningEmulator;
-  const load = async (now: string, url = emulator.url) => {
-    emulator.clock.set(Date.parse(now));
-    await loadRates({ now: () => Date.parse(now), emulator: { url, roots: [] }, dailyRates });
-  };
-  const ratesDay = async (date: string) => (await dailyRates.findForPurchaseDate(Date.parse(date)))?.date;
-
-  beforeAll(async () => {
-    table = await createTestTable();
-    dailyRates = createExchangeRateRepository(table);
-    emulator = await startEmulator({ port: 0, clock: createClock() });
-  });
-  afterAll(async () => await emulator.close());
-
-  it('keeps the last day and fills the days before it, once', async () => {
+  it('stores the rates of the last 90 days once', async () => {
     await load('2031-06-13T16:00:00Z');
     const days = await dailyRates.listStoredDays('2031-01-01', '2031-12-31');
     expect(days.at(-1)).toBe('2031-06-13');
@@ -43,16 +43,16 @@ describe('loadRates', () => {
     expect(await dailyRates.listStoredDays('2031-01-01', '2031-12-31')).toEqual(days);
   });
 
-  it('converts purchases of a weekend and a holiday at the last rates before', async () => {
+  it('applies the last rates before a weekend or holiday to its purchases', async () => {
     await load('2032-05-05T16:00:00Z');
-    expect(await ratesDay('2032-05-03T08:00:00Z')).toBe('2032-04-30');
-    expect(await ratesDay('2032-05-02T08:00:00Z')).toBe('2032-04-30');
-    expect(await ratesDay('2032-04-30T23:59:59Z')).toBe('2032-04-29');
-    expect(await ratesDay('2032-05-15T00:00:00Z')).toBe('2032-05-05');
-    expect(await ratesDay('2032-05-16T00:00:00Z')).toBeUndefined();
+    expect(await findRatesDay('2032-05-03T08:00:00Z')).toBe('2032-04-30');
+    expect(await findRatesDay('2032-05-02T08:00:00Z')).toBe('2032-04-30');
+    expect(await findRatesDay('2032-04-30T23:59:59Z')).toBe('2032-04-29');
+    expect(await findRatesDay('2032-05-15T00:00:00Z')).toBe('2032-05-05');
+    expect(await findRatesDay('2032-05-16T00:00:00Z')).toBeUndefined();
   });
 
-  it('heals days on which it did not run', async () => {
+  it('fills in the days on which it did not run', async () => {
     await load('2033-06-10T16:00:00Z');
     await load('2033-06-20T16:00:00Z');
     expect(await dailyRates.listStoredDays('2033-06-11', '2033-06-17')).toEqual(
@@ -63,51 +63,64 @@ describe('loadRates', () => {
   it.each([
     ['an HTML page', 200, '<html><body>Maintenance</body></html>'],
     ['an error', 503, ''],
-    ['rates of long ago', 200, 'old'],
-    ['rates of a day to come', 200, 'new'],
-  ])('keeps nothing and fails on %s', async (_what, status, body) => {
-    const file = async (now: string) => {
+    ['stale rates', 200, 'old'],
+    ['rates of a future day', 200, 'new'],
+  ])('throws and stores nothing if the bank responds with %s', async (_what, status, body) => {
+    const fetchCsv = async (now: string) => {
       emulator.clock.set(Date.parse(now));
-      return await (await fetch(`${emulator.url}/www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml`)).text();
+      const query = `startPeriod=${now.slice(0, 8)}01&detail=dataonly&format=csvdata`;
+      const response = await fetch(`${emulator.url}/data-api.ecb.europa.eu/service/data/EXR/D..EUR.SP00.A?${query}`);
+      expect(response.status).toBe(200);
+      return await response.text();
     };
     const bodies: Record<string, string> = {
-      old: await file('2034-03-01T16:00:00Z'),
-      new: await file('2034-03-29T16:00:00Z'),
+      old: await fetchCsv('2034-03-02T16:00:00Z'),
+      new: await fetchCsv('2034-03-29T16:00:00Z'),
     };
-    const bank = await answering(status, bodies[body] ?? body);
-    await expect(load('2034-03-15T16:00:00Z', urlOf(bank))).rejects.toMatchObject({ code: 'ConnectionFailed' });
+    const bank = await startServer(status, bodies[body] ?? body);
+    await expect(load('2034-03-15T16:00:00Z', toUrl(bank))).rejects.toMatchObject({ code: 'ConnectionFailed' });
     bank.close();
     expect(await dailyRates.listStoredDays('2034-01-01', '2034-12-31')).toEqual([]);
   });
+});
 
-  it('prices a look with one read for a day, and dollars with none', async () => {
+describe('attachUsdRates', () => {
+  it('reads the rates of a day once, and none for US dollars', async () => {
     await load('2035-03-16T16:00:00Z');
     const purchaseDate = Date.parse('2035-03-16T12:00:00Z');
     const { purchase } = createObservation({ purchaseDate });
-    const look = (currency: string) => [createTransaction(purchase, { currency })];
+    const buildTransactions = (currency: string) => [createTransaction(purchase, { currency })];
     const rates = createRateCache(dailyRates, () => purchaseDate);
-    const read = table.consumed.read;
+    const unitsBefore = table.consumed.read;
     expect(
       await attachUsdRates(
-        look('USD'),
+        buildTransactions('USD'),
         [],
         createRateCache({ findForPurchaseDate: () => Promise.reject() }, () => 0),
       ),
-    ).toEqual(look('USD'));
-    expect(table.consumed.read).toBe(read);
-    const [priced] = await attachUsdRates(look('JPY'), [], rates);
-    expect(priced?.usdRateDate).toBe('2035-03-15');
-    const readOnce = table.consumed.read;
-    expect(readOnce).toBeGreaterThan(read);
-    expect((await attachUsdRates(look('COP'), [], rates))[0]?.usdRate).toBeUndefined();
-    expect(table.consumed.read).toBe(readOnce);
+    ).toEqual(buildTransactions('USD'));
+    expect(table.consumed.read).toBe(unitsBefore);
+    const [converted] = await attachUsdRates(buildTransactions('JPY'), [], rates);
+    expect(converted?.usdRateDate).toBe('2035-03-15');
+    const unitsAfter = table.consumed.read;
+    expect(unitsAfter).toBeGreaterThan(unitsBefore);
+    expect((await attachUsdRates(buildTransactions('COP'), [], rates))[0]?.usdRate).toBeUndefined();
+    expect(table.consumed.read).toBe(unitsAfter);
   });
 
+  it('returns the transactions without rates if the rates are unavailable', async () => {
+    const rates = createRateCache({ findForPurchaseDate: () => Promise.reject(new Error('no table')) }, () => 0);
+    const transactions = [createTransaction(createObservation().purchase, { currency: 'JPY' })];
+    expect(await attachUsdRates(transactions, [], rates)).toEqual(transactions);
+  });
+});
+
+describe('createRateCache', () => {
   it.each([
-    ['the rates of the days before came in late', '2036-05-15T12:00:00Z', '2036-05-07', '2036-05-14'],
-    ['it is a Monday, and only those of Thursday were known', '2037-06-15T12:00:00Z', '2037-06-11', '2037-06-12'],
-  ])('converts a day within the hour at the best rates where %s', async (_what, bought, early, late) => {
-    const purchaseDate = Date.parse(bought);
+    ['the rates of the days before are loaded late', '2036-05-15T12:00:00Z', '2036-05-07', '2036-05-14'],
+    ["Friday's rates are loaded on Monday", '2037-06-15T12:00:00Z', '2037-06-11', '2037-06-12'],
+  ])('returns better rates within one hour if %s', async (_what, date, early, late) => {
+    const purchaseDate = Date.parse(date);
     let now = purchaseDate;
     const rates = createRateCache(dailyRates, () => now);
     await dailyRates.save([{ date: early, perEuro: { USD: '1.10' } }]);
@@ -118,13 +131,13 @@ describe('loadRates', () => {
   });
 
   it.each([
-    ['a Monday the rates of Friday', '2026-06-15T12:00:00Z', '2026-06-12', 0],
-    ['a Saturday those of Friday', '2026-06-13T12:00:00Z', '2026-06-12', 0],
-    ['a Friday those of Thursday', '2026-06-12T12:00:00Z', '2026-06-11', 0],
-    ['a day after a holiday, some months later, those before it', '2026-05-02T12:00:00Z', '2026-04-30', 100],
-  ])('keeps for %s for good', async (_what, bought, date, daysLater) => {
+    ["Friday's rates for a Monday", '2026-06-15T12:00:00Z', '2026-06-12', 0],
+    ["Friday's rates for a Saturday", '2026-06-13T12:00:00Z', '2026-06-12', 0],
+    ["Thursday's rates for a Friday", '2026-06-12T12:00:00Z', '2026-06-11', 0],
+    ['the rates before a holiday after some months', '2026-05-02T12:00:00Z', '2026-04-30', 100],
+  ])('keeps %s permanently', async (_what, bought, date, daysLater) => {
     const purchaseDate = Date.parse(bought);
-    let [now, reads] = [purchaseDate + daysLater * 24 * hourMs, 0];
+    let [now, reads] = [purchaseDate + daysLater * dayMs, 0];
     const findForPurchaseDate = async () => ({ date, perEuro: { USD: '1.10' }, read: ++reads });
     const rates = createRateCache({ findForPurchaseDate }, () => now);
     for (let hour = 0; hour < 3; hour++, now += hourMs)
@@ -132,24 +145,18 @@ describe('loadRates', () => {
     expect(reads).toBe(1);
   });
 
-  it('estimates by the snapshot for three years around it, where the history has nothing', async () => {
+  it('returns fallback rates for three years before and after their date', async () => {
     const rates = createRateCache({ findForPurchaseDate: async () => undefined }, () => 0);
     expect((await rates.findForDate(Date.parse('2023-05-05')))?.date).toBe('2024-12-31');
     expect(await rates.findForDate(Date.parse('2021-05-05'))).toBeUndefined();
     expect(await rates.findForDate(Date.parse('2028-05-05'))).toBeUndefined();
   });
-
-  it('ends a look without rates rather than failing it', async () => {
-    const rates = createRateCache({ findForPurchaseDate: () => Promise.reject(new Error('no table')) }, () => 0);
-    const look = [createTransaction(createObservation().purchase, { currency: 'JPY' })];
-    expect(await attachUsdRates(look, [], rates)).toEqual(look);
-  });
 });
 
-async function answering(status: number, body: string): Promise<Server> {
+async function startServer(status: number, body: string): Promise<Server> {
   const server = createServer((_request, response) => response.writeHead(status).end(body));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return server;
 }
 
-const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const toUrl = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
