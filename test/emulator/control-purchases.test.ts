@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { decodePayload, type EmulatorClient, startEmulatorClient } from './emulator-client.ts';
 
-let user: EmulatorClient;
+let client: EmulatorClient;
 beforeAll(async () => {
-  user = await startEmulatorClient();
+  client = await startEmulatorClient();
 });
-afterAll(() => user.close());
+afterAll(() => client.close());
 
-describe('a purchase', () => {
-  it('comes with the very body that a client posts to have it validated', async () => {
-    const { status, body } = await user.buy({ applicationUsername: 'user-42' });
+describe('POST /control/purchases', () => {
+  it('returns the body that a client posts to /v1/validate', async () => {
+    const { status, body } = await client.buy({ applicationUsername: 'user-42' });
     expect(status).toBe(200);
     expect(body.validate).toEqual({
       id: 'com.example.app',
@@ -26,8 +26,8 @@ describe('a purchase', () => {
     });
   });
 
-  it('of nobody in particular names nobody', async () => {
-    expect((await user.buy()).body.validate).not.toHaveProperty('additionalData');
+  it('omits the customer if the order does not have a username', async () => {
+    expect((await client.buy()).body.validate).not.toHaveProperty('additionalData');
   });
 
   test.each([
@@ -38,16 +38,16 @@ describe('a purchase', () => {
       'download',
       { id: 'com.example.app', type: 'application', transaction: { type: 'apple-sk2', id: 'com.example.app' } },
     ],
-  ])('can be put in the form %s', async (form, validate) => {
-    const { body } = await user.buy({ form });
+  ])('returns the validate body in the form %s', async (form, validate) => {
+    const { body } = await client.buy({ form });
     expect(body.validate).toMatchObject(validate);
-    const shown = await user.control('GET', `/control/purchases/${body.id}?form=${form}`);
-    expect(shown.body).toMatchObject({ id: body.id, state: 'ACTIVE', validate });
+    const response = await client.control('GET', `/control/purchases/${body.id}?form=${form}`);
+    expect(response.body).toMatchObject({ id: body.id, state: 'ACTIVE', validate });
   });
 
-  it('has the terms that it is bought on', async () => {
+  it('applies the terms of the order', async () => {
     const terms = { productId: 'gold', period: 'P1Y', priceMicros: 49_990_000, currency: 'EUR', sandbox: true };
-    const { body } = await user.buy(terms);
+    const { body } = await client.buy(terms);
     expect(body).toMatchObject({ sandbox: true, expiresDate: '2028-01-31T10:00:00.000Z' });
     expect(decodePayload(body.validate.transaction.jwsRepresentation)).toMatchObject({
       environment: 'Sandbox',
@@ -61,25 +61,25 @@ describe('a purchase', () => {
     ['consumable', 'Consumable'],
     ['non consumable', 'Non-Consumable'],
     ['non renewing subscription', 'Non-Renewing Subscription'],
-  ])('can be a %s', async (type, native) => {
-    const { body } = await user.buy({ productId: `a ${type}`, type });
+  ])('creates a %s', async (type, native) => {
+    const { body } = await client.buy({ productId: `a ${type}`, type });
     const payload = decodePayload(body.validate.transaction.jwsRepresentation);
     expect(payload).toMatchObject({ type: native, originalTransactionId: body.id });
     expect(payload).not.toHaveProperty('expiresDate');
     expect(body.state).toBe('PURCHASED');
-    expect((await user.act(body.id, 'renew')).status).toBe(422);
-    expect((await user.act(body.id, 'refund')).body.state).toBe('REVOKED');
+    expect((await client.act(body.id, 'renew')).status).toBe(422);
+    expect((await client.act(body.id, 'refund')).body.state).toBe('REVOKED');
   });
 
-  it('that does not renew says how long its period is, which the store does not know', async () => {
+  it('returns the period of a non-renewing subscription, because the store does not have it', async () => {
     const season = { productId: 'season', type: 'non renewing subscription', period: 'P3M', form: 'product' };
     const billing = { billingPeriod: 3, billingPeriodUnit: 'Month' };
-    expect((await user.buy(season)).body.validate).toMatchObject({ id: 'season', ...billing });
-    expect((await user.buy(season)).body.validate).toMatchObject(billing);
+    expect((await client.buy(season)).body.validate).toMatchObject({ id: 'season', ...billing });
+    expect((await client.buy(season)).body.validate).toMatchObject(billing);
   });
 
-  it('is known to the store under its brand too', async () => {
-    expect(await user.buy({ platform: 'apple' })).toMatchObject({ status: 200, body: { platform: 'store_a' } });
+  it('accepts the brand name of a store', async () => {
+    expect(await client.buy({ platform: 'apple' })).toMatchObject({ status: 200, body: { platform: 'store_a' } });
   });
 
   test.each([
@@ -94,22 +94,22 @@ describe('a purchase', () => {
     [{ trial: true, intro: true }, 400, 'trial'],
     [{ productId: 'bar', type: 'consumable', trial: true }, 422, 'subscriptions'],
     [{ productId: 'monthly', period: 'P1Y' }, 422, 'exists already'],
-  ])('that orders %j is refused', async (order, status, word) => {
-    expect(await user.buy(order)).toMatchObject({ status, body: { status, message: expect.stringContaining(word) } });
+  ])('rejects the order %j', async (order, status, text) => {
+    expect(await client.buy(order)).toMatchObject({ status, body: { status, message: expect.stringContaining(text) } });
   });
 });
 
-describe('an action', () => {
-  test.each(['pause', 'resume', 'fly', 'toString'])('that the store does not know is refused: %s', async (action) => {
-    const { id } = (await user.buy()).body;
-    expect(await user.act(id, action)).toMatchObject({
+describe('POST /control/purchases/{id}/{action}', () => {
+  test.each(['pause', 'resume', 'fly', 'toString'])('rejects the unsupported action %s', async (action) => {
+    const { id } = (await client.buy()).body;
+    expect(await client.act(id, action)).toMatchObject({
       status: 422,
       body: { message: expect.stringContaining(action) },
     });
   });
 
-  it('on a purchase that does not exist is refused', async () => {
-    expect(await user.act('123', 'renew')).toMatchObject({
+  it('rejects an action on a missing purchase', async () => {
+    expect(await client.act('123', 'renew')).toMatchObject({
       status: 404,
       body: { message: expect.stringContaining('123') },
     });
@@ -118,17 +118,17 @@ describe('an action', () => {
   test.each([
     ['change-plan', 'productId'],
     ['share', 'applicationUsername'],
-  ])('%s without %s is refused', async (action, missing) => {
-    const { id } = (await user.buy()).body;
-    expect(await user.act(id, action)).toMatchObject({
+  ])('rejects %s without %s', async (action, missing) => {
+    const { id } = (await client.buy()).body;
+    expect(await client.act(id, action)).toMatchObject({
       status: 400,
       body: { message: expect.stringContaining(missing) },
     });
   });
 
-  it('answers with the purchase as it is then, fresh evidence, and what the store notifies', async () => {
-    const { id } = (await user.buy()).body;
-    const { body } = await user.act(id, 'renew');
+  it('returns the changed purchase, new evidence and the notifications of the store', async () => {
+    const { id } = (await client.buy()).body;
+    const { body } = await client.act(id, 'renew');
     expect(body).toMatchObject({ id, state: 'ACTIVE', transactions: 2, expiresDate: '2027-03-31T10:00:00.000Z' });
     expect(decodePayload(body.validate.transaction.jwsRepresentation).transactionId).toBe(body.transactionId);
     expect(body.notifications).toEqual([

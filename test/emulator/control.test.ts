@@ -1,21 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
 
-let user: EmulatorClient;
+let client: EmulatorClient;
 beforeAll(async () => {
-  user = await startEmulatorClient();
+  client = await startEmulatorClient();
 });
-afterAll(() => user.close());
+afterAll(() => client.close());
 
-describe('the clock', () => {
-  it('moves on by a period and to a moment', async () => {
-    const other = await startEmulatorClient();
-    expect((await other.control('GET', '/control/clock')).body).toEqual({ now: new Date(startTime).toISOString() });
-    expect((await other.advance('P1M')).body).toEqual({ now: '2027-02-28T10:00:00.000Z' });
-    const set = await other.control('POST', '/control/clock', { set: '2028-01-01T00:00:00Z' });
+describe('POST /control/clock', () => {
+  it('moves the clock by a period or to a timestamp', async () => {
+    const secondClient = await startEmulatorClient();
+    expect((await secondClient.control('GET', '/control/clock')).body).toEqual({
+      now: new Date(startTime).toISOString(),
+    });
+    expect((await secondClient.advance('P1M')).body).toEqual({ now: '2027-02-28T10:00:00.000Z' });
+    const set = await secondClient.control('POST', '/control/clock', { set: '2028-01-01T00:00:00Z' });
     expect(set.body).toEqual({ now: '2028-01-01T00:00:00.000Z' });
-    expect(other.clock.now()).toBe(Date.parse('2028-01-01T00:00:00Z'));
-    await other.close();
+    expect(secondClient.clock.now()).toBe(Date.parse('2028-01-01T00:00:00Z'));
+    await secondClient.close();
   });
 
   test.each([
@@ -25,21 +27,24 @@ describe('the clock', () => {
     { set: 'soon' },
     { set: '2150-01-01' },
     { set: '2027-01-01' },
-  ])('is not moved by %j', async (move) => {
-    expect(await user.control('POST', '/control/clock', move)).toMatchObject({ status: 400 });
-    expect(user.clock.now()).toBe(startTime);
+  ])('rejects %j', async (move) => {
+    expect(await client.control('POST', '/control/clock', move)).toMatchObject({ status: 400 });
+    expect(client.clock.now()).toBe(startTime);
   });
 });
 
-describe('the control API', () => {
-  test.each(['store_a', 'processor_a', 'processor_b'])('refuses to refund a part of what %s sold', async (platform) => {
-    const { id } = (await user.buy({ platform, productId: 'whole', type: 'paid subscription' })).body;
-    const refund = await user.control('POST', `/control/purchases/${id}/refund`, { quantity: 1 });
-    expect(refund).toMatchObject({ status: 422, body: { message: expect.stringMatching(/^quantity: /) } });
-  });
+describe('control API', () => {
+  test.each(['store_a', 'processor_a', 'processor_b'])(
+    'rejects a partial refund of a purchase of %s',
+    async (platform) => {
+      const { id } = (await client.buy({ platform, productId: 'whole', type: 'paid subscription' })).body;
+      const refund = await client.control('POST', `/control/purchases/${id}/refund`, { quantity: 1 });
+      expect(refund).toMatchObject({ status: 422, body: { message: expect.stringMatching(/^quantity: /) } });
+    },
+  );
 
-  it('gives what an operator would configure in the service', async () => {
-    const settings = await user.control('GET', '/control/settings/store_a');
+  it('returns the settings that an operator configures in the service', async () => {
+    const settings = await client.control('GET', '/control/settings/store_a');
     expect(settings.body).toEqual({
       bundleId: 'com.example.app',
       appAppleId: 1234567890,
@@ -48,12 +53,12 @@ describe('the control API', () => {
       privateKey: expect.stringMatching(/^-----BEGIN PRIVATE KEY-----/),
       sharedSecret: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
-    expect(user.settings('store_a')).toEqual(settings.body);
+    expect(client.settings('store_a')).toEqual(settings.body);
   });
 
   it('lists products, purchases and actions of each store', async () => {
-    const { id } = (await user.buy({ productId: 'listed', applicationUsername: 'lister' })).body;
-    const { store_a } = (await user.control('GET', '/control')).body.platforms;
+    const { id } = (await client.buy({ productId: 'listed', applicationUsername: 'lister' })).body;
+    const { store_a } = (await client.control('GET', '/control')).body.platforms;
     expect(store_a.products).toContainEqual(expect.objectContaining({ id: 'listed', period: 'P1M' }));
     expect(store_a.purchases).toContainEqual(
       expect.objectContaining({ id, productId: 'listed', state: 'ACTIVE', applicationUsername: 'lister' }),
@@ -69,12 +74,12 @@ describe('the control API', () => {
     ['GET', '/control/%E0', 400],
     ['GET', '/', 404],
     ['GET', '/unknown.example.com/path', 404],
-  ])('answers %s %s with %i and says why', async (method, path, status) => {
-    expect(await user.control(method, path)).toMatchObject({ status, body: { status, message: expect.any(String) } });
+  ])('responds to %s %s with status %i and a message', async (method, path, status) => {
+    expect(await client.control(method, path)).toMatchObject({ status, body: { status, message: expect.any(String) } });
   });
 
-  it('refuses what is no JSON', async () => {
-    const { status, body } = await user.call('/control/purchases', { method: 'POST', body: '{"platform":' });
+  it('rejects a body that is not JSON', async () => {
+    const { status, body } = await client.call('/control/purchases', { method: 'POST', body: '{"platform":' });
     expect({ status, body }).toEqual({ status: 400, body: { status: 400, message: 'body: expected JSON.' } });
   });
 });

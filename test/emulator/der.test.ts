@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { certificateTime, integer, octetString, oid, sequence, setOf } from '../../emulator/crypto/der.ts';
 import { findDerElement, parseDerElements } from '../../emulator/crypto/parse-der.ts';
 
-describe('DER', () => {
-  it('writes integers as short as they are, never as negative ones', () => {
+describe('DER encoding', () => {
+  it('encodes integers in the shortest form and as non-negative', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 200n }), (value) => {
         const { content } = findDerElement(integer(value), [0]);
@@ -15,11 +15,11 @@ describe('DER', () => {
     );
   });
 
-  it('reads back what it writes, of any length', () => {
+  it('parses its own output of any length', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 300 }), (contents) => {
-        const written = sequence(...contents.map(octetString));
-        const read = parseDerElements(findDerElement(written, [0]).content).map(
+        const encoded = sequence(...contents.map(octetString));
+        const read = parseDerElements(findDerElement(encoded, [0]).content).map(
           ({ content }) => new Uint8Array(content),
         );
         expect(read).toEqual(contents);
@@ -28,7 +28,7 @@ describe('DER', () => {
     );
   });
 
-  it('has one form of a set, whatever the order of its members', () => {
+  it('encodes a set independently of the order of its elements', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 9 })), (contents) => {
         const members = contents.map(octetString);
@@ -41,19 +41,19 @@ describe('DER', () => {
     ['1.2.840.113549.1.7.2', '06092a864886f70d010702'],
     ['1.2.840.113635.100.6.11.1', '060a2a864886f76364060b01'],
     ['2.5.4.3', '0603550403'],
-  ])('writes the object identifier %s', (dotted, hex) => {
+  ])('encodes the object identifier %s', (dotted, hex) => {
     expect(oid(dotted).toString('hex')).toBe(hex);
   });
 
   test.each([
     ['2049-12-31T23:59:59Z', 0x17, '491231235959Z'],
     ['2050-01-01T00:00:00Z', 0x18, '20500101000000Z'],
-  ])('writes the moment %s as certificates must have it', (moment, tag, digits) => {
-    const element = findDerElement(certificateTime(new Date(moment)), [0]);
+  ])('encodes the certificate time %s', (time, tag, digits) => {
+    const element = findDerElement(certificateTime(new Date(time)), [0]);
     expect({ tag: element.tag, text: element.content.toString() }).toEqual({ tag, text: digits });
   });
 
-  test.each(['30', '3005', '3080020101', '30840fffffff02', '308800ffffffffffffff'])('does not read %s', (hex) => {
+  test.each(['30', '3005', '3080020101', '30840fffffff02', '308800ffffffffffffff'])('rejects %s', (hex) => {
     expect(() => parseDerElements(Buffer.from(hex, 'hex'))).toThrow(RangeError);
   });
 });

@@ -2,18 +2,18 @@ import { sign } from 'node:crypto';
 import type { Clock } from '../../emulator/clock.ts';
 import { type RunningEmulator, startEmulator } from '../../emulator/start-emulator.ts';
 
-/** An answer of the control API or of a store. */
+/** HTTP response of the control API or of a store. */
 export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
   readonly body: any;
 }
 
-/** The first moment of every test: the last day of a long month. */
+/** Start time of tests: the last day of a month with 31 days. */
 export const startTime = Date.parse('2027-01-31T10:00:00Z');
 
-/** A clock that stands still unless it is moved. */
+/** Creates a clock that changes only when it is set. */
 export function createFixedClock(at = startTime): Clock {
   let now = at;
   return {
@@ -24,19 +24,19 @@ export function createFixedClock(at = startTime): Clock {
   };
 }
 
-/** Someone who uses a running emulator: its control API, and its stores as the real ones would be called. */
+/** Running emulator with a client of its control API and its stores. */
 export interface EmulatorClient extends RunningEmulator {
   readonly control: (method: string, path: string, body?: object) => Promise<TestResponse>;
   readonly buy: (order?: object) => Promise<TestResponse>;
   readonly act: (id: string, action: string, details?: object) => Promise<TestResponse>;
   readonly advance: (period: string) => Promise<TestResponse>;
   readonly addFault: (fault: object) => Promise<TestResponse>;
-  /** Calls the server API of store_a with a token of the application's developer. */
+  /** Calls the App Store Server API with a token of the developer. */
   readonly callServerApi: (path: string, host?: string) => Promise<TestResponse>;
   readonly call: (path: string, init?: RequestInit) => Promise<TestResponse>;
 }
 
-/** Starts an emulator with a clock that stands still at `start`, without a state file unless one is named. */
+/** Starts an emulator with a client. Defaults: a fixed clock at `startTime` and no state file. */
 export async function startEmulatorClient(
   options: { readonly clock?: Clock; readonly stateFile?: string } = {},
 ): Promise<EmulatorClient> {
@@ -64,7 +64,7 @@ export async function startEmulatorClient(
   };
 }
 
-/** A token as developers sign it for the server API; `changes` make it wrong. */
+/** Signs a developer token for the App Store Server API. `changes` makes it invalid. */
 export function signDeveloperToken(
   { clock, settings }: Pick<RunningEmulator, 'clock' | 'settings'>,
   changes: { readonly header?: object; readonly claims?: object; readonly privateKey?: string } = {},
@@ -78,8 +78,8 @@ export function signDeveloperToken(
   return `${signed}.${sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
 }
 
-/** The payload of a JWS, unverified. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every shape.
+/** Decodes the payload of a JWS without verification. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read payloads of every shape.
 export const decodePayload = (jws: string): any =>
   JSON.parse(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8'));
 

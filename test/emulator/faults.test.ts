@@ -1,27 +1,28 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { type EmulatorClient, startEmulatorClient, startTime, type TestResponse } from './emulator-client.ts';
+import { waitUntil } from './notification-receiver.ts';
 
-let user: EmulatorClient;
+let client: EmulatorClient;
 let path: string;
 beforeAll(async () => {
-  user = await startEmulatorClient();
-  path = `/inApps/v1/transactions/${(await user.buy()).body.id}`;
+  client = await startEmulatorClient();
+  path = `/inApps/v1/transactions/${(await client.buy()).body.id}`;
 });
-afterEach(() => user.control('DELETE', '/control/faults'));
-afterAll(() => user.close());
+afterEach(() => client.control('DELETE', '/control/faults'));
+afterAll(() => client.close());
 
-const ask = (): Promise<TestResponse> => user.callServerApi(path);
+const callStore = (): Promise<TestResponse> => client.callServerApi(path);
 
-describe('a store', () => {
-  it('that is down answers 503', async () => {
-    await user.addFault({ fault: 'down' });
-    expect(await ask()).toMatchObject({ status: 503 });
-    expect(await ask()).toMatchObject({ status: 200 });
+describe('store with a fault', () => {
+  it('responds with 503 if it is down', async () => {
+    await client.addFault({ fault: 'down' });
+    expect(await callStore()).toMatchObject({ status: 503 });
+    expect(await callStore()).toMatchObject({ status: 200 });
   });
 
-  it('that limits the rate says when to come back, in milliseconds', async () => {
-    await user.addFault({ fault: 'rate-limited' });
-    const { status, body, headers } = await ask();
+  it('returns the time of the next allowed call in milliseconds if it limits the rate', async () => {
+    await client.addFault({ fault: 'rate-limited' });
+    const { status, body, headers } = await callStore();
     expect({ status, body }).toEqual({
       status: 429,
       body: { errorCode: 4290000, errorMessage: 'Rate limit exceeded.' },
@@ -29,48 +30,50 @@ describe('a store', () => {
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(startTime);
   });
 
-  it('can answer HTML as if all were well', async () => {
-    await user.addFault({ fault: 'html' });
-    const { status, body, headers } = await ask();
+  it('returns HTML with status 200', async () => {
+    await client.addFault({ fault: 'html' });
+    const { status, body, headers } = await callStore();
     expect(status).toBe(200);
     expect(headers.get('content-type')).toContain('text/html');
     expect(body).toMatch(/^<!DOCTYPE html>/);
   });
 
-  it('can break the connection in the middle of its answer', async () => {
-    await user.addFault({ fault: 'cut' });
-    const response = await fetch(`${user.url}/api.storekit.apple.com${path}`);
+  it('closes the connection in the middle of a response', async () => {
+    await client.addFault({ fault: 'cut' });
+    const response = await fetch(`${client.url}/api.storekit.apple.com${path}`);
     expect(response.headers.get('content-length')).toBe('16');
     await expect(response.text()).rejects.toThrow();
-    expect(await ask()).toMatchObject({ status: 200 });
+    expect(await callStore()).toMatchObject({ status: 200 });
   });
 
-  it('can be slow', async () => {
-    await user.addFault({ fault: 'slow', delayMs: 60 });
-    const before = performance.now();
-    expect(await ask()).toMatchObject({ status: 200 });
-    expect(performance.now() - before).toBeGreaterThanOrEqual(55);
+  it('delays a response', async () => {
+    await client.addFault({ fault: 'slow', delayMs: 60 });
+    const startedAt = performance.now();
+    expect(await callStore()).toMatchObject({ status: 200 });
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(55);
   });
 
-  it('that is slow does not keep the emulator from stopping', async () => {
-    const other = await startEmulatorClient();
-    await other.addFault({ fault: 'slow' });
-    const hanging = fetch(`${other.url}/buy.itunes.apple.com/verifyReceipt`);
-    const failure = expect(hanging).rejects.toThrow();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    await other.close();
+  it('does not delay the shutdown of the emulator', async () => {
+    const secondClient = await startEmulatorClient();
+    await secondClient.addFault({ fault: 'slow' });
+    const pending = fetch(`${secondClient.url}/buy.itunes.apple.com/verifyReceipt`);
+    const failure = expect(pending).rejects.toThrow();
+    await waitUntil(async () => {
+      const { platforms } = (await secondClient.control('GET', '/control')).body;
+      return platforms.store_a.faults.length === 0;
+    });
+    await secondClient.close();
     await failure;
   });
 });
 
-describe('faults', () => {
-  it('last for so many calls, one after another', async () => {
-    await user.addFault({ fault: 'down', times: 2 });
-    await user.addFault({ fault: 'html' });
-    const statuses = [await ask(), await ask(), await ask(), await ask()].map(({ status, headers }) => [
-      status,
-      headers.get('content-type')?.split(';')[0],
-    ]);
+describe('/control/faults', () => {
+  it('applies faults one after another, each for its number of calls', async () => {
+    await client.addFault({ fault: 'down', times: 2 });
+    await client.addFault({ fault: 'html' });
+    const statuses = [await callStore(), await callStore(), await callStore(), await callStore()].map(
+      ({ status, headers }) => [status, headers.get('content-type')?.split(';')[0]],
+    );
     expect(statuses).toEqual([
       [503, 'text/plain'],
       [503, 'text/plain'],
@@ -79,18 +82,18 @@ describe('faults', () => {
     ]);
   });
 
-  it('are shown and cleared', async () => {
-    await user.addFault({ fault: 'down', times: 5 });
-    await ask();
-    const { body } = await user.control('GET', '/control');
+  it('lists and clears faults', async () => {
+    await client.addFault({ fault: 'down', times: 5 });
+    await callStore();
+    const { body } = await client.control('GET', '/control');
     expect(body.platforms.store_a.faults).toMatchObject([{ fault: 'down', times: 4 }]);
-    await user.control('DELETE', '/control/faults');
-    expect(await ask()).toMatchObject({ status: 200 });
+    await client.control('DELETE', '/control/faults');
+    expect(await callStore()).toMatchObject({ status: 200 });
   });
 
-  it('never hit the control API', async () => {
-    await user.addFault({ fault: 'down' });
-    expect(await user.buy()).toMatchObject({ status: 200 });
+  it('does not affect the control API', async () => {
+    await client.addFault({ fault: 'down' });
+    expect(await client.buy()).toMatchObject({ status: 200 });
   });
 
   test.each([
@@ -98,7 +101,7 @@ describe('faults', () => {
     { fault: 'down', times: 0 },
     { fault: 'slow', delayMs: -1 },
     { platform: 'store_x', fault: 'down' },
-  ])('are not made of %j', async (fault) => {
-    expect(await user.addFault(fault)).toMatchObject({ status: 400 });
+  ])('rejects %j', async (fault) => {
+    expect(await client.addFault(fault)).toMatchObject({ status: 400 });
   });
 });

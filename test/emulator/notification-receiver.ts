@@ -1,26 +1,27 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { minuteMs } from '../../emulator/calendar.ts';
 
-/** A notification that arrived. */
+/** Received notification. */
 export interface ReceivedNotification {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** A server to which the emulated stores post. */
+/** HTTP server that receives the notifications of the emulated stores. */
 export interface NotificationReceiver {
   readonly url: string;
-  /** All that arrived, the earliest first. */
+  /** Received notifications, the earliest first. */
   readonly received: ReceivedNotification[];
-  /** How it answers from now on; 200 unless told. */
+  /** Sets the response to further notifications. Default: 200. */
   readonly respondWith: (respond: (response: ServerResponse) => void) => void;
-  /** Waits until so many arrived in all; fails when that takes more than five seconds. */
+  /** Waits for a total number of notifications. Throws after one minute. */
   readonly waitForCount: (count: number) => Promise<readonly ReceivedNotification[]>;
   readonly close: () => void;
 }
 
-/** Starts a server that keeps what it is sent. */
+/** Starts a server that stores the notifications. */
 export async function startReceiver(): Promise<NotificationReceiver> {
   const received: ReceivedNotification[] = [];
   let respond = respondWithStatus(200);
@@ -48,18 +49,18 @@ export async function startReceiver(): Promise<NotificationReceiver> {
   };
 }
 
-/** Answers with nothing but a status. */
+/** Creates a responder that returns only a status. */
 export const respondWithStatus =
   (code: number) =>
   (response: ServerResponse): void => {
     response.writeHead(code).end();
   };
 
-/** Waits until it is so; fails when that takes more than five seconds. */
-export async function waitUntil(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error('It did not become so in five seconds');
+/** Polls until the condition is true. Throws after one minute, far above the duration on a busy machine. */
+export async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + minuteMs;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`Timeout waiting for: ${condition}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

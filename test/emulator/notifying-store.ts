@@ -4,48 +4,48 @@ import type { OutgoingNotification } from '../../emulator/outgoing-notification.
 import { startTime } from './emulator-client.ts';
 import type { Step } from './random-histories.ts';
 
-/** A store of the emulator alone, which keeps what it would post. */
+/** Store without the rest of the emulator. It stores the notifications that it would post. */
 export interface NotifyingStore extends EmulatedStore {
   readonly now: () => number;
-  /** What was posted since it was last asked. */
+  /** Returns and removes the posted notifications. */
   readonly takePosted: () => readonly OutgoingNotification[];
-  /** Lives a purchase through the steps; gives what the last one posts. */
+  /** Runs the steps on a purchase and returns the notifications of the last step. */
   readonly runSteps: (purchaseId: string, steps: readonly Step[]) => readonly OutgoingNotification[];
-  /** Moves the clock by a period; what is due by then happens. */
+  /** Moves the clock by a period and runs the scheduled transitions. */
   readonly advance: (period: string) => void;
 }
 
-/** Opens a store whose clock stands still at `start`: a new one, or one as it was saved. */
+/** Opens a store with a fixed clock at `startTime`, from the saved state if there is one. */
 export async function openNotifyingStore(definition: StoreDefinition, savedState?: unknown): Promise<NotifyingStore> {
   let now = startTime;
   let posted: OutgoingNotification[] = [];
   const store: EmulatedStore = await definition.open({
     now: () => now,
     savedState,
-    emitNotification: (message) => posted.push(buildNotification(store, message)),
+    emitNotification: (notification) => posted.push(buildNotification(store, notification)),
     deliveries: { url: () => undefined, list: () => [] },
   });
   const advance = (period: string): void => {
     now = addPeriod(now, period);
     store.advanceTo(now);
   };
-  const taken = () => {
-    const taken = posted;
+  const takePosted = () => {
+    const notifications = posted;
     posted = [];
-    return taken;
+    return notifications;
   };
   return {
     ...store,
     now: () => now,
-    takePosted: taken,
+    takePosted,
     advance,
     runSteps: (purchaseId, steps) => {
       for (const step of steps) {
-        taken();
+        takePosted();
         if (typeof step === 'string') advance(step);
         else store.actions[step[0]]?.(purchaseId, step[1] ?? {});
       }
-      return taken();
+      return takePosted();
     },
   };
 }
@@ -55,6 +55,6 @@ function buildNotification(
   message: Parameters<NonNullable<EmulatedStore['toOutgoingNotification']>>[0],
 ) {
   const outgoing = store.toOutgoingNotification?.(message);
-  if (outgoing === undefined) throw new Error('The store posts nothing');
+  if (outgoing === undefined) throw new Error('The store does not post notifications');
   return outgoing;
 }

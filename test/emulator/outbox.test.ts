@@ -7,47 +7,47 @@ import { decodePayload, type EmulatorClient, startEmulatorClient, startTime } fr
 import { type NotificationReceiver, respondWithStatus, startReceiver, waitUntil } from './notification-receiver.ts';
 import { formatNotificationType } from './random-histories.ts';
 
-let user: EmulatorClient;
+let client: EmulatorClient;
 let receiver: NotificationReceiver;
 beforeAll(async () => {
-  user = await startEmulatorClient();
+  client = await startEmulatorClient();
 });
-afterAll(() => user.close());
+afterAll(() => client.close());
 beforeEach(async () => {
-  user.clock.set(startTime);
+  client.clock.set(startTime);
   receiver = await startReceiver();
-  await user.control('PUT', '/control/notifications/store_a', { url: receiver.url });
+  await client.control('PUT', '/control/notifications/store_a', { url: receiver.url });
 });
 afterEach(async () => {
   receiver.close();
-  await user.control('DELETE', '/control/notifications');
+  await client.control('DELETE', '/control/notifications');
 });
 
-/** What the control API lists of the notifications for the receiver of this test. */
-async function listed() {
-  const { body } = await user.control('GET', '/control/notifications');
+/** Lists the deliveries to the receiver of this test. */
+async function listDeliveries() {
+  const { body } = await client.control('GET', '/control/notifications');
   return body.notifications.filter(({ url }: { url: string }) => url === receiver.url);
 }
 
-const are = async (state: string): Promise<void> =>
-  waitUntil(async () => (await listed()).every((one: { state: string }) => one.state === state));
+const waitForState = async (state: string): Promise<void> =>
+  waitUntil(async () => (await listDeliveries()).every((delivery: { state: string }) => delivery.state === state));
 
-const payloads = () => receiver.received.map(({ body }) => decodePayload(JSON.parse(body).signedPayload));
-const names = () => payloads().map(formatNotificationType);
-const order = (order: object) => user.control('POST', '/control/notifications', order);
-const release = (how: object = {}) => user.control('POST', '/control/notifications/release', how);
+const listPayloads = () => receiver.received.map(({ body }) => decodePayload(JSON.parse(body).signedPayload));
+const listTypes = () => listPayloads().map(formatNotificationType);
+const addRule = (rule: object) => client.control('POST', '/control/notifications', rule);
+const release = (body: object = {}) => client.control('POST', '/control/notifications/release', body);
 
-/** Waits until the only notification was attempted so many times. */
-const attempted = (count: number): Promise<void> =>
-  waitUntil(async () => (await listed())[0].attempts.length === count);
+/** Waits until the only delivery has this number of attempts. */
+const waitForAttempts = (count: number): Promise<void> =>
+  waitUntil(async () => (await listDeliveries())[0].attempts.length === count);
 
-describe('the outbox', () => {
-  it('posts each notification once, at once, and lists how it went', async () => {
-    const { id } = (await user.buy()).body;
-    await are('delivered');
+describe('Outbox', () => {
+  it('posts each notification once, immediately, and lists the result', async () => {
+    const { id } = (await client.buy()).body;
+    await waitForState('delivered');
     expect(receiver.received).toHaveLength(1);
     expect(receiver.received[0]?.headers['content-type']).toBe('application/json');
-    expect(await listed()).toEqual([
+    expect(await listDeliveries()).toEqual([
       {
         id: expect.any(String),
         platform: 'store_a',
@@ -61,91 +61,93 @@ describe('the outbox', () => {
     ]);
   });
 
-  it('posts nothing where nobody wants it, though the journal shows it', async () => {
-    await user.control('PUT', '/control/notifications/store_a', { url: null });
-    const { body } = await user.buy();
+  it('does not post without a URL, but logs the notification', async () => {
+    await client.control('PUT', '/control/notifications/store_a', { url: null });
+    const { body } = await client.buy();
     expect(body.notifications).toHaveLength(1);
-    expect(await listed()).toEqual([]);
+    expect(await listDeliveries()).toEqual([]);
   });
 
-  it('sends copies of the next notifications, which are the same notification', async () => {
-    await order({ platform: 'store_a', times: 3, next: 1 });
-    const { id } = (await user.buy()).body;
-    await user.act(id, 'renew');
-    await are('delivered');
-    const ids = (await receiver.waitForCount(4)) && payloads().map(({ notificationUUID }) => notificationUUID);
+  it('sends identical copies of the next notifications', async () => {
+    await addRule({ platform: 'store_a', times: 3, next: 1 });
+    const { id } = (await client.buy()).body;
+    await client.act(id, 'renew');
+    await waitForState('delivered');
+    const ids = (await receiver.waitForCount(4)) && listPayloads().map(({ notificationUUID }) => notificationUUID);
     expect(ids).toHaveLength(4);
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('sends what is delayed once the clock is there', async () => {
-    await order({ delayed: 'PT1H' });
-    await user.buy();
-    await user.advance('PT59M');
-    expect(await listed()).toMatchObject([{ state: 'waiting', dueAt: '2027-01-31T11:00:00.000Z', attempts: [] }]);
-    await user.advance('PT1M');
-    await are('delivered');
+  it('sends a delayed notification when the clock is moved to its time', async () => {
+    await addRule({ delayed: 'PT1H' });
+    await client.buy();
+    await client.advance('PT59M');
+    expect(await listDeliveries()).toMatchObject([
+      { state: 'waiting', dueAt: '2027-01-31T11:00:00.000Z', attempts: [] },
+    ]);
+    await client.advance('PT1M');
+    await waitForState('delivered');
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('sends what is delayed also when the clock gets there by itself', async () => {
-    const other = await startEmulatorClient({ clock: createClock() });
-    other.setNotificationUrl('store_a', receiver.url);
-    await other.control('POST', '/control/notifications', { delayed: 'PT1S' });
-    await other.buy();
+  it('sends a delayed notification when a running clock reaches its time', async () => {
+    const secondClient = await startEmulatorClient({ clock: createClock() });
+    secondClient.setNotificationUrl('store_a', receiver.url);
+    await secondClient.control('POST', '/control/notifications', { delayed: 'PT1S' });
+    await secondClient.buy();
     expect(await receiver.waitForCount(1)).toHaveLength(1);
-    await other.close();
+    await secondClient.close();
   });
 
   test.each([
     [{}, ['SUBSCRIBED/INITIAL_BUY', 'DID_RENEW', 'EXPIRED', 'REFUND']],
     [{ order: 'reversed' }, ['REFUND', 'EXPIRED', 'DID_RENEW', 'SUBSCRIBED/INITIAL_BUY']],
     [{ order: 'shuffled', seed: 7 }, ['SUBSCRIBED/INITIAL_BUY', 'EXPIRED', 'REFUND', 'DID_RENEW']],
-  ])('holds notifications until they are released as %j', async (how, expected) => {
-    await order({ held: true });
-    const { id } = (await user.buy()).body;
-    for (const action of ['renew', 'expire', 'refund']) await user.act(id, action);
-    await user.advance('P1D');
-    expect(new Set((await listed()).map(({ state }: { state: string }) => state))).toEqual(new Set(['held']));
-    expect((await release(how)).body).toEqual({ released: 4 });
+  ])('holds notifications until they are released as %j', async (body, expected) => {
+    await addRule({ held: true });
+    const { id } = (await client.buy()).body;
+    for (const action of ['renew', 'expire', 'refund']) await client.act(id, action);
+    await client.advance('P1D');
+    expect(new Set((await listDeliveries()).map(({ state }: { state: string }) => state))).toEqual(new Set(['held']));
+    expect((await release(body)).body).toEqual({ released: 4 });
     await receiver.waitForCount(4);
-    expect(names()).toEqual(expected);
+    expect(listTypes()).toEqual(expected);
   });
 
-  it('delivers as usual again once the orders are cleared', async () => {
-    await order({ held: true });
-    await order({ platform: 'store_b', times: 2 });
-    expect((await user.control('GET', '/control/notifications')).body.orders).toHaveLength(2);
-    await user.control('DELETE', '/control/notifications');
-    await user.buy();
-    await are('delivered');
+  it('delivers immediately again after the rules are cleared', async () => {
+    await addRule({ held: true });
+    await addRule({ platform: 'store_b', times: 2 });
+    expect((await client.control('GET', '/control/notifications')).body.orders).toHaveLength(2);
+    await client.control('DELETE', '/control/notifications');
+    await client.buy();
+    await waitForState('delivered');
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('repeats what failed by the delays of the store, and gives up', async () => {
+  it('retries with the delays of the store, then stops', async () => {
     receiver.respondWith(respondWithStatus(500));
-    await user.buy();
-    await attempted(1);
-    for (const [done, hours] of [1, 12, 24, 48, 72].entries()) {
-      await user.advance(`PT${hours - 1}H59M`);
-      expect((await listed())[0].attempts).toHaveLength(done + 1);
-      await user.advance('PT1M');
-      await attempted(done + 2);
+    await client.buy();
+    await waitForAttempts(1);
+    for (const [index, hours] of [1, 12, 24, 48, 72].entries()) {
+      await client.advance(`PT${hours - 1}H59M`);
+      expect((await listDeliveries())[0].attempts).toHaveLength(index + 1);
+      await client.advance('PT1M');
+      await waitForAttempts(index + 2);
     }
-    expect(await listed()).toMatchObject([{ state: 'failed' }]);
-    await user.advance('P15D');
+    expect(await listDeliveries()).toMatchObject([{ state: 'failed' }]);
+    await client.advance('P15D');
     expect(receiver.received).toHaveLength(6);
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
   });
 
-  it('stops repeating once it was delivered', async () => {
+  it('stops retrying after a delivery', async () => {
     receiver.respondWith(respondWithStatus(503));
-    await user.buy({ productId: 'coins', type: 'consumable' });
-    await attempted(1);
+    await client.buy({ productId: 'coins', type: 'consumable' });
+    await waitForAttempts(1);
     receiver.respondWith(respondWithStatus(200));
-    await user.advance('PT1H');
-    await are('delivered');
-    await user.advance('P15D');
+    await client.advance('PT1H');
+    await waitForState('delivered');
+    await client.advance('P15D');
     expect(receiver.received).toHaveLength(2);
   });
 
@@ -154,27 +156,27 @@ describe('the outbox', () => {
     [207, 'failed'],
     [302, 'failed'],
     [400, 'failed'],
-  ])('takes an answer with %i in the sandbox, which tries once, for %s', async (code, state) => {
+  ])('treats the response %i in the sandbox, without retries, as %s', async (code, state) => {
     receiver.respondWith((response) => response.writeHead(code, { location: receiver.url }).end());
-    await user.buy({ sandbox: true });
-    await are(state);
+    await client.buy({ sandbox: true });
+    await waitForState(state);
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('takes a closed port for a failure without a status', async () => {
+  it('records a closed port as a failure without a status', async () => {
     receiver.close();
-    await user.buy({ sandbox: true });
-    await are('failed');
-    expect((await listed())[0].attempts).toMatchObject([{ failure: 'no-connection' }]);
+    await client.buy({ sandbox: true });
+    await waitForState('failed');
+    expect((await listDeliveries())[0].attempts).toMatchObject([{ failure: 'no-connection' }]);
   });
 
-  it('neither waits for a service that does not answer nor is kept from closing by it', async () => {
+  it('does not wait for an unresponsive service, even when it closes', async () => {
     receiver.respondWith(() => {});
-    const other = await startEmulatorClient();
-    other.setNotificationUrl('store_a', receiver.url);
-    expect((await other.buy()).status).toBe(200);
+    const secondClient = await startEmulatorClient();
+    secondClient.setNotificationUrl('store_a', receiver.url);
+    expect((await secondClient.buy()).status).toBe(200);
     await receiver.waitForCount(1);
-    await other.close();
+    await secondClient.close();
   });
 
   test.each([
@@ -185,13 +187,13 @@ describe('the outbox', () => {
     ['POST', '/control/notifications', { times: 6 }, 400],
     ['POST', '/control/notifications', { platform: 'store_x' }, 400],
     ['POST', '/control/notifications/release', { order: 'random' }, 400],
-  ])('refuses %s %s with %j', async (method, path, body, code) => {
-    expect(await user.control(method, path, body)).toMatchObject({ status: code });
+  ])('rejects %s %s with %j', async (method, path, body, code) => {
+    expect(await client.control(method, path, body)).toMatchObject({ status: code });
   });
 });
 
-describe('an outbox with a state file', () => {
-  it('sends after a restart what was held, delayed, failed or under way', async () => {
+describe('Outbox with a state file', () => {
+  it('sends held and interrupted notifications after a restart', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
     const options = { clock: createClock(), stateFile: join(folder, 'state.json') };
     const before = await startEmulatorClient(options);
@@ -208,28 +210,31 @@ describe('an outbox with a state file', () => {
     expect(receiver.received[1]?.body).toBe(receiver.received[0]?.body);
     await after.control('POST', '/control/notifications/release');
     await receiver.waitForCount(3);
-    expect(names()[2]).toBe('DID_RENEW');
+    expect(listTypes()[2]).toBe('DID_RENEW');
     await after.close();
     rmSync(folder, { recursive: true });
   });
 
-  it.each(['store_a', 'store_b', 'processor_a'])('still posts what %s held before', async (platform) => {
-    const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
-    const options = { stateFile: join(folder, 'state.json') };
-    const before = await startEmulatorClient(options);
-    before.setNotificationUrl(platform, receiver.url);
-    await before.control('POST', '/control/notifications', { held: true });
-    const { status: bought, body } = await before.buy({ platform });
-    expect({ bought, message: body.message }).toEqual({ bought: 200 });
-    await before.act(body.id, 'cancel');
-    const { notifications } = (await before.control('GET', '/control/notifications')).body;
-    await before.close();
-    const after = await startEmulatorClient(options);
-    expect((await after.control('GET', '/control/notifications')).body.notifications).toEqual(notifications);
-    const { released } = (await after.control('POST', '/control/notifications/release')).body;
-    expect(released).toBeGreaterThan(0);
-    await receiver.waitForCount(released);
-    await after.close();
-    rmSync(folder, { recursive: true });
-  });
+  it.each(['store_a', 'store_b', 'processor_a'])(
+    'posts the held notifications of %s after a restart',
+    async (platform) => {
+      const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
+      const options = { stateFile: join(folder, 'state.json') };
+      const before = await startEmulatorClient(options);
+      before.setNotificationUrl(platform, receiver.url);
+      await before.control('POST', '/control/notifications', { held: true });
+      const { status: purchaseStatus, body } = await before.buy({ platform });
+      expect({ purchaseStatus, message: body.message }).toEqual({ purchaseStatus: 200 });
+      await before.act(body.id, 'cancel');
+      const { notifications } = (await before.control('GET', '/control/notifications')).body;
+      await before.close();
+      const after = await startEmulatorClient(options);
+      expect((await after.control('GET', '/control/notifications')).body.notifications).toEqual(notifications);
+      const { released } = (await after.control('POST', '/control/notifications/release')).body;
+      expect(released).toBeGreaterThan(0);
+      await receiver.waitForCount(released);
+      await after.close();
+      rmSync(folder, { recursive: true });
+    },
+  );
 });

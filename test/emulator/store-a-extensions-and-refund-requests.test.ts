@@ -1,31 +1,32 @@
 import { afterAll, beforeAll, expect, it, test } from '@jest/globals';
+import { dayMs } from '../../emulator/calendar.ts';
 import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
-import { dayMs, fetchSubscriptionStatus, monthEnd, nextMonthEnd, runHistory } from './random-histories.ts';
+import { fetchSubscriptionStatus, monthEnd, nextMonthEnd, runHistory } from './random-histories.ts';
 
-let user: EmulatorClient;
+let client: EmulatorClient;
 beforeAll(async () => {
-  user = await startEmulatorClient();
+  client = await startEmulatorClient();
 });
-afterAll(() => user.close());
+afterAll(() => client.close());
 
 test.each([
   [{}, 14],
   [{ period: 'P3D' }, 3],
-])('an extension by %j moves the end, and the next period starts there', async (details, days) => {
-  const { id, transaction } = await runHistory(user, [['extend', details]]);
+])('extends the period by %j and starts the next period at its end', async (details, days) => {
+  const { id, transaction } = await runHistory(client, [['extend', details]]);
   expect(transaction.expiresDate).toBe(monthEnd + days * dayMs);
-  await user.act(id, 'renew');
-  const renewed = await fetchSubscriptionStatus(user, id);
+  await client.act(id, 'renew');
+  const renewed = await fetchSubscriptionStatus(client, id);
   expect(renewed.transaction.purchaseDate).toBe(monthEnd + days * dayMs);
   expect(renewed.transaction.expiresDate - renewed.transaction.purchaseDate).toBe(31 * dayMs);
 });
 
-it('an offer that was redeemed applies to the next renewal and to no other', async () => {
-  const { id, renewal, transaction } = await runHistory(user, [['redeem-offer', { priceMicros: 990_000 }]]);
+it('applies a redeemed offer only to the next renewal', async () => {
+  const { id, renewal, transaction } = await runHistory(client, [['redeem-offer', { priceMicros: 990_000 }]]);
   expect(transaction.offerType).toBeUndefined();
   expect(renewal).toMatchObject({ offerType: 3, offerIdentifier: 'thank-you', renewalPrice: 990 });
-  await user.act(id, 'renew');
-  const discounted = await fetchSubscriptionStatus(user, id);
+  await client.act(id, 'renew');
+  const discounted = await fetchSubscriptionStatus(client, id);
   expect(discounted.transaction).toMatchObject({
     offerType: 3,
     offerIdentifier: 'thank-you',
@@ -34,26 +35,26 @@ it('an offer that was redeemed applies to the next renewal and to no other', asy
     expiresDate: nextMonthEnd,
   });
   expect(discounted.renewal).toMatchObject({ renewalPrice: 4990 });
-  await user.act(id, 'renew');
-  const usual = await fetchSubscriptionStatus(user, id);
+  await client.act(id, 'renew');
+  const usual = await fetchSubscriptionStatus(client, id);
   expect(usual.transaction.price).toBe(4990);
   expect(usual.transaction.offerType).toBeUndefined();
 });
 
-it('a refund that is taken back gives the rest of the period back', async () => {
-  const { status, transaction, renewal } = await runHistory(user, [['refund'], ['reverse-refund']]);
+it('restores the rest of the period after a reversed refund', async () => {
+  const { status, transaction, renewal } = await runHistory(client, [['refund'], ['reverse-refund']]);
   expect({ status, autoRenewStatus: renewal.autoRenewStatus }).toEqual({ status: 1, autoRenewStatus: 0 });
   expect(transaction.expiresDate).toBe(monthEnd);
   expect(transaction.revocationDate).toBeUndefined();
 });
 
-it('a refund that is taken back after the period leaves the subscription expired', async () => {
-  const { status } = await runHistory(user, [['refund'], 'P2M', ['reverse-refund']]);
+it('keeps a subscription expired if a refund is reversed after its period', async () => {
+  const { status } = await runHistory(client, [['refund'], 'P2M', ['reverse-refund']]);
   expect(status).toBe(2);
 });
 
-it('asking for the money back changes nothing', async () => {
-  const { status, transaction } = await runHistory(user, [['request-refund'], ['decline-refund']]);
+it('does not change the purchase for a refund request', async () => {
+  const { status, transaction } = await runHistory(client, [['request-refund'], ['decline-refund']]);
   expect({ status, expiresDate: transaction.expiresDate }).toEqual({ status: 1, expiresDate: monthEnd });
 });
 
@@ -63,11 +64,11 @@ test.each([
   ['reverse-refund', 'renew'],
   ['reverse-refund', 'revoke'],
   ['request-refund', 'refund'],
-])('%s is refused after %s', async (action, ...before) => {
+])('rejects %s after %s', async (action, ...previous) => {
   const { id } = await runHistory(
-    user,
-    before.map((one) => [one] as const),
+    client,
+    previous.map((step) => [step] as const),
   );
-  expect(await user.act(id, action)).toMatchObject({ status: 422 });
-  expect(user.clock.now()).toBe(startTime);
+  expect(await client.act(id, action)).toMatchObject({ status: 422 });
+  expect(client.clock.now()).toBe(startTime);
 });

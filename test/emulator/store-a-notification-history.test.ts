@@ -1,29 +1,30 @@
 import { AppStoreServerAPIClient, Environment, SignedDataVerifier } from '@apple/app-store-server-library';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { dayMs } from '../../emulator/calendar.ts';
 import { createClock } from '../../emulator/clock.ts';
 import { type EmulatorClient, startEmulatorClient } from './emulator-client.ts';
 import { type NotificationReceiver, respondWithStatus, startReceiver, waitUntil } from './notification-receiver.ts';
 
-let user: EmulatorClient;
+let client: EmulatorClient;
 let receiver: NotificationReceiver;
 beforeAll(async () => {
-  // The official client signs its tokens by the real time.
-  user = await startEmulatorClient({ clock: createClock() });
+  // Apple's client signs its tokens with the real time.
+  client = await startEmulatorClient({ clock: createClock() });
 });
-afterAll(() => user.close());
+afterAll(() => client.close());
 beforeEach(async () => {
   receiver = await startReceiver();
-  user.setNotificationUrl('store_a', receiver.url);
+  client.setNotificationUrl('store_a', receiver.url);
 });
 afterEach(async () => {
   receiver.close();
-  await user.control('DELETE', '/control/notifications');
+  await client.control('DELETE', '/control/notifications');
 });
 
-/** Apple's own API client, its calls led to the emulator. */
-function client(): AppStoreServerAPIClient {
-  const { privateKey, keyId, issuerId, bundleId } = user.settings('store_a') as Record<string, string>;
-  const made = new AppStoreServerAPIClient(
+/** Creates Apple's API client, with its calls redirected to the emulator. */
+function createApiClient(): AppStoreServerAPIClient {
+  const { privateKey, keyId, issuerId, bundleId } = client.settings('store_a') as Record<string, string>;
+  const apiClient = new AppStoreServerAPIClient(
     privateKey ?? '',
     keyId ?? '',
     issuerId ?? '',
@@ -36,40 +37,40 @@ function client(): AppStoreServerAPIClient {
     method: string,
     body: string,
     headers: Record<string, string>,
-  ) => fetch(`${user.url}/api.storekit.apple.com${path}?${query}`, { method, headers, ...(body && { body }) });
-  return Object.assign(made, { makeFetchRequest });
+  ) => fetch(`${client.url}/api.storekit.apple.com${path}?${query}`, { method, headers, ...(body && { body }) });
+  return Object.assign(apiClient, { makeFetchRequest });
 }
 
-function decoded(signedPayload = '') {
-  const { bundleId, appAppleId } = user.settings('store_a');
-  const roots = [user.rootCertificate];
+function decodeNotification(signedPayload = '') {
+  const { bundleId, appAppleId } = client.settings('store_a');
+  const roots = [client.rootCertificate];
   const verifier = new SignedDataVerifier(roots, false, Environment.PRODUCTION, String(bundleId), Number(appAppleId));
   return verifier.verifyAndDecodeNotification(signedPayload);
 }
 
-const today = () => ({ startDate: user.clock.now() - 86_400_000, endDate: user.clock.now() + 1 });
+const today = () => ({ startDate: client.clock.now() - dayMs, endDate: client.clock.now() + 1 });
 
-/** Waits until every notification that is not held was attempted at least once. */
-const attempted = (): Promise<void> =>
+/** Waits until each notification that is not held has an attempt. */
+const waitUntilAttempted = (): Promise<void> =>
   waitUntil(async () => {
-    const { body } = await user.control('GET', '/control/notifications');
+    const { body } = await client.control('GET', '/control/notifications');
     return body.notifications.every(
       ({ state, attempts }: { state: string; attempts: object[] }) => state === 'held' || attempts.length > 0,
     );
   });
 
-describe('the history of notifications', () => {
-  it('has those of one customer, with how each attempt went', async () => {
-    const { id } = (await user.buy({ productId: 'history' })).body;
-    await attempted();
+describe('POST /inApps/v1/notifications/history', () => {
+  it('returns the notifications of a customer with the result of each attempt', async () => {
+    const { id } = (await client.buy({ productId: 'history' })).body;
+    await waitUntilAttempted();
     receiver.respondWith(respondWithStatus(500));
-    await user.act(id, 'cancel');
-    await attempted();
-    const history = await client().getNotificationHistory(null, { ...today(), transactionId: id });
+    await client.act(id, 'cancel');
+    await waitUntilAttempted();
+    const history = await createApiClient().getNotificationHistory(null, { ...today(), transactionId: id });
     expect(history.hasMore).toBe(false);
     const items = await Promise.all(
       (history.notificationHistory ?? []).map(async ({ signedPayload, sendAttempts }) => ({
-        type: (await decoded(signedPayload)).notificationType,
+        type: (await decodeNotification(signedPayload)).notificationType,
         results: sendAttempts?.map(({ sendAttemptResult }) => sendAttemptResult),
       })),
     );
@@ -79,21 +80,21 @@ describe('the history of notifications', () => {
     ]);
   });
 
-  it('has only what was never delivered when asked for that, the same that was posted', async () => {
-    const { id } = (await user.buy({ productId: 'failures' })).body;
-    await attempted();
+  it('returns only undelivered notifications on request, identical to the posted ones', async () => {
+    const { id } = (await client.buy({ productId: 'failures' })).body;
+    await waitUntilAttempted();
     receiver.respondWith(respondWithStatus(500));
-    await user.act(id, 'refund');
-    await attempted();
-    await user.control('POST', '/control/notifications', { held: true });
-    await user.act(id, 'renew');
-    const { notificationHistory = [] } = await client().getNotificationHistory(null, {
+    await client.act(id, 'refund');
+    await waitUntilAttempted();
+    await client.control('POST', '/control/notifications', { held: true });
+    await client.act(id, 'renew');
+    const { notificationHistory = [] } = await createApiClient().getNotificationHistory(null, {
       ...today(),
       transactionId: id,
       onlyFailures: true,
     });
     const types = await Promise.all(
-      notificationHistory.map(async ({ signedPayload }) => (await decoded(signedPayload)).notificationType),
+      notificationHistory.map(async ({ signedPayload }) => (await decodeNotification(signedPayload)).notificationType),
     );
     expect(types).toEqual(['REFUND', 'DID_CHANGE_RENEWAL_STATUS', 'SUBSCRIBED']);
     expect(receiver.received.map(({ body }) => JSON.parse(body).signedPayload)).toEqual(
@@ -101,20 +102,22 @@ describe('the history of notifications', () => {
     );
   });
 
-  it('has twenty to a page', async () => {
-    const { id } = (await user.buy({ productId: 'pages' })).body;
+  it('returns 20 notifications per page', async () => {
+    const { id } = (await client.buy({ productId: 'pages' })).body;
     for (let turn = 0; turn < 12; turn += 1) {
-      await user.act(id, 'cancel');
-      await user.act(id, 'uncancel');
+      await client.act(id, 'cancel');
+      await client.act(id, 'uncancel');
     }
-    await attempted();
-    const wanted = { ...today(), transactionId: id };
-    const first = await client().getNotificationHistory(null, wanted);
-    const second = await client().getNotificationHistory(first.paginationToken ?? '', wanted);
+    await waitUntilAttempted();
+    const query = { ...today(), transactionId: id };
+    const first = await createApiClient().getNotificationHistory(null, query);
+    const second = await createApiClient().getNotificationHistory(first.paginationToken ?? '', query);
     expect([first.hasMore, second.hasMore]).toEqual([true, false]);
     const all = [...(first.notificationHistory ?? []), ...(second.notificationHistory ?? [])];
     expect(new Set(all.map(({ signedPayload }) => signedPayload)).size).toBe(25);
-    await expect(client().getNotificationHistory('nonsense', wanted)).rejects.toMatchObject({ apiError: 4000014 });
+    await expect(createApiClient().getNotificationHistory('nonsense', query)).rejects.toMatchObject({
+      apiError: 4000014,
+    });
   });
 
   test.each<[object, number]>([
@@ -122,51 +125,56 @@ describe('the history of notifications', () => {
     [{ startDate: 1, endDate: 2 }, 4000012],
     [{ endDate: 2 }, 4000015],
     [{ startDate: 1 }, 4000016],
-  ])('refuses %j', async (request, apiError) => {
-    await expect(client().getNotificationHistory(null, request)).rejects.toMatchObject({ apiError });
+  ])('rejects %j', async (request, apiError) => {
+    await expect(createApiClient().getNotificationHistory(null, request)).rejects.toMatchObject({ apiError });
   });
 
-  it('refuses two filters at once', async () => {
+  it('rejects a combination of two filters', async () => {
     const request = { ...today(), transactionId: '1', notificationType: 'TEST' };
-    await expect(client().getNotificationHistory(null, request as object)).rejects.toMatchObject({ apiError: 4000019 });
+    await expect(createApiClient().getNotificationHistory(null, request as object)).rejects.toMatchObject({
+      apiError: 4000019,
+    });
   });
 });
 
-describe('a test notification', () => {
-  it('is posted at once and tells how it went', async () => {
-    const { testNotificationToken = '' } = await client().requestTestNotification();
+describe('/inApps/v1/notifications/test', () => {
+  it('posts a test notification and returns the result', async () => {
+    const { testNotificationToken = '' } = await createApiClient().requestTestNotification();
     const [received] = await receiver.waitForCount(1);
     const posted = JSON.parse(received?.body ?? '').signedPayload;
-    expect(await decoded(posted)).toMatchObject({ notificationType: 'TEST', data: { bundleId: 'com.example.app' } });
-    await attempted();
-    expect(await client().getTestNotificationStatus(testNotificationToken)).toEqual({
+    expect(await decodeNotification(posted)).toMatchObject({
+      notificationType: 'TEST',
+      data: { bundleId: 'com.example.app' },
+    });
+    await waitUntilAttempted();
+    expect(await createApiClient().getTestNotificationStatus(testNotificationToken)).toEqual({
       signedPayload: posted,
       sendAttempts: [{ attemptDate: expect.any(Number), sendAttemptResult: 'SUCCESS' }],
     });
   });
 
-  it('needs a URL to be posted to', async () => {
-    await user.control('PUT', '/control/notifications/store_a', { url: null });
-    await expect(client().requestTestNotification()).rejects.toMatchObject({ apiError: 4040007 });
+  it('rejects a request without a notification URL', async () => {
+    await client.control('PUT', '/control/notifications/store_a', { url: null });
+    await expect(createApiClient().requestTestNotification()).rejects.toMatchObject({ apiError: 4040007 });
   });
 
   test.each([
     ['nonsense', 4000020],
     ['00000000-0000-4000-8000-000000000000_1', 4040008],
-  ])('with the token %s is not found', async (token, apiError) => {
-    await expect(client().getTestNotificationStatus(token)).rejects.toMatchObject({ apiError });
+  ])('rejects the token %s', async (token, apiError) => {
+    await expect(createApiClient().getTestNotificationStatus(token)).rejects.toMatchObject({ apiError });
   });
 });
 
-describe('the id of a download', () => {
-  it('finds the customer, but no transaction', async () => {
-    const { id } = (await user.buy({ applicationUsername: 'downloader' })).body;
-    const { signedTransactionInfo = '' } = await client().getTransactionInfo(id);
+describe('app transaction id', () => {
+  it('identifies the customer, but not a transaction', async () => {
+    const { id } = (await client.buy({ applicationUsername: 'downloader' })).body;
+    const { signedTransactionInfo = '' } = await createApiClient().getTransactionInfo(id);
     const { appTransactionId } = JSON.parse(
       Buffer.from(signedTransactionInfo.split('.')[1] ?? '', 'base64url').toString(),
     );
-    const statuses = await client().getAllSubscriptionStatuses(appTransactionId);
+    const statuses = await createApiClient().getAllSubscriptionStatuses(appTransactionId);
     expect(statuses.data?.[0]?.lastTransactions).toMatchObject([{ originalTransactionId: id }]);
-    await expect(client().getTransactionInfo(appTransactionId)).rejects.toMatchObject({ apiError: 4000048 });
+    await expect(createApiClient().getTransactionInfo(appTransactionId)).rejects.toMatchObject({ apiError: 4000048 });
   });
 });

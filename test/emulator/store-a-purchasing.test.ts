@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { dayMs } from '../../emulator/calendar.ts';
 import { decodePayload, type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
-import { dayMs, fetchSubscriptionStatus, monthEnd, runHistory, type Step } from './random-histories.ts';
+import { fetchSubscriptionStatus, monthEnd, runHistory, type Step } from './random-histories.ts';
 
-let user: EmulatorClient;
+let client: EmulatorClient;
 beforeAll(async () => {
-  user = await startEmulatorClient();
+  client = await startEmulatorClient();
 });
-afterAll(() => user.close());
+afterAll(() => client.close());
 
-describe('a first period', () => {
-  it('can be a free trial before the full price', async () => {
-    const { id, transaction } = await runHistory(user, [], { trial: 'P1W' });
+describe('first period (store_a)', () => {
+  it('starts with a free trial on request', async () => {
+    const { id, transaction } = await runHistory(client, [], { trial: 'P1W' });
     expect(transaction).toMatchObject({
       price: 0,
       offerType: 1,
@@ -18,8 +19,8 @@ describe('a first period', () => {
       offerPeriod: 'P1W',
       expiresDate: startTime + 7 * dayMs,
     });
-    await user.act(id, 'renew');
-    const paid = (await fetchSubscriptionStatus(user, id)).transaction;
+    await client.act(id, 'renew');
+    const paid = (await fetchSubscriptionStatus(client, id)).transaction;
     expect(paid).toMatchObject({ price: 4990, purchaseDate: startTime + 7 * dayMs });
     expect(paid).not.toHaveProperty('offerType');
   });
@@ -28,28 +29,28 @@ describe('a first period', () => {
     [{ intro: true }, { price: 2495, offerDiscountType: 'PAY_AS_YOU_GO', expiresDate: monthEnd }],
     [{ intro: { priceMicros: 990_000 } }, { price: 990, offerDiscountType: 'PAY_AS_YOU_GO' }],
     [{ intro: { priceMicros: 5_990_000, period: 'P3M' } }, { price: 5990, offerDiscountType: 'PAY_UP_FRONT' }],
-  ])('can have a price of its own: %j', async (order, expected) => {
-    expect((await runHistory(user, [], order)).transaction).toMatchObject({ offerType: 1, ...expected });
+  ])('starts with an introductory price for %j', async (order, expected) => {
+    expect((await runHistory(client, [], order)).transaction).toMatchObject({ offerType: 1, ...expected });
   });
 
-  it('is offered once in a subscription group', async () => {
-    const { id } = await runHistory(user, [['expire']], { trial: true, applicationUsername: 'once' });
-    expect(await user.buy({ trial: true, applicationUsername: 'once' })).toMatchObject({ status: 422 });
-    expect((await user.buy({ applicationUsername: 'once' })).body.id).toBe(id);
+  it('rejects a second offer in a subscription group', async () => {
+    const { id } = await runHistory(client, [['expire']], { trial: true, applicationUsername: 'once' });
+    expect(await client.buy({ trial: true, applicationUsername: 'once' })).toMatchObject({ status: 422 });
+    expect((await client.buy({ applicationUsername: 'once' })).body.id).toBe(id);
   });
 });
 
-it('a subscription that is bought again costs what it is bought for then, whatever price was agreed before', async () => {
+it('charges the price of the new order for a resubscription', async () => {
   const agreed: readonly Step[] = [['raise-price', { priceMicros: 8_990_000 }], ['accept-price'], ['expire']];
-  const { id } = await runHistory(user, agreed, { applicationUsername: 'returning' });
-  await user.buy({ applicationUsername: 'returning', priceMicros: 3_990_000 });
-  const { transaction, renewal } = await fetchSubscriptionStatus(user, id);
+  const { id } = await runHistory(client, agreed, { applicationUsername: 'returning' });
+  await client.buy({ applicationUsername: 'returning', priceMicros: 3_990_000 });
+  const { transaction, renewal } = await fetchSubscriptionStatus(client, id);
   expect({ price: transaction.price, renewalPrice: renewal.renewalPrice }).toEqual({ price: 3990, renewalPrice: 3990 });
 });
 
-describe('a change of plan', () => {
-  it('to a dearer product happens at once', async () => {
-    const { id, transaction, renewal, notifications } = await runHistory(user, [
+describe('change-plan (store_a)', () => {
+  it('upgrades to a more expensive product immediately', async () => {
+    const { id, transaction, renewal, notifications } = await runHistory(client, [
       'P10D',
       ['change-plan', { productId: 'gold', priceMicros: 9_990_000 }],
     ]);
@@ -57,15 +58,15 @@ describe('a change of plan', () => {
     expect(transaction).toMatchObject({ productId: 'gold', price: 9990, purchaseDate: startTime + 10 * dayMs });
     expect(transaction.originalTransactionId).toBe(id);
     expect(renewal).toMatchObject({ autoRenewProductId: 'gold', productId: 'gold' });
-    const { body } = await user.callServerApi(`/inApps/v1/transactions/${id}`);
+    const { body } = await client.callServerApi(`/inApps/v1/transactions/${id}`);
     expect(decodePayload(body.signedTransactionInfo)).toMatchObject({
       isUpgraded: true,
       expiresDate: startTime + 10 * dayMs,
     });
   });
 
-  it('to a cheaper one waits for the renewal', async () => {
-    const { id, transaction, renewal, notifications } = await runHistory(user, [
+  it('downgrades to a cheaper product at the renewal', async () => {
+    const { id, transaction, renewal, notifications } = await runHistory(client, [
       ['cancel'],
       ['change-plan', { productId: 'tin', priceMicros: 990_000 }],
     ]);
@@ -77,12 +78,12 @@ describe('a change of plan', () => {
       renewalPrice: 990,
       autoRenewStatus: 1,
     });
-    await user.act(id, 'renew');
-    expect((await fetchSubscriptionStatus(user, id)).transaction).toMatchObject({ productId: 'tin', price: 990 });
+    await client.act(id, 'renew');
+    expect((await fetchSubscriptionStatus(client, id)).transaction).toMatchObject({ productId: 'tin', price: 990 });
   });
 
-  it('can be taken back before the renewal', async () => {
-    const { notifications, renewal } = await runHistory(user, [
+  it('reverts a downgrade before the renewal', async () => {
+    const { notifications, renewal } = await runHistory(client, [
       ['change-plan', { productId: 'tin', priceMicros: 990_000 }],
       ['change-plan', { productId: 'monthly' }],
     ]);
@@ -90,31 +91,31 @@ describe('a change of plan', () => {
     expect(renewal).toMatchObject({ autoRenewProductId: 'monthly', renewalPrice: 4990 });
   });
 
-  it('stays within the subscription group', async () => {
-    await user.buy({ productId: 'elsewhere', group: 'another' });
-    const { id } = await runHistory(user, []);
-    expect(await user.act(id, 'change-plan', { productId: 'elsewhere' })).toMatchObject({ status: 422 });
+  it('rejects a product outside the subscription group', async () => {
+    await client.buy({ productId: 'elsewhere', group: 'another' });
+    const { id } = await runHistory(client, []);
+    expect(await client.act(id, 'change-plan', { productId: 'elsewhere' })).toMatchObject({ status: 422 });
   });
 });
 
-describe('a store account', () => {
-  it('has one active subscription in a group', async () => {
-    await runHistory(user, [], { applicationUsername: 'single' });
-    expect(await user.buy({ applicationUsername: 'single' })).toMatchObject({ status: 422 });
+describe('account of store_a', () => {
+  it('allows one active subscription per group', async () => {
+    await runHistory(client, [], { applicationUsername: 'single' });
+    expect(await client.buy({ applicationUsername: 'single' })).toMatchObject({ status: 422 });
   });
 
-  it('owns a non consumable once', async () => {
+  it('owns a non-consumable only once', async () => {
     const book = { productId: 'book', type: 'non consumable', applicationUsername: 'reader' };
-    const { body } = await user.buy(book);
-    expect(await user.buy(book)).toMatchObject({ status: 422 });
-    await user.act(body.id, 'refund');
-    expect(await user.buy(book)).toMatchObject({ status: 200 });
+    const { body } = await client.buy(book);
+    expect(await client.buy(book)).toMatchObject({ status: 422 });
+    await client.act(body.id, 'refund');
+    expect(await client.buy(book)).toMatchObject({ status: 200 });
   });
 
-  it('is somebody else for everyone without a name', async () => {
-    const { body } = await user.buy();
-    await user.buy();
-    const { signedTransactions } = (await user.callServerApi(`/inApps/v2/history/${body.id}`)).body;
+  it('creates an account for each order without a username', async () => {
+    const { body } = await client.buy();
+    await client.buy();
+    const { signedTransactions } = (await client.callServerApi(`/inApps/v2/history/${body.id}`)).body;
     expect(signedTransactions).toHaveLength(1);
   });
 });

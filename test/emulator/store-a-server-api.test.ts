@@ -11,33 +11,39 @@ import {
 const productionHost = 'api.storekit.apple.com';
 const sandboxHost = 'api.storekit-sandbox.apple.com';
 
-let user: EmulatorClient;
+let client: EmulatorClient;
 beforeAll(async () => {
-  user = await startEmulatorClient();
+  client = await startEmulatorClient();
 });
-afterAll(() => user.close());
+afterAll(() => client.close());
 
-describe('a call without a good token of the developer', () => {
+describe('App Store Server API without a valid token', () => {
   const hour = 3600;
-  const seconds = (): number => Math.floor(user.clock.now() / 1000);
-  const strange = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
+  const seconds = (): number => Math.floor(client.clock.now() / 1000);
+  const otherKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
     type: 'pkcs8',
     format: 'pem',
   });
 
   test.each<[string, () => string]>([
-    ['no token', () => ''],
-    ['no JWT', () => 'Bearer abc'],
-    ['another key', () => `Bearer ${signDeveloperToken(user, { privateKey: strange.toString() })}`],
-    ['another key id', () => `Bearer ${signDeveloperToken(user, { header: { kid: 'X' } })}`],
-    ['no signature', () => `Bearer ${signDeveloperToken(user, { header: { alg: 'none' } })}`],
-    ['another issuer', () => `Bearer ${signDeveloperToken(user, { claims: { iss: 'someone' } })}`],
-    ['another audience', () => `Bearer ${signDeveloperToken(user, { claims: { aud: 'elsewhere' } })}`],
-    ['another application', () => `Bearer ${signDeveloperToken(user, { claims: { bid: 'com.example.other' } })}`],
-    ['an old token', () => `Bearer ${signDeveloperToken(user, { claims: { iat: seconds() - hour, exp: seconds() } })}`],
-    ['a token for long', () => `Bearer ${signDeveloperToken(user, { claims: { exp: seconds() + hour + 1 } })}`],
-  ])('%s: is told 401 in plain text', async (_name, authorization) => {
-    const { status, body, headers } = await user.call(`/${productionHost}/inApps/v1/transactions/1`, {
+    ['a missing token', () => ''],
+    ['a token that is not a JWT', () => 'Bearer abc'],
+    ['a token of another key', () => `Bearer ${signDeveloperToken(client, { privateKey: otherKey.toString() })}`],
+    ['a token with another key id', () => `Bearer ${signDeveloperToken(client, { header: { kid: 'X' } })}`],
+    ['a token without a signature', () => `Bearer ${signDeveloperToken(client, { header: { alg: 'none' } })}`],
+    ['a token of another issuer', () => `Bearer ${signDeveloperToken(client, { claims: { iss: 'other-issuer' } })}`],
+    ['a token for another audience', () => `Bearer ${signDeveloperToken(client, { claims: { aud: 'elsewhere' } })}`],
+    ['a token for another app', () => `Bearer ${signDeveloperToken(client, { claims: { bid: 'com.example.other' } })}`],
+    [
+      'an expired token',
+      () => `Bearer ${signDeveloperToken(client, { claims: { iat: seconds() - hour, exp: seconds() } })}`,
+    ],
+    [
+      'a token with a TTL above one hour',
+      () => `Bearer ${signDeveloperToken(client, { claims: { exp: seconds() + hour + 1 } })}`,
+    ],
+  ])('responds to %s with 401 in plain text', async (_name, authorization) => {
+    const { status, body, headers } = await client.call(`/${productionHost}/inApps/v1/transactions/1`, {
       headers: { authorization: authorization() },
     });
     expect({ status, body }).toEqual({ status: 401, body: 'Unauthenticated\n' });
@@ -45,7 +51,7 @@ describe('a call without a good token of the developer', () => {
   });
 });
 
-describe('a call that finds nothing', () => {
+describe('App Store Server API for a missing entity', () => {
   test.each([
     ['/inApps/v1/transactions/none', 400, { errorCode: 4000006, errorMessage: 'Invalid transaction id.' }],
     ['/inApps/v1/transactions/123', 404, { errorCode: 4040010, errorMessage: 'Transaction id not found.' }],
@@ -53,70 +59,73 @@ describe('a call that finds nothing', () => {
     ['/inApps/v2/history/123', 404, { errorCode: 4040010 }],
     ['/inApps/v2/refund/lookup/123', 404, { errorCode: 4040010 }],
     ['/inApps/v1/transactions/appTransactions/123', 404, { errorCode: 4040010 }],
-  ])('%s: %s', async (path, status, body) => {
-    expect(await user.callServerApi(path)).toMatchObject({ status, body });
+  ])('responds to %s with status %i', async (path, status, body) => {
+    expect(await client.callServerApi(path)).toMatchObject({ status, body });
   });
 
-  it('may have asked the wrong environment', async () => {
-    const production = (await user.buy()).body.id;
-    const sandbox = (await user.buy({ sandbox: true })).body.id;
-    expect(await user.callServerApi(`/inApps/v1/transactions/${production}`, sandboxHost)).toMatchObject({
+  it('does not return transactions of the other environment', async () => {
+    const production = (await client.buy()).body.id;
+    const sandbox = (await client.buy({ sandbox: true })).body.id;
+    expect(await client.callServerApi(`/inApps/v1/transactions/${production}`, sandboxHost)).toMatchObject({
       status: 404,
     });
-    expect(await user.callServerApi(`/inApps/v1/transactions/${sandbox}`, productionHost)).toMatchObject({
+    expect(await client.callServerApi(`/inApps/v1/transactions/${sandbox}`, productionHost)).toMatchObject({
       status: 404,
     });
-    const found = await user.callServerApi(`/inApps/v1/transactions/${sandbox}`, sandboxHost);
+    const found = await client.callServerApi(`/inApps/v1/transactions/${sandbox}`, sandboxHost);
     expect(decodePayload(found.body.signedTransactionInfo).environment).toBe('Sandbox');
   });
 });
 
-describe('statuses', () => {
-  it('are those of everything that the account subscribed to, by group', async () => {
-    const { id } = (await user.buy({ applicationUsername: 'alice' })).body;
-    await user.act(id, 'expire');
-    const other = (await user.buy({ applicationUsername: 'alice', productId: 'sports' })).body.id;
+describe('GET /inApps/v1/subscriptions/{id}', () => {
+  it('returns all subscriptions of the account by group', async () => {
+    const { id } = (await client.buy({ applicationUsername: 'alice' })).body;
+    await client.act(id, 'expire');
+    const sportsId = (await client.buy({ applicationUsername: 'alice', productId: 'sports' })).body.id;
     const statuses = ({ body }: TestResponse): unknown =>
       body.data.map(({ lastTransactions }: { lastTransactions: { originalTransactionId: string; status: number }[] }) =>
         lastTransactions.map(({ originalTransactionId, status }) => [originalTransactionId, status]),
       );
-    expect(statuses(await user.callServerApi(`/inApps/v1/subscriptions/${other}`))).toEqual([[[id, 2]], [[other, 1]]]);
-    expect(statuses(await user.callServerApi(`/inApps/v1/subscriptions/${other}?status=2&status=3`))).toEqual([
+    expect(statuses(await client.callServerApi(`/inApps/v1/subscriptions/${sportsId}`))).toEqual([
+      [[id, 2]],
+      [[sportsId, 1]],
+    ]);
+    expect(statuses(await client.callServerApi(`/inApps/v1/subscriptions/${sportsId}?status=2&status=3`))).toEqual([
       [[id, 2]],
     ]);
-    expect(await user.callServerApi(`/inApps/v1/subscriptions/${id}?status=9`)).toMatchObject({
+    expect(await client.callServerApi(`/inApps/v1/subscriptions/${id}?status=9`)).toMatchObject({
       body: { errorCode: 4000031 },
     });
   });
 
-  it('name the application, by number in production only', async () => {
-    const { body } = await user.buy({ productId: 'coins', type: 'consumable' });
+  it('returns the Apple id of the app only in production', async () => {
+    const { body } = await client.buy({ productId: 'coins', type: 'consumable' });
     const about = { environment: 'Production', bundleId: 'com.example.app', appAppleId: 1234567890, data: [] };
-    expect((await user.callServerApi(`/inApps/v1/subscriptions/${body.id}`)).body).toEqual(about);
-    const sandbox = await user.buy({ productId: 'coins', type: 'consumable', sandbox: true });
+    expect((await client.callServerApi(`/inApps/v1/subscriptions/${body.id}`)).body).toEqual(about);
+    const sandbox = await client.buy({ productId: 'coins', type: 'consumable', sandbox: true });
     expect(
-      (await user.callServerApi(`/inApps/v1/subscriptions/${sandbox.body.id}`, sandboxHost)).body,
+      (await client.callServerApi(`/inApps/v1/subscriptions/${sandbox.body.id}`, sandboxHost)).body,
     ).not.toHaveProperty('appAppleId');
   });
 });
 
-describe('a history', () => {
+describe('GET /inApps/v2/history/{id}', () => {
   let id: string;
   const history = async (query = ''): Promise<TestResponse> =>
-    await user.callServerApi(`/inApps/v2/history/${id}${query}`);
+    await client.callServerApi(`/inApps/v2/history/${id}${query}`);
   const ids = ({ body }: TestResponse): string[] =>
     body.signedTransactions.map((jws: string) => decodePayload(jws).transactionId as string);
 
   beforeAll(async () => {
     const reader = { applicationUsername: 'reader' };
-    id = (await user.buy({ ...reader, autoRenew: true })).body.id;
-    await user.advance('P3Y');
-    await user.buy({ ...reader, productId: 'coins', type: 'consumable' });
-    const { body } = await user.buy({ ...reader, productId: 'book', type: 'non consumable' });
-    await user.act(body.id, 'refund');
+    id = (await client.buy({ ...reader, autoRenew: true })).body.id;
+    await client.advance('P3Y');
+    await client.buy({ ...reader, productId: 'coins', type: 'consumable' });
+    const { body } = await client.buy({ ...reader, productId: 'book', type: 'non consumable' });
+    await client.act(body.id, 'refund');
   });
 
-  it('comes in pages of 20, each transaction once, the last touched at the end', async () => {
+  it('returns each transaction once in pages of 20, the latest change at the end', async () => {
     const pages = [await history()];
     for (let last = pages[0]; last?.body.hasMore; last = pages.at(-1)) {
       pages.push(await history(`?revision=${encodeURIComponent(last.body.revision)}`));
@@ -136,13 +145,13 @@ describe('a history', () => {
     ['inAppOwnershipType=FAMILY_SHARED', []],
     ['subscriptionGroupIdentifier=1', []],
     ['sort=DESCENDING&productId=book&productId=coins', ['book', 'coins']],
-  ])('filtered by %s holds only that', async (query, products) => {
+  ])('filters by %s', async (query, products) => {
     const { body } = await history(`?${query}`);
     const found: string[] = body.signedTransactions.map((jws: string) => decodePayload(jws).productId);
     expect([...new Set(found)]).toEqual(products);
   });
 
-  it('between two dates has what was bought from the first on and before the second', async () => {
+  it('includes the start date and excludes the end date', async () => {
     const [april, may] = [Date.parse('2027-04-30T10:00:00Z'), Date.parse('2027-05-31T10:00:00Z')];
     const { body } = await history(`?startDate=${april}&endDate=${may}`);
     expect(body.signedTransactions.map((jws: string) => decodePayload(jws).purchaseDate)).toEqual([april]);
@@ -157,14 +166,14 @@ describe('a history', () => {
     ['productType=toString', 4000022],
     ['inAppOwnershipType=MINE', 4000026],
     ['revoked=maybe', 4000030],
-  ])('refuses %s', async (query, errorCode) => {
+  ])('rejects %s', async (query, errorCode) => {
     expect(await history(`?${query}`)).toMatchObject({ status: 400, body: { errorCode } });
   });
 
-  it('continues after its last page with what happened since', async () => {
+  it('returns later transactions after the last page', async () => {
     const { body } = await history('?productType=CONSUMABLE');
-    const bought = await user.buy({ applicationUsername: 'reader', productId: 'coins', type: 'consumable' });
+    const purchase = await client.buy({ applicationUsername: 'reader', productId: 'coins', type: 'consumable' });
     const more = await history(`?productType=CONSUMABLE&revision=${body.revision}`);
-    expect(ids(more)).toEqual([bought.body.id]);
+    expect(ids(more)).toEqual([purchase.body.id]);
   });
 });

@@ -7,52 +7,55 @@ import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { createClock } from '../../emulator/clock.ts';
 import { type EmulatorClient, startEmulatorClient, type TestResponse } from './emulator-client.ts';
 
-let user: EmulatorClient;
+let client: EmulatorClient;
 
-// The official client signs its tokens by the real time.
+// Apple's client signs its tokens with the real time.
 beforeAll(async () => {
-  user = await startEmulatorClient({ clock: createClock() });
+  client = await startEmulatorClient({ clock: createClock() });
 });
-afterAll(() => user.close());
+afterAll(() => client.close());
 
 const hosts = { Production: 'api.storekit.apple.com', Sandbox: 'api.storekit-sandbox.apple.com' } as const;
 
-/** Apple's own verifier and API client for an environment, the client's calls led to the emulator. */
-function official(environment: keyof typeof hosts): { verifier: SignedDataVerifier; client: AppStoreServerAPIClient } {
-  const settings = user.settings('store_a') as Record<string, string>;
+/** Creates Apple's verifier and API client, with its calls redirected to the emulator. */
+function createOfficialClient(environment: keyof typeof hosts): {
+  verifier: SignedDataVerifier;
+  apiClient: AppStoreServerAPIClient;
+} {
+  const settings = client.settings('store_a') as Record<string, string>;
   const { privateKey = '', keyId = '', issuerId = '', bundleId = '' } = settings;
   const named = environment === 'Production' ? Environment.PRODUCTION : Environment.SANDBOX;
-  const client = new AppStoreServerAPIClient(privateKey, keyId, issuerId, bundleId, named);
+  const apiClient = new AppStoreServerAPIClient(privateKey, keyId, issuerId, bundleId, named);
   const makeFetchRequest = (
     path: string,
     query: URLSearchParams,
     method: string,
     body: string,
     headers: Record<string, string>,
-  ) => fetch(`${user.url}/${hosts[environment]}${path}?${query}`, { method, headers, ...(body && { body }) });
+  ) => fetch(`${client.url}/${hosts[environment]}${path}?${query}`, { method, headers, ...(body && { body }) });
   return {
-    verifier: new SignedDataVerifier([user.rootCertificate], false, named, bundleId, Number(settings.appAppleId)),
-    client: Object.assign(client, { makeFetchRequest }),
+    verifier: new SignedDataVerifier([client.rootCertificate], false, named, bundleId, Number(settings.appAppleId)),
+    apiClient: Object.assign(apiClient, { makeFetchRequest }),
   };
 }
 
-describe.each(['Production', 'Sandbox'] as const)("Apple's own library in %s", (environment) => {
+describe.each(['Production', 'Sandbox'] as const)("Apple's library in %s", (environment) => {
   const order = { applicationUsername: 'alice', sandbox: environment === 'Sandbox', trial: true };
-  let bought: TestResponse;
+  let purchase: TestResponse;
   beforeAll(async () => {
-    bought = await user.buy(order);
-    await user.act(bought.body.id, 'renew');
-    await user.buy({ ...order, trial: false, productId: 'coins', type: 'consumable', quantity: 3 });
-    const lost = await user.buy({ ...order, trial: false, productId: 'book', type: 'non consumable' });
-    await user.act(lost.body.id, 'refund');
+    purchase = await client.buy(order);
+    await client.act(purchase.body.id, 'renew');
+    await client.buy({ ...order, trial: false, productId: 'coins', type: 'consumable', quantity: 3 });
+    const lost = await client.buy({ ...order, trial: false, productId: 'book', type: 'non consumable' });
+    await client.act(lost.body.id, 'refund');
   });
 
-  it('believes the transaction that a client sends', async () => {
-    const { verifier } = official(environment);
-    const transaction = await verifier.verifyAndDecodeTransaction(bought.body.validate.transaction.jwsRepresentation);
+  it('accepts the transaction that a client submits', async () => {
+    const { verifier } = createOfficialClient(environment);
+    const transaction = await verifier.verifyAndDecodeTransaction(purchase.body.validate.transaction.jwsRepresentation);
     expect(transaction).toMatchObject({
-      transactionId: bought.body.id,
-      originalTransactionId: bought.body.id,
+      transactionId: purchase.body.id,
+      originalTransactionId: purchase.body.id,
       bundleId: 'com.example.app',
       productId: 'monthly',
       subscriptionGroupIdentifier: expect.any(String),
@@ -74,23 +77,23 @@ describe.each(['Production', 'Sandbox'] as const)("Apple's own library in %s", (
     });
   });
 
-  it('reads and believes a transaction', async () => {
-    const { client, verifier } = official(environment);
-    const { signedTransactionInfo = '' } = await client.getTransactionInfo(bought.body.id);
+  it('accepts a fetched transaction', async () => {
+    const { apiClient, verifier } = createOfficialClient(environment);
+    const { signedTransactionInfo = '' } = await apiClient.getTransactionInfo(purchase.body.id);
     const transaction = await verifier.verifyAndDecodeTransaction(signedTransactionInfo);
     expect(transaction.expiresDate).toBeGreaterThan(transaction.purchaseDate ?? 0);
   });
 
-  it('reads and believes the status of a subscription', async () => {
-    const { client, verifier } = official(environment);
-    const { data = [] } = await client.getAllSubscriptionStatuses(bought.body.id);
+  it('accepts the status of a subscription', async () => {
+    const { apiClient, verifier } = createOfficialClient(environment);
+    const { data = [] } = await apiClient.getAllSubscriptionStatuses(purchase.body.id);
     const [last] = data[0]?.lastTransactions ?? [];
-    expect(last).toMatchObject({ status: 1, originalTransactionId: bought.body.id });
+    expect(last).toMatchObject({ status: 1, originalTransactionId: purchase.body.id });
     const renewal = await verifier.verifyAndDecodeRenewalInfo(last?.signedRenewalInfo ?? '');
     const transaction = await verifier.verifyAndDecodeTransaction(last?.signedTransactionInfo ?? '');
     expect(transaction).toMatchObject({ transactionReason: 'RENEWAL', price: 4990 });
     expect(renewal).toMatchObject({
-      originalTransactionId: bought.body.id,
+      originalTransactionId: purchase.body.id,
       productId: 'monthly',
       autoRenewProductId: 'monthly',
       autoRenewStatus: 1,
@@ -99,15 +102,15 @@ describe.each(['Production', 'Sandbox'] as const)("Apple's own library in %s", (
     });
   });
 
-  it('reads and believes everything in the history', async () => {
-    const { client, verifier } = official(environment);
-    const { signedTransactions = [], hasMore } = await client.getTransactionHistory(
-      bought.body.id,
+  it('accepts all transactions of the history', async () => {
+    const { apiClient, verifier } = createOfficialClient(environment);
+    const { signedTransactions = [], hasMore } = await apiClient.getTransactionHistory(
+      purchase.body.id,
       null,
       {},
       'v2' as never,
     );
-    const history = await Promise.all(signedTransactions.map((one) => verifier.verifyAndDecodeTransaction(one)));
+    const history = await Promise.all(signedTransactions.map((jws) => verifier.verifyAndDecodeTransaction(jws)));
     expect(history.map(({ productId, price }) => [productId, price])).toEqual([
       ['monthly', 0],
       ['monthly', 4990],
@@ -117,34 +120,40 @@ describe.each(['Production', 'Sandbox'] as const)("Apple's own library in %s", (
     expect(hasMore).toBe(false);
   });
 
-  it('reads and believes refunds', async () => {
-    const { client, verifier } = official(environment);
-    const { signedTransactions = [] } = await client.getRefundHistory(bought.body.id, null);
-    const [refunded] = await Promise.all(signedTransactions.map((one) => verifier.verifyAndDecodeTransaction(one)));
+  it('accepts refunds', async () => {
+    const { apiClient, verifier } = createOfficialClient(environment);
+    const { signedTransactions = [] } = await apiClient.getRefundHistory(purchase.body.id, null);
+    const [refunded] = await Promise.all(signedTransactions.map((jws) => verifier.verifyAndDecodeTransaction(jws)));
     expect(refunded).toMatchObject({ productId: 'book', revocationReason: 0, revocationType: 'REFUND_FULL' });
   });
 
-  it('reads and believes the download of the application', async () => {
-    const { client, verifier } = official(environment);
-    const { signedAppTransactionInfo = '' } = await client.getAppTransactionInfo(bought.body.id);
+  it('accepts the app transaction', async () => {
+    const { apiClient, verifier } = createOfficialClient(environment);
+    const { signedAppTransactionInfo = '' } = await apiClient.getAppTransactionInfo(purchase.body.id);
     const download = await verifier.verifyAndDecodeAppTransaction(signedAppTransactionInfo);
     expect(download).toMatchObject({ receiptType: environment, originalPlatform: 'iOS' });
   });
 
-  it('is told that the other environment knows none of it', async () => {
-    const { client } = official(environment === 'Production' ? 'Sandbox' : 'Production');
-    await expect(client.getTransactionInfo(bought.body.id)).rejects.toMatchObject({
+  it('receives an error from the other environment', async () => {
+    const { apiClient } = createOfficialClient(environment === 'Production' ? 'Sandbox' : 'Production');
+    await expect(apiClient.getTransactionInfo(purchase.body.id)).rejects.toMatchObject({
       httpStatusCode: 404,
       apiError: 4040010,
     });
   });
 
-  it('refuses the same data under another root', async () => {
-    const other = await startEmulatorClient();
+  it('rejects the same data under another root', async () => {
+    const secondClient = await startEmulatorClient();
     const named = environment === 'Production' ? Environment.PRODUCTION : Environment.SANDBOX;
-    const verifier = new SignedDataVerifier([other.rootCertificate], false, named, 'com.example.app', 1234567890);
-    await other.close();
-    const jws = bought.body.validate.transaction.jwsRepresentation;
+    const verifier = new SignedDataVerifier(
+      [secondClient.rootCertificate],
+      false,
+      named,
+      'com.example.app',
+      1234567890,
+    );
+    await secondClient.close();
+    const jws = purchase.body.validate.transaction.jwsRepresentation;
     await expect(verifier.verifyAndDecodeTransaction(jws)).rejects.toThrow();
   });
 });
@@ -159,18 +168,18 @@ const hasOpenssl = ((): boolean => {
   }
 })();
 
-(hasOpenssl ? describe : describe.skip)('OpenSSL, where it is installed', () => {
+(hasOpenssl ? describe : describe.skip)('OpenSSL (if installed)', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'receipt-'));
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test('believes the receipt under the root of the emulator, and strictly its certificates', async () => {
-    const { body } = await user.buy({ applicationUsername: 'bob', form: 'receipt' });
+  test('accepts the receipt and its certificates under the root of the emulator', async () => {
+    const { body } = await client.buy({ applicationUsername: 'bob', form: 'receipt' });
     const root = join(folder, 'root.pem');
     const receipt = join(folder, 'receipt.der');
-    writeFileSync(root, pem(user.rootCertificate));
+    writeFileSync(root, pem(client.rootCertificate));
     writeFileSync(receipt, Buffer.from(body.validate.transaction.appStoreReceipt, 'base64'));
     const verify = ['cms', '-verify', '-inform', 'DER', '-in', receipt, '-CAfile', root];
     expect(openssl(...verify, '-no_check_time', '-x509_strict')).toContain('com.example.app');

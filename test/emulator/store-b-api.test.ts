@@ -2,17 +2,17 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { apiScope, type StoreBClient, startStoreBClient, startTime } from './store-b-client-app.ts';
 
-let user: StoreBClient;
+let client: StoreBClient;
 beforeAll(async () => {
-  user = await startStoreBClient();
+  client = await startStoreBClient();
 });
-afterAll(() => user.close());
+afterAll(() => client.close());
 
 const seconds = startTime / 1000;
 
-describe('the token endpoint', () => {
-  it('gives the service account a token of an hour', async () => {
-    expect(await user.exchange()).toMatchObject({
+describe('POST /token (store_b)', () => {
+  it('returns an access token with a TTL of one hour', async () => {
+    expect(await client.exchange()).toMatchObject({
       status: 200,
       body: { access_token: expect.stringMatching(/^ya29\./), expires_in: 3600, token_type: 'Bearer' },
     });
@@ -28,7 +28,7 @@ describe('the token endpoint', () => {
     ['with another key id', { header: { kid: 'other' } }, 'invalid_grant'],
     ['without a signature', { header: { alg: 'none' } }, 'invalid_grant'],
     [
-      'by another key',
+      'of another key',
       {
         privateKey: generateKeyPairSync('rsa', {
           modulusLength: 2048,
@@ -38,74 +38,74 @@ describe('the token endpoint', () => {
       },
       'invalid_grant',
     ],
-  ])('refuses an assertion %s', async (_what, changes, error) => {
-    expect(await user.exchange(changes)).toMatchObject({ status: 400, body: { error } });
+  ])('rejects an assertion %s', async (_what, changes, error) => {
+    expect(await client.exchange(changes)).toMatchObject({ status: 400, body: { error } });
   });
 
-  it('forgives a clock that is a little off', async () => {
+  it('tolerates a small clock difference', async () => {
     const early = { iat: seconds + 200, exp: seconds + 3800 };
-    expect(await user.exchange({ claims: early })).toMatchObject({ status: 200 });
+    expect(await client.exchange({ claims: early })).toMatchObject({ status: 200 });
   });
 });
 
-describe('a call', () => {
+describe('Google Play Developer API', () => {
   test.each([{}, { authorization: 'Bearer none' }, { authorization: 'Bearer ya29.e30.e30' }])(
-    'without a good bearer is refused: %j',
+    'rejects a call without a valid token: %j',
     async (headers) => {
-      expect(await user.api('purchases/subscriptionsv2/tokens/any', { headers })).toMatchObject({
+      expect(await client.api('purchases/subscriptionsv2/tokens/any', { headers })).toMatchObject({
         status: 401,
         body: { error: { code: 401, status: 'UNAUTHENTICATED', errors: [{ reason: 'authError' }] } },
       });
     },
   );
 
-  it('with a bearer of an hour ago is refused', async () => {
-    const headers = { authorization: `Bearer ${(await user.exchange()).body.access_token}` };
-    expect(await user.api('purchases/voidedpurchases', { headers })).toMatchObject({ status: 200 });
-    await user.advance('PT1H');
-    expect(await user.api('purchases/voidedpurchases', { headers })).toMatchObject({ status: 401 });
+  it('rejects an expired token', async () => {
+    const headers = { authorization: `Bearer ${(await client.exchange()).body.access_token}` };
+    expect(await client.api('purchases/voidedpurchases', { headers })).toMatchObject({ status: 200 });
+    await client.advance('PT1H');
+    expect(await client.api('purchases/voidedpurchases', { headers })).toMatchObject({ status: 401 });
   });
 
-  it('for another application is refused', async () => {
-    const { id } = (await user.buy()).body;
-    expect(await user.api(`../com.example.other/purchases/subscriptionsv2/tokens/${id}`)).toMatchObject({
+  it('rejects a call for another app', async () => {
+    const { id } = (await client.buy()).body;
+    expect(await client.api(`../com.example.other/purchases/subscriptionsv2/tokens/${id}`)).toMatchObject({
       status: 404,
       body: { error: { errors: [{ reason: 'applicationNotFound' }] } },
     });
   });
 
   test.each(['purchases/subscriptionsv2/tokens/x', 'purchases/productsv2/tokens/x', 'purchases/products/p/tokens/x'])(
-    'for what is not there is refused: %s',
+    'rejects a missing purchase: %s',
     async (path) => {
-      expect(await user.api(path)).toMatchObject({ status: 404, body: { error: { code: 404 } } });
+      expect(await client.api(path)).toMatchObject({ status: 404, body: { error: { code: 404 } } });
     },
   );
 
-  it('takes no subscription for a product, no product for a subscription or for another', async () => {
+  it('rejects a token if the kind of purchase or the product does not match', async () => {
     const invalid = { status: 400, body: { error: { code: 400, errors: [{ reason: 'invalid' }] } } };
-    const { id } = (await user.buy()).body;
-    expect(await user.product(id)).toMatchObject(invalid);
-    expect(await user.api(`purchases/products/monthly/tokens/${id}`)).toMatchObject(invalid);
-    const coins = (await user.buy({ productId: 'coins', type: 'consumable' })).body;
-    expect(await user.subscription(coins.id)).toMatchObject(invalid);
-    expect(await user.api(`purchases/products/gems/tokens/${coins.id}`)).toMatchObject({ status: 400 });
+    const { id } = (await client.buy()).body;
+    expect(await client.product(id)).toMatchObject(invalid);
+    expect(await client.api(`purchases/products/monthly/tokens/${id}`)).toMatchObject(invalid);
+    const coins = (await client.buy({ productId: 'coins', type: 'consumable' })).body;
+    expect(await client.subscription(coins.id)).toMatchObject(invalid);
+    expect(await client.api(`purchases/products/gems/tokens/${coins.id}`)).toMatchObject({ status: 400 });
   });
 
-  it('for a subscription that ended sixty days ago is refused as too late', async () => {
-    const { id } = (await user.buy()).body;
-    await user.act(id, 'expire');
-    await user.advance('P59D');
-    expect(await user.subscription(id)).toMatchObject({ status: 200 });
-    await user.advance('P1D');
-    expect(await user.subscription(id)).toMatchObject({ status: 410, body: { error: { code: 410 } } });
+  it('returns 410 for a subscription that ended 60 days ago', async () => {
+    const { id } = (await client.buy()).body;
+    await client.act(id, 'expire');
+    await client.advance('P59D');
+    expect(await client.subscription(id)).toMatchObject({ status: 200 });
+    await client.advance('P1D');
+    expect(await client.subscription(id)).toMatchObject({ status: 410, body: { error: { code: 410 } } });
   });
 
   test.each([
     ['down', 503, 'UNAVAILABLE'],
     ['rate-limited', 429, 'RESOURCE_EXHAUSTED'],
-  ])('meets the fault %s in the words of Google', async (fault, code, status) => {
-    await user.addFault({ fault });
-    const { body, ...response } = await user.call('/androidpublisher.googleapis.com/');
+  ])('returns the documented error for the fault %s', async (fault, code, status) => {
+    await client.addFault({ fault });
+    const { body, ...response } = await client.call('/androidpublisher.googleapis.com/');
     expect({ ...response, body }).toMatchObject({ status: code, body: { error: { code, status } } });
   });
 });

@@ -5,14 +5,14 @@ export const apiScope = 'https://www.googleapis.com/auth/androidpublisher';
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const applications = '/androidpublisher.googleapis.com/androidpublisher/v3/applications';
 
-/** What makes an assertion wrong. */
+/** Changes that make an assertion invalid. */
 interface Changes {
   readonly header?: object;
   readonly claims?: object;
   readonly privateKey?: string;
 }
 
-/** Someone who uses the emulated Google Play as a developer's service. */
+/** Client of the emulated Google Play in the role of a developer's service. */
 export interface StoreBClient extends EmulatorClient {
   /** Exchanges an assertion of the service account for an access token. */
   readonly exchange: (changes?: Changes) => Promise<TestResponse>;
@@ -23,40 +23,40 @@ export interface StoreBClient extends EmulatorClient {
   readonly order: (id: string) => Promise<TestResponse>;
 }
 
-/** Starts an emulator whose clock stands still at `start`. */
+/** Starts an emulator with a fixed clock at `startTime`. */
 export async function startStoreBClient(options: { readonly stateFile?: string } = {}): Promise<StoreBClient> {
-  const user = await startEmulatorClient(options);
+  const client = await startEmulatorClient(options);
   const exchange: StoreBClient['exchange'] = (changes = {}) =>
-    user.call('/oauth2.googleapis.com/token', {
+    client.call('/oauth2.googleapis.com/token', {
       method: 'POST',
-      body: new URLSearchParams({ grant_type: grantType, assertion: signAssertion(user, changes) }).toString(),
+      body: new URLSearchParams({ grant_type: grantType, assertion: signAssertion(client, changes) }).toString(),
     });
   const api: StoreBClient['api'] = async (path, init = {}) => {
     const token = (await exchange()).body.access_token;
-    return user.call(`${applications}/com.example.app/${path}`, {
+    return client.call(`${applications}/com.example.app/${path}`, {
       headers: { authorization: `Bearer ${token}` },
       ...init,
     });
   };
   return {
-    ...user,
+    ...client,
     exchange,
     api,
-    buy: (order = {}) => user.buy({ platform: 'store_b', ...order }),
-    addFault: (fault) => user.addFault({ platform: 'store_b', ...fault }),
+    buy: (order = {}) => client.buy({ platform: 'store_b', ...order }),
+    addFault: (fault) => client.addFault({ platform: 'store_b', ...fault }),
     subscription: (token) => api(`purchases/subscriptionsv2/tokens/${token}`),
     product: (token) => api(`purchases/productsv2/tokens/${token}`),
     order: (id) => api(`orders/${id}`),
   };
 }
 
-/** The service account as an operator configures it. */
+/** Returns the service account of the settings. */
 const getServiceAccount = ({ settings }: Pick<EmulatorClient, 'settings'>) =>
   settings('store_b').serviceAccount as Readonly<Record<string, string>>;
 
-function signAssertion(user: EmulatorClient, { header, claims, privateKey }: Changes): string {
-  const { client_email, private_key, private_key_id, token_uri } = getServiceAccount(user);
-  const iat = Math.floor(user.clock.now() / 1000);
+function signAssertion(client: EmulatorClient, { header, claims, privateKey }: Changes): string {
+  const { client_email, private_key, private_key_id, token_uri } = getServiceAccount(client);
+  const iat = Math.floor(client.clock.now() / 1000);
   const parts = [
     { alg: 'RS256', typ: 'JWT', kid: private_key_id, ...header },
     { iss: client_email, scope: apiScope, aud: token_uri, iat, exp: iat + 3600, ...claims },

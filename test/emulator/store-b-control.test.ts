@@ -5,22 +5,22 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type StoreBClient, startStoreBClient, startTime } from './store-b-client-app.ts';
 
-let user: StoreBClient;
+let client: StoreBClient;
 beforeAll(async () => {
-  user = await startStoreBClient();
+  client = await startStoreBClient();
 });
-afterAll(() => user.close());
+afterAll(() => client.close());
 
-/** Whether the licence key of the application vouches for exactly this text. */
+/** Whether the text was signed with the app's license key. */
 function isSigned(receipt: string, signature: string): boolean {
-  const key = Buffer.from(String(user.settings('store_b').licenseKey), 'base64');
+  const key = Buffer.from(String(client.settings('store_b').licenseKey), 'base64');
   const publicKey = { key, format: 'der', type: 'spki' } as const;
   return verify('sha1', Buffer.from(receipt), publicKey, Buffer.from(signature, 'base64'));
 }
 
-describe('the control API', () => {
-  it('gives what an operator would configure', () => {
-    expect(user.settings('store_b')).toEqual({
+describe('control API of store_b', () => {
+  it('returns the settings that an operator configures', () => {
+    expect(client.settings('store_b')).toEqual({
       packageName: 'com.example.app',
       serviceAccount: {
         type: 'service_account',
@@ -35,8 +35,8 @@ describe('the control API', () => {
     });
   });
 
-  it('gives the body that a client would post, with a signed receipt', async () => {
-    const { id, validate } = (await user.buy({ productId: 'signed', applicationUsername: 'Ann' })).body;
+  it('returns a validate body with a signed receipt', async () => {
+    const { id, validate } = (await client.buy({ productId: 'signed', applicationUsername: 'Ann' })).body;
     const { receipt, signature, ...transaction } = validate.transaction;
     const user32 = '82e335f7ac0e0e412b2ae15abe662110';
     expect(validate).toMatchObject({
@@ -67,15 +67,15 @@ describe('the control API', () => {
     });
   });
 
-  it('speaks like the clients of today when asked to, and knows no other form', async () => {
-    const { id, validate } = (await user.buy({ productId: 'branded', form: 'brand' })).body;
+  it('returns brand tokens on request and rejects unknown forms', async () => {
+    const { id, validate } = (await client.buy({ productId: 'branded', form: 'brand' })).body;
     expect(validate.transaction.type).toBe('android-playstore');
     expect(validate).not.toHaveProperty('additionalData');
-    expect(await user.control('GET', `/control/purchases/${id}?form=jws`)).toMatchObject({ status: 400 });
+    expect(await client.control('GET', `/control/purchases/${id}?form=jws`)).toMatchObject({ status: 400 });
   });
 
-  it('tells of each change in the words of the notifications', async () => {
-    const { id, notifications } = (await user.buy({ productId: 'told' })).body;
+  it('returns the notifications of each change', async () => {
+    const { id, notifications } = (await client.buy({ productId: 'told' })).body;
     expect(notifications).toEqual([
       {
         platform: 'store_b',
@@ -92,52 +92,52 @@ describe('the control API', () => {
         },
       },
     ]);
-    const once = (await user.buy({ productId: 'once', type: 'non consumable' })).body;
+    const once = (await client.buy({ productId: 'once', type: 'non consumable' })).body;
     expect(once.notifications).toMatchObject([
       { oneTimeProductNotification: { notificationType: 1, purchaseToken: once.id, sku: 'once' } },
     ]);
   });
 
-  it('sells a subscription again only when it has ended, and under the same terms', async () => {
+  it('sells a subscription again only after its end and on the same terms', async () => {
     const order = { productId: 'again', applicationUsername: 'buyer' };
-    const { id } = (await user.buy(order)).body;
-    expect(await user.buy(order)).toMatchObject({ status: 422 });
-    expect(await user.buy({ ...order, applicationUsername: 'other' })).toMatchObject({ status: 200 });
-    expect(await user.buy({ productId: 'again', period: 'P1Y' })).toMatchObject({ status: 422 });
-    await user.act(id, 'expire');
-    expect((await user.buy(order)).body.id).not.toBe(id);
+    const { id } = (await client.buy(order)).body;
+    expect(await client.buy(order)).toMatchObject({ status: 422 });
+    expect(await client.buy({ ...order, applicationUsername: 'other' })).toMatchObject({ status: 200 });
+    expect(await client.buy({ productId: 'again', period: 'P1Y' })).toMatchObject({ status: 422 });
+    await client.act(id, 'expire');
+    expect((await client.buy(order)).body.id).not.toBe(id);
   });
 
-  it('shows purchases under the names that the store has', async () => {
-    expect(await user.buy({ platform: 'google', productId: 'alias' })).toMatchObject({
+  it('accepts the aliases of the store', async () => {
+    expect(await client.buy({ platform: 'google', productId: 'alias' })).toMatchObject({
       status: 200,
       body: { platform: 'store_b', state: 'ACTIVE', sandbox: false, expiryTime: '2027-02-28T10:00:00.000Z' },
     });
   });
 
-  it('keeps purchases, orders, void purchases and keys over a restart', async () => {
+  it('keeps purchases, orders, voided purchases and keys over a restart', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'store-b-'));
     const stateFile = join(folder, 'state.json');
     const before = await startStoreBClient({ stateFile });
     const { id } = (await before.buy({ trial: true, applicationUsername: 'Ann' })).body;
     await before.act(id, 'renew');
     await before.act(id, 'raise-price');
-    const gone = (await before.buy({ productId: 'coins', type: 'consumable' })).body;
-    await before.act(gone.id, 'refund');
+    const coins = (await before.buy({ productId: 'coins', type: 'consumable' })).body;
+    await before.act(coins.id, 'refund');
     await before.api(`purchases/subscriptions/monthly/tokens/${id}:acknowledge`, { method: 'POST' });
     const headers = { authorization: `Bearer ${(await before.exchange()).body.access_token}` };
-    const look = async (one: StoreBClient) => ({
-      settings: one.settings('store_b'),
-      subscription: (await one.api(`purchases/subscriptionsv2/tokens/${id}`, { headers })).body,
-      voided: (await one.api('purchases/voidedpurchases', { headers })).body,
-      validate: (await one.control('GET', `/control/purchases/${id}`)).body.validate,
+    const snapshot = async (target: StoreBClient) => ({
+      settings: target.settings('store_b'),
+      subscription: (await target.api(`purchases/subscriptionsv2/tokens/${id}`, { headers })).body,
+      voided: (await target.api('purchases/voidedpurchases', { headers })).body,
+      validate: (await target.control('GET', `/control/purchases/${id}`)).body.validate,
     });
-    const seen = await look(before);
-    expect(seen.subscription.acknowledgementState).toBe('ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED');
-    expect(seen.voided.voidedPurchases).toHaveLength(1);
+    const saved = await snapshot(before);
+    expect(saved.subscription.acknowledgementState).toBe('ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED');
+    expect(saved.voided.voidedPurchases).toHaveLength(1);
     await before.close();
     const after = await startStoreBClient({ stateFile });
-    expect(await look(after)).toEqual(seen);
+    expect(await snapshot(after)).toEqual(saved);
     await after.close();
     await rm(folder, { recursive: true });
   });

@@ -2,29 +2,29 @@ import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { runSteps, type Step } from './random-histories.ts';
 import { type StoreBClient, startStoreBClient, startTime } from './store-b-client-app.ts';
 
-let user: StoreBClient;
+let client: StoreBClient;
 beforeAll(async () => {
-  user = await startStoreBClient();
+  client = await startStoreBClient();
 });
-afterAll(() => user.close());
+afterAll(() => client.close());
 
 const state = (name: string): string => `SUBSCRIPTION_STATE_${name}`;
 const on = (date: string): string => `2027-${date}T10:00:00.000Z`;
 const system = { canceledStateContext: { systemInitiatedCancellation: {} } };
 
-/** Buys a subscription at `startTime`, lives it through the steps and looks at it. */
-async function live(steps: readonly Step[], order: object = {}) {
-  user.clock.set(startTime);
-  const bought = (await user.buy(order)).body;
-  await runSteps(user, bought.id, steps);
-  const { subscriptionState, lineItems, ...purchase } = (await user.subscription(bought.id)).body;
+/** Buys a subscription at `startTime`, runs the steps and fetches it. */
+async function runHistory(steps: readonly Step[], order: object = {}) {
+  client.clock.set(startTime);
+  const created = (await client.buy(order)).body;
+  await runSteps(client, created.id, steps);
+  const { subscriptionState, lineItems, ...purchase } = (await client.subscription(created.id)).body;
   const [line] = lineItems;
-  return { id: bought.id, bought, purchase: { state: subscriptionState, ...purchase }, line };
+  return { id: created.id, created, purchase: { state: subscriptionState, ...purchase }, line };
 }
 
-/** The numbers of the notifications of a purchase, oldest first. */
-async function toldOf(id: string): Promise<unknown[]> {
-  const { notifications } = (await user.control('GET', '/control')).body;
+/** Lists the notification numbers of a purchase, the oldest first. */
+async function listNotificationTypes(id: string): Promise<unknown[]> {
+  const { notifications } = (await client.control('GET', '/control')).body;
   return notifications
     .filter(({ purchaseId }: { purchaseId: string }) => purchaseId === id)
     .map((native: Record<string, { notificationType?: number }>) =>
@@ -32,58 +32,64 @@ async function toldOf(id: string): Promise<unknown[]> {
     );
 }
 
-describe('a subscription', () => {
+describe('subscription of store_b', () => {
   test.each<[string, readonly Step[], string, string, readonly unknown[]]>([
-    ['is bought', [], 'ACTIVE', '02-28', [4]],
+    ['is active after the purchase', [], 'ACTIVE', '02-28', [4]],
     ['renews', [['renew'], ['renew']], 'ACTIVE', '04-30', [4, 2, 2]],
-    ['expires when nobody says how it renewed', ['P1M'], 'EXPIRED', '02-28', [4, 13]],
+    ['expires without a renewal action', ['P1M'], 'EXPIRED', '02-28', [4, 13]],
     ['renews late', ['P1M', 'P3D', ['renew']], 'ACTIVE', '03-31', [4, 13, 2]],
-    ['is cancelled', [['cancel']], 'CANCELED', '02-28', [4, 3]],
-    ['expires once cancelled', [['cancel'], 'P1M'], 'EXPIRED', '02-28', [4, 3, 13]],
+    ['is canceled', [['cancel']], 'CANCELED', '02-28', [4, 3]],
+    ['expires after a cancellation', [['cancel'], 'P1M'], 'EXPIRED', '02-28', [4, 3, 13]],
     ['is restarted', [['cancel'], ['uncancel']], 'ACTIVE', '02-28', [4, 3, 7]],
     ['has a grace period', [['fail-payment']], 'IN_GRACE_PERIOD', '03-07', [4, 6]],
-    ['recovers in grace without a gap', [['fail-payment'], 'P1M', ['recover']], 'ACTIVE', '03-31', [4, 6, 2]],
-    ['is on hold after grace', [['fail-payment'], 'P1M', 'P8D'], 'ON_HOLD', '03-07', [4, 6, 5]],
     [
-      'is on hold when the payment fails again',
+      'recovers in the grace period without a gap',
+      [['fail-payment'], 'P1M', ['recover']],
+      'ACTIVE',
+      '03-31',
+      [4, 6, 2],
+    ],
+    ['is on hold after the grace period', [['fail-payment'], 'P1M', 'P8D'], 'ON_HOLD', '03-07', [4, 6, 5]],
+    [
+      'is on hold after a second failed payment',
       ['P1D', ['fail-payment'], ['fail-payment']],
       'ON_HOLD',
       '02-01',
       [4, 6, 5],
     ],
-    ['is on hold without grace', ['P1D', ['fail-payment', { grace: false }]], 'ON_HOLD', '02-01', [4, 5]],
+    ['is on hold without a grace period', ['P1D', ['fail-payment', { grace: false }]], 'ON_HOLD', '02-01', [4, 5]],
     [
-      'recovers from hold from then on',
+      'starts a new period after a recovery from hold',
       ['P1M', ['fail-payment'], 'P8D', ['renew']],
       'ACTIVE',
       '04-08',
       [4, 13, 6, 5, 1],
     ],
-    ['expires after thirty days of hold', [['fail-payment'], 'P1M', 'P37D'], 'EXPIRED', '03-07', [4, 6, 5, 3, 13]],
+    ['expires after 30 days of hold', [['fail-payment'], 'P1M', 'P37D'], 'EXPIRED', '03-07', [4, 6, 5, 3, 13]],
     [
-      'ends when cancelled in hold',
+      'ends if it is canceled in hold',
       [['fail-payment', { grace: false }], ['cancel']],
       'EXPIRED',
       '01-31',
       [4, 5, 3, 13],
     ],
-    ['expires when told to', ['P1D', ['expire']], 'EXPIRED', '02-01', [4, 13]],
-    ['stays active when refunded', ['P1D', ['refund']], 'ACTIVE', '02-28', [4]],
-    ['ends when revoked', ['P1D', ['revoke']], 'EXPIRED', '02-01', [4, 12, 'voided', 13]],
+    ['expires with the action expire', ['P1D', ['expire']], 'EXPIRED', '02-01', [4, 13]],
+    ['stays active after a refund', ['P1D', ['refund']], 'ACTIVE', '02-28', [4]],
+    ['ends if it is revoked', ['P1D', ['revoke']], 'EXPIRED', '02-01', [4, 12, 'voided', 13]],
     ['is paused', ['P1D', ['pause']], 'PAUSED', '02-01', [4, 11, 10]],
     ['is resumed', ['P1D', ['pause'], 'P1D', ['resume']], 'ACTIVE', '03-02', [4, 11, 10, 1]],
-    ['resumes by itself', [['pause', { period: 'P1W' }], 'P1W'], 'ACTIVE', '03-07', [4, 11, 10, 1]],
-    ['is told of a price', [['raise-price'], ['accept-price']], 'ACTIVE', '02-28', [4, 19, 19]],
-  ])('%s', async (_what, steps, expected, expiry, told) => {
-    const { id, purchase, line } = await live(steps);
+    ['resumes automatically', [['pause', { period: 'P1W' }], 'P1W'], 'ACTIVE', '03-07', [4, 11, 10, 1]],
+    ['has a price change', [['raise-price'], ['accept-price']], 'ACTIVE', '02-28', [4, 19, 19]],
+  ])('%s', async (_what, steps, expected, expiry, types) => {
+    const { id, purchase, line } = await runHistory(steps);
     expect({ state: purchase.state, expiry: line.expiryTime }).toEqual({ state: state(expected), expiry: on(expiry) });
-    expect(await toldOf(id)).toEqual(told);
+    expect(await listNotificationTypes(id)).toEqual(types);
     expect(line.autoRenewingPlan.autoRenewEnabled).toBe(/CANCELED|EXPIRED/.test(expected) ? undefined : true);
   });
 
-  it('is as Google writes it', async () => {
-    const { id, purchase, line } = await live([], { applicationUsername: 'Ann', sandbox: true });
-    expect((await user.subscription(id)).body.etag).toBe(purchase.etag);
+  it('returns the documented members', async () => {
+    const { id, purchase, line } = await runHistory([], { applicationUsername: 'Ann', sandbox: true });
+    expect((await client.subscription(id)).body.etag).toBe(purchase.etag);
     expect(purchase).toEqual({
       kind: 'androidpublisher#subscriptionPurchaseV2',
       etag: expect.any(String),
@@ -109,60 +115,60 @@ describe('a subscription', () => {
   });
 
   it.each<[string, readonly Step[], object]>([
-    ['cancelled', [['cancel']], { canceledStateContext: { userInitiatedCancellation: { cancelTime: on('01-31') } } }],
+    ['canceled', [['cancel']], { canceledStateContext: { userInitiatedCancellation: { cancelTime: on('01-31') } } }],
     ['revoked', [['revoke']], system],
-    ['lost in hold', [['fail-payment'], 'P1M', 'P37D'], system],
+    ['ended in hold', [['fail-payment'], 'P1M', 'P37D'], system],
     ['paused', [['pause']], { pausedStateContext: { autoResumeTime: on('02-28') } }],
-  ])('says in what way it is %s', async (_what, steps, context) => {
-    expect((await live(steps)).purchase).toMatchObject(context);
+  ])('returns the reason if it is %s', async (_what, steps, context) => {
+    expect((await runHistory(steps)).purchase).toMatchObject(context);
   });
 
-  it('has an order that is not paid while its payment fails', async () => {
-    const { id, purchase, line } = await live([['renew'], ['fail-payment']]);
+  it('creates a pending order for a failed payment', async () => {
+    const { id, purchase, line } = await runHistory([['renew'], ['fail-payment']]);
     const first = line.latestSuccessfulOrderId.replace(/\.\.0$/, '');
     expect(line.latestSuccessfulOrderId).toBe(`${first}..0`);
     expect(purchase).toMatchObject({
       latestOrderId: `${first}..1`,
       inGracePeriodStateContext: { renewalDeclined: { pendingOrderId: `${first}..1` } },
     });
-    expect((await user.order(`${first}..1`)).body.state).toBe('PENDING');
-    await user.act(id, 'recover');
-    expect((await user.subscription(id)).body.lineItems[0].latestSuccessfulOrderId).toBe(`${first}..1`);
-    expect((await user.order(`${first}..1`)).body.state).toBe('PROCESSED');
+    expect((await client.order(`${first}..1`)).body.state).toBe('PENDING');
+    await client.act(id, 'recover');
+    expect((await client.subscription(id)).body.lineItems[0].latestSuccessfulOrderId).toBe(`${first}..1`);
+    expect((await client.order(`${first}..1`)).body.state).toBe('PROCESSED');
   });
 
   test.each<[string, readonly Step[], string]>([
-    ['renew a cancelled one', [['cancel']], 'renew'],
-    ['renew an ended one', [['expire']], 'renew'],
-    ['cancel twice', [['cancel']], 'cancel'],
-    ['take no cancellation back', [], 'uncancel'],
-    ['restart what was cancelled in grace', [['fail-payment'], ['cancel']], 'uncancel'],
-    ['recover what did not fail', [], 'recover'],
-    ['fail a payment that is not due', [['cancel']], 'fail-payment'],
-    ['expire twice', [['expire']], 'expire'],
-    ['refund twice', [['refund']], 'refund'],
-    ['revoke twice', [['revoke']], 'revoke'],
-    ['pause a cancelled one', [['cancel']], 'pause'],
-    ['resume what is not paused', [], 'resume'],
-    ['accept no price', [], 'accept-price'],
-    ['share', [], 'share'],
-  ])('cannot %s', async (_what, steps, action) => {
-    const { id } = await live(steps);
-    expect(await user.act(id, action)).toMatchObject({ status: 422, body: { message: expect.any(String) } });
+    ['a renewal of a canceled subscription', [['cancel']], 'renew'],
+    ['a renewal of an ended subscription', [['expire']], 'renew'],
+    ['a second cancellation', [['cancel']], 'cancel'],
+    ['uncancel without a cancellation', [], 'uncancel'],
+    ['a restart after a cancellation in the grace period', [['fail-payment'], ['cancel']], 'uncancel'],
+    ['a recovery without a failed payment', [], 'recover'],
+    ['a failed payment without a due payment', [['cancel']], 'fail-payment'],
+    ['a second expiration', [['expire']], 'expire'],
+    ['a second refund', [['refund']], 'refund'],
+    ['a second revocation', [['revoke']], 'revoke'],
+    ['a pause of a canceled subscription', [['cancel']], 'pause'],
+    ['resume without a pause', [], 'resume'],
+    ['acceptance without a price change', [], 'accept-price'],
+    ['sharing', [], 'share'],
+  ])('rejects %s', async (_what, steps, action) => {
+    const { id } = await runHistory(steps);
+    expect(await client.act(id, action)).toMatchObject({ status: 422, body: { message: expect.any(String) } });
   });
 });
 
-describe('with autoRenew', () => {
-  it('a year has twelve renewals', async () => {
-    const { purchase, line } = await live(['P1Y'], { autoRenew: true });
+describe('subscription of store_b with autoRenew', () => {
+  it('renews 12 times in a year', async () => {
+    const { purchase, line } = await runHistory(['P1Y'], { autoRenew: true });
     expect(purchase).toMatchObject({ state: state('ACTIVE'), latestOrderId: expect.stringMatching(/\.\.11$/) });
     expect(line.expiryTime).toBe('2028-02-29T10:00:00.000Z');
   });
 
-  it('a price without consent ends it, and one with consent is paid', async () => {
+  it('ends without consent to a price increase and renews at the higher price with consent', async () => {
     const order = { productId: 'dear', autoRenew: true };
     const raise: Step = ['raise-price', { priceMicros: 6_000_000 }];
-    const waiting = await live([raise, 'P1M'], order);
+    const waiting = await runHistory([raise, 'P1M'], order);
     expect(waiting.line.autoRenewingPlan).toMatchObject({
       recurringPrice: { units: '4' },
       priceChangeDetails: {
@@ -172,35 +178,39 @@ describe('with autoRenew', () => {
         expectedNewPriceChargeTime: on('03-31'),
       },
     });
-    expect((await live([raise, 'P2M'], order)).purchase).toMatchObject({ state: state('EXPIRED'), ...system });
-    const agreed = await live([raise, ['accept-price'], 'P1M'], order);
+    expect((await runHistory([raise, 'P2M'], order)).purchase).toMatchObject({ state: state('EXPIRED'), ...system });
+    const agreed = await runHistory([raise, ['accept-price'], 'P1M'], order);
     expect(agreed.line.autoRenewingPlan).toMatchObject({
       recurringPrice: { units: '6' },
       priceChangeDetails: { priceChangeState: 'APPLIED' },
     });
-    expect((await user.order(agreed.purchase.latestOrderId)).body.total).toEqual({ currencyCode: 'USD', units: '6' });
+    expect((await client.order(agreed.purchase.latestOrderId)).body.total).toEqual({ currencyCode: 'USD', units: '6' });
   });
 });
 
-describe('a change of plan', () => {
-  it('is a new purchase that names the old one, which it ends', async () => {
-    const { id } = await live(['P1D'], { applicationUsername: 'mover' });
-    const { body } = await user.act(id, 'change-plan', { productId: 'yearly', period: 'P1Y', priceMicros: 50_000_000 });
+describe('change-plan (store_b)', () => {
+  it('creates a purchase that references and ends the old one', async () => {
+    const { id } = await runHistory(['P1D'], { applicationUsername: 'mover' });
+    const { body } = await client.act(id, 'change-plan', {
+      productId: 'yearly',
+      period: 'P1Y',
+      priceMicros: 50_000_000,
+    });
     expect(body).toMatchObject({ productId: 'yearly', linkedPurchaseToken: id, applicationUsername: 'mover' });
     expect(body.id).not.toBe(id);
     expect(body.notifications.map(({ purchaseId }: { purchaseId: string }) => purchaseId)).toEqual([body.id, id]);
-    expect((await user.subscription(body.id)).body).toMatchObject({
+    expect((await client.subscription(body.id)).body).toMatchObject({
       subscriptionState: state('ACTIVE'),
       linkedPurchaseToken: id,
       lineItems: [{ productId: 'yearly', expiryTime: '2028-02-01T10:00:00.000Z', offerDetails: { basePlanId: 'p1y' } }],
     });
-    expect((await user.subscription(id)).body).toMatchObject({
+    expect((await client.subscription(id)).body).toMatchObject({
       subscriptionState: state('EXPIRED'),
       canceledStateContext: { replacementCancellation: {} },
       lineItems: [{ expiryTime: on('02-01') }],
     });
-    expect(await user.act(id, 'change-plan', { productId: 'monthly' })).toMatchObject({ status: 422 });
-    expect(await user.act(body.id, 'change-plan', { productId: 'yearly' })).toMatchObject({ status: 422 });
-    expect(await user.act(body.id, 'change-plan')).toMatchObject({ status: 400 });
+    expect(await client.act(id, 'change-plan', { productId: 'monthly' })).toMatchObject({ status: 422 });
+    expect(await client.act(body.id, 'change-plan', { productId: 'yearly' })).toMatchObject({ status: 422 });
+    expect(await client.act(body.id, 'change-plan')).toMatchObject({ status: 400 });
   });
 });

@@ -1,9 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { createLocalJWKSet, jwtVerify } from 'jose';
+import { dayMs } from '../../emulator/calendar.ts';
 import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
 import { storeB } from '../../emulator/store-b/store-b.ts';
 import { type NotifyingStore, openNotifyingStore } from './notifying-store.ts';
-import { dayMs, type Step } from './random-histories.ts';
+import type { Step } from './random-histories.ts';
 
 let unsold: unknown;
 let store: NotifyingStore;
@@ -16,13 +17,14 @@ beforeEach(async () => {
 
 const plan = { productId: 'monthly', type: 'paid subscription' } as const;
 
-/** The notification inside of a pushed message. */
-const noticeIn = ({ body }: OutgoingNotification) =>
+/** Decodes the notification of a push request. */
+const decodeNotification = ({ body }: OutgoingNotification) =>
   JSON.parse(Buffer.from(JSON.parse(body).message.data, 'base64').toString('utf8'));
 
-/** What a notification is of: its number, or the word for one without. */
-function kindOf(outgoing: OutgoingNotification): string | number {
-  const { subscriptionNotification, oneTimeProductNotification, voidedPurchaseNotification } = noticeIn(outgoing);
+/** Returns the number of a notification, or its name if it does not have a number. */
+function getType(outgoing: OutgoingNotification): string | number {
+  const { subscriptionNotification, oneTimeProductNotification, voidedPurchaseNotification } =
+    decodeNotification(outgoing);
   if (subscriptionNotification) return subscriptionNotification.notificationType;
   if (oneTimeProductNotification) return `once ${oneTimeProductNotification.notificationType}`;
   return voidedPurchaseNotification ? 'voided' : 'test';
@@ -40,8 +42,8 @@ const publishedKeys = () =>
     }).body,
   );
 
-describe('a pushed message', () => {
-  it('is wrapped as Pub/Sub wraps it', () => {
+describe('push request of store_b', () => {
+  it('wraps the notification in a Pub/Sub message', () => {
     const id = store.placeOrder(plan);
     const [outgoing] = store.takePosted();
     const { message, subscription } = JSON.parse(outgoing?.body ?? '');
@@ -54,7 +56,7 @@ describe('a pushed message', () => {
       publishTime,
       publish_time: publishTime,
     });
-    expect(outgoing && noticeIn(outgoing)).toEqual({
+    expect(outgoing && decodeNotification(outgoing)).toEqual({
       version: '1.0',
       packageName: 'com.example.app',
       eventTimeMillis: String(store.now()),
@@ -67,7 +69,7 @@ describe('a pushed message', () => {
     });
   });
 
-  it('carries a token of the push service account, signed with a published key and made anew for each attempt', async () => {
+  it('carries a new token of the push service account for each attempt, signed with a published key', async () => {
     store.placeOrder({ ...plan, applicationUsername: 'token' });
     const [outgoing] = store.takePosted();
     const { pushAudience, pushServiceAccount } = store.settings;
@@ -86,7 +88,7 @@ describe('a pushed message', () => {
     }
   });
 
-  it('is redelivered more and more seldom for seven days, until it is acknowledged', () => {
+  it('retries with backoff for 7 days until the message is acknowledged', () => {
     store.placeOrder({ ...plan, applicationUsername: 'late' });
     const [outgoing] = store.takePosted();
     const delays = outgoing?.retryDelaysMs ?? [];
@@ -99,34 +101,34 @@ describe('a pushed message', () => {
   });
 });
 
-describe('a subscription', () => {
+describe('subscription notification of store_b', () => {
   test.each<[string, readonly Step[], readonly (string | number)[]]>([
-    ['renews', [['renew']], [2]],
-    ['is cancelled', [['cancel']], [3]],
-    ['is restarted', [['cancel'], ['uncancel']], [7]],
-    ['lapses', [['cancel'], 'P1M'], [13]],
-    ['enters its grace period', [['fail-payment']], [6]],
-    ['recovers in grace', [['fail-payment'], ['recover']], [2]],
-    ['is put on hold', [['fail-payment', { grace: false }]], [5]],
-    ['recovers from hold', [['fail-payment', { grace: false }], ['recover']], [1]],
-    ['is lost in hold', [['fail-payment', { grace: false }], 'P30D'], [3, 13]],
-    ['expires', [['expire']], [13]],
-    ['is refunded and goes on', [['refund']], []],
-    ['is revoked', [['revoke']], [12, 'voided', 13]],
-    ['is paused', [['pause']], [11, 10]],
-    ['is resumed', [['pause'], ['resume']], [1]],
-    ['is told of a price', [['raise-price']], [19]],
-    ['accepts a price', [['raise-price'], ['accept-price']], [19]],
-    ['changes to another plan', [['change-plan', { productId: 'other' }]], [4, 13]],
-    ['is tried with', [['test-notification']], ['test']],
-  ])('%s', (_what, steps, kinds) => {
-    expect(store.runSteps(store.placeOrder(plan), steps).map(kindOf)).toEqual(kinds);
+    ['a renewal', [['renew']], [2]],
+    ['a cancellation', [['cancel']], [3]],
+    ['a restart', [['cancel'], ['uncancel']], [7]],
+    ['an expiration after a cancellation', [['cancel'], 'P1M'], [13]],
+    ['a failed payment', [['fail-payment']], [6]],
+    ['a recovery in the grace period', [['fail-payment'], ['recover']], [2]],
+    ['account hold', [['fail-payment', { grace: false }]], [5]],
+    ['a recovery from hold', [['fail-payment', { grace: false }], ['recover']], [1]],
+    ['the end of account hold', [['fail-payment', { grace: false }], 'P30D'], [3, 13]],
+    ['an expiration', [['expire']], [13]],
+    ['a refund without revocation', [['refund']], []],
+    ['a revocation', [['revoke']], [12, 'voided', 13]],
+    ['a pause', [['pause']], [11, 10]],
+    ['the end of a pause', [['pause'], ['resume']], [1]],
+    ['a price change', [['raise-price']], [19]],
+    ['an accepted price change', [['raise-price'], ['accept-price']], [19]],
+    ['a plan change', [['change-plan', { productId: 'other' }]], [4, 13]],
+    ['a test', [['test-notification']], ['test']],
+  ])('carries the documented type for %s', (_what, steps, types) => {
+    expect(store.runSteps(store.placeOrder(plan), steps).map(getType)).toEqual(types);
   });
 
-  it('that is revoked names the order that is void', () => {
+  it('references the voided order after a revocation', () => {
     const id = store.placeOrder(plan);
-    const voided = store.runSteps(id, [['renew'], ['revoke']]).find((outgoing) => kindOf(outgoing) === 'voided');
-    expect(voided && noticeIn(voided).voidedPurchaseNotification).toEqual({
+    const voided = store.runSteps(id, [['renew'], ['revoke']]).find((outgoing) => getType(outgoing) === 'voided');
+    expect(voided && decodeNotification(voided).voidedPurchaseNotification).toEqual({
       purchaseToken: id,
       orderId: expect.stringMatching(/^GPA\..*\.\.0$/),
       productType: 1,
@@ -135,17 +137,20 @@ describe('a subscription', () => {
   });
 });
 
-describe('a one-time purchase', () => {
-  it('is bought and refunded', () => {
+describe('one-time purchase notification of store_b', () => {
+  it('reports a purchase and its refund', () => {
     const id = store.placeOrder({ productId: 'coins', type: 'consumable' });
-    const [bought] = store.takePosted();
-    expect(bought && noticeIn(bought).oneTimeProductNotification).toEqual({
+    const [purchased] = store.takePosted();
+    expect(purchased && decodeNotification(purchased).oneTimeProductNotification).toEqual({
       version: '1.0',
       notificationType: 1,
       purchaseToken: id,
       sku: 'coins',
     });
     const [voided] = store.runSteps(id, [['refund']]);
-    expect(voided && noticeIn(voided).voidedPurchaseNotification).toMatchObject({ purchaseToken: id, productType: 2 });
+    expect(voided && decodeNotification(voided).voidedPurchaseNotification).toMatchObject({
+      purchaseToken: id,
+      productType: 2,
+    });
   });
 });

@@ -2,23 +2,23 @@ import { afterAll, beforeAll, expect, it, test } from '@jest/globals';
 import type { TestResponse } from './emulator-client.ts';
 import { purchaseHost, type StoreCClient, startStoreCClient, startTime } from './store-c-client-app.ts';
 
-let user: StoreCClient;
+let client: StoreCClient;
 beforeAll(async () => {
-  user = await startStoreCClient();
+  client = await startStoreCClient();
 });
-afterAll(() => user.close());
+afterAll(() => client.close());
 
-/** The URI of the queue, led to the emulator. */
+/** Fetches the URI of the queue, redirected to the emulator. */
 async function queue(): Promise<URL> {
-  const headers = { authorization: `Bearer ${await user.token()}` };
-  const { body } = await user.call(`/${purchaseHost}/v8.0/b2b/clawback/sastoken`, { headers });
-  return new URL(body.uri.replace('https:/', user.url));
+  const headers = { authorization: `Bearer ${await client.token()}` };
+  const { body } = await client.call(`/${purchaseHost}/v8.0/b2b/clawback/sastoken`, { headers });
+  return new URL(body.uri.replace('https:/', client.url));
 }
 
-/** Calls the queue at a path below its URI, with more parameters. */
+/** Calls the queue at a path below its URI with additional parameters. */
 async function ask(path: string, query: Record<string, string> = {}, method = 'GET'): Promise<TestResponse> {
   const { pathname, searchParams } = await queue();
-  return user.call(`${pathname}${path}?${new URLSearchParams([...searchParams, ...Object.entries(query)])}`, {
+  return client.call(`${pathname}${path}?${new URLSearchParams([...searchParams, ...Object.entries(query)])}`, {
     method,
   });
 }
@@ -27,11 +27,11 @@ interface Message {
   readonly id: string;
   readonly popReceipt: string;
   readonly count: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into events of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read events of every shape.
   readonly event: any;
 }
 
-/** The messages that the queue gives. */
+/** Parses the messages of a queue response. */
 async function take(query: Record<string, string> = {}): Promise<Message[]> {
   const { body } = await ask('/messages', { numofmessages: '32', ...query });
   const texts: string[] = body.match(/<QueueMessage>.*?<\/QueueMessage>/g) ?? [];
@@ -51,9 +51,9 @@ async function emptyQueue(): Promise<void> {
   for (const message of await take()) await remove(message);
 }
 
-it('tells of a subscription that is paid back, of every sandbox', async () => {
-  const { id } = (await user.buy({ productId: 'club', sandbox: true })).body;
-  await user.act(id, 'refund');
+it('queues an event for each refunded subscription of every sandbox', async () => {
+  const { id } = (await client.buy({ productId: 'club', sandbox: true })).body;
+  await client.act(id, 'refund');
   const [{ event } = { event: undefined }] = await take();
   expect(event).toEqual({
     id: expect.any(String),
@@ -74,16 +74,16 @@ it('tells of a subscription that is paid back, of every sandbox', async () => {
       recurrenceData: expect.objectContaining({ recurrenceId: id, refundType: 'Full' }),
     },
   });
-  await user.advance('PT1M');
+  await client.advance('PT1M');
   await emptyQueue();
 });
 
-it('hides a message that was taken, gives it again later, and forgets it once it is deleted', async () => {
-  const { id } = (await user.buy({ productId: 'book', type: 'non consumable' })).body;
-  await user.act(id, 'refund');
+it('hides a fetched message temporarily and removes a deleted message', async () => {
+  const { id } = (await client.buy({ productId: 'book', type: 'non consumable' })).body;
+  await client.act(id, 'refund');
   const [first] = await take({ visibilitytimeout: '60' });
   expect(await take()).toEqual([]);
-  await user.advance('PT1M');
+  await client.advance('PT1M');
   const [second] = await take();
   expect(second).toMatchObject({ id: first?.id, event: { id: first?.event.id }, count: '2' });
   expect(first && (await remove(first))).toMatchObject({
@@ -95,23 +95,23 @@ it('hides a message that was taken, gives it again later, and forgets it once it
     status: 404,
     body: expect.stringContaining('MessageNotFound'),
   });
-  await user.advance('PT1M');
+  await client.advance('PT1M');
   expect(await take()).toEqual([]);
 });
 
-it('lets messages be looked at without taking them', async () => {
-  const { id } = (await user.buy({ productId: 'hat', type: 'non consumable' })).body;
-  await user.act(id, 'refund');
+it('peeks messages without hiding them', async () => {
+  const { id } = (await client.buy({ productId: 'hat', type: 'non consumable' })).body;
+  await client.act(id, 'refund');
   expect(await take({ peekonly: 'true' })).toMatchObject([{ popReceipt: '', count: '0' }]);
   expect(await take()).toHaveLength(1);
-  await user.advance('P7D');
+  await client.advance('P7D');
   expect(await take()).toEqual([]);
 });
 
-it('gives one message unless more are asked for, at most 32', async () => {
+it('returns one message by default and at most 32', async () => {
   for (const productId of ['one', 'two']) {
-    const { id } = (await user.buy({ productId, type: 'non consumable' })).body;
-    await user.act(id, 'refund');
+    const { id } = (await client.buy({ productId, type: 'non consumable' })).body;
+    await client.act(id, 'refund');
   }
   const { body, headers } = await ask('/messages', { peekonly: 'true' });
   expect(body.match(/<QueueMessage>/g)).toHaveLength(1);
@@ -122,18 +122,18 @@ it('gives one message unless more are asked for, at most 32', async () => {
 
 test.each([
   ['a wrong signature', { sig: 'wrong' }],
-  ['a longer life', { se: '2090-01-01T00:00:00Z' }],
-])('refuses a URI with %s', async (_name, changes) => {
+  ['a later expiration', { se: '2090-01-01T00:00:00Z' }],
+])('rejects a URI with %s', async (_name, changes) => {
   const { pathname, searchParams } = await queue();
   const query = new URLSearchParams({ ...Object.fromEntries(searchParams), ...changes });
-  expect(await user.call(`${pathname}/messages?${query}`)).toMatchObject({ status: 403 });
+  expect(await client.call(`${pathname}/messages?${query}`)).toMatchObject({ status: 403 });
 });
 
-it('refuses a URI that is an hour old, and gives none without a token', async () => {
-  user.clock.set(startTime);
+it('rejects an expired URI, and a request without a token', async () => {
+  client.clock.set(startTime);
   const { pathname, search } = await queue();
-  expect(await user.call(`${pathname}/messages${search}`)).toMatchObject({ status: 200 });
-  await user.advance('PT1H');
-  expect(await user.call(`${pathname}/messages${search}`)).toMatchObject({ status: 403 });
-  expect(await user.call(`/${purchaseHost}/v8.0/b2b/clawback/sastoken`)).toMatchObject({ status: 401 });
+  expect(await client.call(`${pathname}/messages${search}`)).toMatchObject({ status: 200 });
+  await client.advance('PT1H');
+  expect(await client.call(`${pathname}/messages${search}`)).toMatchObject({ status: 403 });
+  expect(await client.call(`/${purchaseHost}/v8.0/b2b/clawback/sastoken`)).toMatchObject({ status: 401 });
 });

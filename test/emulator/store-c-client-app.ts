@@ -13,34 +13,34 @@ export const collectionsHost = 'collections.mp.microsoft.com';
 export const purchaseHost = 'purchase.mp.microsoft.com';
 export const onestoreUrl = 'https://onestore.microsoft.com';
 
-/** Someone who uses the emulated Microsoft Store as a publisher's service and as a customer's device. */
+/** Client of the emulated Microsoft Store in the roles of a publisher's service and a customer's device. */
 export interface StoreCClient extends EmulatorClient {
-  /** Asks Entra for a token, in version 1 of its endpoint. */
+  /** Requests a token from Entra, by default from version 1 of its endpoint. */
   readonly entra: (form: Record<string, string>, path?: string) => Promise<TestResponse>;
   readonly token: (audience?: string) => Promise<string>;
   /** Posts to a service with an access token. */
   readonly post: (host: string, path: string, body: object) => Promise<TestResponse>;
-  /** The StoreID key of the customer who made the purchase. */
+  /** Creates a StoreID key of the purchase's customer. */
   readonly key: (service: 'collections' | 'purchase', purchaseId: string) => Promise<string>;
-  /** The entries of the customer's collection in version 9. */
+  /** Queries the customer's collection in version 9. */
   readonly items: (purchaseId: string, productId: string, more?: object) => Promise<TestResponse>;
   readonly recurrences: (purchaseId: string, more?: object) => Promise<TestResponse>;
 }
 
-/** Starts an emulator whose clock stands still at `start`. */
+/** Starts an emulator with a fixed clock at `startTime`. */
 export async function startStoreCClient(): Promise<StoreCClient> {
-  const user = await startEmulatorClient();
-  const { tenantId, clientId, clientSecret } = user.settings('store_c') as Record<string, string>;
+  const client = await startEmulatorClient();
+  const { tenantId, clientId, clientSecret } = client.settings('store_c') as Record<string, string>;
   const form = { grant_type: 'client_credentials', client_id: clientId ?? '', client_secret: clientSecret ?? '' };
   const entra: StoreCClient['entra'] = (more, path = `/${tenantId}/oauth2/token`) =>
-    user.call(`/login.microsoftonline.com${path}`, {
+    client.call(`/login.microsoftonline.com${path}`, {
       method: 'POST',
       body: new URLSearchParams({ ...form, ...more }).toString(),
     });
   const token = async (audience = onestoreUrl): Promise<string> =>
     (await entra({ resource: audience })).body.access_token;
   const post: StoreCClient['post'] = async (host, path, body) =>
-    user.call(`/${host}${path}`, {
+    client.call(`/${host}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${await token()}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -52,13 +52,13 @@ export async function startStoreCClient(): Promise<StoreCClient> {
     return (await post('onestore.microsoft.com', path, body)).body.key;
   };
   return {
-    ...user,
+    ...client,
     entra,
     token,
     post,
     key,
-    buy: (order = {}) => user.buy({ platform: 'store_c', ...order }),
-    addFault: (fault) => user.addFault({ platform: 'store_c', ...fault }),
+    buy: (order = {}) => client.buy({ platform: 'store_c', ...order }),
+    addFault: (fault) => client.addFault({ platform: 'store_c', ...fault }),
     items: async (purchaseId, productId, more = {}) =>
       post(collectionsHost, '/v9.0/collections/PublisherQuery', {
         beneficiaries: [await buildBeneficiary(key, purchaseId)],
@@ -70,7 +70,7 @@ export async function startStoreCClient(): Promise<StoreCClient> {
   };
 }
 
-/** The customer as a query names them. */
+/** Builds the beneficiary of a query. */
 export const buildBeneficiary = async (key: StoreCClient['key'], purchaseId: string): Promise<object> => ({
   identitytype: 'b2b',
   identityValue: await key('collections', purchaseId),

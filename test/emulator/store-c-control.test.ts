@@ -5,23 +5,23 @@ import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { startEmulatorClient } from './emulator-client.ts';
 import { purchaseHost, type StoreCClient, startStoreCClient } from './store-c-client-app.ts';
 
-let user: StoreCClient;
+let client: StoreCClient;
 beforeAll(async () => {
-  user = await startStoreCClient();
+  client = await startStoreCClient();
 });
-afterAll(() => user.close());
+afterAll(() => client.close());
 
-describe('the control API', () => {
-  it('gives what an operator would configure, and bodies in each form', async () => {
-    expect(user.settings('store_c')).toEqual({
+describe('control API of store_c', () => {
+  it('returns the settings, and validate bodies in each form', async () => {
+    expect(client.settings('store_c')).toEqual({
       tenantId: expect.any(String),
       clientId: expect.any(String),
       clientSecret: expect.any(String),
       sandboxId: 'XDKS.1',
     });
-    const { id } = (await user.buy({ productId: 'forms', applicationUsername: 'Ann' })).body;
+    const { id } = (await client.buy({ productId: 'forms', applicationUsername: 'Ann' })).body;
     const form = async (name: string) =>
-      (await user.control('GET', `/control/purchases/${id}?form=${name}`)).body.validate;
+      (await client.control('GET', `/control/purchases/${id}?form=${name}`)).body.validate;
     const key = expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/);
     expect(await form('keys')).toMatchObject({
       id: 'forms',
@@ -38,18 +38,18 @@ describe('the control API', () => {
       license: { storeIdKey_purchase: key },
     });
     expect(await form('ticket')).not.toHaveProperty('license');
-    expect(await user.control('GET', `/control/purchases/${id}?form=receipt`)).toMatchObject({ status: 400 });
+    expect(await client.control('GET', `/control/purchases/${id}?form=receipt`)).toMatchObject({ status: 400 });
   });
 
   test.each([
     ['down', 503, 'ServiceUnavailable'],
     ['rate-limited', 429, 'TooManyRequests'],
-  ])("words the fault %s as the store's services do", async (fault, status, code) => {
+  ])('returns the documented error for the fault %s', async (fault, status, code) => {
     const body = { b2bKey: 'key' };
-    const headers = { authorization: `Bearer ${await user.token()}` };
-    await user.addFault({ fault });
+    const headers = { authorization: `Bearer ${await client.token()}` };
+    await client.addFault({ fault });
     const path = `/${purchaseHost}/v8.0/b2b/recurrences/query`;
-    const result = await user.call(path, { method: 'POST', headers, body: JSON.stringify(body) });
+    const result = await client.call(path, { method: 'POST', headers, body: JSON.stringify(body) });
     expect(result).toMatchObject({ status, body: { code } });
   });
 
