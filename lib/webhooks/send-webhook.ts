@@ -54,7 +54,7 @@ async function attemptOrSkip(delivery: WebhookDelivery, deps: SendDeps): Promise
 function countInternalFailure(delivery: WebhookDelivery, error: unknown, now: EpochMillis): WebhookDelivery {
   const { appName, deliveryId } = delivery;
   const failure = ServiceError.fromUnknown(error);
-  logError({ app: appName, deliveryId }, failure);
+  logError({ worker: 'send-webhook', app: appName, deliveryId }, failure);
   const outcome: PostOutcome = {
     failure: 'no-connection',
     message: `The webhook could not be sent: ${failure.message}`,
