@@ -79,7 +79,10 @@ function listStaticImports(outputs: Metafile['outputs'], entry: string): Pick<Bu
   const processorPackages = ['stripe', 'braintree'].filter((name) =>
     sources.some((file) => file.includes(`node_modules/${name}/`)),
   );
-  return { bytes: chunks.reduce((sum, { bytes }) => sum + bytes, 0), processorPackages: processorPackages.join() || 'none' };
+  return {
+    bytes: chunks.reduce((sum, { bytes }) => sum + bytes, 0),
+    processorPackages: processorPackages.join() || 'none',
+  };
 }
 
 async function startMs(file: string): Promise<number> {

@@ -41,7 +41,8 @@ export function listWrittenItems(
   operation: string,
   { TransactItems = [], RequestItems = {}, ...itemReference }: DynamoDbRequest,
 ): WrittenItem[] {
-  if (operation === 'TransactWriteItems') return TransactItems.flatMap((write) => Object.values(write).map(toWrittenItem));
+  if (operation === 'TransactWriteItems')
+    return TransactItems.flatMap((write) => Object.values(write).map(toWrittenItem));
   if (operation === 'BatchWriteItem') {
     const writes = Object.values(RequestItems).flat() as BatchWrite[];
     return writes.map(({ PutRequest, DeleteRequest }) => toWrittenItem(PutRequest ?? DeleteRequest ?? {}));

@@ -137,7 +137,10 @@ interface Images {
   readonly inTransaction: boolean;
 }
 
-function meterWrite({ key, put }: WrittenItem, { before, after, isConditionFailed, inTransaction }: Images): MeteredWrite {
+function meterWrite(
+  { key, put }: WrittenItem,
+  { before, after, isConditionFailed, inTransaction }: Images,
+): MeteredWrite {
   const name = toItemName(key);
   const change = { before: before.get(name), after: after.get(name) };
   // A write with a failed condition costs as much as the larger of the existing and the new item.

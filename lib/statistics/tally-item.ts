@@ -97,7 +97,8 @@ const tallyEvent = ({ date, type }: v.InferOutput<typeof EventItem>): DailyTalli
 
 export function sumDailyTallies(...all: readonly DailyTallies[]): DailyTallies {
   const sums = new Map<string, Tally>();
-  for (const [day, tally] of all.flatMap((tallies) => [...tallies])) sums.set(day, addTally(sums.get(day) ?? {}, tally));
+  for (const [day, tally] of all.flatMap((tallies) => [...tallies]))
+    sums.set(day, addTally(sums.get(day) ?? {}, tally));
   return sums;
 }
 

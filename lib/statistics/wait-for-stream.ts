@@ -21,7 +21,8 @@ export async function waitForStream(appName: string, { streamMarkers, now, wait 
     const polled = await streamMarkers.findRemaining(remaining.slice(0, markersPerPoll));
     remaining = [...polled, ...remaining.slice(markersPerPoll)];
     if (polled.length === 0) continue;
-    if (now() >= deadline) throw new ServiceError('Conflict', 'The aggregator is more than five minutes behind. Try again later.');
+    if (now() >= deadline)
+      throw new ServiceError('Conflict', 'The aggregator is more than five minutes behind. Try again later.');
     await wait(pollIntervalMs);
   }
 }

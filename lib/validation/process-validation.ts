@@ -49,11 +49,7 @@ export async function processValidation(
 
 /** Acknowledges or consumes the purchases. A failure is recorded in the event and does not fail the validation. */
 async function fulfillAtStore(
-  {
-    store,
-    validation,
-    storeContext,
-  }: { store: Store; validation: StoreValidation; storeContext: StoreContext },
+  { store, validation, storeContext }: { store: Store; validation: StoreValidation; storeContext: StoreContext },
   context: ValidationContext & { readonly request: ValidationRequest },
 ): Promise<EntitledPurchase[]> {
   if (!store.fulfill) return [];

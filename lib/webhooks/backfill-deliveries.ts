@@ -85,7 +85,9 @@ async function findAnnouncements(
     deps.purchases.listClaims(app.name, purchase.purchaseId),
   ]);
   const entitledSince = new Map(claims.map((claim) => [claim.username, getEntitledSince(claim, app.strategy)]));
-  const byId = new Map([...storedNotifications, ...announcements].map((announcement) => [announcement.id, announcement]));
+  const byId = new Map(
+    [...storedNotifications, ...announcements].map((announcement) => [announcement.id, announcement]),
+  );
   return [...byId.values()]
     .filter(({ date }) => date >= range.from && date < range.to)
     .map((announcement) => ({

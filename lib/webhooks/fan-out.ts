@@ -84,7 +84,10 @@ async function catchFailure(run: () => Promise<void>): Promise<ServiceError | un
 }
 
 /** Returns the sandbox URLs for a sandbox purchase if the app has any, otherwise the main URLs. */
-export function selectWebhookUrls({ webhookSettings, deletedAt }: App, isSandbox: boolean | undefined): readonly string[] {
+export function selectWebhookUrls(
+  { webhookSettings, deletedAt }: App,
+  isSandbox: boolean | undefined,
+): readonly string[] {
   if (!webhookSettings || deletedAt !== undefined) return [];
   return isSandbox && webhookSettings.sandboxUrls.length > 0 ? webhookSettings.sandboxUrls : webhookSettings.urls;
 }
@@ -96,7 +99,12 @@ export function buildDeliveries(
   now: EpochMillis,
 ): WebhookDelivery[] {
   const { sandbox, ...purchaseIds } = purchase;
-  const notifications = announcements.map(({ id, reason, date }: Announcement) => ({ id, reason, date, ...purchaseIds }));
+  const notifications = announcements.map(({ id, reason, date }: Announcement) => ({
+    id,
+    reason,
+    date,
+    ...purchaseIds,
+  }));
   return notifications.flatMap((notification) =>
     recipients.flatMap((username) =>
       selectWebhookUrls(app, sandbox).map((url) =>

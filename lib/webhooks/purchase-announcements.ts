@@ -38,7 +38,10 @@ export function readStreamRecord({ appName, kind, before, after }: StreamRecord)
 }
 
 /** Returns the announcements of the current version for the entitled users. */
-export function readPurchaseItem(appName: string, item: ItemImage): PurchaseAnnouncements & { readonly version: number } {
+export function readPurchaseItem(
+  appName: string,
+  item: ItemImage,
+): PurchaseAnnouncements & { readonly version: number } {
   const { purchase, version, updatedAt, announcedReasons, entitledUsers } = parse(PurchaseItem, item, 'InternalError');
   const { purchaseId } = purchase;
   const announcements = announcedReasons.map((reason) =>

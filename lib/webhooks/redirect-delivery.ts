@@ -55,5 +55,6 @@ async function createOrRestart(
 ): Promise<void> {
   if (await deliveries.createIfAbsent(delivery)) return;
   const existing = await deliveries.find(delivery.appName, delivery.deliveryId);
-  if (existing?.state === 'redirected') await deliveries.replaceIfUnchanged(existing, resetForReplay(existing, now()), now());
+  if (existing?.state === 'redirected')
+    await deliveries.replaceIfUnchanged(existing, resetForReplay(existing, now()), now());
 }

@@ -14,7 +14,13 @@ import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream
 import { addTally, collapseHours, indexByPeriod, type Tally } from '../../../lib/statistics/tally.ts';
 import { sumDailyTallies, tallyItem } from '../../../lib/statistics/tally-item.ts';
 import { createCrashingTable } from '../../../testing/crashing-table.ts';
-import { createObservation, createTransaction, createUniqueName, startDate, testCipher } from '../../../testing/given.ts';
+import {
+  createObservation,
+  createTransaction,
+  createUniqueName,
+  startDate,
+  testCipher,
+} from '../../../testing/given.ts';
 import { buildLambdaRecord, buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
@@ -66,7 +72,7 @@ interface BatchOptions {
   readonly crashes: () => boolean;
 }
 
-/** Delivers the records like Lambda: in order, and again in a batch of another size after a failure. */
+/** Delivers the records in order like Lambda, and again in a batch of another size after a failure. */
 async function deliverInBatches(records: readonly StreamRecord[], { batchSizes, crashes }: BatchOptions) {
   const deps = createDeps(crashes);
   let delivered = 0;
@@ -117,7 +123,7 @@ const arbitraryWrite: fc.Arbitrary<TransactionWrite> = fc.record({
 });
 const arbitraryWrites = fc.array(arbitraryWrite, { minLength: 1, maxLength: 25 });
 const arbitraryBatchSizes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 10 });
-/** A write crashes in one of ten cases. */
+/** One of ten writes crashes. */
 const arbitraryCrashes = fc.infiniteStream(fc.integer({ min: 0, max: 9 }).map((digit) => digit === 0));
 
 describe('aggregateStreamRecords', () => {

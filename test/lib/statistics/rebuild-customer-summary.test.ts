@@ -80,7 +80,7 @@ const arbitraryTurns = fc.array(fc.record({ stepCount: fc.nat(3), shard: fc.nat(
   maxLength: 20,
 });
 const arbitraryBatchSizes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 6 });
-/** An update crashes in one of ten cases. */
+/** One of ten updates crashes. */
 const arbitraryCrashes = fc.infiniteStream(fc.integer({ min: 0, max: 9 }).map((digit) => digit === 0));
 
 describe('aggregateStreamRecords (customer summaries)', () => {

@@ -36,7 +36,7 @@ const range = ['2026-01-01', '2026-03-31'] as const;
 const now = startDate + 400 * dayMs;
 const listKinds: readonly ListKind[] = ['P', 'T', 'C'];
 
-/** An app with a purchase history, whose stream is counted only on demand. */
+/** Creates an app whose purchase history is counted only on demand. */
 function givenHistory(strategy: 'all' | 'first' | 'last', batchSizes: readonly number[] = [100]) {
   const appName = createUniqueName();
   const recorded = createRecordedTable(table, 3);

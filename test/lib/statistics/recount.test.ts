@@ -9,7 +9,13 @@ import type { Item, Table } from '../../../lib/db/table.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
-import { createObservation, createTransaction, createUniqueName, startDate, testCipher } from '../../../testing/given.ts';
+import {
+  createObservation,
+  createTransaction,
+  createUniqueName,
+  startDate,
+  testCipher,
+} from '../../../testing/given.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
 

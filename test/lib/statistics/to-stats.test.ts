@@ -18,7 +18,10 @@ const arbitraryDay = fc.nat(364).map((days) => addDays('2026-01-01', days));
 const arbitraryCents = fc.integer({ min: -500, max: 5_000 }).map((amount) => amount * 10_000);
 const arbitraryDays = fc
   .dictionary(arbitraryDay, fc.tuple(fc.constantFrom('USD', 'EUR'), arbitraryCents), { maxKeys: 60 })
-  .map((days) => new Map(Object.entries(days).map(([date, [code, amount]]) => [date, buildPaidTally(amount, code)] as const)));
+  .map(
+    (days) =>
+      new Map(Object.entries(days).map(([date, [code, amount]]) => [date, buildPaidTally(amount, code)] as const)),
+  );
 
 /** Tallies with random sums for up to 150 days, across ends of months and leap years. */
 const arbitraryLongRange = fc
@@ -46,7 +49,9 @@ describe('buildDailyStats', () => {
     ['2026-01-10', '2025-12-10', '2025-12-11'],
     ['2024-03-30', '2024-02-29', '2024-03-01'],
   ])('computes the rolling month of %s without %s and with all days from %s on', (date, outside, inside) => {
-    expect(buildStatsOfDay(new Map([[outside, buildPaidTally(1_000_000)]]), date)).toMatchObject({ monthlyRevenueUSD: 0 });
+    expect(buildStatsOfDay(new Map([[outside, buildPaidTally(1_000_000)]]), date)).toMatchObject({
+      monthlyRevenueUSD: 0,
+    });
     for (const paymentDate of [inside, date]) {
       expect(buildStatsOfDay(new Map([[paymentDate, buildPaidTally(1_990_000)]]), date)).toMatchObject({
         monthlyRevenueUSD: 1.99,
@@ -54,7 +59,9 @@ describe('buildDailyStats', () => {
         monthlyPaidTransactions: 1,
       });
     }
-    expect(buildStatsOfDay(new Map([[addDays(date, 1), buildPaidTally(1)]]), date)).toMatchObject({ monthlyTransactions: 0 });
+    expect(buildStatsOfDay(new Map([[addDays(date, 1), buildPaidTally(1)]]), date)).toMatchObject({
+      monthlyTransactions: 0,
+    });
   });
 
   it('adds up the days after the same day of the previous month', () => {
@@ -152,7 +159,11 @@ describe('buildMonthlyStats', () => {
     const noRate = { 'XAU.micros': 9_000_000, 'XAU.transactions': 1, transactions: 1 };
     // A refund at another rate than the payment leaves a difference in US dollars.
     const rateDifference = { 'EUR.usd': -1_000_000 };
-    const [record] = buildMonthlyStats(new Map([['2026-01', { ...noRate, ...rateDifference }]]), ['2026-01', '2026-01'], {});
+    const [record] = buildMonthlyStats(
+      new Map([['2026-01', { ...noRate, ...rateDifference }]]),
+      ['2026-01', '2026-01'],
+      {},
+    );
     expect(record).toMatchObject({ amountUSD: -1, amountMicros: { XAU: 9_000_000 }, numTransactions: 1 });
   });
 

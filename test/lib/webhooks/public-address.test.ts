@@ -88,7 +88,9 @@ describe('isPublicAddress', () => {
 
   it('accepts only loopback addresses in addition if loopback is allowed', () => {
     expect(['127.0.0.1', '::1'].map((address) => isPublicAddress(address, withLoopback))).toEqual([true, true]);
-    expect(['10.0.0.1', '169.254.169.254', '0.0.0.0', '::'].some((address) => isPublicAddress(address, withLoopback))).toBe(false);
+    expect(
+      ['10.0.0.1', '169.254.169.254', '0.0.0.0', '::'].some((address) => isPublicAddress(address, withLoopback)),
+    ).toBe(false);
   });
 });
 

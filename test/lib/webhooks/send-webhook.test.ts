@@ -119,7 +119,7 @@ describe('fanOutDeliveries', () => {
     expect(app?.webhookSettings?.sandboxUrls).toEqual([`${url}/sandbox`]);
   });
 
-  it('is idempotent for repeated records', async () => {
+  it('creates each delivery once for repeated records', async () => {
     const harness = await createWebhookHarness({ urls: [server.url] });
     const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
     await harness.fanOut([record, record]);
