@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { setVocabulary } from '../../../lib/apps/manage-apps.ts';
-import { parseStreamRecord } from '../../../lib/db/stream-record.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import { dayMs, type EpochMillis, minuteMs, secondMs } from '../../../lib/shared/time.ts';
 import { fanOutDeliveries } from '../../../lib/webhooks/fan-out.ts';
@@ -88,7 +87,7 @@ describe('fanOutDeliveries', () => {
     'creates a delivery for each of a thousand users of a purchase',
     async () => {
       const harness = await createWebhookHarness({ urls: [server.url] });
-      const record = parseStreamRecord(await harness.recordUpdate(purchaseId, buildPurchase('ann')));
+      const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
       const entitledUsers = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
       await fanOutDeliveries([{ ...record, after: { ...record.after, entitledUsers } }], harness.deps);
       expect(new Set(harness.queue.map(({ order }) => order.deliveryId)).size).toBe(1000);
@@ -134,7 +133,7 @@ describe('fanOutDeliveries', () => {
     await announce(harnessWithoutUrl);
     expect(harnessWithoutUrl.queue).toEqual([]);
     const harness = await createWebhookHarness({ urls: [server.url] });
-    const record = parseStreamRecord(await harness.recordUpdate(purchaseId, buildPurchase('ann')));
+    const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
     const { after = {}, ...unchanged } = record;
     await fanOutDeliveries([{ ...unchanged, before: after, after }], harness.deps);
     await fanOutDeliveries([{ ...unchanged, eventName: 'REMOVE', before: after }], harness.deps);
