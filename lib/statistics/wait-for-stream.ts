@@ -33,5 +33,5 @@ export async function deletePassedMarkers(
   { streamMarkers }: Pick<Deps, 'streamMarkers'>,
 ): Promise<void> {
   const markers = records.filter(({ kind, eventName }) => kind === 'streamMarker' && eventName === 'INSERT');
-  await streamMarkers.delete(markers.map(({ key }) => key));
+  if (markers.length > 0) await streamMarkers.delete(markers.map(({ key }) => key));
 }
