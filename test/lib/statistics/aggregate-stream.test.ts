@@ -1,10 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
-import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
 import * as keys from '../../../lib/db/keys.ts';
-import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts';
-import { createStreamMarkerRepository } from '../../../lib/db/stream-marker-repository.ts';
 import { parseStreamRecord } from '../../../lib/db/stream-record.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
@@ -13,16 +9,10 @@ import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { addTally, collapseHours, indexByPeriod, type Tally } from '../../../lib/statistics/tally.ts';
 import { sumDailyTallies, tallyItem } from '../../../lib/statistics/tally-item.ts';
-import { createCrashingTable } from '../../../testing/crashing-table.ts';
-import {
-  createObservation,
-  createTransaction,
-  createUniqueName,
-  startDate,
-  testCipher,
-} from '../../../testing/given.ts';
+import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildLambdaRecord, buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
+import { createAggregationDeps } from './aggregation-deps.ts';
 
 let table: Table;
 beforeAll(async () => {
@@ -30,17 +20,6 @@ beforeAll(async () => {
 });
 
 type TalliesByPeriod = ReadonlyMap<string, Tally>;
-
-/** The dependencies of the aggregator. `crashes` is called before and after each write. */
-function createDeps(crashes: () => boolean = () => false) {
-  const crashingTable = createCrashingTable(table, crashes);
-  return {
-    counters: createCounterRepository(crashingTable),
-    customers: createCustomerRepository(crashingTable),
-    purchases: createPurchaseRepository(crashingTable, testCipher),
-    streamMarkers: createStreamMarkerRepository(crashingTable),
-  };
-}
 
 const buildTransactionItem = (appName: string, id: number, fields: Partial<Transaction>): ItemImage => ({
   ...keys.transactionKey(appName, `store_a:${id}`, `store_a:${id}`),
@@ -74,7 +53,7 @@ interface BatchOptions {
 
 /** Delivers the records in order like Lambda, and again in a batch of another size after a failure. */
 async function deliverInBatches(records: readonly StreamRecord[], { batchSizes, crashes }: BatchOptions) {
-  const deps = createDeps(crashes);
+  const deps = createAggregationDeps(table, crashes);
   let delivered = 0;
   for (let turn = 0; delivered < records.length; turn++) {
     const batch = records.slice(delivered, delivered + (batchSizes[turn % batchSizes.length] ?? 1));
@@ -87,7 +66,7 @@ async function deliverInBatches(records: readonly StreamRecord[], { batchSizes, 
 }
 
 async function readCounters(appName: string) {
-  const { counters } = createDeps();
+  const { counters } = createAggregationDeps(table);
   return {
     days: omitEmpty(indexByPeriod(await counters.listDays(appName, '2000-01-01', '2099-12-31'))),
     months: omitEmpty(indexByPeriod(await counters.listMonths(appName))),
@@ -139,7 +118,7 @@ describe('aggregateStreamRecords', () => {
           const { records, items } = buildHistory(appName, writes);
           await deliverInBatches(records, { batchSizes, crashes: () => crashes.next().value });
           // Lambda repeats a batch if it does not receive the response.
-          await aggregateStreamRecords(records.slice(0, 3), 'shard-1', createDeps());
+          await aggregateStreamRecords(records.slice(0, 3), 'shard-1', createAggregationDeps(table));
           expect(await readCounters(appName)).toEqual(computeCounters(items));
         },
       );
@@ -150,7 +129,7 @@ describe('aggregateStreamRecords', () => {
 
   it('keeps a separate checkpoint for each shard', async () => {
     const appName = createUniqueName();
-    const deps = createDeps();
+    const deps = createAggregationDeps(table);
     const fields = { purchaseDate: startDate, amountMicros: 1_000_000, currency: 'USD', sandbox: false };
     const recordOfShard1 = buildStreamRecord({ after: buildTransactionItem(appName, 1, fields) }, 7);
     const recordOfShard2 = buildStreamRecord({ after: buildTransactionItem(appName, 2, fields) }, 5);
@@ -165,7 +144,7 @@ describe('aggregateStreamRecords', () => {
 
   it('keeps counting an event that TTL deleted', async () => {
     const appName = createUniqueName();
-    const deps = createDeps();
+    const deps = createAggregationDeps(table);
     const event = { ...keys.eventKey(appName, 'e'), date: startDate, type: 'receipt.validated' };
     const ttlDeletion = parseStreamRecord({
       ...buildLambdaRecord({ before: event }, 2),
@@ -176,7 +155,7 @@ describe('aggregateStreamRecords', () => {
   });
 
   it('counts amounts beyond 53 bits, which currencies with small units reach', async () => {
-    const deps = createDeps();
+    const deps = createAggregationDeps(table);
     const appName = createUniqueName();
     for (const id of [1, 2, 3, 4]) {
       const after = buildTransactionItem(appName, id, {

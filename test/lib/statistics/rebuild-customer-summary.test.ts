@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { listCustomers } from '../../../lib/api/customers.ts';
-import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
 import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
 import { customerKey, listPartition } from '../../../lib/db/keys.ts';
 import { createPurchaseRepository, parsePurchaseItem } from '../../../lib/db/purchase-repository.ts';
-import { createStreamMarkerRepository } from '../../../lib/db/stream-marker-repository.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import { deps } from '../../../lib/deps.ts';
 import { isActive, isSubscription } from '../../../lib/purchases/purchase.ts';
@@ -16,29 +14,18 @@ import { dayMs, type EpochMillis, minuteMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { rebuildCustomerSummaries } from '../../../lib/statistics/rebuild-customer-summaries.ts';
 import { buildBasicAuth, callEndpoint } from '../../../testing/call.ts';
-import { createCrashingTable } from '../../../testing/crashing-table.ts';
 import { createObservation, givenApp, testCipher } from '../../../testing/given.ts';
 import { arbitraryHistories, createHistoryRunner, users } from '../../../testing/random-purchase-histories.ts';
 import { createRecordedTable } from '../../../testing/recorded-table.ts';
 import { type ConsumeNext, createShardConsumer } from '../../../testing/shard-consumer.ts';
 import { createTestTable } from '../../../testing/table.ts';
+import { createAggregationDeps } from './aggregation-deps.ts';
 
 let table: Table;
 beforeAll(async () => {
   table = await createTestTable();
   process.env.MASTER_KEY_ID = 'unused';
 });
-
-/** The dependencies of the aggregator. `crashes` is called before and after each update. */
-function createAggregatorDeps(crashes: () => boolean = () => false) {
-  const crashingTable = createCrashingTable(table, crashes);
-  return {
-    counters: createCounterRepository(crashingTable),
-    customers: createCustomerRepository(crashingTable),
-    purchases: createPurchaseRepository(table, testCipher),
-    streamMarkers: createStreamMarkerRepository(crashingTable),
-  };
-}
 
 const createRecorder = (recordedTable: Table) =>
   createRecordPurchase(createPurchaseRepository(recordedTable, testCipher), deps().exchangeRates);
@@ -99,7 +86,7 @@ describe('aggregateStreamRecords (customer summaries)', () => {
             strategy,
             from: Date.now() - 25 * dayMs,
           });
-          const crashingDeps = createAggregatorDeps(() => crashes.next().value);
+          const crashingDeps = createAggregationDeps(table, () => crashes.next().value);
           const consumers = recorded.shards.map((records, index) =>
             createShardConsumer(records, { shard: `shard-${index}`, sizes: batchSizes }),
           );
@@ -120,7 +107,7 @@ describe('aggregateStreamRecords (customer summaries)', () => {
           };
           await Promise.all(consumers.map(consumeAll));
           // Lambda repeats a batch if it does not receive the response.
-          await aggregateStreamRecords(recorded.shards[0]?.slice(-4) ?? [], 'shard-0', createAggregatorDeps());
+          await aggregateStreamRecords(recorded.shards[0]?.slice(-4) ?? [], 'shard-0', createAggregationDeps(table));
 
           const now = Date.now();
           const [purchases, customerItems] = await Promise.all([

@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createAppItemRepository } from '../../../lib/db/app-item-repository.ts';
 import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
-import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
 import { createExchangeRateRepository } from '../../../lib/db/exchange-rate-repository.ts';
 import * as keys from '../../../lib/db/keys.ts';
 import { createPagedListRepository, type PagedListRepository } from '../../../lib/db/paged-list-repository.ts';
@@ -22,6 +21,7 @@ import { arbitraryHistories, createHistoryRunner } from '../../../testing/random
 import { createRecordedTable } from '../../../testing/recorded-table.ts';
 import { createShardConsumer } from '../../../testing/shard-consumer.ts';
 import { createTestTable } from '../../../testing/table.ts';
+import { createAggregationDeps } from './aggregation-deps.ts';
 
 let table: Table;
 let lists: PagedListRepository;
@@ -43,14 +43,7 @@ function givenHistory(strategy: 'all' | 'first' | 'last', batchSizes: readonly n
   const rates = createRateCache(createExchangeRateRepository(table), () => now);
   const recordPurchase = createRecordPurchase(createPurchaseRepository(recorded.table, testCipher), rates);
   const runStep = createHistoryRunner(recordPurchase, appName, { strategy, from: startDate });
-  const deps = {
-    now: () => now,
-    appItems: createAppItemRepository(table),
-    counters: createCounterRepository(table),
-    customers: createCustomerRepository(table),
-    purchases: createPurchaseRepository(table, testCipher),
-    streamMarkers: createStreamMarkerRepository(table),
-  };
+  const deps = createAggregationDeps(table);
   const consumers = recorded.shards.map((records, index) =>
     createShardConsumer(records, { shard: `shard-${index}`, sizes: batchSizes }),
   );

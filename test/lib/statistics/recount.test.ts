@@ -1,23 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { createAppItemRepository } from '../../../lib/db/app-item-repository.ts';
-import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
-import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
 import * as keys from '../../../lib/db/keys.ts';
-import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts';
-import { createStreamMarkerRepository } from '../../../lib/db/stream-marker-repository.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
-import {
-  createObservation,
-  createTransaction,
-  createUniqueName,
-  startDate,
-  testCipher,
-} from '../../../testing/given.ts';
+import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
+import { createAggregationDeps } from './aggregation-deps.ts';
 
 let table: Table;
 beforeAll(async () => {
@@ -79,13 +69,7 @@ function buildItems(appName: string): Item[] {
 /** Writes the items of an app and counts those that `select` returns. */
 async function givenCountedItems(select: (items: readonly Item[]) => readonly Item[] = (items) => items) {
   const appName = createUniqueName();
-  const deps = {
-    appItems: createAppItemRepository(table),
-    counters: createCounterRepository(table),
-    customers: createCustomerRepository(table),
-    purchases: createPurchaseRepository(table, testCipher),
-    streamMarkers: createStreamMarkerRepository(table),
-  };
+  const deps = createAggregationDeps(table);
   const items = buildItems(appName);
   await table.batchPut(items);
   const records = select(items).map((after, index) => buildStreamRecord({ after }, index));

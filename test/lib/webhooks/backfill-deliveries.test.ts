@@ -1,40 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { setStrategy } from '../../../lib/apps/manage-apps.ts';
 import { strategies } from '../../../lib/purchases/claims.ts';
-import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
-import { dayMs, type EpochMillis, minuteMs } from '../../../lib/shared/time.ts';
+import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
 import { backfillDeliveries } from '../../../lib/webhooks/backfill-deliveries.ts';
 import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
-import { type ApplicationServer, startApplicationServer } from '../../../testing/application-server.ts';
-import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
+import { createObservation, startDate } from '../../../testing/given.ts';
 import { createWebhookHarness, type WebhookHarness } from '../../../testing/webhook-harness.ts';
+import { useApplicationServer } from './application-server-fixture.ts';
+import { buildPurchase, buildRenewal, purchaseId } from './purchase-updates.ts';
 
-let server: ApplicationServer;
-beforeAll(async () => {
-  server = await startApplicationServer();
-});
-afterAll(async () => await server.close());
-beforeEach(() => {
-  server.requests.length = 0;
-  server.respondWith({ status: 200 });
-});
-
-const purchaseId = 'store_a:1';
-const buildPurchase = (username: string, fields: Partial<RecordPurchaseInput> = {}): RecordPurchaseInput => ({
-  trigger: 'notification',
-  observation: createObservation(),
-  claim: { username, source: 'validation' },
-  strategy: 'all',
-  now: startDate,
-  ...fields,
-});
-const buildRenewal = (now: EpochMillis): RecordPurchaseInput => {
-  const { purchase } = createObservation({ transactionId: 'store_a:2', expirationDate: startDate + 62 * dayMs });
-  const observation = { asOf: now, purchase, transactions: [createTransaction(purchase)], userAliases: [] };
-  return { trigger: 'notification', observation, strategy: 'all', now };
-};
+const getServer = useApplicationServer();
 
 /** Backfills the range and delivers the enqueued webhooks. */
 async function backfill(harness: WebhookHarness, from = startDate, to = harness.now + 1) {
@@ -45,19 +22,19 @@ async function backfill(harness: WebhookHarness, from = startDate, to = harness.
 
 /** Lists the received webhooks as `<username> <reason>`. */
 const listReceived = () =>
-  server.requests.map(({ body }) => {
+  getServer().requests.map(({ body }) => {
     const { notification, applicationUsername } = JSON.parse(body);
     return `${applicationUsername} ${notification.reason}`;
   });
 
 describe('backfillDeliveries', () => {
   it('sends the webhook that the fan-out worker would have sent, once', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
     harness.now = Date.now();
     const observation = createObservation({ expirationDate: harness.now + dayMs });
     const record = await harness.recordUpdate(purchaseId, buildPurchase('ann', { now: harness.now, observation }));
     expect(await backfill(harness, harness.now)).toEqual({ expected: 1, created: 1 });
-    const [request] = server.requests;
+    const [request] = getServer().requests;
     const headers = request?.headers as Record<string, string>;
     const body = new Webhook(harness.signingSecret).verify(request?.body ?? '', headers);
     expect(body).toMatchObject({
@@ -68,24 +45,24 @@ describe('backfillDeliveries', () => {
     await harness.fanOut([record]);
     expect(harness.queue.map(({ order }) => order.deliveryId)).toEqual([headers['webhook-id']]);
     await harness.workUntil(harness.now + dayMs);
-    expect(server.requests).toHaveLength(1);
+    expect(getServer().requests).toHaveLength(1);
   });
 
   it('does not send a delivery again that is delivered, pending or dead', async () => {
-    const harness = await createWebhookHarness({ urls: [`${server.url}/good`, `${server.url}/bad`] });
-    server.respondWith(({ path }) => ({ status: path === '/good' ? 200 : 500 }));
+    const harness = await createWebhookHarness({ urls: [`${getServer().url}/good`, `${getServer().url}/bad`] });
+    getServer().respondWith(({ path }) => ({ status: path === '/good' ? 200 : 500 }));
     await harness.fanOut([await harness.recordUpdate(purchaseId, buildPurchase('ann'))]);
     await harness.workUntil(harness.now);
     expect(await backfill(harness)).toEqual({ expected: 2, created: 0 });
-    expect(server.requests).toHaveLength(2);
+    expect(getServer().requests).toHaveLength(2);
     await harness.workUntil(startDate + 6 * dayMs);
-    const attempts = server.requests.length;
+    const attempts = getServer().requests.length;
     expect(await backfill(harness)).toEqual({ expected: 2, created: 0 });
-    expect(server.requests).toHaveLength(attempts);
+    expect(getServer().requests).toHaveLength(attempts);
   });
 
   it('announces the lifecycle notifications of earlier versions of a purchase', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
     await harness.recordUpdate(purchaseId, buildPurchase('ann'));
     harness.now = startDate + dayMs;
     await harness.fanOut([await harness.recordUpdate(purchaseId, buildRenewal(harness.now))]);
@@ -96,7 +73,7 @@ describe('backfillDeliveries', () => {
   });
 
   it('includes the start of the range and excludes its end', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
     await harness.recordUpdate(purchaseId, buildPurchase('ann'));
     harness.now = startDate + dayMs;
     await harness.recordUpdate(purchaseId, buildRenewal(harness.now));
@@ -106,7 +83,7 @@ describe('backfillDeliveries', () => {
   });
 
   it('does not announce changes to users who were entitled later', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
     const { claim: _claim, ...unclaimedPurchase } = buildPurchase('ann');
     await harness.fanOut([await harness.recordUpdate(purchaseId, unclaimedPurchase)]);
     for (const [index, username] of ['ann', 'bob'].entries()) {
@@ -134,7 +111,7 @@ describe('backfillDeliveries', () => {
         steps: fc.array(arbitraryStep, { maxLength: 6 }),
       });
       const property = fc.asyncProperty(arbitraryHistory, async ({ strategy, steps }) => {
-        const harness = await createWebhookHarness({ urls: [server.url] });
+        const harness = await createWebhookHarness({ urls: [getServer().url] });
         const app = await setStrategy(harness.deps.apps, harness.keys.appName, strategy);
         for (const { username, source, renews } of steps) {
           harness.now += minuteMs;
@@ -152,7 +129,7 @@ describe('backfillDeliveries', () => {
   );
 
   it('enqueues a delivery without an attempt again after 15 minutes', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
     await harness.fanOut([await harness.recordUpdate(purchaseId, buildPurchase('ann'))]);
     expect(harness.queue.splice(0)).toHaveLength(1);
     expect(await backfill(harness)).toEqual({ expected: 1, created: 0 });
@@ -162,16 +139,16 @@ describe('backfillDeliveries', () => {
   });
 
   it('sends the webhooks of sandbox purchases to the sandbox URLs', async () => {
-    const urls = { urls: [`${server.url}/main`], sandboxUrls: [`${server.url}/sandbox`] };
+    const urls = { urls: [`${getServer().url}/main`], sandboxUrls: [`${getServer().url}/sandbox`] };
     const harness = await createWebhookHarness(urls);
     const observation = createObservation({ sandbox: true });
     await harness.recordUpdate(purchaseId, buildPurchase('ann', { observation }));
     await backfill(harness);
-    expect(server.requests.map(({ path }) => path)).toEqual(['/sandbox']);
+    expect(getServer().requests.map(({ path }) => path)).toEqual(['/sandbox']);
   });
 
   it('rejects a range outside the retention, an empty range and an app without a webhook URL', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
     await harness.fanOut([await harness.recordUpdate(purchaseId, buildPurchase('ann'))]);
     await harness.workUntil(startDate + 29 * dayMs + 1);
     const retentionError = { code: 'InvalidPayload', message: expect.stringMatching(/at most 29 days ago/) };
@@ -183,6 +160,6 @@ describe('backfillDeliveries', () => {
     await expect(backfill(harness, harness.now - dayMs)).rejects.toMatchObject({
       message: expect.stringMatching(/webhook URL .* is missing/),
     });
-    expect(server.requests).toHaveLength(1);
+    expect(getServer().requests).toHaveLength(1);
   });
 });

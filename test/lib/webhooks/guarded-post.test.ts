@@ -1,19 +1,11 @@
 import { type AddressInfo, createServer } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { minuteMs, secondMs } from '../../../lib/shared/time.ts';
 import { createGuardedPost } from '../../../lib/webhooks/guarded-post.ts';
 import type { ResolvedAddress } from '../../../lib/webhooks/resolve-host.ts';
-import { type ApplicationServer, startApplicationServer } from '../../../testing/application-server.ts';
+import { useApplicationServer } from './application-server-fixture.ts';
 
-let server: ApplicationServer;
-beforeAll(async () => {
-  server = await startApplicationServer();
-});
-afterAll(async () => await server.close());
-beforeEach(() => {
-  server.requests.length = 0;
-  server.respondWith({ status: 200 });
-});
+const getServer = useApplicationServer();
 
 const publicOnly = { allowsLoopback: false };
 /** The timeout is long enough for a busy machine. */
@@ -24,21 +16,21 @@ const toAddresses = (...addresses: string[]): readonly ResolvedAddress[] =>
 
 describe('createGuardedPost', () => {
   it('sends the body and returns the status and the start of the response', async () => {
-    server.respondWith({ status: 503, headers: { 'retry-after': '7' }, body: 'x'.repeat(100_000) });
-    const outcome = await createGuardedPost(withLoopback)(buildRequest(`${server.url}/hooks`));
+    getServer().respondWith({ status: 503, headers: { 'retry-after': '7' }, body: 'x'.repeat(100_000) });
+    const outcome = await createGuardedPost(withLoopback)(buildRequest(`${getServer().url}/hooks`));
     expect(outcome).toEqual({ status: 503, retryAfter: '7', bodyExcerpt: 'x'.repeat(4096) });
-    expect(server.requests).toMatchObject([{ path: '/hooks', body: '{"é":1}', headers: { 'x-test': '1' } }]);
+    expect(getServer().requests).toMatchObject([{ path: '/hooks', body: '{"é":1}', headers: { 'x-test': '1' } }]);
   });
 
   it('connects to the checked address and sends the host of the URL', async () => {
     let resolutions = 0;
     // DNS rebinding: the second resolution returns another address.
     const resolve = async () => toAddresses(resolutions++ === 0 ? '127.0.0.1' : '10.0.0.1');
-    const { port } = new URL(server.url);
+    const { port } = new URL(getServer().url);
     const post = createGuardedPost({ ...withLoopback, resolve });
     expect(await post(buildRequest(`http://rebinding.example:${port}/`))).toMatchObject({ status: 200 });
     expect(resolutions).toBe(1);
-    expect(server.requests[0]?.headers.host).toBe(`rebinding.example:${port}`);
+    expect(getServer().requests[0]?.headers.host).toBe(`rebinding.example:${port}`);
   });
 
   it.each([
@@ -52,9 +44,9 @@ describe('createGuardedPost', () => {
   });
 
   it('does not follow redirects', async () => {
-    server.respondWith({ status: 302, headers: { location: `${server.url}/elsewhere` } });
-    expect(await createGuardedPost(withLoopback)(buildRequest(`${server.url}/`))).toMatchObject({ status: 302 });
-    expect(server.requests).toHaveLength(1);
+    getServer().respondWith({ status: 302, headers: { location: `${getServer().url}/elsewhere` } });
+    expect(await createGuardedPost(withLoopback)(buildRequest(`${getServer().url}/`))).toMatchObject({ status: 302 });
+    expect(getServer().requests).toHaveLength(1);
   });
 
   it('times out if the name resolution does not end', async () => {
@@ -63,17 +55,17 @@ describe('createGuardedPost', () => {
   });
 
   it('times out if the server does not respond', async () => {
-    server.respondWith({ status: 200, hangs: true });
+    getServer().respondWith({ status: 200, hangs: true });
     const post = createGuardedPost({ allowsLoopback: true, timeoutMs: 150 });
-    expect(await post(buildRequest(server.url))).toMatchObject({ failure: 'timeout' });
+    expect(await post(buildRequest(getServer().url))).toMatchObject({ failure: 'timeout' });
   });
 
   it(
     'returns the status if the response body does not end',
     async () => {
-      server.respondWith({ status: 200, headers: { 'content-length': '100' }, body: 'short' });
+      getServer().respondWith({ status: 200, headers: { 'content-length': '100' }, body: 'short' });
       const post = createGuardedPost(withLoopback);
-      expect(await post(buildRequest(server.url))).toEqual({ status: 200, bodyExcerpt: 'short' });
+      expect(await post(buildRequest(getServer().url))).toEqual({ status: 200, bodyExcerpt: 'short' });
     },
     minuteMs,
   );

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { setVocabulary } from '../../../lib/apps/manage-apps.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
-import { dayMs, type EpochMillis, minuteMs, secondMs } from '../../../lib/shared/time.ts';
+import { dayMs, minuteMs, secondMs } from '../../../lib/shared/time.ts';
 import { fanOutDeliveries } from '../../../lib/webhooks/fan-out.ts';
 import {
   listDeliveries,
@@ -12,47 +12,25 @@ import {
 } from '../../../lib/webhooks/manage-webhooks.ts';
 import { retryDelaysMs } from '../../../lib/webhooks/retry-schedule.ts';
 import { sendWebhook } from '../../../lib/webhooks/send-webhook.ts';
-import { type ApplicationServer, startApplicationServer } from '../../../testing/application-server.ts';
-import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
+import { createObservation, startDate } from '../../../testing/given.ts';
 import { createWebhookHarness, type WebhookHarness, type WrapCall } from '../../../testing/webhook-harness.ts';
+import { useApplicationServer } from './application-server-fixture.ts';
+import { buildPurchase, buildRenewal, purchaseId } from './purchase-updates.ts';
 
-let server: ApplicationServer;
-beforeAll(async () => {
-  server = await startApplicationServer();
-});
-afterAll(async () => await server.close());
-beforeEach(() => {
-  server.requests.length = 0;
-  server.respondWith({ status: 200 });
-});
-
-const purchaseId = 'store_a:1';
-const buildPurchase = (username: string, fields: Partial<RecordPurchaseInput> = {}): RecordPurchaseInput => ({
-  trigger: 'notification',
-  observation: createObservation(),
-  claim: { username, source: 'validation' },
-  strategy: 'all',
-  now: startDate,
-  ...fields,
-});
-const buildRenewal = (now: EpochMillis): RecordPurchaseInput => {
-  const { purchase } = createObservation({ transactionId: 'store_a:2', expirationDate: startDate + 62 * dayMs });
-  const observation = { asOf: now, purchase, transactions: [createTransaction(purchase)], userAliases: [] };
-  return { trigger: 'notification', observation, strategy: 'all', now };
-};
+const getServer = useApplicationServer();
 
 /** The health of a URL after several consecutive timeouts. */
 const buildBackoff = ({ now }: WebhookHarness) => ({ consecutiveFailures: 7, backoffUntil: now + 20 * minuteMs });
 
 /** Replaces the app's webhook URLs by one URL. */
 async function setOnlyUrl({ keys, deps }: WebhookHarness, path: string): Promise<void> {
-  const settings = { urls: [`${server.url}${path}`], sandboxUrls: [], includesPassword: true };
+  const settings = { urls: [`${getServer().url}${path}`], sandboxUrls: [], includesPassword: true };
   await setWebhook(keys.appName, settings, { newSecret: false, deps });
 }
 
-const listBodies = () => server.requests.map(({ body }) => JSON.parse(body));
-const listPaths = () => server.requests.map(({ path }) => path);
-const listWebhookIds = () => server.requests.map(({ headers }) => headers['webhook-id']);
+const listBodies = () => getServer().requests.map(({ body }) => JSON.parse(body));
+const listPaths = () => getServer().requests.map(({ path }) => path);
+const listWebhookIds = () => getServer().requests.map(({ headers }) => headers['webhook-id']);
 const listFailureReasons = async ({ keys, deps }: WebhookHarness) =>
   (await listDeliveries(keys.appName, 'dead', deps)).map(({ failureReason }) => failureReason);
 
@@ -68,7 +46,7 @@ async function announce(
 
 describe('fanOutDeliveries', () => {
   it('creates webhooks for the users who are entitled and for those who lost the purchase', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
     await announce(harness, buildPurchase('ann', { strategy: 'last' }));
     const validation = { strategy: 'last', trigger: 'validation', now: startDate + minuteMs } as const;
     await announce(harness, buildPurchase('bob', validation));
@@ -86,7 +64,7 @@ describe('fanOutDeliveries', () => {
   it(
     'creates a delivery for each of a thousand users of a purchase',
     async () => {
-      const harness = await createWebhookHarness({ urls: [server.url] });
+      const harness = await createWebhookHarness({ urls: [getServer().url] });
       const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
       const entitledUsers = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
       await fanOutDeliveries([{ ...record, after: { ...record.after, entitledUsers } }], harness.deps);
@@ -96,8 +74,8 @@ describe('fanOutDeliveries', () => {
   );
 
   it('sends a webhook to every URL, for sandbox purchases only to the sandbox URLs', async () => {
-    const urls = [`${server.url}/one`, `${server.url}/two`];
-    const harness = await createWebhookHarness({ urls, sandboxUrls: [`${server.url}/sandbox`] });
+    const urls = [`${getServer().url}/one`, `${getServer().url}/two`];
+    const harness = await createWebhookHarness({ urls, sandboxUrls: [`${getServer().url}/sandbox`] });
     await announce(harness);
     expect(listPaths().sort()).toEqual(['/one', '/two']);
     const observation = createObservation({ purchaseId: 'store_a:9', transactionId: 'store_a:9', sandbox: true });
@@ -107,7 +85,7 @@ describe('fanOutDeliveries', () => {
   });
 
   it('creates one delivery per URL even if the URL is set twice', async () => {
-    const { url } = server;
+    const { url } = getServer();
     const sandboxUrls = [`${url}/sandbox`, `${url}/sandbox`];
     const harness = await createWebhookHarness({ urls: [url, `${url}/two`, url], sandboxUrls });
     await harness.fanOut([await harness.recordUpdate(purchaseId, buildPurchase('ann'))]);
@@ -119,20 +97,20 @@ describe('fanOutDeliveries', () => {
   });
 
   it('creates each delivery once for repeated records', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
     const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
     await harness.fanOut([record, record]);
     await harness.workUntil(harness.now);
     await harness.fanOut([record]);
     await harness.workUntil(harness.now + dayMs);
-    expect(server.requests).toHaveLength(1);
+    expect(getServer().requests).toHaveLength(1);
   });
 
   it('creates no delivery without a webhook URL, a new version or a remaining purchase', async () => {
     const harnessWithoutUrl = await createWebhookHarness({ urls: [] });
     await announce(harnessWithoutUrl);
     expect(harnessWithoutUrl.queue).toEqual([]);
-    const harness = await createWebhookHarness({ urls: [server.url] });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
     const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
     const { after = {}, ...unchanged } = record;
     await fanOutDeliveries([{ ...unchanged, before: after, after }], harness.deps);
@@ -143,10 +121,10 @@ describe('fanOutDeliveries', () => {
 
 describe('sendWebhook', () => {
   it('sends the documented body with a Standard Webhooks signature', async () => {
-    const harness = await createWebhookHarness({ urls: [`${server.url}/hooks`] });
+    const harness = await createWebhookHarness({ urls: [`${getServer().url}/hooks`] });
     harness.now = Date.now();
     await announce(harness);
-    const [request] = server.requests;
+    const [request] = getServer().requests;
     const headers = request?.headers as Record<string, string>;
     const body = new Webhook(harness.signingSecret).verify(request?.body ?? '', headers);
     expect(body).toEqual({
@@ -170,7 +148,7 @@ describe('sendWebhook', () => {
   });
 
   it('omits the password and uses the brand vocabulary according to the settings', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url], sendsPassword: false });
+    const harness = await createWebhookHarness({ urls: [getServer().url], sendsPassword: false });
     await setVocabulary(harness.deps.apps, harness.keys.appName, 'brand');
     await announce(harness);
     const [body] = listBodies();
@@ -180,9 +158,9 @@ describe('sendWebhook', () => {
   });
 
   it('records an event with the status and the start of the response, without secrets', async () => {
-    const harness = await createWebhookHarness({ urls: [`${server.url}/hooks?token=abc`] });
+    const harness = await createWebhookHarness({ urls: [`${getServer().url}/hooks?token=abc`] });
     const { appName, secretKey } = harness.keys;
-    server.respondWith(({ body }) => ({ status: 500, body: `oh no: ${harness.signingSecret.slice(6)} ${body}` }));
+    getServer().respondWith(({ body }) => ({ status: 500, body: `oh no: ${harness.signingSecret.slice(6)} ${body}` }));
     await announce(harness);
     const [event] = await harness.deps.events.listByTags(appName, ['ann'], 10);
     expect(event).toMatchObject({ type: 'webhook.app.called', outcome: { ok: false }, applicationUsername: 'ann' });
@@ -196,9 +174,9 @@ describe('sendWebhook', () => {
   });
 
   it('does not send to a private network', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url], allowsLoopback: false });
+    const harness = await createWebhookHarness({ urls: [getServer().url], allowsLoopback: false });
     await announce(harness);
-    expect(server.requests).toEqual([]);
+    expect(getServer().requests).toEqual([]);
     const failureReason = 'The webhook URL does not start with https.';
     const deliveries = await listDeliveries(harness.keys.appName, 'pending', harness.deps);
     expect(deliveries).toMatchObject([{ failureReason, failedAttempts: 1 }]);
@@ -207,7 +185,7 @@ describe('sendWebhook', () => {
 
 describe('sendTestWebhook', () => {
   it('sends a test webhook to all URLs, sandbox URLs included', async () => {
-    const urls = { urls: [`${server.url}/live`], sandboxUrls: [`${server.url}/sandbox`] };
+    const urls = { urls: [`${getServer().url}/live`], sandboxUrls: [`${getServer().url}/sandbox`] };
     const harness = await createWebhookHarness(urls);
     await sendTestWebhook(harness.keys.appName, harness.deps);
     await harness.workUntil(harness.now);
@@ -217,9 +195,9 @@ describe('sendTestWebhook', () => {
 
 describe('sendWebhook (retries)', () => {
   it('repeats a webhook through an outage of two days with the same id and the current purchases', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
     const timesMs: number[] = [];
-    server.respondWith(() => {
+    getServer().respondWith(() => {
       timesMs.push(harness.now - startDate);
       return { status: harness.now < startDate + 2 * dayMs ? 500 : 204 };
     });
@@ -242,11 +220,11 @@ describe('sendWebhook (retries)', () => {
   });
 
   it('ends with a dead delivery after ten attempts, which can be replayed', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
     const { appName } = harness.keys;
-    server.respondWith({ status: 500 });
+    getServer().respondWith({ status: 500 });
     await announce(harness, buildPurchase('ann'), startDate + 6 * dayMs);
-    expect(server.requests).toHaveLength(10);
+    expect(getServer().requests).toHaveLength(10);
     const [deadDelivery] = await listDeliveries(appName, 'dead', harness.deps);
     expect(deadDelivery).toMatchObject({
       failedAttempts: 10,
@@ -254,35 +232,35 @@ describe('sendWebhook (retries)', () => {
       failureReason: 'The server responded with 500.',
       username: 'ann',
     });
-    server.respondWith({ status: 200 });
+    getServer().respondWith({ status: 200 });
     expect(await replayDeliveries(appName, deadDelivery?.deliveryId, harness.deps)).toHaveLength(1);
     await harness.workUntil(harness.now);
-    expect(server.requests).toHaveLength(11);
+    expect(getServer().requests).toHaveLength(11);
     expect(listWebhookIds()[10]).toBe(listWebhookIds()[0]);
     expect(await listDeliveries(appName, undefined, harness.deps)).toEqual([]);
   });
 
   it('postpones a replayed delivery during the backoff of its URL', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
     const { appName } = harness.keys;
-    server.respondWith({ status: 503 });
+    getServer().respondWith({ status: 503 });
     await announce(harness, buildPurchase('ann'), startDate + 8 * dayMs);
-    await harness.deps.deliveries.saveUrlBackoff(appName, server.url, buildBackoff(harness));
-    server.respondWith({ status: 200 });
-    server.requests.length = 0;
+    await harness.deps.deliveries.saveUrlBackoff(appName, getServer().url, buildBackoff(harness));
+    getServer().respondWith({ status: 200 });
+    getServer().requests.length = 0;
     await replayDeliveries(appName, undefined, harness.deps);
     await harness.workUntil(harness.now + 2 * dayMs);
-    expect(server.requests).toHaveLength(1);
+    expect(getServer().requests).toHaveLength(1);
     expect(await listDeliveries(appName, undefined, harness.deps)).toEqual([]);
   });
 
   it('respects the Retry-After header', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
-    server.respondWith({ status: 429, headers: { 'retry-after': '3600' } });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    getServer().respondWith({ status: 429, headers: { 'retry-after': '3600' } });
     await announce(harness, buildPurchase('ann'), startDate + 59 * minuteMs);
-    expect(server.requests).toHaveLength(1);
+    expect(getServer().requests).toHaveLength(1);
     await harness.workUntil(startDate + 68 * minuteMs);
-    expect(server.requests).toHaveLength(2);
+    expect(getServer().requests).toHaveLength(2);
   });
 
   it('counts an internal error as a failed attempt', async () => {
@@ -291,7 +269,7 @@ describe('sendWebhook (retries)', () => {
       if (isDatabaseDown && name === 'query') throw new Error('the database is down');
       return await call();
     };
-    const harness = await createWebhookHarness({ urls: [server.url], around });
+    const harness = await createWebhookHarness({ urls: [getServer().url], around });
     const logEntries: unknown[] = [];
     const originalConsoleError = console.error;
     console.error = (entry: unknown) => void logEntries.push(entry);
@@ -303,29 +281,29 @@ describe('sendWebhook (retries)', () => {
     expect(deliveries).toMatchObject([
       { failedAttempts: 1, failureReason: expect.stringMatching(/could not be sent/) },
     ]);
-    expect(server.requests).toHaveLength(0);
+    expect(getServer().requests).toHaveLength(0);
     await harness.workUntil(startDate + minuteMs);
-    expect(server.requests).toHaveLength(1);
+    expect(getServer().requests).toHaveLength(1);
   });
 
   it('retries by the due item if the queue message is lost', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
-    server.respondWith({ status: 500 });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    getServer().respondWith({ status: 500 });
     await announce(harness);
     expect(harness.queue.splice(0)).toHaveLength(1);
-    server.respondWith({ status: 200 });
+    getServer().respondWith({ status: 200 });
     await harness.workUntil(startDate + 3 * minuteMs);
-    expect(server.requests).toHaveLength(2);
+    expect(getServer().requests).toHaveLength(2);
   });
 });
 
 describe('redirectDelivery', () => {
   it('redirects a pending delivery to the new URLs', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
     const { appName } = harness.keys;
-    server.respondWith(({ path }) => ({ status: path === '/other' ? 200 : 500 }));
+    getServer().respondWith(({ path }) => ({ status: path === '/other' ? 200 : 500 }));
     await announce(harness);
-    const urls = [`${server.url}/other`, `${server.url}/other?2`];
+    const urls = [`${getServer().url}/other`, `${getServer().url}/other?2`];
     const settings = { urls, sandboxUrls: [], includesPassword: true };
     await setWebhook(appName, settings, { newSecret: false, deps: harness.deps });
     await harness.workUntil(startDate + minuteMs);
@@ -333,40 +311,40 @@ describe('redirectDelivery', () => {
     expect(listPaths().slice(0, 2)).toEqual(['/', '/other']);
     expect(secondBody).toEqual(firstBody);
     const deliveries = await listDeliveries(appName, undefined, harness.deps);
-    expect(deliveries.map(({ state, url }) => [state, url])).toEqual([['pending', `${server.url}/other?2`]]);
+    expect(deliveries.map(({ state, url }) => [state, url])).toEqual([['pending', `${getServer().url}/other?2`]]);
   });
 
   it.each([
     ['pending', minuteMs],
     ['dead and replayed', 6 * dayMs],
   ])('returns to the first URL if that is set again while the delivery is %s', async (_state, afterMs) => {
-    const harness = await createWebhookHarness({ urls: [`${server.url}/first`] });
+    const harness = await createWebhookHarness({ urls: [`${getServer().url}/first`] });
     const { appName } = harness.keys;
-    server.respondWith({ status: 500 });
+    getServer().respondWith({ status: 500 });
     await announce(harness);
     await setOnlyUrl(harness, '/second');
     await harness.workUntil(startDate + afterMs);
     await setOnlyUrl(harness, '/first');
     await replayDeliveries(appName, undefined, harness.deps);
-    server.respondWith({ status: 200 });
-    server.requests.length = 0;
+    getServer().respondWith({ status: 200 });
+    getServer().requests.length = 0;
     await harness.workUntil(harness.now + dayMs);
     expect(listPaths()).toEqual(['/first']);
     expect(await listDeliveries(appName, undefined, harness.deps)).toEqual([]);
   });
 
   it('returns to the first URL days later and during its backoff', async () => {
-    const harness = await createWebhookHarness({ urls: [`${server.url}/first`] });
+    const harness = await createWebhookHarness({ urls: [`${getServer().url}/first`] });
     const { appName } = harness.keys;
-    server.respondWith({ status: 500 });
+    getServer().respondWith({ status: 500 });
     await announce(harness);
     await setOnlyUrl(harness, '/second');
     await harness.workUntil(startDate + 8 * dayMs);
     await setOnlyUrl(harness, '/first');
-    await harness.deps.deliveries.saveUrlBackoff(appName, `${server.url}/first`, buildBackoff(harness));
+    await harness.deps.deliveries.saveUrlBackoff(appName, `${getServer().url}/first`, buildBackoff(harness));
     await replayDeliveries(appName, undefined, harness.deps);
-    server.respondWith({ status: 200 });
-    server.requests.length = 0;
+    getServer().respondWith({ status: 200 });
+    getServer().requests.length = 0;
     await harness.workUntil(harness.now + 2 * dayMs);
     expect(listPaths()).toEqual(['/first']);
   });
@@ -375,28 +353,32 @@ describe('redirectDelivery', () => {
     ['production', createObservation(), '/live'],
     ['sandbox', createObservation({ sandbox: true }), '/first'],
   ])('selects the URL for a %s purchase if its URL becomes a sandbox URL', async (_kind, observation, path) => {
-    const harness = await createWebhookHarness({ urls: [`${server.url}/first`] });
+    const harness = await createWebhookHarness({ urls: [`${getServer().url}/first`] });
     const { appName } = harness.keys;
-    server.respondWith({ status: 500 });
+    getServer().respondWith({ status: 500 });
     await announce(harness, buildPurchase('ann', { observation }));
-    const settings = { urls: [`${server.url}/live`], sandboxUrls: [`${server.url}/first`], includesPassword: true };
+    const settings = {
+      urls: [`${getServer().url}/live`],
+      sandboxUrls: [`${getServer().url}/first`],
+      includesPassword: true,
+    };
     await setWebhook(appName, settings, { newSecret: false, deps: harness.deps });
-    server.respondWith({ status: 200 });
-    server.requests.length = 0;
+    getServer().respondWith({ status: 200 });
+    getServer().requests.length = 0;
     await harness.workUntil(startDate + dayMs);
     expect(listPaths()).toEqual([path]);
   });
 
   it('ends the deliveries of an app without webhook URLs, tests included', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
     const { appName } = harness.keys;
-    server.respondWith({ status: 500 });
+    getServer().respondWith({ status: 500 });
     await announce(harness);
     await sendTestWebhook(appName, harness.deps);
     const settings = { urls: [], sandboxUrls: [], includesPassword: true };
     await setWebhook(appName, settings, { newSecret: false, deps: harness.deps });
     await harness.workUntil(startDate + dayMs);
-    expect(server.requests).toHaveLength(1);
+    expect(getServer().requests).toHaveLength(1);
     expect((await listFailureReasons(harness)).sort()).toEqual([
       'The app removed the webhook URL.',
       'The app replaced the webhook URL.',
@@ -406,22 +388,22 @@ describe('redirectDelivery', () => {
 
 describe('sendWebhook (URL health)', () => {
   it('disables a URL after a response with 410 and enables it after a successful test', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
-    server.respondWith({ status: 410 });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    getServer().respondWith({ status: 410 });
     await announce(harness);
     await announce(harness, buildRenewal(startDate + minuteMs), startDate + dayMs);
-    expect(server.requests).toHaveLength(1);
+    expect(getServer().requests).toHaveLength(1);
     expect((await listFailureReasons(harness)).sort()).toEqual([
       'The server responded with 410.',
       'The webhook URL is disabled: the server responded with 410.',
     ]);
-    server.respondWith({ status: 200 });
+    getServer().respondWith({ status: 200 });
     await sendTestWebhook(harness.keys.appName, harness.deps);
     await harness.workUntil(harness.now);
     expect(listBodies()[1]).toEqual({ type: 'test', password: harness.keys.secretKey });
     await replayDeliveries(harness.keys.appName, undefined, harness.deps);
     await harness.workUntil(harness.now);
-    expect(server.requests).toHaveLength(4);
+    expect(getServer().requests).toHaveLength(4);
   });
 
   it.each([
@@ -437,29 +419,29 @@ describe('sendWebhook (URL health)', () => {
         if (name === 'post' && !JSON.stringify(result).includes(':410')) await goneAttempt;
         return result;
       };
-      const harness = await createWebhookHarness({ urls: [server.url], around });
+      const harness = await createWebhookHarness({ urls: [getServer().url], around });
       const records = [
         await harness.recordUpdate(purchaseId, buildPurchase('ann')),
         await harness.recordUpdate(purchaseId, buildRenewal(startDate)),
       ];
       await harness.fanOut(records);
       const takeMessages = () => harness.queue.splice(0).map(({ order }) => order);
-      server.respondWith({ status: 200, hangs: true });
+      getServer().respondWith({ status: 200, hangs: true });
       harness.postTimeoutMs = 300;
       await Promise.all(takeMessages().map(async (message) => await sendWebhook(message, harness.deps)));
       harness.now += minuteMs;
       const [first, second] = takeMessages();
       if (!first || !second) throw new Error('Both deliveries must be retried.');
-      server.respondWith(({ headers }) =>
+      getServer().respondWith(({ headers }) =>
         headers['webhook-id'] === first.deliveryId ? { status: 410 } : concurrentResponse,
       );
       harness.postTimeoutMs = 10 * secondMs;
       const concurrentAttempt = sendWebhook(second, harness.deps);
       goneAttempt = sendWebhook(first, harness.deps);
       await Promise.all([goneAttempt, concurrentAttempt]);
-      server.requests.length = 0;
+      getServer().requests.length = 0;
       await announce(harness, { ...buildPurchase('bob'), now: harness.now }, harness.now + dayMs);
-      expect(server.requests).toHaveLength(0);
+      expect(getServer().requests).toHaveLength(0);
       expect(await listFailureReasons(harness)).toContain(
         'The webhook URL is disabled: the server responded with 410.',
       );
@@ -468,8 +450,8 @@ describe('sendWebhook (URL health)', () => {
   );
 
   it('postpones other deliveries during the backoff without an attempt', async () => {
-    const harness = await createWebhookHarness({ urls: [server.url] });
-    server.respondWith({ status: 200, hangs: true });
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    getServer().respondWith({ status: 200, hangs: true });
     harness.postTimeoutMs = 300;
     await announce(harness);
     for (const otherId of Array.from({ length: 5 }, (_, index) => `store_a:other-${index}`)) {
@@ -477,10 +459,10 @@ describe('sendWebhook (URL health)', () => {
       await harness.fanOut([await harness.recordUpdate(otherId, buildPurchase('ann', { observation }))]);
     }
     await harness.workUntil(startDate + secondMs);
-    expect(server.requests).toHaveLength(1);
+    expect(getServer().requests).toHaveLength(1);
     const deliveries = await listDeliveries(harness.keys.appName, 'pending', harness.deps);
     expect(deliveries.map(({ failedAttempts }) => failedAttempts).sort()).toEqual([0, 0, 0, 0, 0, 1]);
-    server.respondWith({ status: 200 });
+    getServer().respondWith({ status: 200 });
     harness.postTimeoutMs = 30 * secondMs;
     await harness.workUntil(startDate + 10 * minuteMs);
     expect(new Set(listWebhookIds()).size).toBe(6);
