@@ -5,7 +5,7 @@ export interface NotificationEndpoint {
   readonly id: string;
   readonly platform: Platform;
   readonly summary: string;
-  /** With `:appName`, or without it for stores whose notification URL has the app name in the query. */
+  /** Path patterns with `:appName`, and without it for stores whose notification URL has the app name in the query. */
   readonly paths: readonly `/${string}`[];
   readonly methods: readonly ('GET' | 'POST')[];
 }

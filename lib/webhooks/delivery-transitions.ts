@@ -8,7 +8,7 @@ const lostMessageGraceMs = minuteMs;
 
 interface AttemptContext {
   readonly now: EpochMillis;
-  /** From 0 to 1, for the jitter. */
+  /** Random number from 0 to 1 for the jitter. */
   readonly random: number;
 }
 

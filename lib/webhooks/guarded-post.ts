@@ -31,7 +31,7 @@ export type PostWebhook = (request: WebhookRequest) => Promise<PostOutcome>;
 
 interface GuardedPostOptions extends AddressPolicy {
   readonly resolve?: ResolveHost;
-  /** For name resolution, connection and response headers together. */
+  /** Total time for name resolution, connection and response headers. */
   readonly timeoutMs?: number;
 }
 

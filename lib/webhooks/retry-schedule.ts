@@ -30,7 +30,7 @@ interface FailedAttempt {
   readonly failedAttempts: number;
   /** Delay that the server requested. */
   readonly retryAfterMs?: number;
-  /** From 0 to 1: spreads deliveries that failed at the same time. */
+  /** Random number from 0 to 1: spreads deliveries that failed at the same time. */
   readonly random: number;
 }
 

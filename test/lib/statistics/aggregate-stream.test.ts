@@ -51,7 +51,7 @@ interface BatchOptions {
   readonly crashes: () => boolean;
 }
 
-/** Delivers the records in order like Lambda, and again in a batch of another size after a failure. */
+/** Delivers the records in order like Lambda. Repeats failed records in a batch of a different size. */
 async function deliverInBatches(records: readonly StreamRecord[], { batchSizes, crashes }: BatchOptions) {
   const deps = createAggregationDeps(table, crashes);
   let delivered = 0;
