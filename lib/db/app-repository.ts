@@ -2,7 +2,6 @@ import { App, type WebhookSender, type WebhookSettings } from '../apps/app.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { parse } from '../shared/parse.ts';
 import { type Platform, platforms } from '../shared/platform.ts';
-import type { WebhookSender } from '../webhooks/webhook-sender.ts';
 import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import { reencryptField } from './reencrypt-field.ts';

@@ -5,5 +5,4 @@ import { type Item, unmarshallOptions } from './table.ts';
 
 /** Converts an image of a stream record into plain values. Binary values stay Base64 text, as Lambda delivers them. */
 export const unmarshallImage = (image: Readonly<Record<string, AttributeValue>>): Item =>
-  // The document client sets `convertWithoutMapWrapper` in the options that it shares with this function.
-  unmarshall(image as Record<string, SdkAttributeValue>, { ...unmarshallOptions, convertWithoutMapWrapper: false });
+  unmarshall(image as Record<string, SdkAttributeValue>, unmarshallOptions);

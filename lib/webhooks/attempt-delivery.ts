@@ -1,3 +1,4 @@
+import type { WebhookSender } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import type { ExternalCall } from '../events/event.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
@@ -8,7 +9,6 @@ import type { WebhookDelivery } from './delivery.ts';
 import { describeFailure } from './delivery-transitions.ts';
 import type { PostOutcome } from './guarded-post.ts';
 import { buildWebhookBody, buildWebhookHeaders } from './webhook-request.ts';
-import type { WebhookSender } from './webhook-sender.ts';
 
 export type AttemptDeps = Pick<Deps, 'events' | 'now' | 'postWebhook' | 'purchases'>;
 

@@ -1,3 +1,4 @@
+import type { WebhookSender } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
@@ -10,7 +11,6 @@ import type { PostOutcome } from './guarded-post.ts';
 import { getCurrentUrls, redirectDelivery } from './redirect-delivery.ts';
 import { maxRetryDurationMs } from './retry-schedule.ts';
 import type { WebhookMessage } from './webhook-message.ts';
-import type { WebhookSender } from './webhook-sender.ts';
 
 type SendDeps = AttemptDeps & Pick<Deps, 'apps' | 'deliveries' | 'webhookQueue'>;
 
