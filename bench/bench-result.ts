@@ -1,4 +1,4 @@
-/** What a measurement prints: a title and rows of equal columns. */
+/** A printed table. All rows have the same columns. */
 export interface BenchResult {
   readonly title: string;
   readonly rows: readonly Readonly<Record<string, string | number>>[];

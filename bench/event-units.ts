@@ -2,7 +2,7 @@ import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 
 type Measure = (operation: string, run: () => Promise<unknown>) => Promise<void>;
 
-/** Capacity units of the events endpoints, with 1,500 validations of one purchase each in the table. */
+/** Measures the capacity units of the event endpoints, with 1,500 validation events of one customer in the table. */
 export async function measureEventUnits(keys: IssuedApiKeys, measure: Measure): Promise<void> {
   const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
   const api = await import('../lib/api/events.ts');
@@ -24,12 +24,12 @@ export async function measureEventUnits(keys: IssuedApiKeys, measure: Measure): 
 async function recordEvents(appName: string): Promise<string> {
   const { deps } = await import('../lib/deps.ts');
   const { createEventRecorder } = await import('../lib/events/event-recorder.ts');
-  const start = Date.now() - 10_000;
-  let last = '';
+  const startDate = Date.now() - 10_000;
+  let lastEventId = '';
   for (let number = 0; number < 1500; number++) {
     const recorder = createEventRecorder({
       type: 'receipt.validated',
-      date: start + number,
+      date: startDate + number,
       reqId: `request-${number}`,
     });
     recorder.setUser('often');
@@ -44,7 +44,7 @@ async function recordEvents(appName: string): Promise<string> {
     const request = { method: 'POST', route: '/v1/validate', body };
     const { event, raw } = recorder.finish({ request, response: body, outcome: { status: 200, ok: true } });
     await deps().events.save(appName, event, raw);
-    last = event.eventId;
+    lastEventId = event.eventId;
   }
-  return last;
+  return lastEventId;
 }

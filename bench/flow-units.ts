@@ -10,17 +10,17 @@ interface Step {
   readonly calls: readonly MeteredCall[];
 }
 
-/** Everything that one thing leads to, worker by worker. */
+/** The calls of one request or notification and of all workers that process its effects. */
 interface Flow {
   readonly flow: string;
   readonly steps: readonly Step[];
-  /** Write units that it may cost: see the design's budgets. */
+  /** Maximum write units: see the budgets in docs/architecture.md. */
   readonly budget?: number;
 }
 
-/** Units of whole flows, by what is written, and their totals: with what the workers of the stream and queues do. */
+/** Measures the units of complete flows, workers included: one table per flow with each written item, and the totals. */
 export async function measureFlowUnits(metered: MeteredService): Promise<BenchResult[]> {
-  const flows = await run(metered);
+  const flows = await collectFlows(metered);
   const totals = flows.map(({ flow, steps, budget = '' }) => {
     const { table, indexes, read, engineWrite, engineRead } = sumUsage(steps.flatMap(({ calls }) => calls));
     return {
@@ -39,23 +39,23 @@ export async function measureFlowUnits(metered: MeteredService): Promise<BenchRe
       title: `Write units: ${flow}`,
       rows: steps.flatMap(({ step, calls }) => buildWriteRows(step, calls)),
     })),
-    { title: 'Units of whole flows, when nothing has to be done again', rows: totals },
+    { title: 'Units of complete flows without retries', rows: totals },
   ];
 }
 
-async function run(metered: MeteredService): Promise<Flow[]> {
+async function collectFlows(metered: MeteredService): Promise<Flow[]> {
   const { startApplicationServer } = await import('../testing/application-server.ts');
   const { startNotificationServer } = await import('../testing/notification-server.ts');
-  const [application, hooks] = await Promise.all([startApplicationServer(), startNotificationServer()]);
+  const [appServer, notificationServer] = await Promise.all([startApplicationServer(), startNotificationServer()]);
   try {
-    const keys = await createAppWithWebhook(metered, { webhook: application.url, notifications: hooks.url });
+    const keys = await createAppWithWebhook(metered, { webhook: appServer.url, notifications: notificationServer.url });
     return await runFlows(metered, keys);
   } finally {
-    await Promise.all([application.close(), hooks.close()]);
+    await Promise.all([appServer.close(), notificationServer.close()]);
   }
 }
 
-/** An application that hears of its purchases, and whose counters of the day are there. */
+/** Creates an app with a webhook URL and with a notification URL in the emulated store. */
 async function createAppWithWebhook(metered: MeteredService, urls: { webhook: string; notifications: string }) {
   const { setWebhook } = await import('../lib/webhooks/manage-webhooks.ts');
   const { deps } = await import('../lib/deps.ts');
@@ -85,47 +85,48 @@ async function runFlows(metered: MeteredService, keys: IssuedApiKeys): Promise<F
     await service.validate(keys, body);
     return await runStreamWorkers(metered, { step: 'request', calls: meter.takeCalls() }, sharding);
   };
-  const warmUp = await buy('anybody');
+  // Creates the counters of the day.
+  const warmUp = await buy('warm-up-user');
   await measureValidation(warmUp.validate, 'one shard for all');
   await queues.drain();
 
-  const [bought, alone] = [await buy('carol'), await buy('dave')];
-  const first = await measureValidation(bought.validate, 'one shard for all');
-  const again = await measureValidation(bought.validate, 'one shard for all');
-  const shards = await measureValidation(alone.validate, 'one shard for each partition key');
+  const [purchase, otherPurchase] = [await buy('carol'), await buy('dave')];
+  const firstValidation = await measureValidation(purchase.validate, 'one shard for all');
+  const repeatedValidation = await measureValidation(purchase.validate, 'one shard for all');
+  const upperBound = await measureValidation(otherPurchase.validate, 'one shard for each partition key');
   await queues.drain();
 
   await waitUntilPosted(service);
   meter.takeCalls();
-  await service.callControl(`/purchases/${bought.id}/renew`, {});
+  await service.callControl(`/purchases/${purchase.id}/renew`, {});
   await waitUntilPosted(service);
   const received = { step: 'receive', calls: meter.takeCalls() };
   await queues.handleOnce('notifications');
   const processed = { step: 'process-notification', calls: meter.takeCalls() };
-  const told = await runStreamWorkers(metered, processed, 'one shard for all');
+  const fannedOut = await runStreamWorkers(metered, processed, 'one shard for all');
   await queues.handleOnce('webhooks');
   const sent = await runStreamWorkers(metered, { step: 'send-webhook', calls: meter.takeCalls() }, 'one shard for all');
   return [
-    { flow: 'validation, new purchase and new user', steps: first, budget: 30 },
-    // The workers of the stream meet every record alone, as hardly ever happens; the budget is of the flow before.
-    { flow: 'its upper bound: each partition key in a shard of its own', steps: shards },
-    { flow: 'the same receipt again', steps: again, budget: 7 },
-    { flow: 'notification of a renewal and its webhook', steps: [received, ...told, ...sent] },
-    { flow: 'its webhook alone, taken at the first attempt', steps: sent },
+    { flow: 'validation, new purchase and new user', steps: firstValidation, budget: 30 },
+    // Each stream worker gets every record in its own batch, which is rare. The budget applies to the flow above.
+    { flow: 'its upper bound: each partition key in a shard of its own', steps: upperBound },
+    { flow: 'the same receipt again', steps: repeatedValidation, budget: 7 },
+    { flow: 'notification of a renewal and its webhook', steps: [received, ...fannedOut, ...sent] },
+    { flow: 'its webhook alone, delivered at the first attempt', steps: sent },
   ];
 }
 
-/** The step and what the workers of the stream make of it; what they write is shown to them as well. */
+/** Runs the stream workers on the writes of a step, then on their own writes, until they write nothing. */
 async function runStreamWorkers(metered: MeteredService, first: Step, sharding: Sharding): Promise<Step[]> {
   const steps = [first];
-  for (let shown: readonly MeteredCall[] = first.calls; shown.some(({ writes }) => writes.length > 0); ) {
+  for (let calls: readonly MeteredCall[] = first.calls; calls.some(({ writes }) => writes.length > 0); ) {
     const next: Step[] = [];
     for (const step of ['fan-out-webhooks', 'aggregate-statistics']) {
-      await invokeStreamWorker(step, shown, sharding);
+      await invokeStreamWorker(step, calls, sharding);
       next.push({ step, calls: metered.meter.takeCalls() });
     }
     steps.push(...next);
-    shown = next.flatMap(({ calls }) => calls);
+    calls = next.flatMap((step) => step.calls);
   }
   return steps;
 }
@@ -135,7 +136,7 @@ interface NotificationDelivery {
   readonly attempts: readonly unknown[];
 }
 
-/** Waits until the emulated store has posted all that it has to post now. */
+/** Waits until the emulated store has attempted all of its notifications. */
 async function waitUntilPosted({ callControl }: MeteredService['service']): Promise<void> {
   for (;;) {
     const { notifications } = (await callControl('/notifications')) as {

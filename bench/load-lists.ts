@@ -1,42 +1,42 @@
 import type { Item } from '../lib/db/table.ts';
-import { dayMs } from '../lib/shared/time.ts';
+import { splitIntoChunks } from '../lib/shared/batches.ts';
+import { dayMs, type EpochMillis } from '../lib/shared/time.ts';
 
 const customers = 20_000;
 const purchases = 50_000;
 const renewals = 4;
-/** How long ago the first purchase was made, and for how many days purchases were made. */
-const [oldestDays, soldDays] = [820, 720];
+/** Age of the first purchase, and the period in which the purchases were made. */
+const [maxAgeDays, periodDays] = [820, 720];
 const batchSize = 1_000;
 
-/** Writes 20,000 customers with 50,000 purchases and their 200,000 transactions, and lets the aggregator count them. */
+/** Writes 20,000 customers, 50,000 purchases and 200,000 transactions, and counts them with the aggregator. */
 export async function loadLists(appName: string): Promise<void> {
   const { deps } = await import('../lib/deps.ts');
   const { aggregateStreamRecords } = await import('../lib/statistics/aggregate-stream.ts');
   const { buildStreamRecord } = await import('../testing/stream-records.ts');
   const items = await buildItems(appName);
   const { table } = deps();
-  for (let start = 0; start < items.length; start += batchSize) {
-    const written = items.slice(start, start + batchSize);
-    await table.batchPut(written);
-    const records = written.map((after, index) => buildStreamRecord({ after }, start + index));
+  for (const [batchIndex, batch] of splitIntoChunks(items, batchSize).entries()) {
+    await table.batchPut(batch);
+    const records = batch.map((after, index) => buildStreamRecord({ after }, batchIndex * batchSize + index));
     await aggregateStreamRecords(records, 'shard', deps());
   }
 }
 
-/** In the order in which their days come, so that a portion touches few counters. */
+/** Builds the items ordered by day, so that a batch changes few counters. */
 async function buildItems(appName: string): Promise<Item[]> {
   const keys = await import('../lib/db/keys.ts');
-  const firstAt = Date.now() - oldestDays * dayMs;
-  const dated: { readonly at: number; readonly item: Item }[] = [];
-  const addItem = (at: number, item: Item) => dated.push({ at, item });
+  const firstAt = Date.now() - maxAgeDays * dayMs;
+  const datedItems: { readonly date: EpochMillis; readonly item: Item }[] = [];
+  const addItem = (date: EpochMillis, item: Item) => datedItems.push({ date, item });
   for (let number = 0; number < customers; number++) {
-    const createdAt = Math.floor(firstAt + (number * soldDays * dayMs) / customers);
+    const createdAt = Math.floor(firstAt + (number * periodDays * dayMs) / customers);
     const username = `user-${number}`;
     const index = keys.customerIndexKeys(appName, username, createdAt);
     addItem(createdAt, { ...keys.customerKey(appName, username), ...index, username, createdAt });
   }
   for (let number = 0; number < purchases; number++) {
-    const createdAt = Math.floor(firstAt + (number * soldDays * dayMs) / purchases);
+    const createdAt = Math.floor(firstAt + (number * periodDays * dayMs) / purchases);
     const purchaseId = `store_a:${1_000_000 + number}`;
     addItem(createdAt, {
       ...keys.purchaseKey(appName, purchaseId),
@@ -53,10 +53,10 @@ async function buildItems(appName: string): Promise<Item[]> {
       });
     }
   }
-  return dated.sort((a, b) => a.at - b.at).map(({ item }) => item);
+  return datedItems.sort((a, b) => a.date - b.date).map(({ item }) => item);
 }
 
-function buildTransaction(purchaseId: string, createdAt: number, renewal: number) {
+function buildTransaction(purchaseId: string, createdAt: EpochMillis, renewal: number) {
   const purchaseDate = createdAt + renewal * 30 * dayMs;
   return {
     ...{ purchaseId, transactionId: `${purchaseId}-${renewal}`, productId: 'store_a:monthly', platform: 'store_a' },
@@ -67,7 +67,7 @@ function buildTransaction(purchaseId: string, createdAt: number, renewal: number
 
 function buildPurchaseItem(
   purchaseId: string,
-  createdAt: number,
+  createdAt: EpochMillis,
   keys: typeof import('../lib/db/keys.ts'),
   appName: string,
 ) {

@@ -4,14 +4,14 @@ import { type Meter, startMeter } from './units/meter.ts';
 type Service = Awaited<ReturnType<typeof import('../testing/service.ts').startTestService>>;
 type Queues = Awaited<ReturnType<typeof import('../testing/work-queues.ts').startWorkQueues>>;
 
-/** The real handlers and workers on the real table engine behind a meter, asking the emulated stores. */
+/** The handlers and workers with DynamoDB Local behind a meter, and with the emulated stores. */
 export interface MeteredService {
   readonly service: Service;
   readonly queues: Queues;
   readonly meter: Meter;
 }
 
-/** Starts it, lets it be used and stops it. */
+/** Starts the metered service, runs `use` and stops the service. */
 export async function withMeteredService<T>(use: (metered: MeteredService) => Promise<T>): Promise<T> {
   const engine = await startDynamoDbLocal();
   const meter = await startMeter(engine.endpoint);

@@ -5,8 +5,8 @@ import { loadLists } from './load-lists.ts';
 const runs = 7;
 
 /**
- * Pages of 100 at both ends of long lists: read units, its event left out, and the median time. The lists are counted by the
- * real aggregator from the records that the table's stream would show.
+ * Measures pages of 100 rows at both ends of long lists: read units without the event of the request, and the median time.
+ * The aggregator counts the lists from generated stream records.
  */
 export async function benchPages(): Promise<BenchResult> {
   const engine = await startDynamoDbLocal();

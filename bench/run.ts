@@ -15,21 +15,21 @@ const benches: Readonly<Record<string, () => Promise<BenchResult | readonly Benc
   webhooks: benchWebhooks,
 };
 
-const chosen = process.argv.slice(2);
-const unknown = chosen.filter((name) => !Object.hasOwn(benches, name));
-if (unknown.length > 0) {
-  console.error(`There is no bench named ${unknown.join(', ')}, only ${Object.keys(benches).join(', ')}.`);
+const requestedNames = process.argv.slice(2);
+const unknownNames = requestedNames.filter((name) => !Object.hasOwn(benches, name));
+if (unknownNames.length > 0) {
+  console.error(`Unknown bench: ${unknownNames.join(', ')}. Pass ${Object.keys(benches).join(', ')}.`);
   process.exit(1);
 }
-const names = Object.keys(benches).filter((name) => chosen.length === 0 || chosen.includes(name));
-const [only] = names;
-if (only !== undefined && names.length === 1) {
-  for (const { title, rows } of [(await benches[only]?.()) ?? []].flat()) {
+const names = Object.keys(benches).filter((name) => requestedNames.length === 0 || requestedNames.includes(name));
+const [firstName] = names;
+if (firstName !== undefined && names.length === 1) {
+  for (const { title, rows } of [(await benches[firstName]?.()) ?? []].flat()) {
     console.log(`\n${title}`);
     console.table(rows);
   }
 } else {
-  // Each in a process of its own: the service is built once in a process, for one table.
+  // One process per bench: a process creates the dependencies once, for one table.
   for (const name of names) {
     const { status } = spawnSync(process.execPath, [...process.execArgv, fileURLToPath(import.meta.url), name], {
       stdio: 'inherit',

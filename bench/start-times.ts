@@ -14,15 +14,15 @@ const rounds = 21;
 interface Bundle {
   readonly name: string;
   readonly file: string;
-  /** Of the entry and of all that it imports at once. */
+  /** Size of the entry point and its static imports. */
   readonly bytes: number;
-  /** Which of the processors' own packages are among it. */
+  /** Names of the SDKs of payment processors in the bundle, or `none`. */
   readonly processorPackages: string;
 }
 
 /**
- * What each function loads at its start and how long that takes, in fresh processes, against a bare document client that
- * was bundled the same way. The median of 21 rounds, in each of which every bundle starts once.
+ * Measures the size and import time of each function in a new process, relative to a bare document client with the same
+ * build settings. The time is the median of 21 rounds, each of which starts every bundle once.
  */
 export async function benchStartTimes(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-bench-'));
@@ -65,7 +65,7 @@ function listBundles({ outputs }: Metafile, outdir: string): Bundle[] {
     });
 }
 
-/** Dynamic imports are left out: they load when they are met, not at the start. */
+/** Excludes dynamic imports, because they are not loaded at the start. */
 function listStaticImports(outputs: Metafile['outputs'], entry: string): Pick<Bundle, 'bytes' | 'processorPackages'> {
   const loaded = new Set([entry]);
   for (const output of loaded) {
@@ -76,10 +76,13 @@ function listStaticImports(outputs: Metafile['outputs'], entry: string): Pick<Bu
   }
   const chunks = [...loaded].flatMap((output) => outputs[output] ?? []);
   const sources = chunks.flatMap(({ inputs }) => Object.keys(inputs));
-  const sells = ['stripe', 'braintree'].filter((name) =>
+  const processorPackages = ['stripe', 'braintree'].filter((name) =>
     sources.some((file) => file.includes(`node_modules/${name}/`)),
   );
-  return { bytes: chunks.reduce((sum, { bytes }) => sum + bytes, 0), processorPackages: sells.join() || 'none' };
+  return {
+    bytes: chunks.reduce((sum, { bytes }) => sum + bytes, 0),
+    processorPackages: processorPackages.join() || 'none',
+  };
 }
 
 async function startMs(file: string): Promise<number> {

@@ -5,15 +5,15 @@ import { type MeteredService, withMeteredService } from './metered-service.ts';
 import { sumUsage } from './units/usage.ts';
 
 /**
- * Capacity units by the rules of AWS's documentation, worked out from the items that each call meets: of operations by
- * themselves, and of flows with what the workers write for them. DynamoDB Local's own figures stand beside them: those
- * of transactions are mostly too high, and a query that finds nothing is free there.
+ * Measures capacity units by the documented rules, from the items that each call reads or writes: of single operations, and
+ * of flows with their workers. The `engine` columns are the figures of DynamoDB Local, which are too high for most
+ * transactions and zero for an empty query.
  */
 export async function benchTableUnits(): Promise<BenchResult[]> {
   return await withMeteredService(async (metered) => [
     ...(await measureFlowUnits(metered)),
     {
-      title: 'Units of an operation, without what it does later through the stream',
+      title: 'Units of single operations without stream workers',
       rows: await measureOperations(metered),
     },
   ]);
@@ -37,12 +37,12 @@ async function measureOperations({ service, meter }: MeteredService) {
     service.callControl('/purchases', { platform: 'store_a', productId, type, applicationUsername });
   const user = { applicationUsername: 'ann' };
 
-  await service.validate(keys, (await buy('warm-up', 'someone')).validate);
-  const first = await buy('premium', 'ann');
-  await measure('validation, new purchase and new user', () => service.validate(keys, first.validate));
-  await measure('the same receipt again', () => service.validate(keys, first.validate));
-  const { validate: more } = await buy('coins', 'ann', 'consumable');
-  await measure('validation, second purchase of the user', () => service.validate(keys, more));
+  await service.validate(keys, (await buy('warm-up', 'warm-up-user')).validate);
+  const subscription = await buy('premium', 'ann');
+  await measure('validation, new purchase and new user', () => service.validate(keys, subscription.validate));
+  await measure('the same receipt again', () => service.validate(keys, subscription.validate));
+  const secondPurchase = await buy('coins', 'ann', 'consumable');
+  await measure('validation, second purchase of the user', () => service.validate(keys, secondPurchase.validate));
   await service.validate(keys, (await buy('gems', 'ann', 'consumable')).validate);
   await measure('GET customer purchases, 3 purchases', () =>
     callEndpoint(api.getCustomerPurchases, { headers: secret, params: user }),
@@ -54,7 +54,7 @@ async function measureOperations({ service, meter }: MeteredService) {
     callEndpoint(api.getCustomerTransactions, { headers: secret, params: user }),
   );
   await measure('GET customer', () => callEndpoint(api.getCustomer, { headers: secret, params: user }));
-  const purchaseId = `store_a:${first.id}`;
+  const purchaseId = `store_a:${subscription.id}`;
   await measure('GET purchase', () => callEndpoint(getPurchase, { headers: secret, params: { purchaseId } }));
   await measure('POST customer purchase (a manual link)', () =>
     callEndpoint(api.addCustomerPurchase, {
@@ -63,7 +63,7 @@ async function measureOperations({ service, meter }: MeteredService) {
       body: { purchaseId },
     }),
   );
-  await measure('validation refused, bad receipt', () =>
+  await measure('rejected validation, invalid receipt', () =>
     service.validate(keys, {
       id: 'com.example.app',
       type: 'application',

@@ -9,13 +9,13 @@ import type { BenchResult } from './bench-result.ts';
 const sampleCount = 200;
 const measuredMs = 1_500;
 
-/** The real chain has P-384 above its P-256 leaf. */
+/** Apple's root and intermediate certificates use P-384, its leaf certificates P-256. */
 const upperTier = { curve: 'P-384' };
 
-/** How many signed transactions a second our verifier and Apple's own library verify, in turns in one process. */
+/** Measures the signed transactions per second of this service's verifier and of Apple's library, one after the other. */
 export async function benchVerifyStoreA(): Promise<BenchResult> {
   const apple = createPki({ root: upperTier, intermediate: upperTier });
-  const [seen, unseen] = [createTokens(() => apple), createTokens(() => withNewChain(apple))];
+  const [sameChain, newChains] = [createTokens(() => apple), createTokens(() => withNewChain(apple))];
   const trust = {
     signedDataRoots: getSignedDataRoots([apple.root.der]),
     receiptRoots: getReceiptRoots([]),
@@ -24,9 +24,9 @@ export async function benchVerifyStoreA(): Promise<BenchResult> {
   };
   const library = new SignedDataVerifier([apple.root.der], false, Environment.SANDBOX, bundleId);
   const rates = {
-    'Apple library': await measureRate(seen, (jws) => library.verifyAndDecodeTransaction(jws)),
-    'ours, chain never seen': await measureRate(unseen, (jws) => verifyTransaction(jws, trust)),
-    'ours, chain seen before': await measureRate(seen, (jws) => verifyTransaction(jws, trust)),
+    'Apple library': await measureRate(sameChain, (jws) => library.verifyAndDecodeTransaction(jws)),
+    'Claimcheck, chain not cached': await measureRate(newChains, (jws) => verifyTransaction(jws, trust)),
+    'Claimcheck, chain cached': await measureRate(sameChain, (jws) => verifyTransaction(jws, trust)),
   };
   const base = rates['Apple library'];
   return {
@@ -45,7 +45,7 @@ function createTokens(chain: () => Pki): string[] {
   );
 }
 
-/** More chains than are remembered: none has been seen lately when its turn comes again. */
+/** Creates more chains than the verifier caches, so none is cached when it is verified again. */
 const withNewChain = (apple: Pki): Pki => ({
   ...apple,
   leaf: createCertificate(apple.intermediate, 'ec', { name: 'Leaf', marks: [leafOid] }),

@@ -3,21 +3,21 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 
-/** A webhook as the application's server took it, its signature verified. */
+/** A webhook that the app's server accepted after verifying its signature. */
 export interface RecordedWebhook {
-  /** By `performance.now()`. */
-  readonly at: number;
+  /** On the clock of `performance.now()`. */
+  readonly receivedAt: number;
   readonly id: string;
   readonly reason: string;
   readonly username: string;
   readonly purchaseId: string;
 }
 
-/** An application's server that verifies what it gets and answers 200; what no secret of the application signed is a 401. */
+/** Starts an app's server that responds with 200 to a valid signature and with 401 to any other. */
 export async function startWebhookRecorder() {
-  const caught: RecordedWebhook[] = [];
+  const webhooks: RecordedWebhook[] = [];
   let verify = (_body: string, _headers: Record<string, string>): void => {
-    throw new Error('No secret was set.');
+    throw new Error('The signing secret is missing.');
   };
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -32,19 +32,20 @@ export async function startWebhookRecorder() {
     }
     const { notification, applicationUsername: username = '' } = JSON.parse(body);
     const { reason = 'TEST', purchaseId = '' } = notification ?? {};
-    caught.push({ at: performance.now(), id: headers['webhook-id'] ?? '', reason, username, purchaseId });
+    webhooks.push({ receivedAt: performance.now(), id: headers['webhook-id'] ?? '', reason, username, purchaseId });
     response.end();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
-    caught,
-    trust(secret: string) {
+    webhooks,
+    setSecret(secret: string) {
       const webhook = new Webhook(secret);
-      // Not `verify`, which compares the moment with this process's clock: the service's is moved.
-      verify = (body, { 'webhook-id': id = '', 'webhook-timestamp': at, 'webhook-signature': signature }) => {
-        if (webhook.sign(id, new Date(Number(at) * 1000), body) !== signature) throw new Error('Not signed.');
+      // `verify` would compare the timestamp with the clock of this process, but the emulator moves the service's clock.
+      verify = (body, { 'webhook-id': id = '', 'webhook-timestamp': timestamp, 'webhook-signature': signature }) => {
+        if (webhook.sign(id, new Date(Number(timestamp) * 1000), body) !== signature)
+          throw new Error('The signature is invalid.');
       };
     },
     close() {

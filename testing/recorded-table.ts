@@ -1,16 +1,16 @@
-import type { DynamoDBRecord } from 'aws-lambda';
 import type { Key } from '../lib/db/keys.ts';
 import type { Table, Write } from '../lib/db/table.ts';
+import type { StreamRecord } from '../lib/shared/stream-record.ts';
 import { buildStreamRecord, type ItemChange } from './stream-records.ts';
 
 /** The table, and a stream of what its transactions change and of new items that are put: records of one partition are in one shard, in order. */
 export interface RecordedTable {
   readonly table: Table;
-  readonly shards: readonly DynamoDBRecord[][];
+  readonly shards: readonly StreamRecord[][];
 }
 
 export function createRecordedTable(table: Table, shardCount: number): RecordedTable {
-  const shards = Array.from({ length: shardCount }, (): DynamoDBRecord[] => []);
+  const shards = Array.from({ length: shardCount }, (): StreamRecord[] => []);
   let position = 0;
   const record = (pk: string, change: ItemChange) =>
     shards[chooseShard(pk, shardCount)]?.push(buildStreamRecord(change, position++));

@@ -1,13 +1,12 @@
-import type { DynamoDBRecord } from 'aws-lambda';
-import type { Deps } from '../lib/deps.ts';
-import { aggregateStreamRecords } from '../lib/statistics/aggregate-stream.ts';
+import type { StreamRecord } from '../lib/shared/stream-record.ts';
+import { type AggregationDeps, aggregateStreamRecords } from '../lib/statistics/aggregate-stream.ts';
 
 /** Hands the next portion of a shard to an aggregator, once more after it failed; false when no record is left. */
-export type ConsumeNext = (working: Deps) => Promise<boolean>;
+export type ConsumeNext = (deps: AggregationDeps) => Promise<boolean>;
 
 /** Hands out a shard's records in portions of these sizes in turn. */
 export function createShardConsumer(
-  records: readonly DynamoDBRecord[],
+  records: readonly StreamRecord[],
   { shard, sizes }: { readonly shard: string; readonly sizes: readonly number[] },
 ): ConsumeNext {
   let taken = 0;

@@ -1,37 +1,43 @@
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
+import { parseStreamRecord } from '../lib/db/stream-record.ts';
+import type { StreamRecord } from '../lib/shared/stream-record.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** A change of an item of the table: from nothing when it is new, to nothing when it is deleted. */
+/** A change of an item: without `before` an insertion, without `after` a deletion. */
 export interface ItemChange {
   readonly before?: Item;
   readonly after?: Item;
 }
 
-/** The record of a change in the table's stream; numbers of sequence grow with `position`. */
-export function buildStreamRecord({ before, after }: ItemChange, position: number): DynamoDBRecord {
+/** Builds the stream record of a change. `position` determines the sequence number. */
+export const buildStreamRecord = (change: ItemChange, position: number): StreamRecord =>
+  parseStreamRecord(buildLambdaRecord(change, position));
+
+/** Builds the record as Lambda delivers it. */
+export function buildLambdaRecord({ before, after }: ItemChange, position: number): DynamoDBRecord {
   const { pk, sk } = (after ?? before ?? {}) as { pk: string; sk: string };
   return {
     eventName: before && after ? 'MODIFY' : after ? 'INSERT' : 'REMOVE',
     dynamodb: {
       ApproximateCreationDateTime: 1_800_000_000 + position,
       SequenceNumber: String(10n ** 20n + BigInt(position)),
-      Keys: image({ pk, sk }),
-      ...(after && { NewImage: image(after) }),
-      ...(before && { OldImage: image(before) }),
+      Keys: toImage({ pk, sk }),
+      ...(after && { NewImage: toImage(after) }),
+      ...(before && { OldImage: toImage(before) }),
     },
-  } as unknown as DynamoDBRecord;
+  };
 }
 
-const image = (item: Item): Record<string, AttributeValue> =>
+const toImage = (item: Item): Record<string, AttributeValue> =>
   Object.fromEntries(
-    Object.entries(item).flatMap(([name, value]) => (value === undefined ? [] : [[name, attribute(value)]])),
+    Object.entries(item).flatMap(([name, value]) => (value === undefined ? [] : [[name, toAttributeValue(value)]])),
   );
 
-function attribute(value: unknown): AttributeValue {
+function toAttributeValue(value: unknown): AttributeValue {
   if (typeof value === 'string') return { S: value };
   if (typeof value === 'number') return { N: String(value) };
   if (typeof value === 'boolean') return { BOOL: value };
-  if (Array.isArray(value)) return { L: value.map(attribute) };
-  return { M: image(value as Item) };
+  if (Array.isArray(value)) return { L: value.map(toAttributeValue) };
+  return { M: toImage(value as Item) };
 }

@@ -1,5 +1,5 @@
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
-import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
+import type { AttributeValue } from 'aws-lambda';
 import { createAppCache } from '../lib/apps/app-cache.ts';
 import { createApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { createAppRepository } from '../lib/db/app-repository.ts';
@@ -7,9 +7,11 @@ import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
 import { createEventRepository } from '../lib/db/event-repository.ts';
 import { duePartitions, dueSortKeyLimit, parseDueItemKey, purchaseKey } from '../lib/db/keys.ts';
 import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
+import { parseStreamRecord } from '../lib/db/stream-record.ts';
 import type { Table } from '../lib/db/table.ts';
 import { type Deps, deps } from '../lib/deps.ts';
 import { createRecordPurchase, type RecordPurchaseInput } from '../lib/purchases/record-purchase.ts';
+import type { StreamRecord } from '../lib/shared/stream-record.ts';
 import { fanOutDeliveries } from '../lib/webhooks/fan-out.ts';
 import { createGuardedPost } from '../lib/webhooks/guarded-post.ts';
 import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
@@ -27,12 +29,14 @@ export interface WebhookHarness {
   readonly keys: IssuedApiKeys;
   readonly signingSecret: string;
   now: number;
+  /** Timeout of a POST in real time. Generous by default; short if the server does not respond. */
+  postTimeoutMs: number;
   /** What is on the queue. */
   readonly queue: { order: WebhookMessage; visibleAt: number }[];
   /** What happened to a purchase, as the stream shows it. */
-  recordUpdate(purchaseId: string, happened: RecordPurchaseInput): Promise<DynamoDBRecord>;
+  recordUpdate(purchaseId: string, happened: RecordPurchaseInput): Promise<StreamRecord>;
   /** Shows the records to the fan-out until it has taken them all. */
-  fanOut(records: readonly DynamoDBRecord[]): Promise<void>;
+  fanOut(records: readonly StreamRecord[]): Promise<void>;
   /** Works until nothing is left to do before `until`: the queue's messages in time, the sweep every minute. */
   workUntil(until: number): Promise<void>;
 }
@@ -53,10 +57,9 @@ export async function createWebhookHarness({
   const real = await createTestTable('claimcheck-test-webhooks');
   const table = aroundTable(real, around);
   const queue: WebhookHarness['queue'] = [];
-  const world = { now: startDate, queue };
+  const world = { now: startDate, postTimeoutMs: 30_000, queue };
   const now = () => world.now;
   const apps = createAppRepository(table, testCipher);
-  const post = createGuardedPost({ allowsLoopback: wanted.allowsLoopback ?? true, timeoutMs: 300 });
   const purchases = createPurchaseRepository(table, testCipher);
   const tools: Deps = {
     ...deps(),
@@ -69,7 +72,11 @@ export async function createWebhookHarness({
     events: createEventRepository(table, 90, now),
     deliveries: createDeliveryRepository(table),
     emulator: { url: 'http://127.0.0.1:1', roots: [] },
-    postWebhook: async (message) => await around('post', async () => await post(message)),
+    postWebhook: async (request) =>
+      await around('post', async () => {
+        const options = { allowsLoopback: wanted.allowsLoopback ?? true, timeoutMs: world.postTimeoutMs };
+        return await createGuardedPost(options)(request);
+      }),
     webhookQueue: {
       send: async (orders, { delaySeconds = 0 } = {}) =>
         await around('send', async () => {
@@ -92,7 +99,7 @@ export async function createWebhookHarness({
     signingSecret,
     recordUpdate: async (id: string, happened: RecordPurchaseInput) =>
       await toStreamRecord(real, keys.appName, { id, happened }),
-    fanOut: async (records: readonly DynamoDBRecord[]) => await fanOutRecords(records, tools),
+    fanOut: async (records: readonly StreamRecord[]) => await fanOutRecords(records, tools),
     workUntil: async (until: number) => await workUntil(world, until, { tools, real, appName: keys.appName }),
   });
 }
@@ -113,12 +120,12 @@ async function toStreamRecord(
   table: Table,
   appName: string,
   { id, happened }: { id: string; happened: RecordPurchaseInput },
-): Promise<DynamoDBRecord> {
+): Promise<StreamRecord> {
   const before = await readImage(table, appName, id);
   const recordPurchase = createRecordPurchase(createPurchaseRepository(table, testCipher), deps().exchangeRates);
   await recordPurchase(appName, id, happened);
   const after = await readImage(table, appName, id);
-  return {
+  return parseStreamRecord({
     eventName: before ? 'MODIFY' : 'INSERT',
     dynamodb: {
       Keys: { pk: { S: purchaseKey(appName, id).pk }, sk: { S: 'P' } },
@@ -126,7 +133,7 @@ async function toStreamRecord(
       ...(after && { NewImage: after }),
       ...(before && { OldImage: before }),
     },
-  };
+  });
 }
 
 async function readImage({ name }: Table, appName: string, id: string) {
@@ -135,12 +142,12 @@ async function readImage({ name }: Table, appName: string, id: string) {
   return (await new DynamoDBClient({}).send(command)).Item as Record<string, AttributeValue> | undefined;
 }
 
-async function fanOutRecords(records: readonly DynamoDBRecord[], tools: Deps): Promise<void> {
+async function fanOutRecords(records: readonly StreamRecord[], tools: Deps): Promise<void> {
   let rest = records;
   for (let attempt = 0; rest.length > 0; attempt++) {
     if (attempt > 20) throw new Error('the fan-out never takes its records');
-    const [failed] = (await fanOutDeliveries(rest, tools)).batchItemFailures;
-    const first = rest.findIndex(({ dynamodb }) => dynamodb?.SequenceNumber === failed?.itemIdentifier);
+    const failedSequenceNumber = await fanOutDeliveries(rest, tools);
+    const first = rest.findIndex(({ sequenceNumber }) => sequenceNumber === failedSequenceNumber);
     rest = first === -1 ? [] : rest.slice(first);
   }
 }

@@ -1,7 +1,7 @@
 import { indexes, tableKey } from '../../lib/db/keys.ts';
 import { countItemBytes, type ItemImage } from './item-size.ts';
 
-/** An item before and after a write; one that is missing is absent. */
+/** An item before and after a write. Undefined if it does not exist. */
 export interface ItemChange {
   readonly before?: ItemImage | undefined;
   readonly after?: ItemImage | undefined;
@@ -10,15 +10,14 @@ export interface ItemChange {
 const writeBlock = 1024;
 const readBlock = 4096;
 
-/** Also what is not there costs one block. */
+/** Counts at least one block: a missing item costs the same as a small item. */
 const countBlocks = (bytes: number, block: number): number => Math.max(1, Math.ceil(bytes / block));
 
 /**
- * Units of a write in the table itself: one for each KB of the larger of its two images, and two of an item in a transaction,
- * which is written to prepare it and to commit it.
- * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html and transaction-apis.html.
- * The condition of a transaction on an item that it does not write costs the same (write units, not read units): of this the
- * documentation says nothing, and pull request 67 of github.com/paritysuite/dynamodb-conformance measured it.
+ * Counts the write units of an item in the table: one per KB of the larger image, twice in a transaction (prepare, commit).
+ * A condition check costs the same: not documented, measured in pull request 67 of github.com/paritysuite/dynamodb-conformance.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
  */
 export function countTableUnits({ before, after }: ItemChange, { inTransaction }: { inTransaction: boolean }): number {
   const bytes = Math.max(...[before, after].map((image) => (image ? countItemBytes(image) : 0)));
@@ -26,41 +25,40 @@ export function countTableUnits({ before, after }: ItemChange, { inTransaction }
 }
 
 /**
- * Units of a write in the indexes: one for each KB of an entry that is put, and of one that is deleted; a key that changes is
- * both. The indexes are KEYS_ONLY, so nothing else of an entry can change.
- * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.ThroughputConsiderations
- * A transaction does not double them: the documentation speaks of its items only, and pull request 188 of
- * github.com/nubo-db/dynoxide reports that DynamoDB itself charges an index alike in a transaction and out of it.
+ * Counts the write units of an item in the indexes: one per KB of an entry that is put or deleted. A changed key does both;
+ * the indexes are KEYS_ONLY, so other changes are free. A transaction does not double them: not documented, reported in pull
+ * request 188 of github.com/nubo-db/dynoxide.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.ThroughputConsiderations
  */
 export function countIndexUnits({ before, after }: ItemChange): number {
   return Object.values(indexes).reduce((units, index) => {
     const names = [index.pk, index.sk];
-    const [old, fresh] = [toIndexEntry(before, names), toIndexEntry(after, names)];
-    if (old && fresh && names.every((name) => old[name]?.S === fresh[name]?.S)) return units;
-    return [old, fresh].reduce(
+    const [oldEntry, newEntry] = [toIndexEntry(before, names), toIndexEntry(after, names)];
+    if (oldEntry && newEntry && names.every((name) => oldEntry[name]?.S === newEntry[name]?.S)) return units;
+    return [oldEntry, newEntry].reduce(
       (sum, entry) => sum + (entry ? countBlocks(countItemBytes(entry), writeBlock) : 0),
       units,
     );
   }, 0);
 }
 
-/** The entry of an item in an index; undefined when it lacks one of the index's keys. */
+/** Returns the index entry of an item, or undefined if the item lacks a key of the index. */
 function toIndexEntry(item: ItemImage | undefined, names: readonly string[]): ItemImage | undefined {
   if (!item || names.some((name) => item[name] === undefined)) return undefined;
   const projected = Object.entries(item).filter(([name]) => [...Object.values(tableKey), ...names].includes(name));
   return Object.fromEntries(projected);
 }
 
-/** How strongly is read; an eventually consistent read costs half. */
 interface ReadOptions {
+  /** An eventually consistent read costs half as much. */
   readonly isConsistent: boolean;
 }
 
-/** Units of reading one item by its key, 4 KB each, whether it is there or not. */
+/** Counts the units of reading one item by its key: one per 4 KB, also if the item does not exist. */
 export const countItemReadUnits = (item: ItemImage | undefined, { isConsistent }: ReadOptions): number =>
   countBlocks(item ? countItemBytes(item) : 0, readBlock) * (isConsistent ? 1 : 0.5);
 
-/** Units of a query: the sizes of all that it goes through are added before they are rounded. */
+/** Counts the units of a query: the sizes of all items are added before they are rounded up. */
 export const countQueryUnits = (items: readonly ItemImage[], { isConsistent }: ReadOptions): number =>
   countBlocks(
     items.reduce((bytes, item) => bytes + countItemBytes(item), 0),

@@ -2,7 +2,7 @@ import type { Key } from '../../lib/db/keys.ts';
 import { countItemReadUnits, countQueryUnits } from './capacity.ts';
 import type { ItemImage } from './item-size.ts';
 
-/** A request of DynamoDB's protocol, as far as the table's calls go. */
+/** The parts of a DynamoDB request that the table client uses. */
 export interface DynamoDbRequest {
   readonly Item?: ItemImage;
   readonly Key?: ItemImage;
@@ -12,7 +12,6 @@ export interface DynamoDbRequest {
   readonly RequestItems?: Readonly<Record<string, unknown>>;
 }
 
-/** An answer to one. */
 export interface DynamoDbResponse {
   readonly Item?: ItemImage;
   readonly Items?: readonly ItemImage[];
@@ -30,45 +29,46 @@ interface BatchGet {
   readonly ConsistentRead?: boolean;
 }
 
-/** An item that a call writes, or whose condition a transaction checks. */
+/** An item that a call writes or that a transaction checks. */
 export interface WrittenItem {
   readonly key: Key;
-  /** The item that is to be there, where the call says it whole. */
+  /** The new item, if the request contains it completely. */
   readonly put?: ItemImage;
 }
 
-/** The items that a call writes; none for a call that reads. */
+/** Lists the items that a call writes; empty for a read. */
 export function listWrittenItems(
   operation: string,
-  { TransactItems = [], RequestItems = {}, ...one }: DynamoDbRequest,
+  { TransactItems = [], RequestItems = {}, ...itemReference }: DynamoDbRequest,
 ): WrittenItem[] {
-  if (operation === 'TransactWriteItems') return TransactItems.flatMap((write) => Object.values(write).map(addressee));
+  if (operation === 'TransactWriteItems')
+    return TransactItems.flatMap((write) => Object.values(write).map(toWrittenItem));
   if (operation === 'BatchWriteItem') {
     const writes = Object.values(RequestItems).flat() as BatchWrite[];
-    return writes.map(({ PutRequest, DeleteRequest }) => addressee(PutRequest ?? DeleteRequest ?? {}));
+    return writes.map(({ PutRequest, DeleteRequest }) => toWrittenItem(PutRequest ?? DeleteRequest ?? {}));
   }
-  return ['PutItem', 'UpdateItem', 'DeleteItem'].includes(operation) ? [addressee(one)] : [];
+  return ['PutItem', 'UpdateItem', 'DeleteItem'].includes(operation) ? [toWrittenItem(itemReference)] : [];
 }
 
-function addressee({ Item, Key: key = Item }: ItemReference): WrittenItem {
+function toWrittenItem({ Item, Key: key = Item }: ItemReference): WrittenItem {
   return { key: { pk: key?.pk?.S ?? '', sk: key?.sk?.S ?? '' }, ...(Item && { put: Item }) };
 }
 
-/** The read units of a call; none for one that writes. */
+/** Counts the read units of a call; 0 for a write. */
 export function countReadUnits(operation: string, request: DynamoDbRequest, response: DynamoDbResponse): number {
   const isConsistent = request.ConsistentRead ?? false;
   if (operation === 'GetItem') return countItemReadUnits(response.Item, { isConsistent });
   if (operation === 'Query') return countQueryUnits(response.Items ?? [], { isConsistent });
   if (operation !== 'BatchGetItem') return 0;
-  return Object.entries(request.RequestItems ?? {}).reduce((units, [table, wanted]) => {
-    const { Keys, ConsistentRead = false } = wanted as BatchGet;
-    const found = response.Responses?.[table] ?? [];
-    // What is not there costs as much as a small item.
-    const read = Keys.map((_key, index) => countItemReadUnits(found[index], { isConsistent: ConsistentRead }));
-    return read.reduce((sum, one) => sum + one, units);
+  return Object.entries(request.RequestItems ?? {}).reduce((units, [table, tableRequest]) => {
+    const { Keys, ConsistentRead = false } = tableRequest as BatchGet;
+    const items = response.Responses?.[table] ?? [];
+    // A missing item costs as much as a small item.
+    const itemUnits = Keys.map((_key, index) => countItemReadUnits(items[index], { isConsistent: ConsistentRead }));
+    return itemUnits.reduce((sum, value) => sum + value, units);
   }, 0);
 }
 
-/** The engine's own figure. */
+/** Returns the units that the database engine reports. */
 export const getReportedUnits = ({ ConsumedCapacity = [] }: DynamoDbResponse): number =>
   [ConsumedCapacity].flat().reduce((units, { CapacityUnits = 0 }) => units + CapacityUnits, 0);

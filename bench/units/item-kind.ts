@@ -1,6 +1,6 @@
 import type { Key } from '../../lib/db/keys.ts';
 
-/** By the kind in the partition's key and, where a partition holds several kinds, the first letter of the sort key. */
+/** Item kinds by the letter in the partition key and, if needed, the first letter of the sort key. */
 const kinds: Readonly<Record<string, string>> = {
   'P P': 'purchase',
   'P C': 'claim',
@@ -9,8 +9,8 @@ const kinds: Readonly<Record<string, string>> = {
   'C C': 'customer',
   'C P': "customer's purchase",
   'U U': 'user alias',
-  'U W': 'waiting purchase',
-  K: 'handled message',
+  'U W': 'unclaimed purchase',
+  K: 'handled notification',
   D: 'webhook delivery',
   H: 'webhook URL',
   'S D': 'statistics of the day',
@@ -20,9 +20,9 @@ const kinds: Readonly<Record<string, string>> = {
   G: 'event tag',
 };
 
-/** What an item is, by its key: see lib/db/keys.ts. */
+/** Returns the printed name of an item: see lib/db/keys.ts. */
 export function getItemKind({ pk, sk }: Key): string {
-  if (pk.startsWith('APP#')) return 'application';
+  if (pk.startsWith('APP#')) return 'app';
   const [, kind = ''] = pk.split('#', 2);
   return kinds[`${kind} ${sk[0]}`] ?? kinds[kind] ?? pk;
 }

@@ -1,39 +1,39 @@
 import type { AttributeValue } from 'aws-lambda';
 
-/** An item as DynamoDB's protocol writes it. */
+/** An item in DynamoDB JSON. */
 export type ItemImage = Readonly<Record<string, AttributeValue>>;
 
 /**
- * Bytes of an item as capacity counts them: names and values. The 100 bytes that storage adds are not part of it.
- * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+ * Counts the bytes of an item for capacity units: attribute names and values, without the 100 bytes of storage overhead.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
  */
 export const countItemBytes = (item: ItemImage): number =>
-  sum(Object.entries(item).map(([name, value]) => Buffer.byteLength(name) + valueSize(value)));
+  sum(Object.entries(item).map(([name, value]) => Buffer.byteLength(name) + countValueBytes(value)));
 
-function valueSize({ S, N, B, M, L, SS, NS, BS }: AttributeValue): number {
+function countValueBytes({ S, N, B, M, L, SS, NS, BS }: AttributeValue): number {
   if (S !== undefined) return Buffer.byteLength(S);
-  if (N !== undefined) return numberSize(N);
-  if (B !== undefined) return binarySize(B);
-  // Lists and maps take 3 bytes, and 1 for each of their elements.
+  if (N !== undefined) return countNumberBytes(N);
+  if (B !== undefined) return countBinaryBytes(B);
+  // A list or map has an overhead of 3 bytes, and 1 byte per element.
   if (M !== undefined) return 3 + Object.keys(M).length + countItemBytes(M);
-  if (L !== undefined) return 3 + sum(L.map((element) => 1 + valueSize(element)));
+  if (L !== undefined) return 3 + sum(L.map((element) => 1 + countValueBytes(element)));
   if (SS !== undefined) return sum(SS.map((text) => Buffer.byteLength(text)));
-  if (NS !== undefined) return sum(NS.map(numberSize));
-  if (BS !== undefined) return sum(BS.map(binarySize));
+  if (NS !== undefined) return sum(NS.map(countNumberBytes));
+  if (BS !== undefined) return sum(BS.map(countBinaryBytes));
   // A boolean or null.
   return 1;
 }
 
 /**
- * One byte, and one for two significant digits, which the documentation calls an approximation. A sign takes one more, as
- * the suite github.com/paritysuite/dynamodb-conformance found with DynamoDB itself.
+ * One byte, one per two significant digits, and one for a minus sign. The documentation calls this an approximation;
+ * github.com/paritysuite/dynamodb-conformance measured the sign.
  */
-function numberSize(text: string): number {
+function countNumberBytes(text: string): number {
   const [mantissa = ''] = text.replace('-', '').split(/e/i);
   const digits = mantissa.replace('.', '').replace(/^0+|0+$/g, '');
   return 1 + Math.ceil(digits.length / 2) + (text.startsWith('-') ? 1 : 0);
 }
 
-const binarySize = (base64: string): number => Buffer.from(base64, 'base64').length;
+const countBinaryBytes = (base64: string): number => Buffer.from(base64, 'base64').length;
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

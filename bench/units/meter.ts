@@ -13,7 +13,7 @@ import {
 } from './dynamodb-request.ts';
 import type { ItemImage } from './item-size.ts';
 
-/** What a call did to one item, and the units of that. */
+/** The effect of a call on one item, with its write units. */
 export interface MeteredWrite {
   readonly key: Key;
   readonly change: ItemChange;
@@ -21,34 +21,34 @@ export interface MeteredWrite {
   readonly index: number;
 }
 
-/** One call of the table. */
+/** One call to the database. */
 export interface MeteredCall {
   readonly operation: string;
-  /** Whether a condition failed: that costs the table's units, too. */
+  /** A failed condition costs the same units in the table. */
   readonly isConditionFailed: boolean;
   readonly writes: readonly MeteredWrite[];
   readonly read: number;
-  /** What the engine says that it used. */
+  /** Units that the database engine reports. */
   readonly engine: number;
 }
 
-/** Stands before DynamoDB Local and works out the units of each call from the items before and after it. */
+/** A proxy of DynamoDB Local that computes the units of each call from the items before and after it. */
 export interface Meter {
   readonly endpoint: string;
-  /** The calls since the last time. */
+  /** Returns the calls since the previous `takeCalls`. */
   takeCalls(): MeteredCall[];
   close(): Promise<void>;
 }
 
-/** Starts it. Calls go through one after the other, so that what an item was before a call is certain. */
-export async function startMeter(engine: string): Promise<Meter> {
+/** Starts the proxy. Forwards one call at a time, so no other call changes the items in between. */
+export async function startMeter(engineUrl: string): Promise<Meter> {
   let calls: MeteredCall[] = [];
-  let turn: Promise<unknown> = Promise.resolve();
+  let previousCall: Promise<unknown> = Promise.resolve();
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString('utf8');
-    const passed = turn.then(async () => await forwardCall(engine, request.headers, body));
-    turn = passed.catch(() => {});
-    const { status, text, call } = await passed;
+    const forwarded = previousCall.then(async () => await forwardCall(engineUrl, request.headers, body));
+    previousCall = forwarded.catch(() => {});
+    const { status, text, call } = await forwarded;
     calls.push(call);
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
   });
@@ -65,33 +65,34 @@ export async function startMeter(engine: string): Promise<Meter> {
   };
 }
 
-async function forwardCall(engine: string, headers: IncomingHttpHeaders, body: string) {
+async function forwardCall(engineUrl: string, headers: IncomingHttpHeaders, body: string) {
   const [version = '', operation = ''] = String(headers['x-amz-target']).split('.');
-  const ask: Ask = async (asked, text) => await fetch(engine, buildRequest(headers, `${version}.${asked}`, text));
+  const sendCall: SendCall = async (name, text) =>
+    await fetch(engineUrl, buildRequest(headers, `${version}.${name}`, text));
   const request = JSON.parse(body) as DynamoDbRequest & { readonly TableName?: string };
-  const addressees = listWrittenItems(operation, request);
-  const images = async () => await readImages(addressees, { table: getTableName(request), ask });
-  const before = await images();
-  const response = await ask(operation, body);
+  const writtenItems = listWrittenItems(operation, request);
+  const loadImages = async () => await readImages(writtenItems, { table: getTableName(request), sendCall });
+  const before = await loadImages();
+  const response = await sendCall(operation, body);
   const text = await response.text();
-  const seen = {
+  const images = {
     before,
-    after: await images(),
-    isRefused: !response.ok,
+    after: await loadImages(),
+    isConditionFailed: !response.ok,
     inTransaction: operation === 'TransactWriteItems',
   };
-  const answer = response.ok ? (JSON.parse(text) as DynamoDbResponse) : {};
+  const result = response.ok ? (JSON.parse(text) as DynamoDbResponse) : {};
   const call: MeteredCall = {
     operation,
-    isConditionFailed: seen.isRefused,
-    writes: addressees.map((addressee) => meterWrite(addressee, seen)),
-    read: countReadUnits(operation, request, answer),
-    engine: getReportedUnits(answer),
+    isConditionFailed: images.isConditionFailed,
+    writes: writtenItems.map((item) => meterWrite(item, images)),
+    read: countReadUnits(operation, request, result),
+    engine: getReportedUnits(result),
   };
   return { status: response.status, text, call };
 }
 
-type Ask = (operation: string, body: string) => Promise<Response>;
+type SendCall = (operation: string, body: string) => Promise<Response>;
 
 const buildRequest = (headers: IncomingHttpHeaders, target: string, body: string) => ({
   method: 'POST',
@@ -104,47 +105,50 @@ const buildRequest = (headers: IncomingHttpHeaders, target: string, body: string
   body,
 });
 
-/** The items as they are now, by name. */
+/** Reads the current items, by `toItemName`. */
 async function readImages(
-  addressees: readonly WrittenItem[],
-  { table, ask }: { table: string; ask: Ask },
+  writtenItems: readonly WrittenItem[],
+  { table, sendCall }: { table: string; sendCall: SendCall },
 ): Promise<ReadonlyMap<string, ItemImage>> {
-  if (addressees.length === 0) return new Map();
-  const Keys = addressees.map(({ key: { pk, sk } }) => ({ pk: { S: pk }, sk: { S: sk } }));
-  const wanted = { RequestItems: { [table]: { Keys, ConsistentRead: true } } };
-  const { Responses } = (await (await ask('BatchGetItem', JSON.stringify(wanted))).json()) as DynamoDbResponse;
+  if (writtenItems.length === 0) return new Map();
+  const Keys = writtenItems.map(({ key: { pk, sk } }) => ({ pk: { S: pk }, sk: { S: sk } }));
+  const request = { RequestItems: { [table]: { Keys, ConsistentRead: true } } };
+  const { Responses } = (await (await sendCall('BatchGetItem', JSON.stringify(request))).json()) as DynamoDbResponse;
   return new Map((Responses?.[table] ?? []).map((item) => [toItemName({ pk: item.pk?.S, sk: item.sk?.S }), item]));
 }
 
 const toItemName = ({ pk, sk }: { readonly [name in keyof Key]: string | undefined }): string => `${pk}\n${sk}`;
 
-/** All calls are of one table. */
+/** Each call accesses only one table. */
 function getTableName({
   TableName,
   TransactItems,
   RequestItems,
 }: DynamoDbRequest & { readonly TableName?: string }): string {
   const [write] = TransactItems ?? [];
-  const [inTransaction] = Object.values(write ?? {}) as { readonly TableName?: string }[];
-  return TableName ?? inTransaction?.TableName ?? Object.keys(RequestItems ?? {})[0] ?? '';
+  const [transactionWrite] = Object.values(write ?? {}) as { readonly TableName?: string }[];
+  return TableName ?? transactionWrite?.TableName ?? Object.keys(RequestItems ?? {})[0] ?? '';
 }
 
 interface Images {
   readonly before: ReadonlyMap<string, ItemImage>;
   readonly after: ReadonlyMap<string, ItemImage>;
-  readonly isRefused: boolean;
+  readonly isConditionFailed: boolean;
   readonly inTransaction: boolean;
 }
 
-function meterWrite({ key, put }: WrittenItem, { before, after, isRefused, inTransaction }: Images): MeteredWrite {
+function meterWrite(
+  { key, put }: WrittenItem,
+  { before, after, isConditionFailed, inTransaction }: Images,
+): MeteredWrite {
   const name = toItemName(key);
   const change = { before: before.get(name), after: after.get(name) };
-  // A write that is refused costs as much as the larger of what is there and what was to be there.
-  const counted = isRefused ? { before: change.before, after: put } : change;
+  // A write with a failed condition costs as much as the larger of the existing and the new item.
+  const charged = isConditionFailed ? { before: change.before, after: put } : change;
   return {
     key,
     change,
-    table: countTableUnits(counted, { inTransaction }),
-    index: isRefused ? 0 : countIndexUnits(change),
+    table: countTableUnits(charged, { inTransaction }),
+    index: isConditionFailed ? 0 : countIndexUnits(change),
   };
 }

@@ -2,7 +2,7 @@ import { getItemKind } from './item-kind.ts';
 import { countItemBytes } from './item-size.ts';
 import type { MeteredCall } from './meter.ts';
 
-/** Units that calls have used, by the documented rules and as the engine reports them. */
+/** Capacity units by the documented rules, and as the database engine reports them. */
 export interface Usage {
   readonly table: number;
   readonly indexes: number;
@@ -11,7 +11,7 @@ export interface Usage {
   readonly engineRead: number;
 }
 
-/** The units of all calls together. */
+/** Adds up the units of all calls. */
 export function sumUsage(calls: readonly MeteredCall[]): Usage {
   const sum = (batch: readonly MeteredCall[], units: (call: MeteredCall) => number): number =>
     batch.reduce((total, call) => total + units(call), 0);
@@ -28,16 +28,16 @@ export function sumUsage(calls: readonly MeteredCall[]): Usage {
   };
 }
 
-/** The calls that write, item by item; the engine's figure stands with the first item of each call. */
+/** Builds one row per written item. The first row of a call has the engine's figure of the whole call. */
 export const buildWriteRows = (step: string, calls: readonly MeteredCall[]) =>
   calls.flatMap(({ operation, isConditionFailed, writes, engine }) =>
-    writes.map(({ key, change: { before, after }, table, index }, place) => ({
+    writes.map(({ key, change: { before, after }, table, index }, position) => ({
       step,
-      call: place > 0 ? '' : isConditionFailed ? `${operation}, refused` : operation,
+      call: position > 0 ? '' : isConditionFailed ? `${operation}, condition failed` : operation,
       item: getItemKind(key),
       bytes: countItemBytes(after ?? before ?? {}),
       table,
       indexes: index,
-      engine: place > 0 ? '' : engine,
+      engine: position > 0 ? '' : engine,
     })),
   );

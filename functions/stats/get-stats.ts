@@ -12,7 +12,7 @@ export const handler = createHandler(getStats)(async ({ app, query }, { now, cou
     counters.listDays(app.name, getFirstRequiredDay(days[0]), days[1]),
     counters.listMonths(app.name, ...months),
   ]);
-  const options = { currency: query.currency, withNotifications: query.include_notifications === 'true' };
+  const options = { currency: query.currency, includeNotifications: query.include_notifications === 'true' };
   return {
     dailyStats: buildDailyStats(indexByPeriod(daily), days, options),
     monthlyStats: buildMonthlyStats(indexByPeriod(monthly), months, options),

@@ -1,21 +1,25 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
+import { parseStreamRecord } from '../../lib/db/stream-record.ts';
 import { deps } from '../../lib/deps.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
 
-/** A batch of stream records. Lambda passes the shard id only with a tumbling window. */
+/**
+ * A batch of stream records with its shard id, which only events of tumbling windows contain.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-windows.html
+ */
 interface WindowEvent {
   readonly Records: readonly DynamoDBRecord[];
   readonly shardId?: string;
 }
 
-/** Counts the batch as a whole. A retry does not count records again that were counted before the failure. */
+/** Fails the whole batch on an error: records that are already counted are ignored in the next attempt. */
 export const handler = async ({
   Records,
   shardId,
 }: WindowEvent): Promise<DynamoDBBatchResponse & { readonly state: object }> => {
   if (Records.length > 0) {
-    if (shardId === undefined) throw new Error('shardId is missing: the stream requires a tumbling window.');
-    await aggregateStreamRecords(Records, shardId, deps());
+    if (shardId === undefined) throw new Error('The shard id is missing: configure a tumbling window.');
+    await aggregateStreamRecords(Records.map(parseStreamRecord), shardId, deps());
   }
   return { batchItemFailures: [], state: {} };
 };

@@ -103,7 +103,7 @@ async function findPosition(
   { appName, collection, counters, months }: ListContext,
   { skip, until }: { readonly skip: number; readonly until: EpochMillis },
 ): Promise<PagePosition> {
-  const target = { skip, settled: until };
+  const target = { skip, settledUntil: until };
   const monthPosition = findMonth(months, collection, target);
   if (!monthPosition) return { from: 0, rowsBefore: 0 };
   const { month } = monthPosition;

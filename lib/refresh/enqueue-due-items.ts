@@ -1,29 +1,32 @@
-import type { DueItem } from '../db/keys.ts';
 import type { Deps } from '../deps.ts';
+import { secondMs } from '../shared/time.ts';
 
-/** Taken at a time. A queue call carries ten, so this many take a second or two. */
+/** Items leased at once. SQS accepts ten messages in a call, so enqueueing a batch takes one to two seconds. */
 const batchSize = 400;
-/** Time that a batch must be left, so that what was taken is also sent. */
-const minRemainingMs = 20_000;
+/** Time that leasing and enqueueing a batch may take. */
+const minRemainingMs = 20 * secondMs;
 
-/** Sends what is due on its way, oldest first, until nothing is left or the time is up. */
-export async function enqueueDueItems(deps: Deps, remainingMs: () => number): Promise<void> {
+type EnqueueDeps = Pick<Deps, 'dueItems' | 'now' | 'refreshQueue' | 'webhookQueue'>;
+type DueItem = Awaited<ReturnType<Deps['dueItems']['lease']>>[number];
+
+/** Leases the due items, oldest first, and enqueues them until less than half a batch is due or the time is over. */
+export async function enqueueDueItems(deps: EnqueueDeps, remainingMs: () => number): Promise<void> {
   for (;;) {
-    const due = await deps.dueItems.lease(deps.now(), batchSize);
-    await enqueue(due, deps);
-    if (due.length < batchSize / 2 || remainingMs() < minRemainingMs) return;
+    const items = await deps.dueItems.lease(deps.now(), batchSize);
+    await enqueue(items, deps);
+    if (items.length < batchSize / 2 || remainingMs() < minRemainingMs) return;
   }
 }
 
-async function enqueue(due: readonly DueItem[], { refreshQueue, webhookQueue }: Deps): Promise<void> {
-  const purchases = due.filter((item) => item.kind === 'purchase');
+async function enqueue(items: readonly DueItem[], { refreshQueue, webhookQueue }: EnqueueDeps): Promise<void> {
+  const purchases = items.filter((item) => item.kind === 'purchase');
   await refreshQueue.send(purchases.map(({ appName, purchaseId }) => ({ appName, purchaseId })));
-  const deliveries = due.filter((item) => item.kind === 'delivery');
-  const apps = [...new Set(deliveries.map(({ appName }) => appName))];
+  const deliveries = items.filter((item) => item.kind === 'delivery');
+  const appNames = [...new Set(deliveries.map(({ appName }) => appName))];
   await Promise.all(
-    apps.map(async (group) => {
-      const own = deliveries.filter(({ appName }) => appName === group);
-      const messages = own.map(({ appName, deliveryId }) => ({ appName, deliveryId }));
+    appNames.map(async (group) => {
+      const ownDeliveries = deliveries.filter(({ appName }) => appName === group);
+      const messages = ownDeliveries.map(({ appName, deliveryId }) => ({ appName, deliveryId }));
       await webhookQueue.send(messages, { group });
     }),
   );

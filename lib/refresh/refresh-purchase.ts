@@ -9,34 +9,35 @@ import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import { resolveStoreUser } from '../store-notifications/resolve-store-user.ts';
-import { createStoreContext } from '../stores/create-store-context.ts';
+import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import type { RefreshMessage } from './refresh-message.ts';
+
+type RefreshDeps = StoreContextDeps & Pick<Deps, 'events' | 'loadStore' | 'recordPurchase' | 'userAliases'>;
 
 interface RefreshContext {
   readonly app: App;
   readonly recorder: EventRecorder;
-  readonly deps: Deps;
+  readonly deps: RefreshDeps;
 }
 
 /**
- * Asks the store for the state of a purchase by the service's own accord, and takes in what it shows. What cannot be asked
- * is left to the clock: the date of a subscription has passed, or it is asked again later.
+ * Queries the store for a purchase and records the result. If the store is unavailable, the refresh is recorded as failed:
+ * the next one is scheduled, or the expiration date takes effect.
  */
-export async function refreshPurchase({ appName: name, purchaseId }: RefreshMessage, deps: Deps): Promise<void> {
-  const app = await deps.appCache.find(name);
-  const refreshState = await deps.purchases.findRefreshState(name, purchaseId);
+export async function refreshPurchase({ appName, purchaseId }: RefreshMessage, deps: RefreshDeps): Promise<void> {
+  const app = await deps.appCache.find(appName);
+  const refreshState = await deps.purchases.findRefreshState(appName, purchaseId);
   if (!app || app.deletedAt !== undefined || !refreshState) return;
   const recorder = createEventRecorder({ type: 'receipt.refreshed', date: deps.now() });
-  const refreshing = { app, recorder, deps };
-  const fetched = await fetchObservations(refreshState, refreshing);
-  const recorded = await recordRefreshed(fetched.observed, purchaseId, refreshing);
+  const context = { app, recorder, deps };
+  const { observations, failure } = await fetchObservations(refreshState, context);
+  const recorded = await recordRefresh(observations, purchaseId, context);
   addRecordedPurchases(recorder, recorded, purchaseId);
-  const [user] = recorded.flatMap(({ stored }) => stored.entitledUsers);
-  if (user !== undefined) recorder.setUser(user);
-  const { failure } = fetched;
-  if (failure) logError({ worker: 'refresh-purchase', app: name, purchaseId, eventId: recorder.eventId }, failure);
+  const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);
+  if (username !== undefined) recorder.setUser(username);
+  if (failure) logError({ worker: 'refresh-purchase', app: appName, purchaseId, eventId: recorder.eventId }, failure);
   await recordWorkerEvent(
-    name,
+    appName,
     { recorder, request: { route: 'refresh', purchaseId }, ...(failure && { failure }) },
     deps,
   );
@@ -45,35 +46,35 @@ export async function refreshPurchase({ appName: name, purchaseId }: RefreshMess
 async function fetchObservations(
   { purchase, refreshToken }: PurchaseRefreshState,
   { app, recorder, deps }: RefreshContext,
-): Promise<{ observed: readonly Observation[]; failure?: ServiceError }> {
+): Promise<{ observations: readonly Observation[]; failure?: ServiceError }> {
   const { platform } = purchase;
   const store = await deps.loadStore(platform);
-  if (!refreshToken || !store.refresh) return { observed: [] };
+  if (!refreshToken || !store.refresh) return { observations: [] };
   try {
     const context = await createStoreContext(app.name, platform, { recorder, deps });
-    return { observed: await store.refresh(refreshToken, context) };
+    return { observations: await store.refresh(refreshToken, context) };
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
     recorder.addContent({ refreshFailures: [{ platform, reason: failure.message }] });
-    return { observed: [], failure };
+    return { observations: [], failure };
   }
 }
 
-/** The purchase that was to be refreshed is written even when the store shows nothing of it: its next look is planned. */
-async function recordRefreshed(
+/** Records the refreshed purchase even without an observation of it, because that schedules the next refresh. */
+async function recordRefresh(
   observations: readonly Observation[],
   purchaseId: string,
   { app, deps }: RefreshContext,
 ): Promise<RecordPurchaseResult[]> {
   const update = { trigger: 'refresh', strategy: app.strategy } as const;
-  const recorded: (RecordPurchaseResult | undefined)[] = [];
+  const results: (RecordPurchaseResult | undefined)[] = [];
   for (const observation of observations) {
     const storeUser = await resolveStoreUser(app.name, observation, deps.userAliases);
-    const seen = { ...update, ...storeUser, observation, now: deps.now() };
-    recorded.push(await deps.recordPurchase(app.name, observation.purchase.purchaseId, seen));
+    const input = { ...update, ...storeUser, observation, now: deps.now() };
+    results.push(await deps.recordPurchase(app.name, observation.purchase.purchaseId, input));
   }
   if (!observations.some(({ purchase }) => purchase.purchaseId === purchaseId)) {
-    recorded.push(await deps.recordPurchase(app.name, purchaseId, { ...update, now: deps.now() }));
+    results.push(await deps.recordPurchase(app.name, purchaseId, { ...update, now: deps.now() }));
   }
-  return recorded.filter((result) => result !== undefined);
+  return results.filter((result) => result !== undefined);
 }

@@ -1,60 +1,60 @@
-import type { DynamoDBRecord } from 'aws-lambda';
+import pMap from 'p-map';
 import type { Deps } from '../deps.ts';
+import type { StreamRecord } from '../shared/stream-record.ts';
 import type { TallyIncrement } from './counter.ts';
 import { findAffectedCustomers, rebuildCustomerSummary } from './rebuild-customer-summary.ts';
 import { collapseHours } from './tally.ts';
 import { type TallyChange, toShardKey, toTallyChange } from './tally-change.ts';
 import { deletePassedMarkers } from './wait-for-stream.ts';
 
-/** Counters that are written at the same time. */
+/** Number of counters, or customer summaries, that are written concurrently. */
 const concurrency = 8;
 
+export type AggregationDeps = Pick<Deps, 'counters' | 'customers' | 'purchases' | 'streamMarkers'>;
+
 /**
- * Adds what records of one shard of the table's stream tell to the days and months, each once however often and in whatever
- * portions the records come, and brings the summaries of the customers concerned up to date.
+ * Adds records of one shard to the counters of days and months, then rebuilds the summaries of the affected customers.
+ * Counts each record exactly once, although Lambda delivers records at least once and in changing batches.
  */
 export async function aggregateStreamRecords(
-  records: readonly DynamoDBRecord[],
+  records: readonly StreamRecord[],
   shardId: string,
-  deps: Deps,
+  deps: AggregationDeps,
 ): Promise<void> {
-  const facts = records.map(toTallyChange).filter((fact) => fact !== undefined);
-  const shard = toShardKey(shardId);
-  await forEachInBatches([...groupByCounter(facts).values()], async ({ appName, period, portions }) => {
-    await deps.counters.increment(appName, period, shard, portions);
-  });
-  await forEachInBatches(findAffectedCustomers(records), async (customer) => {
-    await rebuildCustomerSummary(customer, deps);
+  const shardKey = toShardKey(shardId);
+  const changes = records.map(toTallyChange).filter((change) => change !== undefined);
+  await pMap(
+    groupByCounter(changes),
+    async ({ appName, period, increments }) => await deps.counters.increment(appName, period, shardKey, increments),
+    { concurrency },
+  );
+  await pMap(findAffectedCustomers(records), async (customer) => await rebuildCustomerSummary(customer, deps), {
+    concurrency,
   });
   await deletePassedMarkers(records, deps);
 }
 
 interface CounterIncrements {
   readonly appName: string;
+  /** `YYYY-MM-DD` or `YYYY-MM`. */
   readonly period: string;
-  readonly portions: TallyIncrement[];
+  readonly increments: TallyIncrement[];
 }
 
-/** What each counter gets, so that each is written once for all records together. */
-function groupByCounter(facts: readonly TallyChange[]): ReadonlyMap<string, CounterIncrements> {
-  const shares = new Map<string, CounterIncrements>();
-  const addIncrement = (appName: string, period: string, portion: TallyIncrement): void => {
-    const name = `${appName}\n${period}`;
-    const share = shares.get(name) ?? { appName, period, portions: [] };
-    share.portions.push(portion);
-    shares.set(name, share);
+/** Groups the increments, so that each counter is written once per batch of records. */
+function groupByCounter(changes: readonly TallyChange[]): CounterIncrements[] {
+  const groups = new Map<string, CounterIncrements>();
+  const addIncrement = (appName: string, period: string, increment: TallyIncrement): void => {
+    const key = `${appName}\n${period}`;
+    const group = groups.get(key) ?? { appName, period, increments: [] };
+    group.increments.push(increment);
+    groups.set(key, group);
   };
-  for (const { appName, dailyTallies, ...when } of facts) {
+  for (const { appName, dailyTallies, ...position } of changes) {
     for (const [day, tally] of dailyTallies) {
-      addIncrement(appName, day, { ...when, tally });
-      addIncrement(appName, day.slice(0, 7), { ...when, tally: collapseHours(tally) });
+      addIncrement(appName, day, { ...position, tally });
+      addIncrement(appName, day.slice(0, 7), { ...position, tally: collapseHours(tally) });
     }
   }
-  return shares;
-}
-
-async function forEachInBatches<T>(values: readonly T[], run: (value: T) => Promise<void>): Promise<void> {
-  for (let start = 0; start < values.length; start += concurrency) {
-    await Promise.all(values.slice(start, start + concurrency).map(run));
-  }
+  return [...groups.values()];
 }

@@ -1,11 +1,12 @@
 import * as v from 'valibot';
+import { hourMs } from '../shared/time.ts';
 import { addTally, type Tally } from './tally.ts';
 import { isLaterSequence, type TallyChange } from './tally-change.ts';
 
-/** Up to where a shard of the stream has been counted. */
+/** The last record of a shard that a counter contains. */
 const Checkpoint = v.object({ sequenceNumber: v.string(), writtenAt: v.number() });
 
-/** The item of a day or a month: its sums, and what of the stream is in them. */
+/** The tally of a day or a month, with a checkpoint for each shard that it was counted from. */
 export const Counter = v.object({
   tally: v.record(v.string(), v.number()),
   checkpoints: v.record(v.string(), Checkpoint),
@@ -15,36 +16,40 @@ export type Counter = v.InferOutput<typeof Counter>;
 
 export const emptyCounter: Counter = { tally: {}, checkpoints: {}, version: 0 };
 
-/** A part of a fact: what one day, or one month, gets of it. */
+/** The contribution of a tally change to a single counter. */
 export interface TallyIncrement extends Pick<TallyChange, 'sequenceNumber' | 'writtenAt'> {
   readonly tally: Tally;
 }
 
-/** A stream keeps its records for a day, so nothing older than this is ever handed out again. */
-const checkpointTtlMs = 26 * 60 * 60 * 1000;
+/**
+ * Longer than the 24 h for which the stream retains a record, so no record without a checkpoint is read again.
+ * Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html
+ */
+const checkpointTtlMs = 26 * hourMs;
 
 /**
- * The counter with what it does not have yet of a shard's records; undefined when it has them all. A shard hands records
- * out in order, again and in other portions after a failure, but never past what it has handed out: so the last number that
- * was counted tells which are new.
+ * Adds the increments after the shard's checkpoint. Idempotent; returns undefined if the counter contains all of them.
+ * A shard is read in order and repeats records only from the last successful batch on, so its checkpoint identifies them.
  */
 export function applyIncrements(
   counter: Counter,
-  shard: string,
-  portions: readonly TallyIncrement[],
+  shardKey: string,
+  increments: readonly TallyIncrement[],
 ): Counter | undefined {
-  const mark = counter.checkpoints[shard];
-  const newIncrements = portions.filter(
-    ({ sequenceNumber }) => !mark || isLaterSequence(sequenceNumber, mark.sequenceNumber),
+  const checkpoint = counter.checkpoints[shardKey];
+  const newIncrements = increments.filter(
+    ({ sequenceNumber }) => !checkpoint || isLaterSequence(sequenceNumber, checkpoint.sequenceNumber),
   );
   const [first] = newIncrements;
   if (!first) return undefined;
   const last = newIncrements.reduce((a, b) => (isLaterSequence(b.sequenceNumber, a.sequenceNumber) ? b : a), first);
   const { sequenceNumber, writtenAt } = last;
-  const kept = Object.entries(counter.checkpoints).filter(([, { writtenAt: at }]) => writtenAt - at < checkpointTtlMs);
+  const unexpired = Object.entries(counter.checkpoints).filter(
+    ([, { writtenAt: countedAt }]) => writtenAt - countedAt < checkpointTtlMs,
+  );
   return {
     tally: newIncrements.reduce<Tally>((sum, { tally }) => addTally(sum, tally), counter.tally),
-    checkpoints: { ...Object.fromEntries(kept), [shard]: { sequenceNumber, writtenAt } },
+    checkpoints: { ...Object.fromEntries(unexpired), [shardKey]: { sequenceNumber, writtenAt } },
     version: counter.version + 1,
   };
 }

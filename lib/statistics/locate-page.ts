@@ -1,62 +1,70 @@
-import type { EpochMillis } from '../shared/time.ts';
-import { hourMs } from '../shared/time.ts';
+import { type EpochMillis, hourMs } from '../shared/time.ts';
 import { type ListKind, listHourCounts, type Tally } from './tally.ts';
 
-/** A place in a list: the moment from which to read, and how many rows lie before it. */
+/** A position in a list: the creation time to start reading from, and the number of rows created earlier. */
 export interface PagePosition {
   readonly from: EpochMillis;
   readonly rowsBefore: number;
 }
 
-interface CountedPeriod {
+interface PeriodTally {
   /** `YYYY-MM` or `YYYY-MM-DD`. */
   readonly period: string;
   readonly tally: Tally;
 }
 
+interface RowTarget {
+  /** Number of rows before the target row. */
+  readonly skip: number;
+  /** Counts of rows created until this time are final; the result never starts later. */
+  readonly settledUntil: EpochMillis;
+}
+
+interface MonthPosition {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  /** Number of rows created before the month. */
+  readonly rowsBefore: number;
+}
+
 const toPeriodStart = (period: string): EpochMillis =>
   Date.parse(`${period.length === 7 ? `${period}-01` : period}T00:00:00Z`);
 
-/** All rows of the list. */
-export const countRows = (months: readonly CountedPeriod[], collection: ListKind): number =>
-  months.reduce((sum, { tally }) => sum + (tally[collection] ?? 0), 0);
+/** Counts the rows of the whole list. */
+export const countRows = (months: readonly PeriodTally[], list: ListKind): number =>
+  months.reduce((sum, { tally }) => sum + (tally[list] ?? 0), 0);
 
-/** The month that holds the row at `skip`, or the last that begins before `settled`, when what is later may still grow. */
+/** Finds the month of the target row, or the last month that starts before `settledUntil`. */
 export function findMonth(
-  months: readonly CountedPeriod[],
-  collection: ListKind,
-  { skip, settled: settledUntil }: { readonly skip: number; readonly settled: EpochMillis },
-): { readonly month: string; readonly before: number } | undefined {
-  let before = 0;
-  let found: { readonly month: string; readonly before: number } | undefined;
+  months: readonly PeriodTally[],
+  list: ListKind,
+  { skip, settledUntil }: RowTarget,
+): MonthPosition | undefined {
+  let rowsBefore = 0;
+  let position: MonthPosition | undefined;
   for (const { period, tally } of months) {
-    if (before > skip || toPeriodStart(period) > settledUntil) break;
-    found = { month: period, before };
-    before += tally[collection] ?? 0;
+    if (rowsBefore > skip || toPeriodStart(period) > settledUntil) break;
+    position = { month: period, rowsBefore };
+    rowsBefore += tally[list] ?? 0;
   }
-  return found;
+  return position;
 }
 
-/** The hour of a month's days that holds the row at `skip`, or the last one that began before `settled`. */
+/** Finds the hour of the target row in the days of a month, or the last hour that starts before `settledUntil`. */
 export function findHour(
-  days: readonly CountedPeriod[],
-  collection: ListKind,
-  {
-    skip,
-    settled: settledUntil,
-    month,
-    before: start,
-  }: { skip: number; settled: EpochMillis; month: string; before: number },
+  days: readonly PeriodTally[],
+  list: ListKind,
+  { skip, settledUntil, month, rowsBefore: rowsBeforeMonth }: RowTarget & MonthPosition,
 ): PagePosition {
-  let rowsBefore = start;
-  let found: PagePosition = { from: toPeriodStart(month), rowsBefore };
+  let rowsBefore = rowsBeforeMonth;
+  let position: PagePosition = { from: toPeriodStart(month), rowsBefore };
   for (const { period, tally } of days) {
-    for (const [hour, rows] of listHourCounts(tally, collection).entries()) {
+    for (const [hour, rows] of listHourCounts(tally, list).entries()) {
       const from = toPeriodStart(period) + hour * hourMs;
-      if (rowsBefore > skip || from > settledUntil) return found;
-      if (rows > 0) found = { from, rowsBefore };
+      if (rowsBefore > skip || from > settledUntil) return position;
+      if (rows > 0) position = { from, rowsBefore };
       rowsBefore += rows;
     }
   }
-  return found;
+  return position;
 }

@@ -1,38 +1,45 @@
 import { isDeepStrictEqual } from 'node:util';
+import pMap from 'p-map';
 import type { Deps } from '../deps.ts';
 import { rebuildCustomerSummary } from './rebuild-customer-summary.ts';
 
-/** How many customers were looked at, and how many of their summaries said something else than their purchases. */
 interface RebuildResult {
   readonly checked: number;
+  /** Number of summaries that differed from the purchases. */
   readonly corrected: number;
-  /** Of the given names, those of no customer. */
+  /** Requested usernames that no customer has. */
   readonly unknownUsernames: readonly string[];
 }
 
-/** Customers whose summaries are worked out at the same time. */
+/** Number of customer summaries that are rebuilt concurrently. */
 const concurrency = 8;
 
 /**
- * Works the summaries of customers out anew, of all where no name is given. It may run beside the aggregator, and again:
- * neither writes what is older than the other's.
+ * Rebuilds customer summaries; all of them if no username is given. Idempotent and safe to run concurrently with the
+ * aggregator: older data never overwrites newer data.
  */
 export async function rebuildCustomerSummaries(
   appName: string,
-  deps: Deps,
-  usernames: readonly string[] = [],
+  deps: Pick<Deps, 'appItems' | 'customers' | 'purchases'>,
+  requestedUsernames: readonly string[] = [],
 ): Promise<RebuildResult> {
   let checked = 0;
   let corrected = 0;
   const unknownUsernames: string[] = [];
-  for await (const names of usernames.length > 0 ? [usernames] : deps.appItems.scanUsernames(appName)) {
-    for (let start = 0; start < names.length; start += concurrency) {
-      const batch = names.slice(start, start + concurrency);
-      const outcomes = await Promise.all(batch.map((username) => rebuildCustomerSummary({ appName, username }, deps)));
-      const known = outcomes.filter((outcome) => outcome !== undefined);
-      unknownUsernames.push(...batch.filter((_name, index) => usernames.length > 0 && outcomes[index] === undefined));
-      checked += known.length;
-      corrected += known.filter(({ before, after }) => !isDeepStrictEqual(before, after)).length;
+  const batches = requestedUsernames.length > 0 ? [requestedUsernames] : deps.appItems.scanUsernames(appName);
+  for await (const usernames of batches) {
+    const changes = await pMap(
+      usernames,
+      async (username) => ({ username, change: await rebuildCustomerSummary({ appName, username }, deps) }),
+      { concurrency },
+    );
+    for (const { username, change } of changes) {
+      if (change) {
+        checked++;
+        if (!isDeepStrictEqual(change.before, change.after)) corrected++;
+      } else if (requestedUsernames.length > 0) {
+        unknownUsernames.push(username);
+      }
     }
   }
   return { checked, corrected, unknownUsernames };

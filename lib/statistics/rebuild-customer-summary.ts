@@ -1,11 +1,8 @@
-import type { DynamoDBRecord } from 'aws-lambda';
 import * as v from 'valibot';
-import type { SummaryChange } from '../customers/customer-summary.ts';
-import { unmarshallImage } from '../db/stream-image.ts';
 import type { Deps } from '../deps.ts';
 import { parse } from '../shared/parse.ts';
+import type { StreamRecord } from '../shared/stream-record.ts';
 
-/** A customer by the application and the user's name in it. */
 export interface CustomerKey {
   readonly appName: string;
   readonly username: string;
@@ -13,17 +10,13 @@ export interface CustomerKey {
 
 const PurchaseImage = v.object({ version: v.number(), entitledUsers: v.array(v.string()) });
 
-/** The customers whose purchases the records change, each once. */
-export function findAffectedCustomers(records: readonly DynamoDBRecord[]): CustomerKey[] {
+/** Returns the customers who were or are entitled to a purchase with a new version, each once. */
+export function findAffectedCustomers(records: readonly StreamRecord[]): CustomerKey[] {
   const customers = new Map<string, CustomerKey>();
-  for (const { dynamodb: { Keys, NewImage, OldImage } = {} } of records) {
-    const pk = Keys?.pk?.S ?? '';
-    if (Keys?.sk?.S !== 'P' || !pk.includes('#P#')) continue;
-    const images = [NewImage, OldImage].flatMap((image) =>
-      image ? [parse(PurchaseImage, unmarshallImage(image), 'InternalError')] : [],
-    );
+  for (const { appName, kind, before, after } of records) {
+    if (kind !== 'purchase') continue;
+    const images = [after, before].flatMap((image) => (image ? [parse(PurchaseImage, image, 'InternalError')] : []));
     if (images.length === 2 && images[0]?.version === images[1]?.version) continue;
-    const appName = pk.slice(0, pk.indexOf('#'));
     for (const username of images.flatMap(({ entitledUsers }) => entitledUsers)) {
       customers.set(`${appName}\n${username}`, { appName, username });
     }
@@ -32,12 +25,12 @@ export function findAffectedCustomers(records: readonly DynamoDBRecord[]): Custo
 }
 
 /**
- * Works a customer's summary out anew from the purchases themselves, so that records that come again, or late, do no harm.
- * A summary that was worked out from older purchases never replaces a newer one: it is written only when none came between.
+ * Recomputes the customer's summary from the current purchases, so repeated and late records have no effect. Optimistic
+ * locking: a summary of older purchases never replaces a newer one. Returns undefined if the customer does not exist.
  */
 export async function rebuildCustomerSummary(
   { appName, username }: CustomerKey,
-  { customers, purchases }: Deps,
-): Promise<SummaryChange | undefined> {
+  { customers, purchases }: Pick<Deps, 'customers' | 'purchases'>,
+): ReturnType<Deps['customers']['updateSummary']> {
   return await customers.updateSummary(appName, username, async () => await purchases.listByUser(appName, username));
 }

@@ -1,30 +1,36 @@
 import type { Deps } from '../deps.ts';
 import { addDays, listDays, listMonths } from '../shared/calendar.ts';
 import { ServiceError } from '../shared/errors.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { addTally, collapseHours, indexByPeriod, type Tally } from './tally.ts';
-import { type CountableItem, sumDailyTallies, tallyItem, toUtcDay } from './tally-item.ts';
+import { sumDailyTallies, tallyItem, toUtcDay } from './tally-item.ts';
 
+/** Days as `YYYY-MM-DD`, both included. */
 type DayRange = readonly [first: string, last: string];
 type TalliesByPeriod = ReadonlyMap<string, Tally>;
 type RecountContext = Pick<Deps, 'appItems' | 'counters'> & {
-  /** Waits after the counters were read, so that the index knows what they have counted when it is read. */
+  /** Called after the counters are read, to wait until the indexes contain all items that are counted. */
   readonly waitForIndex?: () => Promise<void>;
 };
 
-/** A day or month whose counter says something else than the table. */
+/** A counter that differs from the items in the table. */
 export interface CounterDifference {
+  /** `YYYY-MM-DD` or `YYYY-MM`. */
   readonly period: string;
-  /** The counter that was compared. */
+  /** Version of the counter that was compared. */
   readonly version: number;
   readonly recounted: Tally;
-  /** What the counter lacks, or has too much of. */
+  /** The recounted tally minus the counter's tally. */
   readonly change: Tally;
 }
 
-/** DynamoDB deletes events some days after they end, in no order: what is left of the oldest days is not all. */
+/**
+ * DynamoDB deletes expired items within a few days, in any order. Until then, the events of a day may be incomplete.
+ * Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html
+ */
 const ttlDeletionLagDays = 4;
 
-/** Compares the counters of days, and of the months that lie in them whole, with what the table holds. */
+/** Compares the counters of the days, and of the months that are completely in the range, with the items in the table. */
 export async function recount(
   appName: string,
   days: DayRange,
@@ -32,26 +38,26 @@ export async function recount(
 ): Promise<CounterDifference[]> {
   const [first, last] = days;
   const months = listWholeMonths(days);
-  const before = await counters.listDays(appName, first, last);
-  const monthsBefore = months.length > 0 ? await counters.listMonths(appName, months[0], months.at(-1)) : [];
+  const dayCounters = await counters.listDays(appName, first, last);
+  const monthCounters = months.length > 0 ? await counters.listMonths(appName, months[0], months.at(-1)) : [];
   await waitForIndex?.();
-  const recounted = await recountDays({ appItems, appName, days, counted: indexByPeriod(before) });
-  const byDay = findDifferences(listDays(first, last), before, recounted);
-  return [...byDay, ...findDifferences(months, monthsBefore, sumByMonth(recounted))];
+  const recounted = await recountDays({ appItems, appName, days, counted: indexByPeriod(dayCounters) });
+  const dayDifferences = findDifferences(listDays(first, last), dayCounters, recounted);
+  return [...dayDifferences, ...findDifferences(months, monthCounters, sumByMonth(recounted))];
 }
 
 /**
- * Makes the counters say what `recount` found. What was on its way to them when the table was read would be counted twice:
- * call it when the stream has been counted up to now (`caughtUp`). What arrived meanwhile has changed its counters; these
- * are left, and `Conflict` names them. A counter and its month change together, so it can be run again after a crash.
+ * Applies the differences that `recount` found. Call it after `waitForStream`, or records that were in the stream during
+ * the recount are counted twice. Skips counters that changed since the recount, then throws `Conflict` with their periods.
+ * Writes a day and its month in one transaction, so it can be repeated after a crash.
  */
 export async function correctCounters(
   appName: string,
   { days, differences }: { readonly days: DayRange; readonly differences: readonly CounterDifference[] },
   { counters }: Pick<Deps, 'counters'>,
 ): Promise<void> {
-  const whole = listWholeMonths(days);
-  const changedMeanwhile: string[] = [];
+  const wholeMonths = listWholeMonths(days);
+  const skippedPeriods: string[] = [];
   for (const { period, version, recounted, change } of differences) {
     const isDay = period.length === 10;
     const month = period.slice(0, 7);
@@ -59,14 +65,14 @@ export async function correctCounters(
       period: month,
       change: (tally: Tally) => addTally(tally, collapseHours(change)),
     };
-    const isDone = await counters.replaceTallies(appName, [
+    const isCorrected = await counters.replaceTallies(appName, [
       { period, version, change: () => recounted },
-      ...(isDay && !whole.includes(month) ? [monthCorrection] : []),
+      ...(isDay && !wholeMonths.includes(month) ? [monthCorrection] : []),
     ]);
-    if (!isDone) changedMeanwhile.push(period);
+    if (!isCorrected) skippedPeriods.push(period);
   }
-  if (changedMeanwhile.length > 0) {
-    throw new ServiceError('Conflict', `Counted meanwhile, and left: ${changedMeanwhile.join(', ')}. Run it again.`);
+  if (skippedPeriods.length > 0) {
+    throw new ServiceError('Conflict', `Counters changed during the recount: ${skippedPeriods.join(', ')}. Try again.`);
   }
 }
 
@@ -74,13 +80,13 @@ type CounterReadings = Awaited<ReturnType<RecountContext['counters']['listDays']
 
 function findDifferences(
   periods: readonly string[],
-  before: CounterReadings,
-  after: TalliesByPeriod,
+  counters: CounterReadings,
+  recountedTallies: TalliesByPeriod,
 ): CounterDifference[] {
-  const counters = new Map(before.map((counter) => [counter.period, counter]));
+  const countersByPeriod = new Map(counters.map((counter) => [counter.period, counter]));
   return periods.flatMap((period) => {
-    const { tally = {}, version = 0 } = counters.get(period) ?? {};
-    const recounted = after.get(period) ?? {};
+    const { tally = {}, version = 0 } = countersByPeriod.get(period) ?? {};
+    const recounted = recountedTallies.get(period) ?? {};
     const change = addTally(recounted, tally, -1);
     return Object.keys(change).length > 0 ? [{ period, version, recounted, change }] : [];
   });
@@ -96,39 +102,39 @@ async function recountDays({
   days: DayRange;
   counted: TalliesByPeriod;
 }): Promise<TalliesByPeriod> {
-  const whole = await findFirstCompleteDay(appItems, appName);
-  const found = new Map<string, Tally>();
-  for await (const items of appItems.scanCountableItems(appName, {
-    startdate: toMidnight(first),
-    enddate: toMidnight(addDays(last, 1)),
-  })) {
-    const portion = sumDailyTallies(...items.map(({ item }) => tallyItem(item as CountableItem)));
-    for (const [day, tally] of portion)
-      if (day >= first && day <= last) found.set(day, addTally(found.get(day) ?? {}, tally));
+  const firstCompleteDay = await findFirstCompleteDay(appItems, appName);
+  const tallies = new Map<string, Tally>();
+  const range = { startdate: toMidnight(first), enddate: toMidnight(addDays(last, 1)) };
+  for await (const items of appItems.scanCountableItems(appName, range)) {
+    for (const [day, tally] of sumDailyTallies(...items.map(tallyItem))) {
+      if (day >= first && day <= last) tallies.set(day, addTally(tallies.get(day) ?? {}, tally));
+    }
   }
   return new Map(
     listDays(first, last).map((day) => {
-      const { requests = 0, ...rest } = found.get(day) ?? {};
-      return [day, addTally(rest, { requests: day >= whole ? requests : (counted.get(day)?.requests ?? 0) })];
+      const { requests: recountedRequests = 0, ...tally } = tallies.get(day) ?? {};
+      const requests = day >= firstCompleteDay ? recountedRequests : (counted.get(day)?.requests ?? 0);
+      return [day, addTally(tally, { requests })];
     }),
   );
 }
 
-const toMidnight = (day: string): number => Date.parse(`${day}T00:00:00Z`);
+const toMidnight = (day: string): EpochMillis => Date.parse(`${day}T00:00:00Z`);
 
-/** The first day whose events are all there; of those before it only the counters know the requests. */
+/** Finds the first day whose events are all retained. For earlier days, only the counters have the number of requests. */
 async function findFirstCompleteDay(appItems: RecountContext['appItems'], appName: string): Promise<string> {
   const oldest = await appItems.findOldestEventDate(appName);
+  // '9' sorts after every day.
   return oldest === undefined ? '9' : addDays(toUtcDay(oldest), ttlDeletionLagDays);
 }
 
 function sumByMonth(days: TalliesByPeriod): TalliesByPeriod {
-  const sums = new Map<string, Tally>();
+  const months = new Map<string, Tally>();
   for (const [day, tally] of days) {
     const month = day.slice(0, 7);
-    sums.set(month, addTally(sums.get(month) ?? {}, collapseHours(tally)));
+    months.set(month, addTally(months.get(month) ?? {}, collapseHours(tally)));
   }
-  return sums;
+  return months;
 }
 
 const listWholeMonths = ([first, last]: DayRange): string[] =>

@@ -3,7 +3,7 @@ import { ServiceError } from '../shared/errors.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { toUtcDay } from './tally-item.ts';
 
-/** Days and months that statistics are asked for, first and last included. */
+/** Requested days (`YYYY-MM-DD`) and months (`YYYY-MM`), first and last included. */
 export interface StatsRange {
   readonly days: readonly [string, string];
   readonly months: readonly [string, string];
@@ -14,20 +14,20 @@ interface StatsRangeQuery {
   readonly enddate?: string | undefined;
 }
 
-/** Ten years: an answer of 1.6 MB where each day has two currencies, of 3.5 MB where each has thirty. */
+/** Ten years. The response has up to 1.6 MB with two currencies a day, and 3.5 MB with thirty. */
 const maxDays = 3_660;
 
 /**
- * The range of a query. Spec: not shown. Without dates it is the last 31 days and the last 12 months; with them, the days
- * between them and the months that these touch. Undefined for a range that ends before it begins, as lists by date are then
- * empty, too. Throws `InvalidPayload` for one of more than 3,660 days.
+ * Parses the range of a query. Returns undefined for a range that ends before it starts: lists by date are empty, too.
+ * Throws `InvalidPayload` for more than 3,660 days.
+ * Spec: not shown. The default is the last 31 days and 12 months. Requested days select the months that contain them.
  */
 export function parseStatsRange({ startdate, enddate }: StatsRangeQuery, now: EpochMillis): StatsRange | undefined {
   const last = enddate ?? toUtcDay(now);
   const first = startdate ?? addDays(last, -30);
   if (first > last) return undefined;
   if (countDaysBetween(first, last) >= maxDays)
-    throw new ServiceError('InvalidPayload', `At most ${maxDays} days can be asked for.`);
+    throw new ServiceError('InvalidPayload', `The date range is too long: at most ${maxDays} days.`);
   const lastMonth = last.slice(0, 7);
   const firstMonth = startdate === undefined ? addMonths(lastMonth, -11) : first.slice(0, 7);
   return { days: [first, last], months: [firstMonth, lastMonth] };

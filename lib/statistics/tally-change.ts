@@ -1,42 +1,32 @@
 import { createHash } from 'node:crypto';
-import type { DynamoDBRecord } from 'aws-lambda';
-import { unmarshallImage } from '../db/stream-image.ts';
-import { type CountableItem, type DailyTallies, subtractDailyTallies, tallyItem } from './tally-item.ts';
+import type { StreamRecord } from '../shared/stream-record.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { type DailyTallies, subtractDailyTallies, tallyItem } from './tally-item.ts';
 
-/** What one record of the table's stream changes in the tallies of its application. */
+/** The effect of one stream record on the tallies of its app. */
 export interface TallyChange {
   readonly appName: string;
   readonly sequenceNumber: string;
-  /** Epoch milliseconds, by the table's own clock. */
-  readonly writtenAt: number;
+  /** On DynamoDB's clock. */
+  readonly writtenAt: EpochMillis;
   readonly dailyTallies: DailyTallies;
 }
 
-/** The fact of a record; undefined for one that changes nothing that is counted. What only grew too old is no fact. */
-export function toTallyChange({ eventName, dynamodb = {}, userIdentity }: DynamoDBRecord): TallyChange | undefined {
-  const isTtlDeletion = eventName === 'REMOVE' && userIdentity?.type === 'Service';
-  const { NewImage, OldImage, Keys, SequenceNumber = '', ApproximateCreationDateTime: at = 0 } = dynamodb;
-  const pk = Keys?.pk?.S;
-  if (isTtlDeletion || pk === undefined) return undefined;
-  const [after, before] = [NewImage, OldImage].map((image) =>
-    image ? tallyItem(unmarshallImage(image) as CountableItem) : new Map(),
-  ) as [DailyTallies, DailyTallies];
-  const dailyTallies = new Map(
-    [...subtractDailyTallies(after, before)].filter(([, tally]) => Object.keys(tally).length > 0),
+/** Returns undefined if the record does not change a tally. TTL deletions do not: expired items stay counted. */
+export function toTallyChange(record: StreamRecord): TallyChange | undefined {
+  const { appName, kind, sequenceNumber, writtenAt, before, after, isTtlDeletion } = record;
+  if (isTtlDeletion) return undefined;
+  const difference = subtractDailyTallies(
+    after ? tallyItem({ kind, item: after }) : new Map(),
+    before ? tallyItem({ kind, item: before }) : new Map(),
   );
-  if (dailyTallies.size === 0) return undefined;
-  return {
-    appName: pk.slice(0, pk.indexOf('#')),
-    sequenceNumber: SequenceNumber,
-    writtenAt: at * 1_000,
-    dailyTallies,
-  };
+  const dailyTallies = new Map([...difference].filter(([, tally]) => Object.keys(tally).length > 0));
+  return dailyTallies.size > 0 ? { appName, sequenceNumber, writtenAt, dailyTallies } : undefined;
 }
 
-/** Sequence numbers are decimal and longer than a number can be exact. */
-export const isLaterSequence = (one: string, other: string): boolean =>
-  one.length === other.length ? one > other : one.length > other.length;
+/** Compares decimal sequence numbers, which are too long for a number. */
+export const isLaterSequence = (a: string, b: string): boolean => (a.length === b.length ? a > b : a.length > b.length);
 
-/** A shard's name in a counter item: short, as every item that it touches carries it. */
+/** Shortens a shard id to 12 characters, because each counter stores it with its checkpoint. */
 export const toShardKey = (shardId: string): string =>
   createHash('sha256').update(shardId).digest('base64url').slice(0, 12);

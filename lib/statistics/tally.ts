@@ -1,19 +1,18 @@
 /**
- * Sums by name, of which only those that are not zero are kept. In a day's tally: `P.13`, `T.13`, `C.13` count the
- * purchases, transactions and customers of an hour; `requests`, `transactions` and `paid` count the day's; `USD.micros`,
- * `USD.usd`, `USD.transactions` and `USD.paid` are a currency's amount, its worth in micros of US dollars, and counts;
- * `N.RENEWED` counts notifications. A month's tally is the same without hours.
+ * Sums by name, without zeros. `P.13`, `T.13` and `C.13` count the purchases, transactions and customers created from 13:00
+ * to 14:00 UTC; in the tally of a month, `P`, `T` and `C` count all hours. `N.RENEWED` counts notifications. `EUR.micros` is
+ * an amount, and `EUR.usd` its value in micros of US dollars. `requests`, `transactions` and `paid` are counts.
  */
 export type Tally = Readonly<Record<string, number>>;
 
-/** One tally and the other, or without the other where `sign` is -1. */
-export function addTally(tally: Tally, other: Tally, sign: 1 | -1 = 1): Tally {
-  const sums = new Map(Object.entries(tally));
-  for (const [name, value] of Object.entries(other)) sums.set(name, (sums.get(name) ?? 0) + sign * value);
-  return Object.fromEntries([...sums].filter(([, value]) => value !== 0).sort(([a], [b]) => (a < b ? -1 : 1)));
+/** Adds `b` to `a`, or subtracts it if `sign` is -1. */
+export function addTally(a: Tally, b: Tally, sign: 1 | -1 = 1): Tally {
+  const sums = new Map(Object.entries(a));
+  for (const [name, value] of Object.entries(b)) sums.set(name, (sums.get(name) ?? 0) + sign * value);
+  return Object.fromEntries([...sums].filter(([, value]) => value !== 0).sort(([x], [y]) => (x < y ? -1 : 1)));
 }
 
-/** What a day's tally adds to its month. */
+/** Converts the tally of a day into its contribution to the month. */
 export function collapseHours(tally: Tally): Tally {
   return Object.entries(tally).reduce<Tally>((month, [name, value]) => {
     const hourless = /^[PTC]\./.test(name) ? name.slice(0, 1) : name;
@@ -21,14 +20,13 @@ export function collapseHours(tally: Tally): Tally {
   }, {});
 }
 
-/** The lists whose rows are counted by hour, so that a page deep in them can be found. */
+/** Purchases, transactions and customers: the lists whose rows are counted by hour of creation, for offset paging. */
 export type ListKind = 'P' | 'T' | 'C';
 
-/** How many rows of a list began in each hour of a day. */
-export const listHourCounts = (tally: Tally, collection: ListKind): number[] =>
-  Array.from({ length: 24 }, (_, hour) => tally[`${collection}.${hour}`] ?? 0);
+/** Returns the number of rows created in each of the 24 hours of a day. */
+export const listHourCounts = (tally: Tally, list: ListKind): number[] =>
+  Array.from({ length: 24 }, (_, hour) => tally[`${list}.${hour}`] ?? 0);
 
-/** Tallies by their day or month. */
 export const indexByPeriod = (
   periods: readonly { readonly period: string; readonly tally: Tally }[],
 ): ReadonlyMap<string, Tally> => new Map(periods.map(({ period, tally }) => [period, tally]));

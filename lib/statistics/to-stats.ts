@@ -2,7 +2,7 @@ import type { DailyStat, MonthlyStat } from '../api/stats.ts';
 import { countDaysBetween, getSameDayPreviousMonth, listDays, listMonths } from '../shared/calendar.ts';
 import type { Tally } from './tally.ts';
 
-/** The notifications that statistics list, whether they happened or not. */
+/** The notification reasons in statistics; reasons without a notification are listed as 0. */
 const listedReasons = [
   'PURCHASED',
   'RENEWED',
@@ -16,92 +16,90 @@ const listedReasons = [
 ] as const;
 
 interface StatsOptions {
-  /** Only money of this currency, and transactions in it. */
+  /** Restricts amounts and transactions to this currency. */
   readonly currency?: string | undefined;
   readonly includeNotifications?: boolean;
 }
 
 type TalliesByPeriod = ReadonlyMap<string, Tally>;
 
-/** The first day that must be known for the daily records from `first` on: the month before it counts, too. */
+/** Returns the first day that `buildDailyStats` needs: the rolling month of `first` starts there. */
 export const getFirstRequiredDay = (first: string): string => getSameDayPreviousMonth(first);
 
-/** The record of each day from the first to the last, days without anything included. */
+/** Builds one record for each day from `first` to `last`, both included. */
 export function buildDailyStats(
   days: TalliesByPeriod,
   [first, last]: readonly [string, string],
-  wanted: StatsOptions,
+  options: StatsOptions,
 ): DailyStat[] {
-  // Each day is summed up once: its tally has hundreds of names, and it is in the months of 31 days.
-  const begin = getFirstRequiredDay(first);
-  const sums = listDays(begin, last).map((date) => summarizeDay(days.get(date) ?? {}, wanted));
+  // Each tally has hundreds of names and is part of up to 31 rolling months, so it is summarized once.
+  const firstRequiredDay = getFirstRequiredDay(first);
+  const daySums = listDays(firstRequiredDay, last).map((date) => summarizeDay(days.get(date) ?? {}, options));
   return listDays(first, last).map((date) => {
-    const end = countDaysBetween(begin, date) + 1;
-    const month = sums.slice(end - countDaysInWindow(date), end);
+    const end = countDaysBetween(firstRequiredDay, date) + 1;
+    const rollingMonth = daySums.slice(end - countDaysInRollingMonth(date), end);
     return {
       date,
-      ...toCounts(days.get(date) ?? {}, wanted),
-      monthlyRevenueUSD: roundToCents(sumField(month, 'usdMicros')),
-      monthlyTransactions: sumField(month, 'transactions'),
-      monthlyPaidTransactions: sumField(month, 'paid'),
+      ...toCounts(days.get(date) ?? {}, options),
+      monthlyRevenueUSD: roundToCents(sumField(rollingMonth, 'usdMicros')),
+      monthlyTransactions: sumField(rollingMonth, 'transactions'),
+      monthlyPaidTransactions: sumField(rollingMonth, 'paid'),
     };
   });
 }
 
-/** What a month sums up of one of its days. */
-const summarizeDay = (tally: Tally, wanted: StatsOptions) => ({
-  usdMicros: sumUsdMicros(tally, wanted),
-  transactions: countTransactions(tally, wanted),
-  paid: countPaidTransactions(tally, wanted),
+const summarizeDay = (tally: Tally, options: StatsOptions) => ({
+  usdMicros: sumUsdMicros(tally, options),
+  transactions: countTransactions(tally, options),
+  paid: countPaidTransactions(tally, options),
 });
 type DaySums = ReturnType<typeof summarizeDay>;
 
-/** Always added up, never taken away again: what is rounded in a sum beyond whole numbers stays in its month. */
+/** Adds up the window for each day: a running sum would keep the rounding errors of sums beyond 53 bits. */
 const sumField = (days: readonly DaySums[], name: keyof DaySums): number =>
   days.reduce((total, day) => total + day[name], 0);
 
 /**
- * The days since the same day of the month before. That day itself is not in them, so that a subscription that renews on
- * the same day each month is in them once; where that month has no such day, they begin after its last one.
+ * Counts the days after the same day of the previous month, so a monthly renewal is in the window exactly once. If the
+ * previous month is shorter, the window starts after its last day.
  */
-const countDaysInWindow = (date: string): number => countDaysBetween(getSameDayPreviousMonth(date), date);
+const countDaysInRollingMonth = (date: string): number => countDaysBetween(getSameDayPreviousMonth(date), date);
 
-/** The record of each month from the first to the last. */
+/** Builds one record for each month from `first` to `last`, both included. */
 export const buildMonthlyStats = (
   months: TalliesByPeriod,
   [first, last]: readonly [string, string],
-  wanted: StatsOptions,
-): MonthlyStat[] => listMonths(first, last).map((date) => ({ date, ...toCounts(months.get(date) ?? {}, wanted) }));
+  options: StatsOptions,
+): MonthlyStat[] => listMonths(first, last).map((date) => ({ date, ...toCounts(months.get(date) ?? {}, options) }));
 
-function toCounts(tally: Tally, wanted: StatsOptions) {
+function toCounts(tally: Tally, options: StatsOptions) {
   return {
-    amountUSD: sumUsd(tally, wanted),
+    amountUSD: sumUsd(tally, options),
     amountMicros: Object.fromEntries(
-      listCurrencies(tally, 'micros', wanted).map((code) => [code, tally[`${code}.micros`] ?? 0]),
+      listCurrencies(tally, 'micros', options).map((code) => [code, tally[`${code}.micros`] ?? 0]),
     ),
     numRequests: tally.requests ?? 0,
-    numTransactions: countTransactions(tally, wanted),
-    numPaidTransactions: countPaidTransactions(tally, wanted),
-    ...(wanted.includeNotifications && {
+    numTransactions: countTransactions(tally, options),
+    numPaidTransactions: countPaidTransactions(tally, options),
+    ...(options.includeNotifications && {
       notifications: Object.fromEntries(listedReasons.map((reason) => [reason, tally[`N.${reason}`] ?? 0])),
     }),
   };
 }
 
-/** The currencies of which a tally has this. What came and went again in one may be worth something in dollars still. */
-const listCurrencies = (tally: Tally, what: 'micros' | 'usd', { currency }: StatsOptions): string[] =>
+/** Lists the currencies with this sum. A currency without `micros` can have `usd`: its rate changed before a refund. */
+const listCurrencies = (tally: Tally, sum: 'micros' | 'usd', { currency }: StatsOptions): string[] =>
   Object.keys(tally)
-    .filter((name) => name.endsWith(`.${what}`))
-    .map((name) => name.slice(0, -what.length - 1))
+    .filter((name) => name.endsWith(`.${sum}`))
+    .map((name) => name.slice(0, -sum.length - 1))
     .filter((code) => currency === undefined || code === currency);
 
-/** What a tally is worth in dollars. */
-export const sumUsd = (tally: Tally, wanted: StatsOptions): number => roundToCents(sumUsdMicros(tally, wanted));
+/** Returns US dollars, rounded to cents. */
+export const sumUsd = (tally: Tally, options: StatsOptions): number => roundToCents(sumUsdMicros(tally, options));
 
-const sumUsdMicros = (tally: Tally, wanted: StatsOptions): number =>
-  listCurrencies(tally, 'usd', wanted).reduce((sum, code) => sum + (tally[`${code}.usd`] ?? 0), 0);
+const sumUsdMicros = (tally: Tally, options: StatsOptions): number =>
+  listCurrencies(tally, 'usd', options).reduce((sum, code) => sum + (tally[`${code}.usd`] ?? 0), 0);
 
-/** Sums are kept in micros of a dollar, and shown in whole cents. */
 const roundToCents = (usdMicros: number): number => Math.round(usdMicros / 10_000) / 100;
 
 const countTransactions = (tally: Tally, { currency }: StatsOptions): number =>

@@ -1,42 +1,37 @@
-import type { DynamoDBRecord } from 'aws-lambda';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../shared/errors.ts';
+import type { StreamRecord } from '../shared/stream-record.ts';
+import { minuteMs, secondMs } from '../shared/time.ts';
 
 type WaitContext = Pick<Deps, 'streamMarkers' | 'now'> & { readonly wait: (ms: number) => Promise<void> };
 
-const pollIntervalMs = 2_000;
-const timeoutMs = 5 * 60_000;
-/** Fences that are looked at together; the others are when these are gone. */
+const pollIntervalMs = 2 * secondMs;
+const timeoutMs = 5 * minuteMs;
+/** Markers read in one poll. The next ones are read after these are deleted. */
 const markersPerPoll = 100;
 
 /**
- * Waits until the aggregator has counted all that was written before. Throws `Conflict` when it has not after five
- * minutes: then it is far behind, or does not run.
+ * Waits until the aggregator has counted all earlier writes of the app: writes stream markers and polls until they are
+ * deleted. Throws `Conflict` after five minutes, because the aggregator is then far behind or stopped.
  */
 export async function waitForStream(appName: string, { streamMarkers, now, wait }: WaitContext): Promise<void> {
   const deadline = now() + timeoutMs;
   let remaining = await streamMarkers.create(appName, now());
   while (remaining.length > 0) {
-    const stillThere = await streamMarkers.findRemaining(remaining.slice(0, markersPerPoll));
-    remaining = [...stillThere, ...remaining.slice(markersPerPoll)];
-    if (stillThere.length === 0) continue;
-    if (now() >= deadline) {
-      throw new ServiceError('Conflict', 'The stream of the table is not counted up to now: try again when it is.');
-    }
+    const polled = await streamMarkers.findRemaining(remaining.slice(0, markersPerPoll));
+    remaining = [...polled, ...remaining.slice(markersPerPoll)];
+    if (polled.length === 0) continue;
+    if (now() >= deadline)
+      throw new ServiceError('Conflict', 'The aggregator is more than five minutes behind. Try again later.');
     await wait(pollIntervalMs);
   }
 }
 
-/** Tells those who wait that the records have been counted. */
+/** Deletes the markers among the records, which signals `waitForStream` that the earlier records are counted. */
 export async function deletePassedMarkers(
-  records: readonly DynamoDBRecord[],
+  records: readonly StreamRecord[],
   { streamMarkers }: Pick<Deps, 'streamMarkers'>,
 ): Promise<void> {
-  const markers = records.flatMap(findInsertedMarkers);
-  if (markers.length > 0) await streamMarkers.delete(markers);
-}
-
-function findInsertedMarkers({ eventName, dynamodb }: DynamoDBRecord): { readonly pk: string; readonly sk: string }[] {
-  const { pk, sk } = dynamodb?.Keys ?? {};
-  return eventName === 'INSERT' && pk?.S !== undefined && sk?.S === 'F' ? [{ pk: pk.S, sk: sk.S }] : [];
+  const markers = records.filter(({ kind, eventName }) => kind === 'streamMarker' && eventName === 'INSERT');
+  if (markers.length > 0) await streamMarkers.delete(markers.map(({ key }) => key));
 }

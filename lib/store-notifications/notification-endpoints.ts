@@ -1,49 +1,49 @@
 import type { Platform } from '../shared/platform.ts';
 
-/** Where a store's server notifications land: one function a store, all of the same file. */
+/** An HTTP endpoint that receives the notifications of one store. Each endpoint is a Lambda function of its own. */
 export interface NotificationEndpoint {
   readonly id: string;
   readonly platform: Platform;
   readonly summary: string;
-  /** With `:appName`, or without one for set-ups that name the application in the query. */
+  /** Path patterns with `:appName`, and without it for stores whose notification URL has the app name in the query. */
   readonly paths: readonly `/${string}`[];
   readonly methods: readonly ('GET' | 'POST')[];
 }
 
-/** Every hook of the service. Its routes, functions and permissions are made from this list. */
+/** All notification endpoints. The routes, functions and permissions are generated from this list. */
 export const notificationEndpoints: readonly NotificationEndpoint[] = [
   {
     id: 'receive-store-a',
     platform: 'store_a',
-    summary: 'Server notifications of store_a',
+    summary: 'Receives server notifications of store_a',
     paths: [...buildPaths('store_a', 'apple'), '/v1/webhook/apple', '/v1/webhook/store_a'],
     methods: ['POST'],
   },
   {
     id: 'receive-store-b',
     platform: 'store_b',
-    summary: 'Push messages of store_b',
+    summary: 'Receives push messages of store_b',
     paths: buildPaths('store_b', 'google'),
     methods: ['POST'],
   },
   {
     id: 'receive-processor-a',
     platform: 'processor_a',
-    summary: 'Events of the application’s account at processor_a',
+    summary: "Receives events of the app's account at processor_a",
     paths: buildPaths('processor_a', 'stripe'),
     methods: ['POST'],
   },
   {
     id: 'receive-service-processor-a',
     platform: 'service_processor_a',
-    summary: 'Events of the deployment’s own account at processor_a',
+    summary: "Receives events of the deployment's account at processor_a",
     paths: buildPaths('service_processor_a', 'iaptic'),
     methods: ['POST'],
   },
   {
     id: 'receive-processor-b',
     platform: 'processor_b',
-    summary: 'Webhooks of processor_b, and its challenge',
+    summary: 'Receives webhooks of processor_b and responds to its challenge',
     paths: buildPaths('processor_b', 'braintree'),
     methods: ['GET', 'POST'],
   },

@@ -7,110 +7,123 @@ import type { Observation } from '../purchases/observation.ts';
 import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
-import { createStoreContext } from '../stores/create-store-context.ts';
+import { minuteMs } from '../shared/time.ts';
+import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import type { ObservedNotification, Store } from '../stores/store.ts';
 import type { QueuedNotification } from './queued-notification.ts';
 import { resolveStoreUser } from './resolve-store-user.ts';
 
-/** A store that cannot be asked is asked again for about two days. */
+/** About two days of retries while the store is unavailable. */
 const maxAttempts = 200;
-/** From then on the log tells of each attempt, which an alarm waits for. */
-const delayedAfterMs = 30 * 60 * 1000;
+/** Age from which each failed attempt is logged as `NotificationDelayed`, which an alarm counts. */
+const delayedAfterMs = 30 * minuteMs;
+/** The maximum delay of an SQS message. */
+const maxDelaySeconds = 900;
+
+type ProcessDeps = StoreContextDeps &
+  Pick<Deps, 'events' | 'handledNotifications' | 'loadStore' | 'notificationQueue' | 'priceLists' | 'recordPurchase'> &
+  Pick<Deps, 'userAliases'>;
 
 /**
- * Takes in what a store's message tells: its purchases as the store shows them now are recorded, once however often the
- * message comes. While the store cannot be asked the message goes back on the queue; any other failure is thrown, and
- * the platform tries again.
+ * Records the current state of the purchases in a store notification. Idempotent. While the store is unavailable, the
+ * notification is enqueued again with a delay. Throws any other failure, so the queue retries the message.
  */
-export async function processNotification(incoming: QueuedNotification, deps: Deps): Promise<void> {
-  const { platform, notification, eventId, receivedAt } = incoming;
-  const app = await deps.appCache.find(incoming.appName);
+export async function processNotification(queued: QueuedNotification, deps: ProcessDeps): Promise<void> {
+  const { platform, notification, eventId, receivedAt } = queued;
+  const app = await deps.appCache.find(queued.appName);
   if (!app || app.deletedAt !== undefined) return;
-  const handledKey = { platform, key: notification.key };
-  if (await deps.handledNotifications.isHandled(app.name, handledKey)) return;
+  const notificationKey = { platform, key: notification.key };
+  if (await deps.handledNotifications.isHandled(app.name, notificationKey)) return;
   const recorder = createEventRecorder({ type: `webhook.${platform}.called`, date: receivedAt, eventId });
   const request = {
     route: platform,
     notification: { type: notification.type, date: new Date(notification.occurredAt).toISOString() },
   };
   try {
-    await recordNotification(incoming, { app, recorder, deps });
+    await recordNotification(queued, { app, recorder, deps });
     await recordWorkerEvent(app.name, { recorder, request }, deps);
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
     recorder.addContent({ refreshFailures: [{ platform, reason: failure.message }] });
     await recordWorkerEvent(app.name, { recorder, request, failure }, deps);
-    if (failure.code !== ('ConnectionFailed' satisfies ErrorCode) || incoming.attempt >= maxAttempts) throw failure;
+    if (failure.code !== ('ConnectionFailed' satisfies ErrorCode) || queued.attempt >= maxAttempts) throw failure;
     if (deps.now() - receivedAt > delayedAfterMs)
       logError({ worker: 'process-notification', problem: 'NotificationDelayed', app: app.name, eventId }, failure);
-    await requeue(incoming, deps);
+    await requeue(queued, deps);
   }
 }
 
 interface ProcessingContext {
   readonly app: App;
   readonly recorder: EventRecorder;
-  readonly deps: Deps;
+  readonly deps: ProcessDeps;
 }
 
 async function recordNotification(
   { platform, notification }: QueuedNotification,
-  taking: ProcessingContext,
+  context: ProcessingContext,
 ): Promise<void> {
-  const { app, recorder, deps } = taking;
+  const { app, recorder, deps } = context;
   const store = await deps.loadStore(platform);
-  const observedNotification = await observeNotification(store, notification, taking);
-  const hasSeveralPurchases = observedNotification.observations.length > 1;
-  const handledKey = { platform, key: notification.key };
+  const { observations, reason, pricesChanged } = await observeNotification(store, notification, context);
+  const isOneOfSeveral = observations.length > 1;
+  const notificationKey = { platform, key: notification.key };
   const recorded: RecordPurchaseResult[] = [];
-  for (const observation of observedNotification.observations) {
+  for (const observation of observations) {
     const result = await deps.recordPurchase(app.name, observation.purchase.purchaseId, {
       trigger: 'notification',
       observation,
-      storeReason: observedNotification.reason,
+      storeReason: reason,
       ...(await resolveStoreUser(app.name, observation, deps.userAliases)),
-      notificationPart: { ...handledKey, isOneOfSeveral: hasSeveralPurchases },
+      notificationPart: { ...notificationKey, isOneOfSeveral },
       strategy: app.strategy,
       now: deps.now(),
     });
-    if (result) recorded.push((await claimForLateUser(result, observation, taking)) ?? result);
+    if (result) recorded.push((await claimForNewAlias(result, observation, context)) ?? result);
   }
-  if (observedNotification.pricesChanged) await deps.priceLists.invalidate(app.name, platform, deps.now());
-  if (observedNotification.observations.length !== 1)
-    await deps.handledNotifications.markHandled(app.name, handledKey, deps.now());
+  if (pricesChanged) await deps.priceLists.invalidate(app.name, platform, deps.now());
+  // A single purchase is marked as handled in the transaction that records it.
+  if (observations.length !== 1) await deps.handledNotifications.markHandled(app.name, notificationKey, deps.now());
   addRecordedPurchases(recorder, recorded);
-  recorder.addContent({ notifications: [{ reason: observedNotification.reason, type: notification.type }] });
-  const [user] = recorded.flatMap(({ stored }) => stored.entitledUsers);
-  if (user !== undefined) recorder.setUser(user);
+  recorder.addContent({ notifications: [{ reason, type: notification.type }] });
+  const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);
+  if (username !== undefined) recorder.setUser(username);
 }
 
-/** A user who became known while the purchase was written has not found it waiting, and was not found before. */
-async function claimForLateUser(
+/**
+ * Claims a purchase for a store user whose alias was saved while the purchase was recorded. The concurrent validation did
+ * not find the purchase among the unclaimed ones yet.
+ */
+async function claimForNewAlias(
   { stored }: RecordPurchaseResult,
   observation: Observation,
   { app, deps }: ProcessingContext,
 ): Promise<RecordPurchaseResult | undefined> {
-  const { storeUser } = stored.claims.length > 0 ? {} : await resolveStoreUser(app.name, observation, deps.userAliases);
+  if (stored.claims.length > 0) return undefined;
+  const { storeUser } = await resolveStoreUser(app.name, observation, deps.userAliases);
   if (storeUser === undefined) return undefined;
-  const { purchaseId } = observation.purchase;
-  const claimed = { trigger: 'notification', storeUser, strategy: app.strategy, now: deps.now() } as const;
-  return await deps.recordPurchase(app.name, purchaseId, claimed);
+  return await deps.recordPurchase(app.name, observation.purchase.purchaseId, {
+    trigger: 'notification',
+    storeUser,
+    strategy: app.strategy,
+    now: deps.now(),
+  });
 }
 
 async function observeNotification(
   store: Store,
-  message: QueuedNotification['notification'],
+  notification: QueuedNotification['notification'],
   { app, recorder, deps }: ProcessingContext,
 ): Promise<ObservedNotification> {
-  if (!store.observe) throw new ServiceError('InternalError', `${store.platform} has no messages.`);
-  return await store.observe(message, await createStoreContext(app.name, store.platform, { recorder, deps }));
+  if (!store.observe) throw new ServiceError('InternalError', `${store.platform} does not support notifications.`);
+  return await store.observe(notification, await createStoreContext(app.name, store.platform, { recorder, deps }));
 }
 
-/** From five seconds, twice as long each time, up to the quarter of an hour that a queue can hold a message back. */
-async function requeue(incoming: QueuedNotification, { notificationQueue }: Deps): Promise<void> {
-  const delaySeconds = Math.min(900, 5 * 2 ** Math.min(incoming.attempt, 10));
-  await notificationQueue.send([{ ...incoming, attempt: incoming.attempt + 1 }], {
-    delaySeconds,
-    group: incoming.appName,
-  });
+/** Retries with exponential backoff: 5 s after the first attempt, at most 15 min. */
+async function requeue(
+  queued: QueuedNotification,
+  { notificationQueue }: Pick<Deps, 'notificationQueue'>,
+): Promise<void> {
+  const delaySeconds = Math.min(maxDelaySeconds, 5 * 2 ** Math.min(queued.attempt, 10));
+  await notificationQueue.send([{ ...queued, attempt: queued.attempt + 1 }], { delaySeconds, group: queued.appName });
 }

@@ -2,15 +2,15 @@ import * as v from 'valibot';
 import { Platform } from '../shared/platform.ts';
 import { StoreNotification } from '../stores/store.ts';
 
-/** A verified message of a store on its way through the queue. */
+/** A message of the notification queue: a verified store notification. */
 export const QueuedNotification = v.object({
   appName: v.string(),
   platform: Platform,
-  /** The event that will tell of it: each call of the store, or the look that found what it failed to deliver, has one. */
+  /** Id of the event that records the processing. Stable, so a retry overwrites the event. */
   eventId: v.string(),
   /** Epoch milliseconds. */
   receivedAt: v.number(),
-  /** How often processing it was put off because the store could not be asked. */
+  /** Number of earlier attempts that failed because the store was unavailable. */
   attempt: v.number(),
   notification: StoreNotification,
 });

@@ -9,80 +9,85 @@ import { matchPath } from '../http/match-path.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError, logWarning } from '../shared/log.ts';
 import { parse } from '../shared/parse.ts';
-import { createStoreContext } from '../stores/create-store-context.ts';
+import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import { type RawNotification, StoreNotification } from '../stores/store.ts';
 import { type NotificationEndpoint, notificationEndpoints } from './notification-endpoints.ts';
 
-/** A call of a store, once it is known whose purchases it is about. */
+/** A store notification whose app has been resolved. */
 interface NotificationCall {
-  readonly hook: NotificationEndpoint;
+  readonly endpoint: NotificationEndpoint;
   readonly app: App;
   readonly raw: RawNotification;
   readonly recorder: EventRecorder;
 }
 
+type ReceiveDeps = StoreContextDeps & Pick<Deps, 'events' | 'loadStore' | 'notificationQueue'>;
+
 /**
- * Takes a store's notification: verifies it, puts it on the queue and answers. What the store did not send is refused;
- * what it sent and nobody will ever understand is taken, with an event that says so; on trouble of our own the answer asks
- * the store to send it again.
+ * Verifies a store notification and enqueues it. Rejects what the store did not send. Accepts an authentic notification with
+ * an invalid payload and records it as a failed event, because the store would repeat it. Responds with 5xx to an internal
+ * error, so the store sends the notification again.
  */
-export async function receiveNotification(event: APIGatewayProxyEvent, deps: Deps): Promise<APIGatewayProxyResult> {
+export async function receiveNotification(
+  lambdaEvent: APIGatewayProxyEvent,
+  deps: ReceiveDeps,
+): Promise<APIGatewayProxyResult> {
   try {
-    return await enqueueNotifications(await identifyCall(event, deps), deps);
+    return await enqueueNotifications(await identifyCall(lambdaEvent, deps), deps);
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
-    const { code, status, message } = failure;
-    const log = failure.retryable ? logError : logWarning;
-    log({ endpoint: 'receive-notification', path: event.path }, failure);
+    const { code, status, message, retryable } = failure;
+    const log = retryable ? logError : logWarning;
+    log({ endpoint: 'receive-notification', path: lambdaEvent.path }, failure);
     const publicMessage = code === 'Forbidden' ? rejectedMessage : message;
     return toHttpResult(status, JSON.stringify({ ok: false, status, code, message: publicMessage }));
   }
 }
 
-/** All that is refused is answered alike, so that nobody learns which names or stores there are; the log says why. */
-const rejectedMessage = 'This notification is not for us.';
+/** The same message for all rejections, so that a response does not reveal app names or stores. The log has the reason. */
+const rejectedMessage = 'The notification is rejected.';
 
-async function identifyCall(event: APIGatewayProxyEvent, { appCache, now }: Deps): Promise<NotificationCall> {
-  const endpointMatch = findEndpoint(event.path);
+async function identifyCall(
+  lambdaEvent: APIGatewayProxyEvent,
+  { appCache, now }: Pick<Deps, 'appCache' | 'now'>,
+): Promise<NotificationCall> {
+  const { endpoint, appName } = matchEndpoint(lambdaEvent.path);
   const app =
-    endpointMatch.appName === undefined
-      ? await authenticate(extractQueryCredentials(event), 'public', { findApp: appCache.find, now: now() })
-      : await appCache.find(endpointMatch.appName);
-  if (!app || app.deletedAt !== undefined) throw new ServiceError('Forbidden', 'There is no such application.');
-  const recorder = createEventRecorder({ type: toEventType(endpointMatch.hook), date: now(), eventId: randomUUID() });
-  return { hook: endpointMatch.hook, app, raw: toRawNotification(event), recorder };
+    appName === undefined
+      ? await authenticate(extractQueryCredentials(lambdaEvent), 'public', { findApp: appCache.find, now: now() })
+      : await appCache.find(appName);
+  if (!app || app.deletedAt !== undefined) throw new ServiceError('Forbidden', 'The app is not found.');
+  const type = `webhook.${endpoint.platform}.called`;
+  const recorder = createEventRecorder({ type, date: now(), eventId: randomUUID() });
+  return { endpoint, app, raw: toRawNotification(lambdaEvent), recorder };
 }
 
-/** The type of the events that tell of a hook's calls. */
-const toEventType = ({ platform }: NotificationEndpoint): string => `webhook.${platform}.called`;
-
-function findEndpoint(path: string): { hook: NotificationEndpoint; appName: string | undefined } {
+function matchEndpoint(path: string): { endpoint: NotificationEndpoint; appName: string | undefined } {
   for (const endpoint of notificationEndpoints) {
     const match = matchPath(endpoint.paths, path);
-    if (match) return { hook: endpoint, appName: match.params.appName };
+    if (match) return { endpoint, appName: match.params.appName };
   }
   throw new ServiceError('ResourceNotFound', 'The path is not found.');
 }
 
 async function enqueueNotifications(
-  { hook: endpoint, app, raw, recorder }: NotificationCall,
-  deps: Deps,
+  { endpoint, app, raw, recorder }: NotificationCall,
+  deps: ReceiveDeps,
 ): Promise<APIGatewayProxyResult> {
-  const store = await deps.loadStore(endpoint.platform);
-  if (!store.receive) throw new ServiceError('ResourceNotFound', 'This store sends no notifications.');
+  const { platform } = endpoint;
+  const store = await deps.loadStore(platform);
+  if (!store.receive) throw new ServiceError('ResourceNotFound', `${platform} does not support notifications.`);
   const receivedAt = deps.now();
   try {
-    const context = await createStoreContext(app.name, endpoint.platform, { recorder, deps });
-    if (context.settings === undefined)
-      throw new ServiceError('Forbidden', `The app sells nothing on ${endpoint.platform}.`);
+    const context = await createStoreContext(app.name, platform, { recorder, deps });
+    if (context.settings === undefined) throw new ServiceError('Forbidden', `The settings of ${platform} are missing.`);
     const received = await store.receive(raw, context);
-    const messages = received.notifications.map((message) => parse(StoreNotification, message));
-    const { eventId } = recorder;
+    const notifications = received.notifications.map((notification) => parse(StoreNotification, notification));
     await deps.notificationQueue.send(
-      messages.map((notification, index) => ({
+      notifications.map((notification, index) => ({
         appName: app.name,
-        platform: endpoint.platform,
-        eventId: index === 0 ? eventId : randomUUID(),
+        platform,
+        eventId: index === 0 ? recorder.eventId : randomUUID(),
         receivedAt,
         attempt: 0,
         notification,
@@ -105,12 +110,14 @@ function toRawNotification({
   headers,
   queryStringParameters,
 }: APIGatewayProxyEvent): RawNotification {
-  const lowered = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value ?? ''] as const);
+  const lowerCaseHeaders = Object.entries(headers ?? {}).map(
+    ([name, value]) => [name.toLowerCase(), value ?? ''] as const,
+  );
   const query = Object.entries(queryStringParameters ?? {}).map(([name, value]) => [name, value ?? ''] as const);
   return {
     method: httpMethod === 'GET' ? 'GET' : 'POST',
     body: isBase64Encoded ? Buffer.from(body ?? '', 'base64').toString('utf8') : (body ?? ''),
-    headers: Object.fromEntries(lowered),
+    headers: Object.fromEntries(lowerCaseHeaders),
     query: Object.fromEntries(query),
   };
 }

@@ -5,44 +5,52 @@ import { createEventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { type Platform, platforms } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { createStoreContext } from '../stores/create-store-context.ts';
+import { dayMs, type EpochMillis, hourMs, secondMs } from '../shared/time.ts';
+import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import type { StoreNotification } from '../stores/store.ts';
 import { notificationEndpoints } from './notification-endpoints.ts';
 
-/** Each look covers several runs, so that one that fails is made up for. */
-const lookbackMs = 3 * 24 * 60 * 60 * 1000;
+type RecoveryDeps = StoreContextDeps &
+  Pick<Deps, 'apps' | 'events' | 'handledNotifications' | 'loadStore' | 'notificationQueue'>;
 
-/** What a look has put on the queue is left to it for so long; the queue may take longer, or have given it up. */
-const requeueAfterMs = 6 * 60 * 60 * 1000;
+/** Each run covers the period of many earlier runs, so a failed run has no effect. */
+const lookbackMs = 3 * dayMs;
 
-/** Stores that send their messages by themselves; the others only hold them ready. */
+/** Time after which an enqueued notification that is not handled is enqueued again. */
+const requeueAfterMs = 6 * hourMs;
+
+/** The duration of the slowest request to a store. */
+const minRemainingMs = 70 * secondMs;
+
+/** The stores that push notifications. The other stores must be polled. */
 const pushPlatforms = new Set<Platform>(notificationEndpoints.map(({ platform }) => platform));
 
 /**
- * Asks the stores that send notifications for what they could not deliver, and sends what nobody has handled on its way,
- * unless an earlier look did so within hours. One event an application and store tells how many messages were missed; without
- * any there is none.
+ * Enqueues the notifications that a store failed to deliver and that are not handled. Records one event for each app and
+ * store with such notifications.
  */
-export async function recoverUndelivered(deps: Deps, remainingMs: () => number): Promise<void> {
-  const targetPlatforms = platforms.filter((platform) => pushPlatforms.has(platform));
-  await recoverForApps(targetPlatforms, remainingMs, deps);
+export async function recoverUndelivered(deps: RecoveryDeps, remainingMs: () => number): Promise<void> {
+  await recoverForApps(
+    platforms.filter((platform) => pushPlatforms.has(platform)),
+    remainingMs,
+    deps,
+  );
 }
 
-/** The same for the messages that the other stores hold ready: this is the only way in which they arrive. */
-export async function pollNotifications(deps: Deps, remainingMs: () => number): Promise<void> {
-  const targetPlatforms = platforms.filter((platform) => !pushPlatforms.has(platform));
-  await recoverForApps(targetPlatforms, remainingMs, deps);
+/** Enqueues the notifications of the stores that do not push them. */
+export async function pollNotifications(deps: RecoveryDeps, remainingMs: () => number): Promise<void> {
+  await recoverForApps(
+    platforms.filter((platform) => !pushPlatforms.has(platform)),
+    remainingMs,
+    deps,
+  );
 }
 
-/** The longest that a store is asked for. */
-const minRemainingMs = 70_000;
-
-/** Begins each time with another application, so that each has its turn even when the time never reaches to all of them. */
+/** Starts with a random app, so all apps are covered over time even if one run has too little time for all of them. */
 async function recoverForApps(
   targetPlatforms: readonly Platform[],
   remainingMs: () => number,
-  deps: Deps,
+  deps: RecoveryDeps,
 ): Promise<void> {
   const apps = (await deps.apps.list()).filter(({ deletedAt }) => deletedAt === undefined);
   const first = Math.floor(Math.random() * apps.length);
@@ -54,7 +62,7 @@ async function recoverForApps(
   }
 }
 
-async function recoverForApp(app: App, platform: Platform, deps: Deps): Promise<void> {
+async function recoverForApp(app: App, platform: Platform, deps: RecoveryDeps): Promise<void> {
   const recorder = createEventRecorder({ type: 'notifications.reconciled', date: deps.now() });
   const request = { route: 'reconcile', platform };
   try {
@@ -66,7 +74,7 @@ async function recoverForApp(app: App, platform: Platform, deps: Deps): Promise<
     await enqueueUnhandled(unhandled, { appName: app.name, platform, deps });
     if (undelivered.length > 0) await store.confirmEnqueued?.(undelivered, context);
     if (unhandled.length === 0) return;
-    recorder.addContent({ notifications: unhandled.map(({ message: { type } }) => ({ platform, type })) });
+    recorder.addContent({ notifications: unhandled.map(({ notification: { type } }) => ({ platform, type })) });
     await recordWorkerEvent(app.name, { recorder, request, response: { quantity: unhandled.length } }, deps);
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
@@ -78,63 +86,57 @@ async function recoverForApp(app: App, platform: Platform, deps: Deps): Promise<
 interface RecoveryContext {
   readonly appName: string;
   readonly platform: Platform;
-  readonly deps: Deps;
+  readonly deps: Pick<Deps, 'handledNotifications' | 'notificationQueue' | 'now'>;
 }
 
-/** A message that is to be put on the queue. */
 interface UnhandledNotification {
-  readonly message: StoreNotification;
-  /** When a look put it there for the first time, which may have come to nothing. */
-  readonly firstAt: EpochMillis;
+  readonly notification: StoreNotification;
+  /** Time at which a run enqueued the notification for the first time, or now. */
+  readonly firstEnqueuedAt: EpochMillis;
 }
 
-/** Those that nobody has handled and that no look has just put on the queue. */
+/** Removes duplicates and the notifications that are handled or were enqueued recently. */
 async function filterUnhandled(
   undelivered: readonly StoreNotification[],
   context: RecoveryContext,
 ): Promise<UnhandledNotification[]> {
-  const once = [...new Map(undelivered.map((message) => [message.key, message])).values()];
-  const unhandled = await Promise.all(once.map(async (message) => await toUnhandled(message, context)));
-  return unhandled.filter((one) => one !== undefined);
+  const unique = [...new Map(undelivered.map((notification) => [notification.key, notification])).values()];
+  const unhandled = await Promise.all(unique.map(async (notification) => await toUnhandled(notification, context)));
+  return unhandled.filter((notification) => notification !== undefined);
 }
 
 async function toUnhandled(
-  message: StoreNotification,
+  notification: StoreNotification,
   { appName, platform, deps }: RecoveryContext,
 ): Promise<UnhandledNotification | undefined> {
-  const { key } = message;
-  if (await deps.handledNotifications.isHandled(appName, { platform, key })) return undefined;
-  const queued = await deps.handledNotifications.findEnqueued(appName, { platform, key });
-  if (queued && deps.now() - queued.lastEnqueuedAt < requeueAfterMs) return undefined;
-  return { message, firstAt: queued?.firstEnqueuedAt ?? deps.now() };
+  const notificationKey = { platform, key: notification.key };
+  if (await deps.handledNotifications.isHandled(appName, notificationKey)) return undefined;
+  const enqueued = await deps.handledNotifications.findEnqueued(appName, notificationKey);
+  if (enqueued && deps.now() - enqueued.lastEnqueuedAt < requeueAfterMs) return undefined;
+  return { notification, firstEnqueuedAt: enqueued?.firstEnqueuedAt ?? deps.now() };
 }
 
-/** Marks what it sends only then: a crash in between has the next look send it again. */
+/** Marks the notifications after they are enqueued: after a crash in between, the next run enqueues them again. */
 async function enqueueUnhandled(
   unhandled: readonly UnhandledNotification[],
   { appName, platform, deps }: RecoveryContext,
 ): Promise<void> {
   const lastEnqueuedAt = deps.now();
-  const incoming = unhandled.map(({ message, firstAt: receivedAt }) => ({
+  const messages = unhandled.map(({ notification, firstEnqueuedAt }) => ({
     appName,
     platform,
-    eventId: deriveEventId(appName, platform, message.key),
-    receivedAt,
+    eventId: deriveEventId(appName, platform, notification.key),
+    receivedAt: firstEnqueuedAt,
     attempt: 0,
-    notification: message,
+    notification,
   }));
-  await deps.notificationQueue.send(incoming, { group: appName });
+  await deps.notificationQueue.send(messages, { group: appName });
   await deps.handledNotifications.markEnqueued(
     appName,
-    unhandled.map(({ message: { key }, firstAt }) => ({
-      platform,
-      key,
-      firstEnqueuedAt: firstAt,
-      lastEnqueuedAt,
-    })),
+    unhandled.map(({ notification: { key }, firstEnqueuedAt }) => ({ platform, key, firstEnqueuedAt, lastEnqueuedAt })),
   );
 }
 
-/** The same however often the message is sent on: its event is then written again, not a second time. */
-const deriveEventId = (...parts: readonly [app: string, platform: Platform, key: string]): string =>
+/** Derives a stable id, so a notification that is enqueued again overwrites its event. */
+const deriveEventId = (...parts: readonly [appName: string, platform: Platform, key: string]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);

@@ -1,14 +1,14 @@
-import type { UserAliasRepository } from '../db/user-alias-repository.ts';
+import type { Deps } from '../deps.ts';
 import type { Observation } from '../purchases/observation.ts';
 
-/** The user whom a store names in an observation, when a form of that name is known; nothing otherwise. */
+/** Finds the customer that a store identifies in an observation by a user alias. */
 export async function resolveStoreUser(
   appName: string,
   { userAliases }: Observation,
-  aliases: Pick<UserAliasRepository, 'findUser'>,
+  aliases: Pick<Deps['userAliases'], 'findUser'>,
 ): Promise<{ readonly storeUser?: string }> {
-  for (const token of userAliases) {
-    const storeUser = await aliases.findUser(appName, token);
+  for (const alias of userAliases) {
+    const storeUser = await aliases.findUser(appName, alias);
     if (storeUser !== undefined) return { storeUser };
   }
   return {};

@@ -5,7 +5,7 @@ import type { Platform } from '../shared/platform.ts';
 import { createRecordedFetch } from './recorded-fetch.ts';
 import type { StoreContext } from './store-context.ts';
 
-type StoreContextDeps = Pick<
+export type StoreContextDeps = Pick<
   Deps,
   'now' | 'emulator' | 'appCache' | 'table' | 'accessTokens' | 'purchases' | 'transactions'
 >;

@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import type { ValidateReceiptBody } from '../api/validate-receipt-body.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 
-/** What the event tells of the product: its own description among those that came along, or as much as was asked. */
+/** Returns the description of the requested product for the event: from the submitted product list, or from the request. */
 export function describeProduct({ id, type, currency, priceMicros, products = [] }: ValidateReceiptBody): object {
-  const described = products.find((one) => v.is(v.looseObject({ id: v.literal(id) }), one));
-  return described ? { type, ...described } : { id, type, ...omitUndefined({ currency, priceMicros }) };
+  const submitted = products.find((product) => v.is(v.looseObject({ id: v.literal(id) }), product));
+  return submitted ? { type, ...submitted } : { id, type, ...omitUndefined({ currency, priceMicros }) };
 }

@@ -4,29 +4,22 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { Platform } from '../shared/platform.ts';
-import { createStoreContext } from '../stores/create-store-context.ts';
+import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import type { Store, StoreValidation, ValidationRequest } from '../stores/store.ts';
 import type { StoreContext } from '../stores/store-context.ts';
 import { loadLastVerifiedState } from './last-verified-state.ts';
-import { recordObservations } from './record-observations.ts';
+import { type RecordingDeps, recordObservations } from './record-observations.ts';
+import type { ValidationOutcome } from './validation-outcome.ts';
 
 export interface ValidationContext {
   readonly app: App;
   readonly recorder: EventRecorder;
-  readonly deps: Deps;
-}
-
-export interface ValidationOutcome {
-  readonly validation: StoreValidation;
-  /** The purchases as the table has them now, which may know more than this validation does. */
-  readonly purchases: readonly EntitledPurchase[];
-  /** The purchase that was asked for as it came: before this service itself consumed or acknowledged it. */
-  readonly requestedPurchase?: EntitledPurchase;
+  readonly deps: StoreContextDeps & RecordingDeps & Pick<Deps, 'loadStore'>;
 }
 
 /**
- * Checks a receipt with its store, stores and claims what it shows, then settles it at the store where the settings say
- * so. While the store is out of reach, the last verified state answers if it can.
+ * Validates evidence with its store, records and claims the observed purchases, then fulfills them at the store if the
+ * settings request it. Returns the last verified state while the store is unavailable.
  */
 export async function processValidation(
   request: ValidationRequest,
@@ -35,36 +28,36 @@ export async function processValidation(
 ): Promise<ValidationOutcome> {
   const { app, deps } = context;
   const store = await deps.loadStore(platform);
-  const asking = await createStoreContext(app.name, platform, context);
+  const storeContext = await createStoreContext(app.name, platform, context);
   const validation = await store
-    .validate(request, asking)
+    .validate(request, storeContext)
     .catch(
       async (failure: unknown) =>
         await loadLastVerifiedState(failure, { app, store, request, purchases: deps.purchases, now: deps.now() }),
     );
   if ('purchases' in validation) return validation;
-  const registered = await recordObservations(validation.observations, { ...context, request, validation });
-  const fulfilledPurchases = await fulfillAtStore({ store, validation, asking }, { ...context, request });
-  const changed = new Map(fulfilledPurchases.map((purchase) => [purchase.purchase.purchaseId, purchase]));
-  const requestedPurchase = registered.find(({ purchase }) => purchase.purchaseId === validation.purchaseId);
+  const recorded = await recordObservations(validation.observations, { ...context, request, validation });
+  const fulfilled = await fulfillAtStore({ store, validation, storeContext }, { ...context, request });
+  const fulfilledById = new Map(fulfilled.map((entitled) => [entitled.purchase.purchaseId, entitled]));
+  const requestedPurchase = recorded.find(({ purchase }) => purchase.purchaseId === validation.purchaseId);
   return {
     validation,
-    purchases: registered.map((purchase) => changed.get(purchase.purchase.purchaseId) ?? purchase),
+    purchases: recorded.map((entitled) => fulfilledById.get(entitled.purchase.purchaseId) ?? entitled),
     ...(requestedPurchase && { requestedPurchase }),
   };
 }
 
-/** Acknowledges or consumes at the store. The purchase is stored by now, so a failure is told in the event and no more. */
+/** Acknowledges or consumes the purchases. A failure is recorded in the event and does not fail the validation. */
 async function fulfillAtStore(
-  { store, validation, asking: context }: { store: Store; validation: StoreValidation; asking: StoreContext },
-  registering: ValidationContext & { readonly request: ValidationRequest },
+  { store, validation, storeContext }: { store: Store; validation: StoreValidation; storeContext: StoreContext },
+  context: ValidationContext & { readonly request: ValidationRequest },
 ): Promise<EntitledPurchase[]> {
   if (!store.fulfill) return [];
-  const observations = await store.fulfill(validation, context).catch((failure: unknown) => {
-    registering.recorder.addContent({
+  const observations = await store.fulfill(validation, storeContext).catch((failure: unknown) => {
+    context.recorder.addContent({
       refreshFailures: [{ platform: store.platform, reason: ServiceError.fromUnknown(failure).message }],
     });
     return [];
   });
-  return await recordObservations(observations, registering);
+  return await recordObservations(observations, context);
 }

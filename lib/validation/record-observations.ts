@@ -1,5 +1,5 @@
+import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import type { UserAliasRepository } from '../db/user-alias-repository.ts';
 import type { Deps } from '../deps.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
@@ -14,29 +14,27 @@ interface RecordingContext {
   readonly app: App;
   readonly recorder: EventRecorder;
   readonly deps: RecordingDeps;
-  /** Whose user claims the purchases; nobody claims without a user in it. */
+  /** The user claims the purchases. Without `applicationUsername`, no claim is created. */
   readonly request: Pick<ValidationRequest, 'applicationUsername' | 'obfuscatedUsername'>;
-  /** What the observations came from; its purchase is always among the event's tags. */
+  /** The validation that returned the observations. Its purchase is always among the tags of the event. */
   readonly validation?: Pick<StoreValidation, 'purchaseId' | 'appDownload'>;
 }
 
-/** How many purchases of one receipt are written at a time. */
+/** Number of purchases of one receipt that are recorded concurrently. */
 const concurrency = 8;
 
 /**
- * Writes what was observed, each purchase in a transaction of its own, and claims it for the request's user. Returns the
- * purchases as the table then has them.
+ * Records the observations, each purchase in its own transaction, and claims the purchases for the user of the request.
+ * Returns the stored purchases in the order of the observations.
  */
 export async function recordObservations(
   observations: readonly Observation[],
   context: RecordingContext,
 ): Promise<EntitledPurchase[]> {
-  const recorded: RecordPurchaseResult[] = [];
-  for (let start = 0; start < observations.length; start += concurrency) {
-    const batch = observations.slice(start, start + concurrency);
-    const written = await Promise.all(batch.map((observation) => recordObservation(observation, context)));
-    recorded.push(...written.filter((result) => result !== undefined));
-  }
+  const results = await pMap(observations, async (observation) => await recordObservation(observation, context), {
+    concurrency,
+  });
+  const recorded = results.filter((result) => result !== undefined);
   const hasNewClaim = recorded.some(({ change }) => change && change.newClaims.length > 0);
   if (recorded.length > 0) await linkUserAliases(observations, hasNewClaim, context);
   const { recorder, validation } = context;
@@ -46,8 +44,8 @@ export async function recordObservations(
 }
 
 /**
- * Remembers the forms in which stores name the user, and hands over what they told of before the user was known. Who is not
- * remembered after a claim was made by a request that came to nothing later.
+ * Stores the customer's aliases and claims the unclaimed purchases filed under them. Also runs for an existing owner without
+ * aliases: an earlier request may have failed after it wrote the claim.
  */
 async function linkUserAliases(
   observations: readonly Observation[],
@@ -60,23 +58,18 @@ async function linkUserAliases(
   const user = { username, storeAliases, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
   await claimUnclaimedPurchases(app, user, deps);
   await deps.userAliases.saveAliases(app.name, user);
-  // What a store told of meanwhile did not find the user yet.
+  // A notification that was processed concurrently did not find the aliases.
   await claimUnclaimedPurchases(app, user, deps);
 }
 
 async function claimUnclaimedPurchases(
   app: App,
-  user: Parameters<UserAliasRepository['listUnclaimedPurchases']>[1],
+  user: Parameters<Deps['userAliases']['listUnclaimedPurchases']>[1],
   deps: RecordingDeps,
 ): Promise<void> {
   for (const purchaseId of await deps.userAliases.listUnclaimedPurchases(app.name, user)) {
-    const claimed = {
-      trigger: 'validation',
-      storeUser: user.username,
-      strategy: app.strategy,
-      now: deps.now(),
-    } as const;
-    await deps.recordPurchase(app.name, purchaseId, claimed);
+    const input = { trigger: 'validation', storeUser: user.username, strategy: app.strategy, now: deps.now() } as const;
+    await deps.recordPurchase(app.name, purchaseId, input);
   }
 }
 

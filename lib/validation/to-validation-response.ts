@@ -7,7 +7,7 @@ import { withoutPlatform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { toValidatorPlatform, type Vocabulary } from '../shared/vocabulary.ts';
 import type { ValidationRequest } from '../stores/store.ts';
-import type { ValidationOutcome } from './process-validation.ts';
+import type { ValidationOutcome } from './validation-outcome.ts';
 
 interface ResponseContext {
   readonly vocabulary: Vocabulary;
@@ -15,8 +15,8 @@ interface ResponseContext {
 }
 
 /**
- * The answer to a validation. Throws what the product's state calls for: `PurchaseExpired`, `PurchaseConsumed`, `Conflict`
- * when the strategy gives the purchase to another user, `InvalidPayload` when the receipt does not hold the product.
+ * Builds the response. For a requested product, throws `InvalidPayload` if the receipt does not contain it, `Conflict` if
+ * the user is not entitled to it, `PurchaseConsumed` or `PurchaseExpired` if it gives no access.
  */
 export function toValidationResponse(
   request: ValidationRequest,
@@ -34,7 +34,7 @@ export function toValidationResponse(
       transaction: {
         ...validation.nativeTransaction,
         ...(requestedPurchase && { transactionId: withoutPlatform(requestedPurchase.purchase.transactionId) }),
-        // Clients compare it with the type they sent before they read anything else.
+        // Clients compare the type with the submitted one first.
         ...(request.transaction.type !== undefined && { type: request.transaction.type }),
       },
       collection: toCollection(own, { vocabulary, now }),
@@ -45,19 +45,19 @@ export function toValidationResponse(
   };
 }
 
-/** Without a user the answer is about the store account; with one it shows only what that user is entitled to. */
+/** A request without a user returns all purchases of the store account. */
 const isEntitled = (username: string | undefined, { entitledUsers }: EntitledPurchase): boolean =>
   username === undefined || entitledUsers.includes(username);
 
-function assertValid(asked: EntitledPurchase | undefined, username: string | undefined, now: EpochMillis): void {
-  if (!asked) throw new ServiceError('InvalidPayload', 'The receipt is valid but does not hold this product.');
-  if (!isEntitled(username, asked)) throw new ServiceError('Conflict', 'This purchase belongs to another user.');
-  const { purchase } = asked;
-  if (purchase.isConsumed) throw new ServiceError('PurchaseConsumed', 'The purchase was consumed already.');
+function assertValid(requested: EntitledPurchase | undefined, username: string | undefined, now: EpochMillis): void {
+  if (!requested) throw new ServiceError('InvalidPayload', 'The receipt is valid but does not contain the product.');
+  if (!isEntitled(username, requested)) throw new ServiceError('Conflict', 'The purchase belongs to another user.');
+  const { purchase } = requested;
+  if (purchase.isConsumed) throw new ServiceError('PurchaseConsumed', 'The purchase is already consumed.');
   if (isExpired(purchase, now)) throw new ServiceError('PurchaseExpired', 'Transaction has expired or was cancelled.');
 }
 
-/** Newest first: some clients take the first entry of a product. */
+/** Active purchases first, then by purchase date, latest first: some clients read only the first entry of a product. */
 const toCollection = (
   purchases: readonly Purchase[],
   { vocabulary, now }: { vocabulary: Vocabulary; now: EpochMillis },

@@ -10,48 +10,47 @@ import { describeFailure } from './delivery-transitions.ts';
 import type { PostOutcome } from './guarded-post.ts';
 import { buildWebhookBody, buildWebhookHeaders } from './webhook-request.ts';
 
-/** Sends the webhook once, with what the user owns now, and records the event of it. */
+export type AttemptDeps = Pick<Deps, 'events' | 'now' | 'postWebhook' | 'purchases'>;
+
+/** Sends the webhook once, with the customer's current purchases, and records an event. */
 export async function attemptDelivery(
   delivery: WebhookDelivery,
   sender: WebhookSender,
-  deps: Deps,
+  deps: AttemptDeps,
 ): Promise<PostOutcome> {
   const { appName, deliveryId, username, url } = delivery;
   const { secretKey, signingSecret } = sender;
   const { webhookSettings, vocabulary } = sender.app;
-  if (!signingSecret) throw new ServiceError('InternalError', 'The application has no signing secret.');
-  const owned = username === undefined ? [] : await deps.purchases.listByUser(appName, username);
+  if (!signingSecret) throw new ServiceError('InternalError', 'The webhook signing secret is missing.');
+  const purchases = username === undefined ? [] : await deps.purchases.listByUser(appName, username);
   const startedAt = deps.now();
   const body = buildWebhookBody(delivery, {
     ...(webhookSettings?.includesPassword && { password: secretKey }),
-    purchases: owned,
-    tongue: vocabulary,
+    purchases,
+    vocabulary,
     now: startedAt,
   });
   const headers = buildWebhookHeaders({ deliveryId, body }, { secret: signingSecret, now: startedAt });
   const outcome = await deps.postWebhook({ url, headers, body });
-  const scrub = createRedactor([secretKey, signingSecret, signingSecret.replace(/^whsec_/, '')]);
+  const redact = createRedactor([secretKey, signingSecret, signingSecret.replace(/^whsec_/, '')]);
   const call = toExternalCall(url, outcome, { startedAt, endedAt: deps.now() });
-  await recordAttemptEvent(
-    delivery,
-    { posted: outcome, call, bodyExcerpt: 'status' in outcome ? scrub(outcome.bodyExcerpt) : '' },
-    deps,
-  );
+  const bodyExcerpt = 'status' in outcome ? redact(outcome.bodyExcerpt) : '';
+  await recordAttemptEvent(delivery, { outcome, call, bodyExcerpt }, deps);
   return outcome;
 }
 
 interface AttemptResult {
-  readonly posted: PostOutcome;
+  readonly outcome: PostOutcome;
   readonly call: ExternalCall;
-  /** Of the answer, without secrets. */
+  /** Start of the response body, with secrets redacted. */
   readonly bodyExcerpt: string;
 }
 
-/** The event is found by the notification's id, as by that of a request. */
+/** Records the event with the notification id as its request id, so the event search finds it by that id. */
 async function recordAttemptEvent(
   delivery: WebhookDelivery,
-  { posted: outcome, call, bodyExcerpt }: AttemptResult,
-  deps: Deps,
+  { outcome, call, bodyExcerpt }: AttemptResult,
+  deps: Pick<Deps, 'events'>,
 ): Promise<void> {
   const { appName, type, username, notification, failedAttempts } = delivery;
   const { id, reason, productId, purchaseId, transactionId } = notification;
@@ -59,10 +58,10 @@ async function recordAttemptEvent(
   const recorder = createEventRecorder({ type: 'webhook.app.called', date: call.timing.startedAt, reqId: id });
   if (username !== undefined) recorder.setUser(username);
   if (purchaseId !== undefined) recorder.addTag(purchaseId, '_P');
-  const subject = { ...(productId && { productId }), ...(purchaseId && { purchaseId }) };
+  const purchase = { ...(productId && { productId }), ...(purchaseId && { purchaseId }) };
   recorder.addContent({
-    notifications: [{ id, reason, date, ...subject, ...(transactionId && { transactionId }) }],
-    ...(purchaseId && { purchases: [subject] }),
+    notifications: [{ id, reason, date, ...purchase, ...(transactionId && { transactionId }) }],
+    ...(purchaseId && { purchases: [purchase] }),
   });
   recorder.addExternalCall(call);
   const problem = describeFailure(outcome);
@@ -74,7 +73,7 @@ async function recordAttemptEvent(
 
 function toExternalCall(url: string, outcome: PostOutcome, timing: ExternalCall['timing']): ExternalCall {
   const { host, origin, pathname } = URL.canParse(url) ? new URL(url) : { host: '', origin: '', pathname: '' };
-  // What is long in a path may be a token.
+  // A long path segment can be an access token.
   const path = pathname.replace(/[^/]{25,}/g, '…');
   const call = { type: host, url: `${origin}${path}`, method: 'POST', timing };
   return 'status' in outcome

@@ -1,104 +1,110 @@
+import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import { getApp } from '../apps/manage-apps.ts';
-import type { Item } from '../db/table.ts';
 import type { Deps } from '../deps.ts';
 import { getEntitledSince } from '../purchases/claims.ts';
 import { ServiceError } from '../shared/errors.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { dayMs } from '../shared/time.ts';
+import { dayMs, type EpochMillis, minuteMs } from '../shared/time.ts';
 import { deliveryRetentionMs, type WebhookDelivery } from './delivery.ts';
 import { buildDeliveries, enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
 import { type PurchaseAnnouncements, readPurchaseItem } from './purchase-announcements.ts';
 
-/** The moments whose changes are announced: the first included, the last excluded. */
+/** Times of the changes to announce: `from` included, `to` excluded. */
 interface TimeRange {
   readonly from: EpochMillis;
   readonly to: EpochMillis;
 }
 
-/** Webhooks that a range should have had, and those of them that had been given up. */
 interface BackfillResult {
+  /** Number of deliveries that belong to the range. */
   readonly expected: number;
+  /** Number of deliveries that were missing and are now enqueued. */
   readonly created: number;
 }
 
-/** Of changes before this a delivery may have been forgotten, and would be made anew. */
+type BackfillDeps = Pick<Deps, 'apps' | 'deliveries' | 'now' | 'pagedLists' | 'purchases' | 'webhookQueue'>;
+
+/** One day less than the retention of deliveries: an expired delivery would be created and sent again. */
 const maxLookbackMs = deliveryRetentionMs - dayMs;
-/** Purchases, or deliveries, that are worked on at the same time. */
+/** Number of purchases, or deliveries, that are processed concurrently. */
 const concurrency = 25;
-/** A delivery that is this old and was never tried may have no message any more; a second one is dropped. */
-const staleAfterMs = 15 * 60_000;
+/**
+ * Age at which the queue message of a delivery without an attempt may be lost, so the delivery is enqueued again. Safe if
+ * the message still exists: the second attempt with the same number is ignored.
+ */
+const lostMessageAgeMs = 15 * minuteMs;
 
 /**
- * Announces what the stream's worker has given up: makes the deliveries of a range that do not exist and sends them. They
- * have the ids that the worker would have given them, so that what it has announced stays as it is. Throws
- * `InvalidPayload` for a range that reaches further back than deliveries are remembered.
+ * Creates and enqueues the deliveries of a range that the fan-out worker failed to create. Idempotent: uses the worker's
+ * delivery ids, so existing deliveries are not sent again. Throws `InvalidPayload` for a range outside the retention.
  */
-export async function backfillDeliveries(name: string, range: TimeRange, deps: Deps): Promise<BackfillResult> {
+export async function backfillDeliveries(name: string, range: TimeRange, deps: BackfillDeps): Promise<BackfillResult> {
   const app = await getApp(deps.apps, name);
   validateRange(app, range, deps.now());
-  let [webhooks, missing] = [0, 0];
+  let expected = 0;
+  let created = 0;
   for await (const items of deps.pagedLists.scanPurchasesUpdatedSince(app.name, range.from)) {
-    const announced = await mapInBatches(items, async (item) => await findAnnouncements(item, { app, range, deps }));
-    const deliveries = announced.flat().flatMap((one) => buildDeliveries(one, app, deps.now()));
-    const newDeliveries = await mapInBatches(deliveries, async (delivery) =>
-      (await createIfMissing(delivery, deps)) ? [delivery] : [],
+    const announcements = await pMap(items, async (item) => await findAnnouncements(item, { app, range, deps }), {
+      concurrency,
+    });
+    const deliveries = announcements.flat().flatMap((purchase) => buildDeliveries(purchase, app, deps.now()));
+    const missing = await pMap(
+      deliveries,
+      async (delivery) => ((await createIfMissing(delivery, deps)) ? [delivery] : []),
+      { concurrency },
     );
-    await enqueueDeliveries(newDeliveries.flat(), deps);
-    webhooks += deliveries.length;
-    missing += newDeliveries.flat().length;
+    await enqueueDeliveries(missing.flat(), deps);
+    expected += deliveries.length;
+    created += missing.flat().length;
   }
-  return { expected: webhooks, created: missing };
+  return { expected, created };
 }
 
 function validateRange(app: App, { from, to }: TimeRange, now: EpochMillis): void {
   if (selectWebhookUrls(app, false).length === 0)
-    throw new ServiceError('InvalidPayload', `${app.name} has set no webhook URL.`);
-  if (from >= to) throw new ServiceError('InvalidPayload', 'The range ends before it begins.');
+    throw new ServiceError('InvalidPayload', `The webhook URL of ${app.name} is missing.`);
+  if (from >= to) throw new ServiceError('InvalidPayload', 'The start of the range must be before its end.');
   if (from < now - maxLookbackMs)
     throw new ServiceError(
       'InvalidPayload',
-      'At most 29 days back: deliveries are kept for 30 days, and what was delivered before would be sent again.',
+      'The start of the range must be at most 29 days ago: deliveries are retained for 30 days.',
     );
 }
 
 /**
- * What of a purchase falls into the range: the news of its present version, and of those before it what is kept with it,
- * the events of its life. Each for the users of now who were entitled then.
+ * Finds the announcements of a purchase in the range. The stored lifecycle notifications cover earlier versions.
+ * The recipients are the current users who were already entitled at the time of the announcement.
  */
 async function findAnnouncements(
-  item: Item,
-  { app, range, deps }: { app: App; range: TimeRange; deps: Deps },
+  item: Readonly<Record<string, unknown>>,
+  { app, range, deps }: { app: App; range: TimeRange; deps: Pick<Deps, 'purchases'> },
 ): Promise<PurchaseAnnouncements[]> {
-  const { announcements, recipients, purchase } = readPurchaseItem(item);
-  const [kept, claims] = await Promise.all([
+  const { announcements, recipients, purchase } = readPurchaseItem(app.name, item);
+  const [storedNotifications, claims] = await Promise.all([
     deps.purchases.listNotifications(app.name, purchase.purchaseId),
     deps.purchases.listClaims(app.name, purchase.purchaseId),
   ]);
-  const since = new Map(claims.map((claim) => [claim.username, getEntitledSince(claim, app.strategy)]));
-  const byId = new Map([...kept, ...announcements].map((announcement) => [announcement.id, announcement]));
+  const entitledSince = new Map(claims.map((claim) => [claim.username, getEntitledSince(claim, app.strategy)]));
+  const byId = new Map(
+    [...storedNotifications, ...announcements].map((announcement) => [announcement.id, announcement]),
+  );
   return [...byId.values()]
     .filter(({ date }) => date >= range.from && date < range.to)
     .map((announcement) => ({
       appName: app.name,
       announcements: [announcement],
-      recipients: recipients.filter((username) => (since.get(username) ?? 0) <= announcement.date),
+      recipients: recipients.filter((username) => (entitledSince.get(username) ?? 0) <= announcement.date),
       purchase,
     }));
 }
 
-/** Makes the delivery; false when it exists and is seen to. */
-async function createIfMissing(delivery: WebhookDelivery, { deliveries, now }: Deps): Promise<boolean> {
+/** Returns whether to enqueue the delivery: it was missing, or its first queue message may be lost. */
+async function createIfMissing(
+  delivery: WebhookDelivery,
+  { deliveries, now }: Pick<Deps, 'deliveries' | 'now'>,
+): Promise<boolean> {
   if (await deliveries.createIfAbsent(delivery)) return true;
-  const present = await deliveries.find(delivery.appName, delivery.deliveryId);
-  const { state, failedAttempts, dueAt, createdAt } = present ?? delivery;
-  return state === 'pending' && failedAttempts === 0 && dueAt === undefined && now() - createdAt >= staleAfterMs;
-}
-
-async function mapInBatches<T, R>(values: readonly T[], run: (value: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (let start = 0; start < values.length; start += concurrency) {
-    results.push(...(await Promise.all(values.slice(start, start + concurrency).map(run))));
-  }
-  return results;
+  const existing = await deliveries.find(delivery.appName, delivery.deliveryId);
+  const { state, failedAttempts, dueAt, createdAt } = existing ?? delivery;
+  return state === 'pending' && failedAttempts === 0 && dueAt === undefined && now() - createdAt >= lostMessageAgeMs;
 }

@@ -1,64 +1,65 @@
-import type { EpochMillis } from '../shared/time.ts';
+import { type EpochMillis, minuteMs, secondMs } from '../shared/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import type { PostOutcome } from './guarded-post.ts';
 import { computeRetryDelayMs, maxQueueDelayMs, parseRetryAfterMs } from './retry-schedule.ts';
 
-/** A delay of the queue that is longer overdue than this has been lost. */
-const lostMessageGraceMs = 60_000;
+/** Time after which the queue message of an attempt counts as lost. */
+const lostMessageGraceMs = minuteMs;
 
-interface AttemptClock {
+interface AttemptContext {
   readonly now: EpochMillis;
-  /** From 0 to 1. */
+  /** Random number from 0 to 1 for the jitter. */
   readonly random: number;
 }
 
-const isSuccess = (posted: PostOutcome): boolean => 'status' in posted && posted.status >= 200 && posted.status < 300;
-export const isGoneResponse = (posted: PostOutcome): boolean => 'status' in posted && posted.status === 410;
+const isSuccess = (outcome: PostOutcome): boolean =>
+  'status' in outcome && outcome.status >= 200 && outcome.status < 300;
+export const isGoneResponse = (outcome: PostOutcome): boolean => 'status' in outcome && outcome.status === 410;
 
-/** What went wrong, in a sentence; undefined for a success. */
-export function describeFailure(posted: PostOutcome): string | undefined {
-  if (isSuccess(posted)) return undefined;
-  return 'status' in posted ? `The server answered ${posted.status}.` : posted.message;
+/** Returns a sentence about the failure, or undefined for a success. */
+export function describeFailure(outcome: PostOutcome): string | undefined {
+  if (isSuccess(outcome)) return undefined;
+  return 'status' in outcome ? `The server responded with ${outcome.status}.` : outcome.message;
 }
 
-/** The delivery after an attempt: delivered, waiting for the next one, or dead. */
+/** Returns the delivery after an attempt: `delivered`, scheduled for a retry, or `dead`. */
 export function applyAttempt(
   delivery: WebhookDelivery,
-  posted: PostOutcome,
-  { now, random }: AttemptClock,
+  outcome: PostOutcome,
+  { now, random }: AttemptContext,
 ): WebhookDelivery {
-  const failureReason = describeFailure(posted);
-  const base = { ...clearSchedule(delivery), ...('status' in posted && { lastHttpStatus: posted.status }) };
-  if (failureReason === undefined) return { ...base, state: 'delivered' };
+  const failureReason = describeFailure(outcome);
+  const unscheduled = { ...clearSchedule(delivery), ...('status' in outcome && { lastHttpStatus: outcome.status }) };
+  if (failureReason === undefined) return { ...unscheduled, state: 'delivered' };
   const failedAttempts = delivery.failedAttempts + 1;
-  const requestedDelayMs = 'status' in posted ? parseRetryAfterMs(posted.retryAfter, now) : undefined;
-  const wait = computeRetryDelayMs({
-    attempts: failedAttempts,
+  const retryAfterMs = 'status' in outcome ? parseRetryAfterMs(outcome.retryAfter, now) : undefined;
+  const retryDelayMs = computeRetryDelayMs({
+    failedAttempts,
     random,
-    ...(requestedDelayMs !== undefined && { retryAfterMs: requestedDelayMs }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
-  // A test is for somebody who watches.
-  if (wait === undefined || isGoneResponse(posted) || delivery.type === 'test')
-    return { ...base, failedAttempts, failureReason, state: 'dead' };
-  return { ...base, failedAttempts, failureReason, ...scheduleNextAttempt(now + wait, now) };
+  // A test webhook is not retried: the operator sends it and reads the result immediately.
+  if (retryDelayMs === undefined || isGoneResponse(outcome) || delivery.type === 'test')
+    return { ...unscheduled, failedAttempts, failureReason, state: 'dead' };
+  return { ...unscheduled, failedAttempts, failureReason, ...scheduleNextAttempt(now + retryDelayMs, now) };
 }
 
-/** The delivery that gets no attempt: its application or URL is no more. */
+/** Returns the delivery without further attempts. */
 export const markDead = (delivery: WebhookDelivery, failureReason: string): WebhookDelivery => ({
   ...clearSchedule(delivery),
   failureReason,
   state: 'dead',
 });
 
-/** The delivery that waits for its URL to come back; that is no attempt. */
+/** Delays the first attempt until the URL's backoff ends. Does not count as an attempt. */
 export const postpone = (delivery: WebhookDelivery, nextAttemptAt: EpochMillis): WebhookDelivery => ({
   ...clearSchedule(delivery),
-  failureReason: 'The server did not answer others.',
+  failureReason: 'The server did not respond to other webhooks.',
   nextAttemptAt,
   dueAt: nextAttemptAt,
 });
 
-/** A dead delivery as if it were new. */
+/** Returns the delivery with its original number of attempts. */
 export const resetForReplay = (delivery: WebhookDelivery, now: EpochMillis): WebhookDelivery => ({
   ...clearSchedule(delivery),
   state: 'pending',
@@ -67,13 +68,13 @@ export const resetForReplay = (delivery: WebhookDelivery, now: EpochMillis): Web
   dueAt: now + lostMessageGraceMs,
 });
 
-/** Seconds until the queue shows the next attempt; undefined when the sweep does. */
+/** Returns the delay of the queue message for the next attempt, or undefined if the due item triggers the attempt. */
 export function computeQueueDelaySeconds({ nextAttemptAt }: WebhookDelivery, now: EpochMillis): number | undefined {
-  const wait = (nextAttemptAt ?? now) - now;
-  return wait > maxQueueDelayMs ? undefined : Math.max(0, Math.ceil(wait / 1000));
+  const delayMs = (nextAttemptAt ?? now) - now;
+  return delayMs > maxQueueDelayMs ? undefined : Math.max(0, Math.ceil(delayMs / secondMs));
 }
 
-/** Short waits are delays of the queue; the sweep sees to those a minute later, in case the message was lost. */
+/** A short delay is a queue message with a timer; the due item repeats the attempt a minute later if the message is lost. */
 const scheduleNextAttempt = (
   nextAttemptAt: EpochMillis,
   now: EpochMillis,
@@ -83,9 +84,9 @@ const scheduleNextAttempt = (
 });
 
 function clearSchedule({
-  nextAttemptAt: _next,
-  dueAt: _due,
-  failureReason: _failure,
+  nextAttemptAt: _nextAttemptAt,
+  dueAt: _dueAt,
+  failureReason: _failureReason,
   ...delivery
 }: WebhookDelivery): WebhookDelivery {
   return delivery;

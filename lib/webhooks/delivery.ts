@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { dayMs } from '../shared/time.ts';
 
-/** What a webhook tells of, as the body names it; dates are epoch milliseconds. */
+/** The notification in a webhook body; `date` in epoch milliseconds. */
 export const WebhookNotification = v.object({
   id: v.string(),
   reason: NotificationReason,
@@ -14,40 +14,39 @@ export const WebhookNotification = v.object({
 });
 export type WebhookNotification = v.InferOutput<typeof WebhookNotification>;
 
-/** One webhook on its way to one URL: to be sent until it is delivered or dead. */
+/** One webhook for one URL; dates in epoch milliseconds. */
 export const WebhookDelivery = v.object({
   appName: v.string(),
-  /** Also the `webhook-id`, the same for every attempt. */
+  /** Sent as `webhook-id`, the same for all attempts. */
   deliveryId: v.string(),
   type: v.picklist(['purchases.updated', 'test']),
   url: v.string(),
   username: v.exactOptional(v.string()),
   notification: WebhookNotification,
-  /** `redirected` once its URL was given up: others were made, for the URLs that took its place. */
+  /** `redirected`: the app removed the URL, and deliveries for its new URLs replace this one. */
   state: v.picklist(['pending', 'delivered', 'dead', 'redirected']),
-  /** Attempts that have failed. */
   failedAttempts: v.number(),
   createdAt: v.number(),
-  /** Not to be sent before; absent when it can be sent at once. */
+  /** Earliest time of the next attempt. Absent if the first attempt is not delayed. */
   nextAttemptAt: v.exactOptional(v.number()),
-  /** When the sweep looks after it. */
+  /** Time from which `enqueueDueItems` enqueues the delivery. */
   dueAt: v.exactOptional(v.number()),
-  /** What the application's server answered last. */
+  /** Status of the app server's last response. */
   lastHttpStatus: v.exactOptional(v.number()),
-  /** Why the last attempt failed, or why there will be none. */
+  /** Why the last attempt failed, or why there is no further attempt. */
   failureReason: v.exactOptional(v.string()),
 });
 export type WebhookDelivery = v.InferOutput<typeof WebhookDelivery>;
 
-/** Retention after the last attempt. Longer than all attempts take, so that an operator can still list dead deliveries. */
+/** Retention after the last attempt: longer than all attempts take, so dead deliveries can be inspected and replayed. */
 export const deliveryRetentionMs = 30 * dayMs;
 
 type DeliveryInput = Pick<WebhookDelivery, 'appName' | 'type' | 'url' | 'username' | 'notification' | 'createdAt'>;
 
-/** The delivery of a notification to a user's URL; its id is the same however often it is made. */
-export function buildDelivery(delivery: DeliveryInput): WebhookDelivery {
-  const { notification, username = '', url } = delivery;
-  const name = JSON.stringify([notification.id, username, url]);
-  const deliveryId = createHash('sha256').update(name).digest('hex').slice(0, 32);
-  return { ...delivery, deliveryId, state: 'pending', failedAttempts: 0 };
+/** Builds a new delivery. The id depends only on the notification, the user and the URL, so a repetition has the same id. */
+export function buildDelivery(input: DeliveryInput): WebhookDelivery {
+  const { notification, username = '', url } = input;
+  const identity = JSON.stringify([notification.id, username, url]);
+  const deliveryId = createHash('sha256').update(identity).digest('hex').slice(0, 32);
+  return { ...input, deliveryId, state: 'pending', failedAttempts: 0 };
 }

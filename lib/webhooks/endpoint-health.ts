@@ -1,19 +1,20 @@
 import * as v from 'valibot';
+import { minuteMs, secondMs } from '../shared/time.ts';
 
-/** What is remembered of a URL that does not take webhooks. */
+/** Stored state of a webhook URL that rejects webhooks or does not respond; times in epoch milliseconds. */
 export const WebhookUrlHealth = v.object({
-  /** It answered 410: nothing is sent there until the operator sets or tests it again. */
+  /** Set when the server responds with 410 Gone: nothing is sent until the operator sets or tests the URL again. */
   disabledAt: v.exactOptional(v.number()),
-  /** It hung or refused the connection: first attempts wait until then. */
+  /** First attempts are postponed until this time, because the server timed out or refused the connection. */
   backoffUntil: v.exactOptional(v.number()),
-  /** Times in a row that it hung or refused. */
+  /** Consecutive timeouts and refused connections. */
   consecutiveFailures: v.exactOptional(v.number()),
 });
 export type WebhookUrlHealth = v.InferOutput<typeof WebhookUrlHealth>;
 
-const minBackoffMs = 30_000;
-const maxBackoffMs = 30 * 60_000;
+const minBackoffMs = 30 * secondMs;
+const maxBackoffMs = 30 * minuteMs;
 
-/** How long a URL is left alone after so many failures in a row. */
-export const computeUrlBackoffMs = (failures: number): number =>
-  Math.min(maxBackoffMs, minBackoffMs * 2 ** Math.min(failures - 1, 10));
+/** Computes the exponential backoff: 30 s after the first failure, at most 30 min. */
+export const computeUrlBackoffMs = (consecutiveFailures: number): number =>
+  Math.min(maxBackoffMs, minBackoffMs * 2 ** Math.min(consecutiveFailures - 1, 10));

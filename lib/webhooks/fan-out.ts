@@ -1,34 +1,42 @@
-import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
+import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import type { Announcement } from '../purchases/announcement.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
+import type { StreamRecord } from '../shared/stream-record.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announcements.ts';
 
+type FanOutDeps = Pick<Deps, 'apps' | 'deliveries' | 'now' | 'webhookQueue'>;
+
 /**
- * Makes a delivery for each thing that records of the stream announce, each user concerned and each URL, and sends them on
- * their way. What fails is given back: from the first failure on, the stream shows the records again, and deliveries that
- * exist stay as they are.
+ * Creates and enqueues a delivery for each announcement, recipient and URL. Idempotent. Returns the sequence number of the
+ * first record that failed, from which the stream must be read again; undefined if all records succeeded.
  */
-export async function fanOutDeliveries(records: readonly DynamoDBRecord[], deps: Deps): Promise<DynamoDBBatchResponse> {
-  const find = memoizeFindApp(deps.apps.find);
-  const outcomes = await Promise.all(records.map(async (record) => await createDeliveries(record, find, deps)));
-  const failed = new Set(outcomes.flatMap(({ failure }, index) => (failure ? [index] : [])));
-  const apps = [...new Set(outcomes.flatMap(({ deliveries }) => deliveries.map(({ appName }) => appName)))];
+export async function fanOutDeliveries(
+  records: readonly StreamRecord[],
+  deps: FanOutDeps,
+): Promise<string | undefined> {
+  const findApp = memoizeFindApp(deps.apps.find);
+  const outcomes = await Promise.all(records.map(async (record) => await createDeliveries(record, findApp, deps)));
+  const failedIndexes = new Set(outcomes.flatMap(({ failure }, index) => (failure ? [index] : [])));
+  const appNames = new Set(outcomes.flatMap(({ deliveries }) => deliveries.map(({ appName }) => appName)));
   await Promise.all(
-    apps.map(async (appName) => {
-      const own = outcomes.map(({ deliveries }) => deliveries.filter((delivery) => delivery.appName === appName));
-      const failure = await tryWork(async () => await enqueueDeliveries(own.flat(), deps));
-      if (failure) own.forEach((deliveries, index) => void (deliveries.length > 0 && failed.add(index)));
+    [...appNames].map(async (appName) => {
+      const ownDeliveries = outcomes.map(({ deliveries }) =>
+        deliveries.filter((delivery) => delivery.appName === appName),
+      );
+      const failure = await catchFailure(async () => await enqueueDeliveries(ownDeliveries.flat(), deps));
+      if (!failure) return;
+      for (const [index, deliveries] of ownDeliveries.entries()) if (deliveries.length > 0) failedIndexes.add(index);
     }),
   );
-  const [first] = [...failed].sort((a, b) => a - b).map((index) => records[index]?.dynamodb?.SequenceNumber ?? '');
-  return { batchItemFailures: first === undefined ? [] : [{ itemIdentifier: first }] };
+  return records.find((_record, index) => failedIndexes.has(index))?.sequenceNumber;
 }
 
-/** A purchase may have thousands of users, and the stream waits. */
+/** Number of deliveries of one record that are created concurrently: a purchase can have thousands of recipients. */
 const concurrency = 25;
 
 interface RecordOutcome {
@@ -38,33 +46,35 @@ interface RecordOutcome {
 
 type FindApp = Deps['apps']['find'];
 
-/** Asks for each application once, and never for settings as they were a while ago: a URL may have just been set. */
-function memoizeFindApp(find: FindApp): FindApp {
-  const asked = new Map<string, ReturnType<FindApp>>();
+/** Reads each app once per batch of records. Does not use the app cache, because a webhook URL may have just been set. */
+function memoizeFindApp(findApp: FindApp): FindApp {
+  const apps = new Map<string, ReturnType<FindApp>>();
   return async (name) => {
-    const result = asked.get(name) ?? find(name);
-    asked.set(name, result);
-    return await result;
+    const app = apps.get(name) ?? findApp(name);
+    apps.set(name, app);
+    return await app;
   };
 }
 
-async function createDeliveries(record: DynamoDBRecord, find: FindApp, deps: Deps): Promise<RecordOutcome> {
-  let deliveries: readonly WebhookDelivery[] = [];
-  const failure = await tryWork(async () => {
-    const announced = readStreamRecord(record);
-    const app = announced && (await find(announced.appName));
-    const newDeliveries = announced && app ? buildDeliveries(announced, app, deps.now()) : [];
-    for (let first = 0; first < newDeliveries.length; first += concurrency) {
-      await Promise.all(newDeliveries.slice(first, first + concurrency).map(deps.deliveries.createIfAbsent));
-    }
-    deliveries = newDeliveries;
+async function createDeliveries(
+  record: StreamRecord,
+  findApp: FindApp,
+  deps: Pick<Deps, 'deliveries' | 'now'>,
+): Promise<RecordOutcome> {
+  let created: readonly WebhookDelivery[] = [];
+  const failure = await catchFailure(async () => {
+    const announcements = readStreamRecord(record);
+    const app = announcements && (await findApp(announcements.appName));
+    const deliveries = announcements && app ? buildDeliveries(announcements, app, deps.now()) : [];
+    await pMap(deliveries, async (delivery) => await deps.deliveries.createIfAbsent(delivery), { concurrency });
+    created = deliveries;
   });
-  return { deliveries, ...(failure && { failure }) };
+  return { deliveries: created, ...(failure && { failure }) };
 }
 
-async function tryWork(work: () => Promise<void>): Promise<ServiceError | undefined> {
+async function catchFailure(run: () => Promise<void>): Promise<ServiceError | undefined> {
   try {
-    await work();
+    await run();
     return undefined;
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
@@ -73,34 +83,42 @@ async function tryWork(work: () => Promise<void>): Promise<ServiceError | undefi
   }
 }
 
-/** Sandbox purchases go to the sandbox URLs where there are any; the main URLs take everything else. */
+/** Returns the sandbox URLs for a sandbox purchase if the app has any, otherwise the main URLs. */
 export function selectWebhookUrls(
   { webhookSettings, deletedAt }: App,
-  sandbox: boolean | undefined,
+  isSandbox: boolean | undefined,
 ): readonly string[] {
   if (!webhookSettings || deletedAt !== undefined) return [];
-  return sandbox && webhookSettings.sandboxUrls.length > 0 ? webhookSettings.sandboxUrls : webhookSettings.urls;
+  return isSandbox && webhookSettings.sandboxUrls.length > 0 ? webhookSettings.sandboxUrls : webhookSettings.urls;
 }
 
-/** A delivery for each thing that is announced, each user and each URL. */
+/** Builds a delivery for each announcement, recipient and URL. */
 export function buildDeliveries(
   { appName, announcements, recipients, purchase }: PurchaseAnnouncements,
-  settings: App,
-  now: number,
+  app: App,
+  now: EpochMillis,
 ): WebhookDelivery[] {
-  const { sandbox, ...subject } = purchase;
-  const notifications = announcements.map(({ id, reason, date }: Announcement) => ({ id, reason, date, ...subject }));
+  const { sandbox, ...purchaseIds } = purchase;
+  const notifications = announcements.map(({ id, reason, date }: Announcement) => ({
+    id,
+    reason,
+    date,
+    ...purchaseIds,
+  }));
   return notifications.flatMap((notification) =>
     recipients.flatMap((username) =>
-      selectWebhookUrls(settings, sandbox).map((url) =>
+      selectWebhookUrls(app, sandbox).map((url) =>
         buildDelivery({ appName, type: 'purchases.updated', url, username, notification, createdAt: now }),
       ),
     ),
   );
 }
 
-/** Puts new deliveries of one application on the queue, in its own group: a backlog of one delays no other. */
-export async function enqueueDeliveries(deliveries: readonly WebhookDelivery[], { webhookQueue }: Deps): Promise<void> {
+/** Enqueues new deliveries of one app in the app's message group, so its backlog does not delay other apps. */
+export async function enqueueDeliveries(
+  deliveries: readonly WebhookDelivery[],
+  { webhookQueue }: Pick<Deps, 'webhookQueue'>,
+): Promise<void> {
   const [first] = deliveries;
   if (!first) return;
   const messages = deliveries.map(({ appName, deliveryId, failedAttempts }) => ({

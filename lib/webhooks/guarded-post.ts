@@ -2,6 +2,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { ServiceError } from '../shared/errors.ts';
+import { secondMs } from '../shared/time.ts';
 import { type AddressPolicy, isPublicAddress } from './public-address.ts';
 import { createDnsResolver, type ResolvedAddress, type ResolveHost, resolveWithSystem } from './resolve-host.ts';
 import { getHost, parseWebhookUrl } from './webhook-url.ts';
@@ -12,50 +13,50 @@ interface WebhookRequest {
   readonly body: string;
 }
 
-/** What became of a POST. */
 export type PostOutcome =
   | {
       readonly status: number;
       readonly retryAfter?: string;
-      /** The start of the answer's body. */
+      /** At most 4 KB of the response body. */
       readonly bodyExcerpt: string;
     }
   | {
-      /** `forbidden`: the URL leads where webhooks must not go. */
+      /** `forbidden`: the URL or its address is not allowed. */
       readonly failure: 'timeout' | 'no-connection' | 'forbidden';
       readonly message: string;
     };
 
-/** Posts to a server of which nothing is known; never throws. */
-export type PostWebhook = (message: WebhookRequest) => Promise<PostOutcome>;
+/** Posts to an untrusted server. Never throws. */
+export type PostWebhook = (request: WebhookRequest) => Promise<PostOutcome>;
 
 interface GuardedPostOptions extends AddressPolicy {
   readonly resolve?: ResolveHost;
-  /** Of everything: the name, the connection, the answer. */
+  /** Total time for name resolution, connection and response headers. */
   readonly timeoutMs?: number;
 }
 
 const maxExcerptBytes = 4_096;
-const bodyReadTimeoutMs = 2_000;
+const bodyReadTimeoutMs = 2 * secondMs;
 
 /**
- * A POST that can reach public servers only: every address of the name is checked and the connection goes to a checked
- * one, so that a name that resolves differently the second time gains nothing. Redirects are not followed.
+ * Creates a POST that reaches public servers only (SSRF protection). Checks all addresses of the host and connects to a
+ * checked address, so DNS rebinding has no effect. Does not follow redirects.
  */
-export function createGuardedPost({ resolve, timeoutMs = 15_000, ...rule }: GuardedPostOptions): PostWebhook {
-  const resolveHost = resolve ?? (rule.allowsLoopback ? resolveWithSystem : createDnsResolver());
-  return async (message) => {
+export function createGuardedPost({ resolve, timeoutMs = 15 * secondMs, ...policy }: GuardedPostOptions): PostWebhook {
+  const resolveHost = resolve ?? (policy.allowsLoopback ? resolveWithSystem : createDnsResolver());
+  return async (request) => {
     const signal = AbortSignal.timeout(timeoutMs);
     try {
-      const url = parseWebhookUrl(message.url, rule);
+      const url = parseWebhookUrl(request.url, policy);
       const addresses = await raceAbort(resolveAddresses(getHost(url), resolveHost), signal);
-      if (addresses.length === 0 || !addresses.every(({ address }) => isPublicAddress(address, rule)))
+      if (addresses.length === 0 || !addresses.every(({ address }) => isPublicAddress(address, policy)))
         throw new ServiceError('InvalidPayload', 'The webhook URL has an address that is not public.');
-      return await send(message, { url, addresses, signal });
+      return await send(request, { url, addresses, signal });
     } catch (error) {
       if (error instanceof ServiceError) return { failure: 'forbidden', message: error.message };
-      if (signal.aborted) return { failure: 'timeout', message: `There was no answer within ${timeoutMs / 1000} s.` };
-      return { failure: 'no-connection', message: `There was no connection${describeConnectionError(error)}.` };
+      if (signal.aborted)
+        return { failure: 'timeout', message: `The server did not respond within ${timeoutMs / secondMs} s.` };
+      return { failure: 'no-connection', message: `The connection failed${describeConnectionError(error)}.` };
     }
   };
 }
@@ -73,22 +74,22 @@ interface Target {
 
 async function send({ headers, body }: WebhookRequest, { url, addresses, signal }: Target): Promise<PostOutcome> {
   const request = url.protocol === 'https:' ? requestHttps : requestHttp;
-  const length = { 'content-length': String(Buffer.byteLength(body)) };
+  const contentLength = { 'content-length': String(Buffer.byteLength(body)) };
   return await new Promise((resolve, reject) => {
-    let isAnswered = false;
-    // A connection of its own: a shared one could lead to an address that was checked for another name.
+    let hasResponse = false;
     request(url, {
       method: 'POST',
+      // No connection pool: a pooled connection may lead to an address that was checked for another host.
       agent: false,
       signal,
       lookup: createPinnedLookup(addresses),
-      headers: { ...headers, ...length },
+      headers: { ...headers, ...contentLength },
     })
-      .on('response', (result) => {
-        isAnswered = true;
-        const { statusCode = 0, headers: got } = result;
-        const retryAfter = got['retry-after'];
-        void readExcerpt(result).then((bodyExcerpt) =>
+      .on('response', (response) => {
+        hasResponse = true;
+        const { statusCode = 0, headers: responseHeaders } = response;
+        const retryAfter = responseHeaders['retry-after'];
+        void readExcerpt(response).then((bodyExcerpt) =>
           resolve({ status: statusCode, ...(retryAfter && { retryAfter }), bodyExcerpt }),
         );
       })
@@ -96,8 +97,8 @@ async function send({ headers, body }: WebhookRequest, { url, addresses, signal 
         socket.destroy();
         resolve({ status: statusCode, bodyExcerpt: '' });
       })
-      // Once there is an answer, its status stands.
-      .on('error', (cause) => void (isAnswered || reject(cause)))
+      // An error after the response headers does not change the status.
+      .on('error', (error) => void (hasResponse || reject(error)))
       .end(body);
   });
 }
@@ -110,43 +111,43 @@ const createPinnedLookup =
     else callback(null, first?.address ?? '', first?.family);
   };
 
-/** The first bytes of a body, or what came in two seconds; the status stands even when the rest never comes. */
-async function readExcerpt(result: IncomingMessage): Promise<string> {
+/** Reads the start of the body for at most two seconds. Never throws: the status is valid even if the body never ends. */
+async function readExcerpt(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  const tooLong = setTimeout(() => result.destroy(), bodyReadTimeoutMs);
+  const timer = setTimeout(() => response.destroy(), bodyReadTimeoutMs);
   try {
-    for await (const chunk of result as AsyncIterable<Buffer>) {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       size += chunk.length;
       if (size >= maxExcerptBytes) break;
     }
   } catch {
-    // What came before the connection broke is shown.
+    // The connection was closed early. The excerpt contains the received bytes.
   }
-  clearTimeout(tooLong);
-  result.destroy();
+  clearTimeout(timer);
+  response.destroy();
   return Buffer.concat(chunks).subarray(0, maxExcerptBytes).toString('utf8');
 }
 
-async function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return await Promise.race([
-    work,
+    promise,
     new Promise<never>((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     }),
   ]);
 }
 
-/** What the name servers said, or did not. */
-const dnsErrorPhrases: Readonly<Record<string, string>> = {
-  ENOTFOUND: ': the name does not exist',
-  ENODATA: ': the name has no address',
-  ETIMEOUT: ': the name servers did not answer',
-  ESERVFAIL: ': the name servers could not tell the address',
+/** @see https://nodejs.org/api/dns.html#error-codes */
+const dnsErrorDescriptions: Readonly<Record<string, string>> = {
+  ENOTFOUND: ': the domain name does not exist',
+  ENODATA: ': the domain name has no address',
+  ETIMEOUT: ': the name servers did not respond',
+  ESERVFAIL: ': the name servers reported a failure',
 };
 
 function describeConnectionError(error: unknown): string {
   const { code = 'no code' } = error as { readonly code?: string };
-  return `${dnsErrorPhrases[code] ?? ''} (${code})`;
+  return `${dnsErrorDescriptions[code] ?? ''} (${code})`;
 }

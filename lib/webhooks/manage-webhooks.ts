@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { App, WebhookSettings } from '../apps/app.ts';
+import type { WebhookSettings } from '../apps/app.ts';
 import { getApp } from '../apps/manage-apps.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../shared/errors.ts';
@@ -8,10 +8,13 @@ import { resetForReplay } from './delivery-transitions.ts';
 import { enqueueDeliveries } from './fan-out.ts';
 import { parseWebhookUrl } from './webhook-url.ts';
 
-/** A secret of Standard Webhooks: 256 random bits behind its prefix. */
+/**
+ * 256 random bits.
+ * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
 const generateSigningSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-/** The URLs of a text, separated by commas. */
+/** Parses a comma-separated list of URLs. */
 export const parseUrls = (text: string): string[] =>
   text
     .split(',')
@@ -19,9 +22,8 @@ export const parseUrls = (text: string): string[] =>
     .filter((url) => url !== '');
 
 /**
- * Sets where an application's webhooks go, each URL once, and switches those URLs on. Returns the signing secret when it
- * was issued now: at the first time, or when a new one is wanted. Throws `InvalidPayload` for a URL that webhooks must not
- * go to.
+ * Sets the webhook URLs of an app, without duplicates, and enables them. Returns the signing secret if it is new: for the
+ * first settings, or if `newSecret` is true. Throws `InvalidPayload` for a URL that is not allowed.
  */
 export async function setWebhook(
   name: string,
@@ -30,22 +32,25 @@ export async function setWebhook(
 ): Promise<string | undefined> {
   const sender = await deps.apps.findWebhookSender((await getApp(deps.apps, name)).name);
   const uniqueSettings = { ...settings, urls: dedupe(settings.urls), sandboxUrls: dedupe(settings.sandboxUrls) };
-  const all = listUrls(uniqueSettings);
-  for (const url of all) parseWebhookUrl(url, { allowsLoopback: deps.emulator.url !== undefined });
+  const urls = listUrls(uniqueSettings);
+  for (const url of urls) parseWebhookUrl(url, { allowsLoopback: deps.emulator.url !== undefined });
   const secret = newSecret || !sender?.signingSecret ? generateSigningSecret() : undefined;
   await deps.apps.setWebhook(name, uniqueSettings, secret);
-  for (const url of all) await deps.deliveries.enableUrl(name, url);
+  for (const url of urls) await deps.deliveries.enableUrl(name, url);
   return secret;
 }
 
 const dedupe = (urls: readonly string[]): string[] => [...new Set(urls)];
 const listUrls = ({ urls, sandboxUrls }: WebhookSettings): string[] => dedupe([...urls, ...sandboxUrls]);
 
-/** Sends a webhook of type `test` to every URL, also to one that was switched off: an answer switches it on. */
-export async function sendTestWebhook(name: string, deps: Deps): Promise<readonly WebhookDelivery[]> {
+/** Sends a webhook of type `test` to all URLs, disabled ones included: a successful response enables the URL. */
+export async function sendTestWebhook(
+  name: string,
+  deps: Pick<Deps, 'apps' | 'deliveries' | 'now' | 'webhookQueue'>,
+): Promise<readonly WebhookDelivery[]> {
   const { webhookSettings } = await getApp(deps.apps, name);
   const urls = webhookSettings ? listUrls(webhookSettings) : [];
-  if (urls.length === 0) throw new ServiceError('InvalidPayload', `${name} has set no webhook URL.`);
+  if (urls.length === 0) throw new ServiceError('InvalidPayload', `The webhook URL of ${name} is missing.`);
   const createdAt = deps.now();
   const notification = { id: randomUUID(), reason: 'TEST', date: createdAt } as const;
   const deliveries = urls.map((url) => buildDelivery({ appName: name, type: 'test', url, notification, createdAt }));
@@ -54,31 +59,35 @@ export async function sendTestWebhook(name: string, deps: Deps): Promise<readonl
   return deliveries;
 }
 
-/** Deliveries that failed and wait or are dead, oldest first. */
-export async function listDeliveries(name: string, state: WebhookDelivery['state'] | undefined, deps: Deps) {
-  const { name: appName }: App = await getApp(deps.apps, name);
-  const undelivered = await deps.deliveries.listFailed(appName);
-  return undelivered.filter((delivery) => state === undefined || delivery.state === state);
+/** Lists the failed deliveries that are scheduled for a retry or dead, oldest first. */
+export async function listDeliveries(
+  name: string,
+  state: WebhookDelivery['state'] | undefined,
+  deps: Pick<Deps, 'apps' | 'deliveries'>,
+): Promise<WebhookDelivery[]> {
+  const { name: appName } = await getApp(deps.apps, name);
+  const deliveries = await deps.deliveries.listFailed(appName);
+  return deliveries.filter((delivery) => state === undefined || delivery.state === state);
 }
 
 /**
- * Sends dead deliveries again, with all attempts before them: one by its id, or all. Returns those that are on their way.
- * Throws `ResourceNotFound` for an id of none that is dead.
+ * Enqueues one dead delivery, or all of them, with their original number of attempts. Returns the enqueued deliveries.
+ * Throws `ResourceNotFound` if the app has no dead delivery with this id.
  */
 export async function replayDeliveries(
   name: string,
   deliveryId: string | undefined,
-  deps: Deps,
+  deps: Pick<Deps, 'apps' | 'deliveries' | 'now' | 'webhookQueue'>,
 ): Promise<readonly WebhookDelivery[]> {
-  const dead = await listDeliveries(name, 'dead', deps);
-  const wanted = dead.filter((delivery) => deliveryId === undefined || delivery.deliveryId === deliveryId);
-  if (deliveryId !== undefined && wanted.length === 0)
-    throw new ServiceError('ResourceNotFound', `${name} has no dead delivery ${deliveryId}.`);
-  const waiting: WebhookDelivery[] = [];
-  for (const delivery of wanted) {
-    const again = resetForReplay(delivery, deps.now());
-    if (await deps.deliveries.replaceIfUnchanged(delivery, again, deps.now())) waiting.push(again);
+  const deadDeliveries = await listDeliveries(name, 'dead', deps);
+  const requested = deadDeliveries.filter((delivery) => deliveryId === undefined || delivery.deliveryId === deliveryId);
+  if (deliveryId !== undefined && requested.length === 0)
+    throw new ServiceError('ResourceNotFound', `The dead delivery ${deliveryId} of ${name} is not found.`);
+  const replayed: WebhookDelivery[] = [];
+  for (const delivery of requested) {
+    const reset = resetForReplay(delivery, deps.now());
+    if (await deps.deliveries.replaceIfUnchanged(delivery, reset, deps.now())) replayed.push(reset);
   }
-  await enqueueDeliveries(waiting, deps);
-  return waiting;
+  await enqueueDeliveries(replayed, deps);
+  return replayed;
 }

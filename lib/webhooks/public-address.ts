@@ -2,13 +2,13 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 export interface AddressPolicy {
-  /** On one machine the application's server is next door; in a deployment nothing is. */
+  /** True only in the local runtime: the app's server runs on the same machine. */
   readonly allowsLoopback: boolean;
 }
 
 /**
- * Whether a webhook may go to an address: a public one only. Not to private and local networks, to the metadata service,
- * to carriers' and documentation networks, nor to forms of IPv6 that carry an address of IPv4 and could hide one of those.
+ * Returns whether webhooks can be sent to an address. Rejects private, link-local (instance metadata), carrier-grade NAT and
+ * documentation ranges, and IPv6 addresses that embed an IPv4 address, because the embedded address can be in such a range.
  */
 export function isPublicAddress(address: string, { allowsLoopback }: AddressPolicy): boolean {
   if (isIP(address) === 0 || !ipaddr.isValid(address)) return false;
@@ -16,6 +16,6 @@ export function isPublicAddress(address: string, { allowsLoopback }: AddressPoli
   const range = parsed.range();
   if (range === 'loopback') return allowsLoopback;
   if (range !== 'unicast') return false;
-  // Of IPv6 only the global unicast addresses are assigned; `::7f00:1` is an old form of an IPv4 address.
+  // Only 2000::/3 is assigned to global unicast. `::7f00:1`, an IPv4-compatible address, is outside of it.
   return !(parsed instanceof ipaddr.IPv6) || (parsed.parts[0] ?? 0) >> 13 === 1;
 }

@@ -1,13 +1,10 @@
-import type { DynamoDBRecord } from 'aws-lambda';
 import * as v from 'valibot';
-import { unmarshallImage } from '../db/stream-image.ts';
-import type { Item } from '../db/table.ts';
 import { type Announcement, buildAnnouncement } from '../purchases/announcement.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { parse } from '../shared/parse.ts';
+import type { ItemImage, StreamRecord } from '../shared/stream-record.ts';
 
 const PurchaseItem = v.object({
-  pk: v.string(),
   version: v.number(),
   updatedAt: v.number(),
   entitledUsers: v.array(v.string()),
@@ -21,33 +18,34 @@ const PurchaseItem = v.object({
 });
 const PreviousPurchaseItem = v.object({ version: v.number(), entitledUsers: v.array(v.string()) });
 
-/** What a version of a purchase has the application's server told. */
+/** The announcements of one version of a purchase, with their recipients. */
 export interface PurchaseAnnouncements {
   readonly appName: string;
   readonly announcements: readonly Announcement[];
-  /** Those entitled now, and in the stream those who were until now. */
+  /** Usernames. Includes the users that lost the purchase with this version if it was read from a stream record. */
   readonly recipients: readonly string[];
   readonly purchase: v.InferOutput<typeof PurchaseItem>['purchase'];
 }
 
-/** What a record of the table's stream announces; undefined for one that is no new version of a purchase. */
-export function readStreamRecord({ eventName, dynamodb = {} }: DynamoDBRecord): PurchaseAnnouncements | undefined {
-  const { Keys, NewImage, OldImage } = dynamodb;
-  if (eventName === 'REMOVE' || Keys?.sk?.S !== 'P' || !NewImage) return undefined;
-  const { version, ...announced } = readPurchaseItem(unmarshallImage(NewImage));
-  const before = OldImage && parse(PreviousPurchaseItem, unmarshallImage(OldImage), 'InternalError');
-  if (version === before?.version) return undefined;
-  const recipients = [...new Set([...announced.recipients, ...(before?.entitledUsers ?? [])])];
-  return recipients.length > 0 && announced.announcements.length > 0 ? { ...announced, recipients } : undefined;
+/** Returns undefined if the record is not a new version of a purchase, or if there is nothing to announce. */
+export function readStreamRecord({ appName, kind, before, after }: StreamRecord): PurchaseAnnouncements | undefined {
+  if (kind !== 'purchase' || !after) return undefined;
+  const { version, ...current } = readPurchaseItem(appName, after);
+  const previous = before && parse(PreviousPurchaseItem, before, 'InternalError');
+  if (version === previous?.version) return undefined;
+  const recipients = [...new Set([...current.recipients, ...(previous?.entitledUsers ?? [])])];
+  return recipients.length > 0 && current.announcements.length > 0 ? { ...current, recipients } : undefined;
 }
 
-/** What the version of a purchase announces that its item holds, to those entitled by it. */
-export function readPurchaseItem(item: Item): PurchaseAnnouncements & { readonly version: number } {
-  const { pk, purchase, version, updatedAt, ...stored } = parse(PurchaseItem, item, 'InternalError');
-  const appName = pk.slice(0, pk.indexOf('#'));
+/** Returns the announcements of the current version for the entitled users. */
+export function readPurchaseItem(
+  appName: string,
+  item: ItemImage,
+): PurchaseAnnouncements & { readonly version: number } {
+  const { purchase, version, updatedAt, announcedReasons, entitledUsers } = parse(PurchaseItem, item, 'InternalError');
   const { purchaseId } = purchase;
-  const announcements = stored.announcedReasons.map((reason) =>
+  const announcements = announcedReasons.map((reason) =>
     buildAnnouncement({ appName, purchaseId, version, updatedAt }, reason),
   );
-  return { appName, announcements, recipients: stored.entitledUsers, purchase, version };
+  return { appName, announcements, recipients: entitledUsers, purchase, version };
 }

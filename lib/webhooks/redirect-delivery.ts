@@ -4,34 +4,34 @@ import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import { markDead, resetForReplay } from './delivery-transitions.ts';
 import { enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
 
-/** The URLs that the application has now for such a delivery. A test is of any. */
+/** Returns the URLs that the app's current settings select for the delivery; for a test, all URLs. */
 export async function getCurrentUrls(
   { type, notification }: WebhookDelivery,
   app: App,
-  deps: Deps,
+  { purchases }: Pick<Deps, 'purchases'>,
 ): Promise<readonly string[]> {
   const { urls = [], sandboxUrls = [] } = app.webhookSettings ?? {};
   if (type === 'test') return [...urls, ...sandboxUrls];
   const { purchaseId } = notification;
   if (sandboxUrls.length === 0 || purchaseId === undefined) return selectWebhookUrls(app, false);
-  const found = await deps.purchases.find(app.name, purchaseId);
-  return selectWebhookUrls(app, found?.purchase.sandbox);
+  const stored = await purchases.find(app.name, purchaseId);
+  return selectWebhookUrls(app, stored?.purchase.sandbox);
 }
 
 /**
- * Sends what was meant for a URL that the application has given up to those that it has now, each with all attempts before
- * it; a URL that has been told of the notification already is not told again. Returns what becomes of the delivery.
+ * Replaces a delivery for a removed URL by deliveries for the current URLs, with the full number of attempts. A URL that
+ * already has a delivery of the notification gets no second one. Returns the delivery in its final state.
  */
 export async function redirectDelivery(
   delivery: WebhookDelivery,
   urls: readonly string[],
-  deps: Deps,
+  deps: Pick<Deps, 'deliveries' | 'now' | 'webhookQueue'>,
 ): Promise<WebhookDelivery> {
   const { appName, type, username, notification } = delivery;
-  const deadDelivery = markDead(delivery, 'The application has another URL now.');
-  // A test was of that URL.
+  const deadDelivery = markDead(delivery, 'The app replaced the webhook URL.');
+  // A test webhook tests one URL.
   if (type === 'test') return deadDelivery;
-  const redirected = urls.map((url) =>
+  const replacements = urls.map((url) =>
     buildDelivery({
       appName,
       type,
@@ -41,17 +41,20 @@ export async function redirectDelivery(
       createdAt: deps.now(),
     }),
   );
-  for (const one of redirected) await createOrRestart(one, deps);
-  await enqueueDeliveries(redirected, deps);
-  return redirected.length > 0
+  for (const replacement of replacements) await createOrRestart(replacement, deps);
+  await enqueueDeliveries(replacements, deps);
+  return replacements.length > 0
     ? { ...deadDelivery, state: 'redirected' }
-    : markDead(delivery, 'The application has no URL any more.');
+    : markDead(delivery, 'The app removed the webhook URL.');
 }
 
-/** Makes the delivery; one that was moved away from its URL and comes back to it begins anew. */
-async function createOrRestart(delivery: WebhookDelivery, { deliveries, now }: Deps): Promise<void> {
+/** Creates the delivery. Restarts an existing one whose URL was removed and is now set again. */
+async function createOrRestart(
+  delivery: WebhookDelivery,
+  { deliveries, now }: Pick<Deps, 'deliveries' | 'now'>,
+): Promise<void> {
   if (await deliveries.createIfAbsent(delivery)) return;
-  const present = await deliveries.find(delivery.appName, delivery.deliveryId);
-  if (present?.state === 'redirected')
-    await deliveries.replaceIfUnchanged(present, resetForReplay(present, now()), now());
+  const existing = await deliveries.find(delivery.appName, delivery.deliveryId);
+  if (existing?.state === 'redirected')
+    await deliveries.replaceIfUnchanged(existing, resetForReplay(existing, now()), now());
 }

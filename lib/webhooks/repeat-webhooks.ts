@@ -9,99 +9,99 @@ import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery, type WebhookNotification } from './delivery.ts';
 import { enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
 
-/** A request may be known by one id several times: clients repeat theirs, and a notification has an event a webhook. */
+type RepeatDeps = Pick<Deps, 'deliveries' | 'events' | 'now' | 'purchases' | 'webhookQueue'>;
+
+/** Several events can have one request id: clients retry requests, and a notification has one event for each webhook. */
 const maxEvents = 100;
 
 /**
- * Has the application's server told again of a past request, or of a notification, under a fresh id: of what happened at a
- * store each user who owns the purchases now. Throws `ResourceNotFound` for an id that nothing is known by, and
- * `InvalidPayload` where no user was concerned.
+ * Sends new webhooks with reason `REPEATED` for the events of a request id. The recipients are the user of the request or,
+ * for an event of a store, all users entitled to its purchases now. Throws `ResourceNotFound` if there is no such event,
+ * `InvalidPayload` if the events have no recipient or the app has no webhook URL.
  */
-export async function repeatWebhooks(app: App, reqId: string, deps: Deps): Promise<readonly WebhookDelivery[]> {
+export async function repeatWebhooks(app: App, reqId: string, deps: RepeatDeps): Promise<readonly WebhookDelivery[]> {
   const events = await findEvents(app.name, reqId, deps);
-  if (events.length === 0) throw new ServiceError('ResourceNotFound', 'There is no such request.');
-  const loadedPurchases = await loadPurchases(app.name, events, deps);
-  const concerned = new Map(events.flatMap((event) => findRecipients(event, loadedPurchases)));
-  if (concerned.size === 0) throw new ServiceError('InvalidPayload', 'This request was about no user.');
-  const deliveryInput = { id: randomUUID(), createdAt: deps.now(), found: loadedPurchases };
-  const deliveries = [...concerned].flatMap(([username, about]) =>
-    buildDeliveriesForUser(app, username, { ...deliveryInput, ...about }),
+  if (events.length === 0) throw new ServiceError('ResourceNotFound', 'The request is not found.');
+  const purchases = await loadPurchases(app.name, events, deps);
+  const subjects = new Map(events.flatMap((event) => findRecipients(event, purchases)));
+  if (subjects.size === 0) throw new ServiceError('InvalidPayload', 'The request has no customer.');
+  const input = { id: randomUUID(), createdAt: deps.now(), purchases };
+  const deliveries = [...subjects].flatMap(([username, subject]) =>
+    buildDeliveriesForUser(app, username, { ...input, ...subject }),
   );
-  if (deliveries.length === 0) throw new ServiceError('InvalidPayload', 'The application has set no webhook URL.');
+  if (deliveries.length === 0) throw new ServiceError('InvalidPayload', 'The webhook URL is missing.');
   for (const delivery of deliveries) await deps.deliveries.createIfAbsent(delivery);
   await enqueueDeliveries(deliveries, deps);
   return deliveries;
 }
 
-async function findEvents(appName: string, reqId: string, { events }: Deps): Promise<EventRecord[]> {
-  const [event, tagged] = await Promise.all([
+/** Lists the events of a request id, or the event with this event id; oldest first. */
+async function findEvents(appName: string, reqId: string, { events }: Pick<Deps, 'events'>): Promise<EventRecord[]> {
+  const [eventById, taggedEvents] = await Promise.all([
     events.find(appName, reqId),
     events.listByTags(appName, [reqId], maxEvents),
   ]);
-  const oldestFirst = tagged.filter((loadedPurchases) => loadedPurchases.reqId === reqId).reverse();
-  return event ? [...oldestFirst, event] : oldestFirst;
+  const oldestFirst = taggedEvents.filter((event) => event.reqId === reqId).reverse();
+  return eventById ? [...oldestFirst, eventById] : oldestFirst;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 type PurchasesById = ReadonlyMap<string, EntitledPurchase>;
 
-/** By id, as they are now. */
+/** Loads the current state of the purchases in the events. */
 async function loadPurchases(
   appName: string,
   events: readonly EventRecord[],
-  { purchases }: Deps,
+  { purchases }: Pick<Deps, 'purchases'>,
 ): Promise<PurchasesById> {
   const rows = events.flatMap((event) =>
     isStoreEvent(event) ? event.content.purchases : event.content.purchases.slice(0, 1),
   );
   const ids = rows.map(getPurchaseId).filter((id) => id !== undefined);
-  const loadedPurchases = await purchases.findMany(appName, ids);
-  return new Map(loadedPurchases.map((purchase) => [purchase.purchase.purchaseId, purchase]));
+  const entitledPurchases = await purchases.findMany(appName, ids);
+  return new Map(entitledPurchases.map((entitled) => [entitled.purchase.purchaseId, entitled]));
 }
 
-const storeEvents = new Set(['receipt.refreshed', ...platforms.map((platform) => `webhook.${platform}.called`)]);
-/** Such an event names one user; what happened concerns all who own the purchases. */
-const isStoreEvent = ({ type }: EventRecord): boolean => storeEvents.has(type);
+const storeEventTypes = new Set(['receipt.refreshed', ...platforms.map((platform) => `webhook.${platform}.called`)]);
+/** Whether the event concerns all users of its purchases, not only the one user that it names. */
+const isStoreEvent = ({ type }: EventRecord): boolean => storeEventTypes.has(type);
 
-/** Of what a user is told. */
+/** The subject of a user's webhook. */
 interface RepeatSubject {
   readonly event: EventRecord;
-  /** As the event shows it. */
+  /** The purchase in the event's content. */
   readonly purchase: Row | undefined;
 }
 
-/** The last one of a user counts: of several events the latest, and of an event's purchases the first that is the user's own. */
-function findRecipients(event: EventRecord, loadedPurchases: PurchasesById): [string, RepeatSubject][] {
+/** The last entry of a user takes precedence: the latest event, and in it the first purchase that entitles the user. */
+function findRecipients(event: EventRecord, purchases: PurchasesById): [username: string, subject: RepeatSubject][] {
   const { applicationUsername, content } = event;
-  const own: [string, RepeatSubject][] =
+  const requestUser: [string, RepeatSubject][] =
     applicationUsername === undefined ? [] : [[applicationUsername, { event, purchase: content.purchases[0] }]];
-  const shown = isStoreEvent(event) ? content.purchases.toReversed() : [];
-  const owners = shown.flatMap((purchase) =>
-    getEntitledUsers(purchase, loadedPurchases).map((username): [string, RepeatSubject] => [
-      username,
-      { event, purchase },
-    ]),
+  const storePurchases = isStoreEvent(event) ? content.purchases.toReversed() : [];
+  const entitledUsers = storePurchases.flatMap((purchase) =>
+    getEntitledUsers(purchase, purchases).map((username): [string, RepeatSubject] => [username, { event, purchase }]),
   );
-  return [...own, ...owners];
+  return [...requestUser, ...entitledUsers];
 }
 
-const getEntitledUsers = (purchase: Row, loadedPurchases: PurchasesById): readonly string[] =>
-  loadedPurchases.get(getPurchaseId(purchase) ?? '')?.entitledUsers ?? [];
+const getEntitledUsers = (purchase: Row, purchases: PurchasesById): readonly string[] =>
+  purchases.get(getPurchaseId(purchase) ?? '')?.entitledUsers ?? [];
 
-interface RepeatDelivery extends RepeatSubject {
+interface RepeatInput extends RepeatSubject {
   readonly id: string;
   readonly createdAt: EpochMillis;
-  readonly found: PurchasesById;
+  readonly purchases: PurchasesById;
 }
 
 function buildDeliveriesForUser(
   app: App,
   username: string,
-  { id, createdAt, found: loadedPurchases, ...about }: RepeatDelivery,
+  { id, createdAt, purchases, ...subject }: RepeatInput,
 ): WebhookDelivery[] {
-  const concerned = findSubjectIds(about);
-  const sandbox = loadedPurchases.get(concerned.purchaseId ?? '')?.purchase.sandbox;
-  const notification: WebhookNotification = { id, reason: 'REPEATED', date: createdAt, ...concerned };
+  const subjectIds = findSubjectIds(subject);
+  const sandbox = purchases.get(subjectIds.purchaseId ?? '')?.purchase.sandbox;
+  const notification: WebhookNotification = { id, reason: 'REPEATED', date: createdAt, ...subjectIds };
   return selectWebhookUrls(app, sandbox).map((url) =>
     buildDelivery({ appName: app.name, type: 'purchases.updated', url, username, notification, createdAt }),
   );
@@ -111,8 +111,9 @@ function findSubjectIds({
   event: { content },
   purchase,
 }: RepeatSubject): Pick<WebhookNotification, 'productId' | 'purchaseId' | 'transactionId'> {
-  const isOfIt = (row: Row) => row.purchaseId === purchase?.purchaseId && 'transactionId' in row;
-  const transaction = [...content.notifications, ...content.transactions].find(isOfIt);
+  const transaction = [...content.notifications, ...content.transactions].find(
+    (row: Row) => row.purchaseId === purchase?.purchaseId && 'transactionId' in row,
+  );
   return {
     ...pickText(purchase, 'productId'),
     ...pickText(purchase, 'purchaseId'),

@@ -1,44 +1,47 @@
 import { lookup, Resolver } from 'node:dns/promises';
+import { secondMs } from '../shared/time.ts';
 
 export interface ResolvedAddress {
   readonly address: string;
+  /** 4 or 6. */
   readonly family: number;
 }
 
-/** All addresses of a name; rejects with a code when there are none. */
+/** Returns all addresses of a host. Rejects with a DNS error code if there are none. */
 export type ResolveHost = (host: string) => Promise<readonly ResolvedAddress[]>;
 
-/** Resolves names as the programs of this machine do: also those that no name server knows. */
+/** Resolves like other programs on this machine: includes names that only the hosts file has. */
 export const resolveWithSystem: ResolveHost = async (host) => await lookup(host, { all: true });
 
 interface DnsResolverOptions {
-  /** Instead of the system's. */
+  /** Default: the name servers of the system. */
   readonly servers?: readonly string[];
-  /** Of the first question; the second, and last, is given twice as long. */
+  /** Timeout of the first query. The second and last query has twice as long. */
   readonly timeoutMs?: number;
 }
 
 /**
- * Asks the name servers, and nothing of this machine. The system's way takes one of few threads for as long as a name is
- * looked for: a handful of names that nobody answers for would keep the webhooks of everybody else waiting.
+ * Creates a resolver that queries the name servers directly. `dns.lookup` blocks one of libuv's few threads, so a handful
+ * of unresponsive names would delay the webhooks of all apps.
+ * @see https://nodejs.org/api/dns.html#implementation-considerations
  */
-export function createDnsResolver({ servers, timeoutMs = 2_000 }: DnsResolverOptions = {}): ResolveHost {
+export function createDnsResolver({ servers, timeoutMs = 2 * secondMs }: DnsResolverOptions = {}): ResolveHost {
   return async (host) => {
-    // One that has asked before gives slow name servers less time, going by the answers of fast ones.
+    // A new resolver per host: a used one shortens the timeout to the response times that it has measured.
     const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
     if (servers) resolver.setServers(servers);
-    const responses = await Promise.allSettled([
-      resolver.resolve4(host).then((found) => found.map((address) => ({ address, family: 4 }))),
-      resolver.resolve6(host).then((found) => found.map((address) => ({ address, family: 6 }))),
+    const results = await Promise.allSettled([
+      resolver.resolve4(host).then((addresses) => addresses.map((address) => ({ address, family: 4 }))),
+      resolver.resolve6(host).then((addresses) => addresses.map((address) => ({ address, family: 6 }))),
     ]);
-    const addresses = responses.flatMap((response) => (response.status === 'fulfilled' ? response.value : []));
-    if (addresses.length === 0) throw selectDnsError(responses);
+    const addresses = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+    if (addresses.length === 0) throw selectDnsError(results);
     return addresses;
   };
 }
 
-/** That a name has no address of one family says nothing where the other could not be asked for. */
-function selectDnsError(responses: readonly PromiseSettledResult<unknown>[]): unknown {
-  const reasons = responses.flatMap((response) => (response.status === 'rejected' ? [response.reason] : []));
-  return reasons.find(({ code }) => code !== 'ENODATA') ?? reasons[0];
+/** `ENODATA` of one address family is less informative than a failed query for the other family. */
+function selectDnsError(results: readonly PromiseSettledResult<unknown>[]): unknown {
+  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  return errors.find(({ code }) => code !== 'ENODATA') ?? errors[0];
 }

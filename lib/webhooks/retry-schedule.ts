@@ -1,56 +1,60 @@
-import type { EpochMillis } from '../shared/time.ts';
+import { type EpochMillis, hourMs, minuteMs, secondMs } from '../shared/time.ts';
 
-const second = 1000;
-const minute = 60 * second;
-const hour = 60 * minute;
-
-/** How long after each failed attempt the next one comes, at least; after the last the delivery is dead. */
-export const retryDelaysMs: readonly EpochMillis[] = [
-  5 * second,
-  5 * minute,
-  30 * minute,
-  2 * hour,
-  5 * hour,
-  10 * hour,
-  14 * hour,
-  20 * hour,
-  24 * hour,
+/** Minimum delay after each failed attempt. After the last attempt, the delivery is dead. */
+export const retryDelaysMs: readonly number[] = [
+  5 * secondMs,
+  5 * minuteMs,
+  30 * minuteMs,
+  2 * hourMs,
+  5 * hourMs,
+  10 * hourMs,
+  14 * hourMs,
+  20 * hourMs,
+  24 * hourMs,
 ];
 
-/** A delivery that was held back because its URL is down is dead after as long as the attempts would have taken. */
-export const maxRetryDurationMs: number = retryDelaysMs.reduce((sum, wait) => sum + wait, hour);
+/** Maximum age of a postponed delivery, one hour more than all attempts take. */
+export const maxRetryDurationMs: number = retryDelaysMs.reduce((sum, delayMs) => sum + delayMs, hourMs);
 
-/** Waits up to this long are delays of the queue. */
-export const maxQueueDelayMs: number = 15 * minute;
+/**
+ * Maximum delay of an SQS message. Longer delays are due items.
+ * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-timers.html
+ */
+export const maxQueueDelayMs: number = 15 * minuteMs;
 
 const jitter = 0.1;
-const maxRetryAfterMs = 24 * hour;
+const maxRetryAfterMs = 24 * hourMs;
 
 interface FailedAttempt {
-  /** Attempts that failed, this one included. */
-  readonly attempts: number;
-  /** Milliseconds that the server asked for. */
+  /** Number of failed attempts, including this one. */
+  readonly failedAttempts: number;
+  /** Delay that the server requested. */
   readonly retryAfterMs?: number;
-  /** From 0 to 1: spreads what failed together. */
+  /** Random number from 0 to 1: spreads deliveries that failed at the same time. */
   readonly random: number;
 }
 
-/** How long to wait for the next attempt; undefined after the last. The server may ask for longer, up to a day. */
-export function computeRetryDelayMs({ attempts, retryAfterMs = 0, random }: FailedAttempt): number | undefined {
-  const wait = retryDelaysMs[attempts - 1];
-  if (wait === undefined) return undefined;
-  return Math.ceil(Math.max(wait, Math.min(retryAfterMs, maxRetryAfterMs)) * (1 + jitter * random));
+/** Returns undefined after the last attempt. The server can request a longer delay, of at most one day. */
+export function computeRetryDelayMs({ failedAttempts, retryAfterMs = 0, random }: FailedAttempt): number | undefined {
+  const delayMs = retryDelaysMs[failedAttempts - 1];
+  if (delayMs === undefined) return undefined;
+  return Math.ceil(Math.max(delayMs, Math.min(retryAfterMs, maxRetryAfterMs)) * (1 + jitter * random));
 }
 
+/** IMF-fixdate and the obsolete RFC 850 format. */
 const httpDate = /^[A-Z][a-z]{2,8}, .{1,30} GMT$/;
-/** As C writes it, in the one zone that HTTP has; RFC 9110 has recipients understand it. */
+/** The obsolete format of C's `asctime`, always in GMT. */
 const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
 
-/** `Retry-After` in milliseconds: a number of seconds or a date; undefined for anything else. */
+/**
+ * Parses a `Retry-After` header: a number of seconds, or a date in one of three formats. Returns a duration in milliseconds,
+ * or undefined for any other text.
+ * @see https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
+ */
 export function parseRetryAfterMs(header: string | undefined, now: EpochMillis): number | undefined {
   const text = header?.trim() ?? '';
-  if (/^\d+$/.test(text)) return Number(text) * second;
+  if (/^\d+$/.test(text)) return Number(text) * secondMs;
   const isDate = httpDate.test(text) || asctimeDate.test(text);
-  const at = isDate ? Date.parse(text.replace(asctimeDate, '$& GMT')) : Number.NaN;
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+  const retryAt = isDate ? Date.parse(text.replace(asctimeDate, '$& GMT')) : Number.NaN;
+  return Number.isNaN(retryAt) ? undefined : Math.max(0, retryAt - now);
 }

@@ -2,8 +2,8 @@ import type { WebhookSender } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { attemptDelivery } from './attempt-delivery.ts';
+import { type EpochMillis, secondMs } from '../shared/time.ts';
+import { type AttemptDeps, attemptDelivery } from './attempt-delivery.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { applyAttempt, computeQueueDelaySeconds, isGoneResponse, markDead, postpone } from './delivery-transitions.ts';
 import { computeUrlBackoffMs, type WebhookUrlHealth } from './endpoint-health.ts';
@@ -12,97 +12,103 @@ import { getCurrentUrls, redirectDelivery } from './redirect-delivery.ts';
 import { maxRetryDurationMs } from './retry-schedule.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
-/** Clocks of two machines differ by less. */
-const clockSkewMs = 2_000;
+type SendDeps = AttemptDeps & Pick<Deps, 'apps' | 'deliveries' | 'webhookQueue'>;
+
+/** Maximum difference between the clocks of two machines. */
+const clockSkewMs = 2 * secondMs;
 
 /**
- * Sends a webhook that is due, writes down what became of it, and sees to the next attempt. A message that is not about
- * the delivery's next attempt is dropped: it came twice or too late. After a crash at any point the queue's message or the
- * sweep comes again, and at worst the server gets the same `webhook-id` twice.
+ * Attempts a pending delivery, saves the result and schedules the retry. Ignores duplicate and stale messages. At least
+ * once: after a crash, the queue message or the due item repeats the attempt, with the same `webhook-id`.
  */
-export async function sendWebhook(message: WebhookMessage, deps: Deps): Promise<void> {
+export async function sendWebhook(message: WebhookMessage, deps: SendDeps): Promise<void> {
   const { appName, deliveryId, failedAttempts } = message;
   const delivery = await deps.deliveries.find(appName, deliveryId);
   if (delivery?.state !== 'pending' || (failedAttempts !== undefined && failedAttempts !== delivery.failedAttempts))
     return;
   if ((delivery.nextAttemptAt ?? 0) > deps.now() + clockSkewMs) return;
-  const after = await attemptOrSkip(delivery, deps).catch((error: unknown) =>
+  const result = await attemptOrSkip(delivery, deps).catch((error: unknown) =>
     countInternalFailure(delivery, error, deps.now()),
   );
-  await saveAndReschedule(delivery, after, deps);
+  await saveAndReschedule(delivery, result, deps);
 }
 
-/** Sends the webhook, unless something hinders it, and returns what becomes of its delivery. */
-async function attemptOrSkip(delivery: WebhookDelivery, deps: Deps): Promise<WebhookDelivery> {
+/** Attempts the delivery, or postpones, redirects or ends it without an attempt. Returns the resulting delivery. */
+async function attemptOrSkip(delivery: WebhookDelivery, deps: SendDeps): Promise<WebhookDelivery> {
   const { appName, url } = delivery;
-  const [sender, endpoint] = await Promise.all([
+  const [sender, urlHealth] = await Promise.all([
     deps.apps.findWebhookSender(appName),
     deps.deliveries.findUrlHealth(appName, url),
   ]);
   if (!sender?.app.webhookSettings || sender.app.deletedAt !== undefined)
-    return markDead(delivery, 'The application takes no webhooks any more.');
+    return markDead(delivery, 'The app has disabled webhooks.');
   const urls = await getCurrentUrls(delivery, sender.app, deps);
   if (!urls.includes(url)) return await redirectDelivery(delivery, urls, deps);
-  return findBlocker(delivery, endpoint, deps.now()) ?? (await send(delivery, { sender, endpoint, deps }));
+  return skipIfBlocked(delivery, urlHealth, deps.now()) ?? (await send(delivery, { sender, urlHealth, deps }));
 }
 
 /**
- * Our own trouble is a failed attempt as well: the schedule outlasts any outage, and the delivery is listed. The queue would
- * give the message up after a day.
+ * Counts an internal error as a failed attempt, so the delivery is listed and retried for days. SQS would discard the
+ * message after one day.
  */
 function countInternalFailure(delivery: WebhookDelivery, error: unknown, now: EpochMillis): WebhookDelivery {
   const { appName, deliveryId } = delivery;
   const failure = ServiceError.fromUnknown(error);
   logError({ worker: 'send-webhook', app: appName, deliveryId }, failure);
-  const posted: PostOutcome = {
+  const outcome: PostOutcome = {
     failure: 'no-connection',
     message: `The webhook could not be sent: ${failure.message}`,
   };
-  return applyAttempt(delivery, posted, { now, random: Math.random() });
+  return applyAttempt(delivery, outcome, { now, random: Math.random() });
 }
 
-/** What becomes of a delivery whose URL takes none now; undefined for one that is sent. */
-function findBlocker(
+/** Returns the dead or postponed delivery if its URL is disabled or in backoff, otherwise undefined. */
+function skipIfBlocked(
   delivery: WebhookDelivery,
-  endpoint: WebhookUrlHealth,
+  urlHealth: WebhookUrlHealth,
   now: EpochMillis,
 ): WebhookDelivery | undefined {
   if (delivery.type === 'test') return undefined;
-  if (endpoint.disabledAt !== undefined) return markDead(delivery, 'The URL is switched off: it answered 410.');
-  const { backoffUntil = 0 } = endpoint;
+  if (urlHealth.disabledAt !== undefined)
+    return markDead(delivery, 'The webhook URL is disabled: the server responded with 410.');
+  const { backoffUntil = 0 } = urlHealth;
   if (delivery.failedAttempts > 0 || backoffUntil <= now) return undefined;
-  if (now - delivery.createdAt > maxRetryDurationMs) return markDead(delivery, 'The server did not answer for days.');
-  // Spread over half as long again, so that they do not all come at once.
-  return postpone(
-    delivery,
-    Math.ceil(backoffUntil + Math.random() * 0.5 * computeUrlBackoffMs(endpoint.consecutiveFailures ?? 1)),
-  );
+  if (now - delivery.createdAt > maxRetryDurationMs)
+    return markDead(delivery, 'The server did not respond for more than three days.');
+  // Spreads the postponed deliveries over half of the backoff time.
+  const spreadMs = Math.random() * 0.5 * computeUrlBackoffMs(urlHealth.consecutiveFailures ?? 1);
+  return postpone(delivery, Math.ceil(backoffUntil + spreadMs));
 }
 
 async function send(
   delivery: WebhookDelivery,
-  { sender, endpoint, deps }: { sender: WebhookSender; endpoint: WebhookUrlHealth; deps: Deps },
+  { sender, urlHealth, deps }: { sender: WebhookSender; urlHealth: WebhookUrlHealth; deps: SendDeps },
 ): Promise<WebhookDelivery> {
-  const posted = await attemptDelivery(delivery, sender, deps);
-  await updateUrlHealth(delivery, { posted, endpoint, deps });
-  return applyAttempt(delivery, posted, { now: deps.now(), random: Math.random() });
+  const outcome = await attemptDelivery(delivery, sender, deps);
+  await updateUrlHealth(delivery, { outcome, urlHealth, deps });
+  return applyAttempt(delivery, outcome, { now: deps.now(), random: Math.random() });
 }
 
 /**
- * A URL that hangs or refuses must not take the workers' time again and again. What is known of it may be old by now: of
- * several answers at once a 410 stands, unless the operator's test was answered.
+ * Starts a backoff for an unresponsive URL, because its timeouts occupy the workers. `urlHealth` can be stale: of
+ * concurrent responses, 410 takes precedence, except over a response to the operator's test.
  */
 async function updateUrlHealth(
   { appName, url, type }: WebhookDelivery,
-  { posted, endpoint, deps }: { posted: PostOutcome; endpoint: WebhookUrlHealth; deps: Deps },
+  {
+    outcome,
+    urlHealth,
+    deps: { now, deliveries },
+  }: { outcome: PostOutcome; urlHealth: WebhookUrlHealth; deps: Pick<Deps, 'now' | 'deliveries'> },
 ): Promise<void> {
-  const { now, deliveries } = deps;
-  if (isGoneResponse(posted)) return await deliveries.disableUrl(appName, url, now());
-  if ('status' in posted && type === 'test') return await deliveries.enableUrl(appName, url);
-  if ('status' in posted)
-    return endpoint.backoffUntil === undefined ? undefined : await deliveries.saveUrlBackoff(appName, url, {});
-  if (posted.failure === 'forbidden') return;
-  const consecutiveFailures = (endpoint.consecutiveFailures ?? 0) + ((endpoint.backoffUntil ?? 0) <= now() ? 1 : 0);
+  if (isGoneResponse(outcome)) return await deliveries.disableUrl(appName, url, now());
+  if ('status' in outcome && type === 'test') return await deliveries.enableUrl(appName, url);
+  if ('status' in outcome)
+    return urlHealth.backoffUntil === undefined ? undefined : await deliveries.saveUrlBackoff(appName, url, {});
+  if (outcome.failure === 'forbidden') return;
+  // Concurrent failures during a backoff count once.
+  const isInBackoff = (urlHealth.backoffUntil ?? 0) > now();
+  const consecutiveFailures = (urlHealth.consecutiveFailures ?? 0) + (isInBackoff ? 0 : 1);
   await deliveries.saveUrlBackoff(appName, url, {
     consecutiveFailures,
     backoffUntil: now() + computeUrlBackoffMs(consecutiveFailures),
@@ -112,7 +118,7 @@ async function updateUrlHealth(
 async function saveAndReschedule(
   before: WebhookDelivery,
   after: WebhookDelivery,
-  { deliveries, webhookQueue, now }: Deps,
+  { deliveries, webhookQueue, now }: Pick<Deps, 'deliveries' | 'webhookQueue' | 'now'>,
 ): Promise<void> {
   const isSaved = await deliveries.replaceIfUnchanged(before, after, now());
   if (!isSaved || after.state !== 'pending' || after.failedAttempts === before.failedAttempts) return;

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 
-/** A message of the webhook queue. Due items do not have `failedAttempts`; the stored delivery then decides. */
+/** A message of the webhook queue: a delivery to attempt. */
 export const WebhookMessage = v.object({
   appName: v.string(),
   deliveryId: v.string(),
+  /** Failed attempts before the requested one. Absent if a due item requests the next attempt, whichever it is. */
   failedAttempts: v.exactOptional(v.number()),
 });
 export type WebhookMessage = v.InferOutput<typeof WebhookMessage>;

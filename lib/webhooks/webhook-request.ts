@@ -2,23 +2,23 @@ import { Webhook } from 'standardwebhooks';
 import type { Purchase } from '../purchases/purchase.ts';
 import { toPurchaseCollection } from '../purchases/purchase-collection.ts';
 import { toIsoSeconds } from '../purchases/to-records.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { type EpochMillis, secondMs } from '../shared/time.ts';
 import { applyVocabulary, type Vocabulary } from '../shared/vocabulary.ts';
 import type { WebhookDelivery, WebhookNotification } from './delivery.ts';
 
 interface WebhookContent {
-  /** The secret key of the application, unless it has switched the field off. */
+  /** The app's secret key. Absent if the app's settings exclude it. */
   readonly password?: string;
-  /** What the user owns now. */
+  /** The customer's current purchases. */
   readonly purchases: readonly Purchase[];
-  readonly tongue: Vocabulary;
+  readonly vocabulary: Vocabulary;
   readonly now: EpochMillis;
 }
 
-/** The body of a webhook, with exactly the fields that receivers know; what is absent is left out. */
+/** Builds the JSON body with exactly the fields of the specification. */
 export function buildWebhookBody(
   { type, notification, username }: Pick<WebhookDelivery, 'type' | 'notification' | 'username'>,
-  { password, purchases, tongue: vocabulary, now }: WebhookContent,
+  { password, purchases, vocabulary, now }: WebhookContent,
 ): string {
   const envelope = { type, ...(password !== undefined && { password }) };
   if (type === 'test') return JSON.stringify(envelope);
@@ -30,14 +30,17 @@ export function buildWebhookBody(
   return JSON.stringify({ ...envelope, ...applyVocabulary(body, vocabulary) });
 }
 
-const toNotificationPayload = ({ reason, id, date, ...concerned }: WebhookNotification) => ({
+const toNotificationPayload = ({ reason, id, date, ...purchaseIds }: WebhookNotification) => ({
   reason,
   id,
   date: toIsoSeconds(date),
-  ...concerned,
+  ...purchaseIds,
 });
 
-/** The headers of Standard Webhooks, by which the receiver knows the sender, the time and the repetition. */
+/**
+ * Builds the headers of Standard Webhooks: the signature, the time and the id for detecting repetitions.
+ * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
 export function buildWebhookHeaders(
   { deliveryId, body }: { readonly deliveryId: string; readonly body: string },
   { secret, now }: { readonly secret: string; readonly now: EpochMillis },
@@ -47,7 +50,7 @@ export function buildWebhookHeaders(
     'content-type': 'application/json',
     'user-agent': 'claimcheck',
     'webhook-id': deliveryId,
-    'webhook-timestamp': String(Math.floor(now / 1000)),
+    'webhook-timestamp': String(Math.floor(now / secondMs)),
     'webhook-signature': new Webhook(secret).sign(deliveryId, sentAt, body),
   };
 }

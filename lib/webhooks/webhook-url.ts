@@ -3,27 +3,27 @@ import { ServiceError } from '../shared/errors.ts';
 import { type AddressPolicy, isPublicAddress } from './public-address.ts';
 
 const maxUrlLength = 2_000;
-/** Ports on which servers of applications listen, and no database or shell. */
+/** Common HTTPS ports. Excludes the ports of databases, caches and shells. */
 const allowedPorts = new Set(['', '443', '8443']);
 
-/** The host of a URL as a resolver takes it: an IPv6 address without its brackets. */
+/** Returns the host for name resolution: an IPv6 address without brackets. */
 export const getHost = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /**
- * The URL of an application's server. Throws `InvalidPayload` for one that webhooks must not go to: not https, with
- * credentials, on an odd port, or at an address that is not public. On one machine http and loopback are allowed.
+ * Parses a webhook URL. Throws `InvalidPayload` if it is not https, contains credentials, or has another port than 443 or
+ * 8443 or a non-public address. With `allowsLoopback`, http, loopback addresses and all ports are allowed.
  */
-export function parseWebhookUrl(text: string, rule: AddressPolicy): URL {
+export function parseWebhookUrl(text: string, policy: AddressPolicy): URL {
   const url = URL.canParse(text) && text.length <= maxUrlLength ? new URL(text) : rejectUrl('is not a URL');
-  if (url.username || url.password) rejectUrl('carries credentials');
-  if (url.protocol !== 'https:' && !(rule.allowsLoopback && url.protocol === 'http:'))
+  if (url.username || url.password) rejectUrl('contains credentials');
+  if (url.protocol !== 'https:' && !(policy.allowsLoopback && url.protocol === 'http:'))
     rejectUrl('does not start with https');
-  if (!allowedPorts.has(url.port) && !rule.allowsLoopback) rejectUrl('has a port other than 443 and 8443');
+  if (!allowedPorts.has(url.port) && !policy.allowsLoopback) rejectUrl('has a port other than 443 and 8443');
   const host = getHost(url);
-  if (isIP(host) && !isPublicAddress(host, rule)) rejectUrl('has an address that is not public');
+  if (isIP(host) && !isPublicAddress(host, policy)) rejectUrl('has an address that is not public');
   return url;
 }
 
-function rejectUrl(why: string): never {
-  throw new ServiceError('InvalidPayload', `The webhook URL ${why}.`);
+function rejectUrl(problem: string): never {
+  throw new ServiceError('InvalidPayload', `The webhook URL ${problem}.`);
 }

@@ -97,7 +97,7 @@ describe('claimcheck', () => {
       out: '0 deliveries expected, 0 missing deliveries created.\n',
     });
     const tooEarly = await cli(['deliveries', 'backfill', 'demo', '--from', '2025-01-01']);
-    expect(tooEarly).toMatchObject({ code: 1, error: expect.stringMatching(/At most 29 days back/) });
+    expect(tooEarly).toMatchObject({ code: 1, error: expect.stringMatching(/at most 29 days ago/) });
     expect(await cli(['deliveries', 'backfill', 'demo', '--from', 'yesterday'])).toMatchObject({ code: 1 });
   }, 30_000);
 

@@ -1,45 +1,97 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type CounterRepository, createCounterRepository } from '../../../lib/db/counter-repository.ts';
-import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
 import * as keys from '../../../lib/db/keys.ts';
+import { parseStreamRecord } from '../../../lib/db/stream-record.ts';
 import type { Table } from '../../../lib/db/table.ts';
-import type { Deps } from '../../../lib/deps.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
+import type { ItemImage, StreamRecord } from '../../../lib/shared/stream-record.ts';
+import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { addTally, collapseHours, indexByPeriod, type Tally } from '../../../lib/statistics/tally.ts';
-import { type CountableItem, sumDailyTallies, tallyItem } from '../../../lib/statistics/tally-item.ts';
-import { createCrashingTable } from '../../../testing/crashing-table.ts';
-import { createObservation, createTransaction, createUniqueName, dayMs, startDate } from '../../../testing/given.ts';
-import { buildStreamRecord, type ItemChange } from '../../../testing/stream-records.ts';
+import { sumDailyTallies, tallyItem } from '../../../lib/statistics/tally-item.ts';
+import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
+import { buildLambdaRecord, buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
+import { createAggregationDeps } from './aggregation-deps.ts';
 
 let table: Table;
 beforeAll(async () => {
   table = await createTestTable();
 });
 
-/** What the aggregator works with, of which each write may be the last before a crash. */
-function working(crashes: () => boolean): { deps: Deps; counters: CounterRepository } {
-  const crashing = createCrashingTable(table, crashes);
-  const purchases = { ownedBy: async () => [] };
-  const counters = createCounterRepository(crashing);
-  return {
-    deps: { counters, customers: createCustomerRepository(crashing), purchases } as unknown as Deps,
-    counters: createCounterRepository(table),
-  };
-}
+type TalliesByPeriod = ReadonlyMap<string, Tally>;
 
-const transactionItem = (appName: string, id: number, fields: Partial<Transaction>): CountableItem => ({
+const buildTransactionItem = (appName: string, id: number, fields: Partial<Transaction>): ItemImage => ({
   ...keys.transactionKey(appName, `store_a:${id}`, `store_a:${id}`),
   transaction: { ...createTransaction(createObservation().purchase), transactionId: `store_a:${id}`, ...fields },
 });
 
-const anyTransaction = fc.record({
+const tallyTransactionItem = (item: ItemImage): TalliesByPeriod => tallyItem({ kind: 'transaction', item });
+
+interface TransactionWrite {
+  readonly id: number;
+  readonly fields: Partial<Transaction>;
+}
+
+/** Returns the stream records of the writes and the items after the last write. */
+function buildHistory(appName: string, writes: readonly TransactionWrite[]) {
+  const items = new Map<number, ItemImage>();
+  const records = writes.map(({ id, fields }, position) => {
+    const before = items.get(id);
+    const after = buildTransactionItem(appName, id, fields);
+    items.set(id, after);
+    return buildStreamRecord({ after, ...(before && { before }) }, position);
+  });
+  return { records, items: [...items.values()] };
+}
+
+interface BatchOptions {
+  /** Sizes of the batches, in turns. */
+  readonly batchSizes: readonly number[];
+  readonly crashes: () => boolean;
+}
+
+/** Delivers the records in order like Lambda. Repeats failed records in a batch of a different size. */
+async function deliverInBatches(records: readonly StreamRecord[], { batchSizes, crashes }: BatchOptions) {
+  const deps = createAggregationDeps(table, crashes);
+  let delivered = 0;
+  for (let turn = 0; delivered < records.length; turn++) {
+    const batch = records.slice(delivered, delivered + (batchSizes[turn % batchSizes.length] ?? 1));
+    const isSuccess = await aggregateStreamRecords(batch, 'shard-1', deps).then(
+      () => true,
+      () => false,
+    );
+    if (isSuccess) delivered += batch.length;
+  }
+}
+
+async function readCounters(appName: string) {
+  const { counters } = createAggregationDeps(table);
+  return {
+    days: omitEmpty(indexByPeriod(await counters.listDays(appName, '2000-01-01', '2099-12-31'))),
+    months: omitEmpty(indexByPeriod(await counters.listMonths(appName))),
+  };
+}
+
+/** Computes the counters from the items in the table. */
+function computeCounters(items: readonly ItemImage[]) {
+  const days = sumDailyTallies(...items.map(tallyTransactionItem));
+  const months = new Map<string, Tally>();
+  for (const [day, tally] of days) {
+    const month = day.slice(0, 7);
+    months.set(month, addTally(months.get(month) ?? {}, collapseHours(tally)));
+  }
+  return { days: omitEmpty(days), months: omitEmpty(months) };
+}
+
+const omitEmpty = (tallies: TalliesByPeriod) =>
+  Object.fromEntries([...tallies].filter(([, tally]) => Object.keys(tally).length > 0).sort());
+
+const arbitraryWrite: fc.Arbitrary<TransactionWrite> = fc.record({
   id: fc.integer({ min: 0, max: 8 }),
   fields: fc.record(
     {
-      purchaseDate: fc.integer({ min: 0, max: 70 }).map((days) => startDate + days * dayMs + 7_200_000),
+      purchaseDate: fc.integer({ min: 0, max: 70 }).map((days) => startDate + days * dayMs + 2 * hourMs),
       amountMicros: fc.integer({ min: 0, max: 9_990_000 }),
       currency: fc.constantFrom('USD', 'EUR'),
       sandbox: fc.boolean(),
@@ -48,132 +100,98 @@ const anyTransaction = fc.record({
     { requiredKeys: ['purchaseDate', 'amountMicros', 'currency', 'sandbox'] },
   ),
 });
+const arbitraryWrites = fc.array(arbitraryWrite, { minLength: 1, maxLength: 25 });
+const arbitraryBatchSizes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 10 });
+/** One of ten writes crashes. */
+const arbitraryCrashes = fc.infiniteStream(fc.integer({ min: 0, max: 9 }).map((digit) => digit === 0));
 
-/** The changes of a table in which items are written one after the other, and what it holds in the end. */
-function historyOf(appName: string, writes: readonly { id: number; fields: Partial<Transaction> }[]) {
-  const present = new Map<number, CountableItem>();
-  const changes = writes.map(({ id, fields }): ItemChange => {
-    const before = present.get(id);
-    const after = transactionItem(appName, id, fields);
-    present.set(id, after);
-    return { after, ...(before && { before }) };
-  });
-  return { changes, items: [...present.values()] };
-}
-
-const recounted = (items: readonly CountableItem[]): ReadonlyMap<string, Tally> =>
-  sumDailyTallies(...items.map(tallyItem));
-
-function monthsOf(days: ReadonlyMap<string, Tally>): ReadonlyMap<string, Tally> {
-  const months = new Map<string, Tally>();
-  for (const [date, tally] of days) {
-    const month = date.slice(0, 7);
-    months.set(month, addTally(months.get(month) ?? {}, collapseHours(tally)));
-  }
-  return months;
-}
-
-const notEmpty = (tallies: ReadonlyMap<string, Tally>) =>
-  Object.fromEntries([...tallies].filter(([, tally]) => Object.keys(tally).length > 0).sort());
-
-describe('the aggregator', () => {
-  it('counts each record once, whatever portions it comes in and wherever it crashes', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(anyTransaction, { minLength: 1, maxLength: 25 }),
-        fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 10 }),
-        fc.infiniteStream(fc.integer({ min: 0, max: 9 })),
-        async (writes, portions, chances) => {
+describe('aggregateStreamRecords', () => {
+  it(
+    'counts each record exactly once for any batches and crashes',
+    async () => {
+      const property = fc.asyncProperty(
+        arbitraryWrites,
+        arbitraryBatchSizes,
+        arbitraryCrashes,
+        async (writes, batchSizes, crashes) => {
           const appName = createUniqueName();
-          const { changes, items } = historyOf(appName, writes);
-          const records = changes.map(buildStreamRecord);
-          const { deps, counters } = working(() => chances.next().value === 0);
-          let taken = 0;
-          for (let turn = 0; taken < records.length; turn++) {
-            const size = portions[turn % portions.length] ?? 1;
-            // A batch that failed comes again, in another size.
-            const done = await aggregateStreamRecords(records.slice(taken, taken + size), 'shard-1', deps).then(
-              () => true,
-              () => false,
-            );
-            if (done) taken += size;
-          }
-          // Some of it once more, as after a success of which the platform did not hear.
-          const quiet = working(() => false);
-          await aggregateStreamRecords(records.slice(0, 3), 'shard-1', quiet.deps);
-          const expected = recounted(items);
-          const days = indexByPeriod(await counters.listDays(appName, '2000-01-01', '2099-12-31'));
-          expect(notEmpty(days)).toEqual(notEmpty(expected));
-          expect(notEmpty(indexByPeriod(await counters.listMonths(appName)))).toEqual(notEmpty(monthsOf(expected)));
+          const { records, items } = buildHistory(appName, writes);
+          await deliverInBatches(records, { batchSizes, crashes: () => crashes.next().value });
+          // Lambda repeats a batch if it does not receive the response.
+          await aggregateStreamRecords(records.slice(0, 3), 'shard-1', createAggregationDeps(table));
+          expect(await readCounters(appName)).toEqual(computeCounters(items));
         },
-      ),
-      { numRuns: 60 },
-    );
-  }, 120_000);
+      );
+      await fc.assert(property, { numRuns: 60 });
+    },
+    10 * minuteMs,
+  );
 
-  it('keeps the records of each shard apart', async () => {
+  it('keeps a separate checkpoint for each shard', async () => {
     const appName = createUniqueName();
-    const { deps, counters } = working(() => false);
+    const deps = createAggregationDeps(table);
     const fields = { purchaseDate: startDate, amountMicros: 1_000_000, currency: 'USD', sandbox: false };
-    const one = buildStreamRecord({ after: transactionItem(appName, 1, fields) }, 7);
-    const other = buildStreamRecord({ after: transactionItem(appName, 2, fields) }, 5);
+    const recordOfShard1 = buildStreamRecord({ after: buildTransactionItem(appName, 1, fields) }, 7);
+    const recordOfShard2 = buildStreamRecord({ after: buildTransactionItem(appName, 2, fields) }, 5);
     await Promise.all([
-      aggregateStreamRecords([one], 'shard-1', deps),
-      aggregateStreamRecords([other], 'shard-2', deps),
+      aggregateStreamRecords([recordOfShard1], 'shard-1', deps),
+      aggregateStreamRecords([recordOfShard2], 'shard-2', deps),
     ]);
-    await aggregateStreamRecords([one], 'shard-1', deps);
-    const [first] = await counters.listDays(appName, '2026-01-01', '2026-01-01');
-    expect(first?.tally).toMatchObject({ transactions: 2, paid: 2, 'USD.micros': 2_000_000, 'T.0': 2 });
+    await aggregateStreamRecords([recordOfShard1], 'shard-1', deps);
+    const [counter] = await deps.counters.listDays(appName, '2026-01-01', '2026-01-01');
+    expect(counter?.tally).toMatchObject({ transactions: 2, paid: 2, 'USD.micros': 2_000_000, 'T.0': 2 });
   });
 
-  it('does not take a row that only grew too old for one that was never there', async () => {
+  it('keeps counting an event that TTL deleted', async () => {
     const appName = createUniqueName();
-    const { deps, counters } = working(() => false);
+    const deps = createAggregationDeps(table);
     const event = { ...keys.eventKey(appName, 'e'), date: startDate, type: 'receipt.validated' };
-    const expired = {
-      ...buildStreamRecord({ before: event }, 2),
+    const ttlDeletion = parseStreamRecord({
+      ...buildLambdaRecord({ before: event }, 2),
       userIdentity: { type: 'Service', principalId: 'dynamodb.amazonaws.com' },
-    };
-    await aggregateStreamRecords([buildStreamRecord({ after: event }, 1), expired], 'shard-1', deps);
-    expect((await counters.listMonths(appName))[0]?.tally).toEqual({ requests: 1 });
+    });
+    await aggregateStreamRecords([buildStreamRecord({ after: event }, 1), ttlDeletion], 'shard-1', deps);
+    expect((await deps.counters.listMonths(appName))[0]?.tally).toEqual({ requests: 1 });
   });
 
-  it('counts what was bought in a sandbox, but not as money', async () => {
-    const sandbox = transactionItem('app', 1, {
+  it('counts amounts beyond 53 bits, which currencies with small units reach', async () => {
+    const deps = createAggregationDeps(table);
+    const appName = createUniqueName();
+    for (const id of [1, 2, 3, 4]) {
+      const after = buildTransactionItem(appName, id, {
+        currency: 'VND',
+        amountMicros: 3_000_000_000_000_000 + id * 1_000_000,
+        purchaseDate: startDate + id * dayMs,
+      });
+      await aggregateStreamRecords([buildStreamRecord({ after }, id - 1)], 'shard', deps);
+    }
+    const [counter] = await deps.counters.listMonths(appName);
+    expect(JSON.stringify(counter)).toContain('12000000010000000');
+  });
+});
+
+describe('tallyItem', () => {
+  it('counts a sandbox transaction without its amount', () => {
+    const sandboxItem = buildTransactionItem('app', 1, {
       purchaseDate: startDate,
       amountMicros: 5,
       currency: 'USD',
       sandbox: true,
       refundedAt: startDate,
     });
-    expect(notEmpty(tallyItem(sandbox))).toEqual({ '2026-01-01': { 'T.0': 1, transactions: 1 } });
+    expect(omitEmpty(tallyTransactionItem(sandboxItem))).toEqual({ '2026-01-01': { 'T.0': 1, transactions: 1 } });
   });
 
-  it('takes money that was given back from the day of the refund', () => {
-    const refunded = transactionItem('app', 1, {
+  it('subtracts a refund on the day of the refund', () => {
+    const refundedItem = buildTransactionItem('app', 1, {
       purchaseDate: startDate,
       amountMicros: 4_990_000,
       currency: 'USD',
       sandbox: false,
       refundedAt: startDate + 3 * dayMs,
     });
-    const days = tallyItem(refunded);
+    const days = tallyTransactionItem(refundedItem);
     expect(days.get('2026-01-01')).toMatchObject({ 'USD.micros': 4_990_000, paid: 1 });
     expect(days.get('2026-01-04')).toEqual({ 'USD.micros': -4_990_000, 'USD.usd': -4_990_000 });
   });
-});
-
-it('amounts are counted however large they grow: currencies of small units reach beyond 53 bits', async () => {
-  const { deps, counters } = working(() => false);
-  const appName = createUniqueName();
-  const month = [1, 2, 3, 4].map((id) =>
-    transactionItem(appName, id, {
-      ...{ currency: 'VND', amountMicros: 3_000_000_000_000_000 + id * 1_000_000 },
-      purchaseDate: startDate + id * dayMs,
-    }),
-  );
-  for (const [index, after] of month.entries())
-    await aggregateStreamRecords([buildStreamRecord({ after }, index)], 'shard', deps);
-  const [counted] = await counters.listMonths(appName);
-  expect(JSON.stringify(counted)).toContain('12000000010000000');
 });

@@ -8,19 +8,20 @@ import { createPagedListRepository, type PagedListRepository } from '../../../li
 import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts';
 import { createStreamMarkerRepository } from '../../../lib/db/stream-marker-repository.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
-import type { Deps } from '../../../lib/deps.ts';
 import { createRateCache } from '../../../lib/money/exchange-rates/rate-cache.ts';
 import { createRecordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { addDays, listDays } from '../../../lib/shared/calendar.ts';
+import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
 import { indexByPeriod, type ListKind } from '../../../lib/statistics/tally.ts';
 import { waitForStream } from '../../../lib/statistics/wait-for-stream.ts';
-import { createUniqueName, dayMs, startDate, testCipher } from '../../../testing/given.ts';
+import { createUniqueName, startDate, testCipher } from '../../../testing/given.ts';
 import { arbitraryHistories, createHistoryRunner } from '../../../testing/random-purchase-histories.ts';
 import { createRecordedTable } from '../../../testing/recorded-table.ts';
 import { createShardConsumer } from '../../../testing/shard-consumer.ts';
 import { createTestTable } from '../../../testing/table.ts';
+import { createAggregationDeps } from './aggregation-deps.ts';
 
 let table: Table;
 let lists: PagedListRepository;
@@ -29,40 +30,28 @@ beforeAll(async () => {
   lists = createPagedListRepository(table, createCounterRepository(table));
 });
 
-const whole = ['2026-01-01', '2026-03-31'] as const;
-const later = startDate + 400 * dayMs;
-const collections: readonly ListKind[] = ['P', 'T', 'C'];
+const timeoutMs = 10 * minuteMs;
+const range = ['2026-01-01', '2026-03-31'] as const;
+/** After all histories, so all counts are final. */
+const now = startDate + 400 * dayMs;
+const listKinds: readonly ListKind[] = ['P', 'T', 'C'];
 
-/** An application whose purchases live while its stream is counted, or not. */
-function newWorld(strategy: 'all' | 'first' | 'last', sizes: readonly number[] = [100]) {
+/** Creates an app whose purchase history is counted only on demand. */
+function givenHistory(strategy: 'all' | 'first' | 'last', batchSizes: readonly number[] = [100]) {
   const appName = createUniqueName();
   const recorded = createRecordedTable(table, 3);
-  const rates = createRateCache(createExchangeRateRepository(table), () => later);
-  const live = createHistoryRunner(
-    createRecordPurchase(createPurchaseRepository(recorded.table, testCipher), rates),
-    appName,
-    {
-      strategy,
-      from: startDate,
-    },
-  );
-  const counters = createCounterRepository(table);
-  const customers = { summarize: async () => undefined };
-  const deps = {
-    counters,
-    customers,
-    appItems: createAppItemRepository(table),
-    streamMarkers: createStreamMarkerRepository(table),
-    now: () => later,
-  } as unknown as Deps;
+  const rates = createRateCache(createExchangeRateRepository(table), () => now);
+  const recordPurchase = createRecordPurchase(createPurchaseRepository(recorded.table, testCipher), rates);
+  const runStep = createHistoryRunner(recordPurchase, appName, { strategy, from: startDate });
+  const deps = createAggregationDeps(table);
   const consumers = recorded.shards.map((records, index) =>
-    createShardConsumer(records, { shard: `shard-${index}`, sizes }),
+    createShardConsumer(records, { shard: `shard-${index}`, sizes: batchSizes }),
   );
   return {
-    ...{ appName, recorded, live, counters, deps, consumers },
-    /** Requests at these days, and one of long ago, so that none of them counts as half deleted. */
-    async ask(days: readonly number[]) {
-      const dates = [startDate - 30 * dayMs, ...days.map((each) => startDate + each * dayMs + 1)];
+    ...{ appName, recorded, runStep, deps, consumers },
+    /** Records a request on each of the days, and one a month earlier, so that all of these days have complete events. */
+    async recordRequests(days: readonly number[]) {
+      const dates = [startDate - 30 * dayMs, ...days.map((day) => startDate + day * dayMs + 1)];
       await recorded.table.batchPut(
         dates.map((date, index) => ({
           ...keys.eventKey(appName, `e${index}`),
@@ -76,41 +65,45 @@ function newWorld(strategy: 'all' | 'first' | 'last', sizes: readonly number[] =
     },
   };
 }
-type World = ReturnType<typeof newWorld>;
+type History = ReturnType<typeof givenHistory>;
 
-async function rowsOf(appName: string, collection: ListKind): Promise<Item[]> {
-  const entries = await table.query({ partition: keys.listPartition(appName, collection), index: 'byCreated' });
+async function readRows(appName: string, list: ListKind): Promise<Item[]> {
+  const entries = await table.query({ partition: keys.listPartition(appName, list), index: 'byCreated' });
   return await table.batchGet(entries.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
 }
 
-/** The sums of each day and month, by adding up what the table holds one by one. */
-async function plainSums(appName: string): Promise<Record<string, Record<string, number>>> {
+type SumsByPeriod = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+/** Computes the sums of each day and month independently of the code under test. */
+async function computeSums(appName: string): Promise<SumsByPeriod> {
   const sums: Record<string, Record<string, number>> = {};
-  const add = (date: number, name: string, value = 1, hourly = false) => {
+  const add = (date: number, name: string, { value = 1, isHourly = false } = {}) => {
     const iso = new Date(date).toISOString();
-    const names = {
-      [iso.slice(0, 10)]: hourly ? `${name}.${Number(iso.slice(11, 13))}` : name,
+    const namesByPeriod = {
+      [iso.slice(0, 10)]: isHourly ? `${name}.${Number(iso.slice(11, 13))}` : name,
       [iso.slice(0, 7)]: name,
     };
-    for (const [period, each] of Object.entries(names)) {
-      const sum = sums[period] ?? {};
-      sums[period] = { ...sum, [each]: (sum[each] ?? 0) + value };
+    for (const [period, sumName] of Object.entries(namesByPeriod)) {
+      const periodSums = sums[period] ?? {};
+      sums[period] = { ...periodSums, [sumName]: (periodSums[sumName] ?? 0) + value };
     }
   };
-  for (const { createdAt } of await rowsOf(appName, 'C')) add(Number(createdAt), 'C', 1, true);
-  for (const { pk, createdAt } of await rowsOf(appName, 'P')) {
-    add(Number(createdAt), 'P', 1, true);
-    const told = await table.query({ partition: String(pk), prefix: keys.notificationPrefix });
-    for (const { date, reason } of told) add(Number(date), `N.${reason}`);
+  for (const { createdAt } of await readRows(appName, 'C')) add(Number(createdAt), 'C', { isHourly: true });
+  for (const { pk, createdAt } of await readRows(appName, 'P')) {
+    add(Number(createdAt), 'P', { isHourly: true });
+    const notifications = await table.query({ partition: String(pk), prefix: keys.notificationPrefix });
+    for (const { date, reason } of notifications) add(Number(date), `N.${reason}`);
   }
-  for (const item of await rowsOf(appName, 'T')) {
+  for (const item of await readRows(appName, 'T')) {
     const { purchaseDate, refundedAt, sandbox, amountMicros = 0 } = item.transaction as Transaction;
-    add(purchaseDate, 'T', 1, true);
+    add(purchaseDate, 'T', { isHourly: true });
     add(purchaseDate, 'transactions');
     if (sandbox) continue;
     for (const name of ['paid', 'USD.paid', 'USD.transactions']) add(purchaseDate, name);
-    for (const name of ['USD.micros', 'USD.usd']) add(purchaseDate, name, amountMicros);
-    if (refundedAt !== undefined) for (const name of ['USD.micros', 'USD.usd']) add(refundedAt, name, -amountMicros);
+    for (const name of ['USD.micros', 'USD.usd']) {
+      add(purchaseDate, name, { value: amountMicros });
+      if (refundedAt !== undefined) add(refundedAt, name, { value: -amountMicros });
+    }
   }
   const events = await Promise.all(
     keys.eventPartitions(appName).map(async (partition) => await table.query({ partition, index: 'byCreated' })),
@@ -119,35 +112,35 @@ async function plainSums(appName: string): Promise<Record<string, Record<string,
   return sums;
 }
 
-/** Only what is there, of the periods that are recounted. */
-const present = (sums: Readonly<Record<string, Readonly<Record<string, number>>>>) =>
+/** Omits zeros and the periods before the range. */
+const normalize = (sums: SumsByPeriod) =>
   Object.fromEntries(
     Object.entries(sums)
       .filter(([period]) => period >= '2026')
-      .map(
-        ([period, sum]) =>
-          [period, Object.fromEntries(Object.entries(sum).filter(([, value]) => value !== 0))] as const,
-      )
-      .filter(([, sum]) => Object.keys(sum).length > 0),
+      .map(([period, sum]) => [period, Object.fromEntries(Object.entries(sum).filter(([, value]) => value !== 0))])
+      .filter(([, sum]) => Object.keys(sum ?? {}).length > 0),
   );
 
-async function expectTruth({ appName, counters }: World, skips: readonly number[] = []): Promise<void> {
-  const [days, months] = [await counters.listDays(appName, ...whole), await counters.listMonths(appName)];
-  expect(present(Object.fromEntries(indexByPeriod([...days, ...months])))).toEqual(present(await plainSums(appName)));
-  for (const collection of collections) {
-    const rows = await rowsOf(appName, collection);
+/** Expects that the counters, and the pages that are located with them, agree with the items in the table. */
+async function expectCorrectCounters({ appName, deps }: History, skips: readonly number[] = []): Promise<void> {
+  const days = await deps.counters.listDays(appName, ...range);
+  const months = await deps.counters.listMonths(appName);
+  const counted = Object.fromEntries(indexByPeriod([...days, ...months]));
+  expect(normalize(counted)).toEqual(normalize(await computeSums(appName)));
+  for (const list of listKinds) {
+    const rows = await readRows(appName, list);
     for (const skip of skips) {
-      const page = await lists.getPage(appName, collection, { skip, limit: 3, now: later });
+      const page = await lists.getPage(appName, list, { skip, limit: 3, now });
       expect(page).toEqual({ items: rows.slice(skip, skip + 3), total: rows.length });
     }
   }
 }
 
-const anyDay = fc.nat(listDays(...whole).length - 1).map((index) => addDays(whole[0], index));
-const anyHarm = fc.record({
+const arbitraryDay = fc.nat(listDays(...range).length - 1).map((index) => addDays(range[0], index));
+const arbitraryDamage = fc.record({
   period: fc.oneof(
-    fc.nat(30).map((index) => addDays(whole[0], index)),
-    anyDay,
+    fc.nat(30).map((index) => addDays(range[0], index)),
+    arbitraryDay,
     fc.constantFrom('2026-01', '2026-02'),
   ),
   name: fc.constantFrom(
@@ -162,149 +155,159 @@ const anyHarm = fc.record({
     'N.RENEWED',
     'requests',
   ),
-  /** Undefined where the counter is missing. */
+  /** Undefined: the counter is deleted. */
   value: fc.option(fc.integer({ min: -3, max: 1_000 }), { nil: undefined }),
 });
-const anyRequests = fc.array(fc.nat(89), { maxLength: 6 });
-const anySkips = fc.array(fc.nat(12), { minLength: 1, maxLength: 3 });
+const arbitraryRequestDays = fc.array(fc.nat(89), { maxLength: 6 });
+const arbitrarySkips = fc.array(fc.nat(12), { minLength: 1, maxLength: 3 });
 
-describe('after any history, recounting', () => {
-  it('mends counters that are wrong, missing or should not be', async () => {
-    await fc.assert(
-      fc.asyncProperty(
+describe('correctCounters (any history)', () => {
+  it(
+    'corrects counters that are wrong, missing or superfluous',
+    async () => {
+      const property = fc.asyncProperty(
         arbitraryHistories,
-        anyRequests,
-        fc.array(anyHarm, { minLength: 1, maxLength: 8 }),
-        anySkips,
-        async ({ strategy, deeds }, requests, harms, skips) => {
-          const world = newWorld(strategy);
-          const { appName, counters, deps } = world;
-          await world.ask(requests);
-          for (const deed of deeds) await world.live(deed);
-          await world.countAll();
-          for (const { period, name, value } of harms) {
-            const key = keys.counterKey(appName, period);
-            if (value === undefined) await table.transact([{ Delete: { TableName: table.name, Key: key } }]);
-            else await counters.replaceTallies(appName, [{ period, change: (tally) => ({ ...tally, [name]: value }) }]);
+        arbitraryRequestDays,
+        fc.array(arbitraryDamage, { minLength: 1, maxLength: 8 }),
+        arbitrarySkips,
+        async ({ strategy, deeds: steps }, requestDays, damages, skips) => {
+          const history = givenHistory(strategy);
+          const { appName, deps } = history;
+          await history.recordRequests(requestDays);
+          for (const step of steps) await history.runStep(step);
+          await history.countAll();
+          for (const { period, name, value } of damages) {
+            if (value === undefined) {
+              const Key = keys.counterKey(appName, period);
+              await table.transact([{ Delete: { TableName: table.name, Key } }]);
+            } else {
+              const change = (tally: Readonly<Record<string, number>>) => ({ ...tally, [name]: value });
+              await deps.counters.replaceTallies(appName, [{ period, change }]);
+            }
           }
-          await correctCounters(appName, { days: whole, differences: await recount(appName, whole, deps) }, deps);
-          await expectTruth(world, skips);
+          const differences = await recount(appName, range, deps);
+          await correctCounters(appName, { days: range, differences }, deps);
+          await expectCorrectCounters(history, skips);
         },
-      ),
-      { numRuns: 6 },
-    );
-  }, 120_000);
+      );
+      await fc.assert(property, { numRuns: 6 });
+    },
+    timeoutMs,
+  );
 
-  it('of days that are parts of months mends what was never counted, though it crashes between any two writes', async () => {
-    await fc.assert(
-      fc.asyncProperty(
+  it(
+    'corrects parts of months after crashes between any two writes',
+    async () => {
+      const property = fc.asyncProperty(
         arbitraryHistories,
         fc.integer({ min: 0, max: 40 }),
         fc.infiniteStream(fc.boolean()),
-        async ({ strategy, deeds }, cut, chances) => {
-          const world = newWorld(strategy);
-          const { appName, deps } = world;
-          await world.ask([3, 40]);
-          for (const deed of deeds) await world.live(deed);
-          // Records that the aggregator has given up.
-          for (const records of world.recorded.shards) {
-            const counted = records.splice(0).filter(() => chances.next().value);
-            records.push(...counted);
+        async ({ strategy, deeds: steps }, splitDay, isCounted) => {
+          const history = givenHistory(strategy);
+          const { appName, deps } = history;
+          await history.recordRequests([3, 40]);
+          for (const step of steps) await history.runStep(step);
+          // The aggregator does not count the removed records.
+          for (const records of history.recorded.shards) {
+            const countedRecords = records.splice(0).filter(() => isCounted.next().value);
+            records.push(...countedRecords);
           }
-          await world.countAll();
-          let stays = 0;
-          const crashing: Table = {
+          await history.countAll();
+          let calls = 0;
+          const crashingTable: Table = {
             ...table,
             transact: async (writes) => {
-              if (stays++ % 3 === 2) throw new Error('crashed before the write');
+              if (calls++ % 3 === 2) throw new Error('crashed before the write');
               await table.transact(writes);
-              if (stays++ % 3 === 2) throw new Error('crashed after the write');
+              if (calls++ % 3 === 2) throw new Error('crashed after the write');
             },
           };
-          const last = addDays(whole[0], cut);
-          for (const days of [[whole[0], last] as const, [addDays(last, 1), whole[1]] as const]) {
+          const crashingDeps = { counters: createCounterRepository(crashingTable) };
+          const lastDay = addDays(range[0], splitDay);
+          for (const days of [[range[0], lastDay] as const, [addDays(lastDay, 1), range[1]] as const]) {
             for (;;) {
               const differences = await recount(appName, days, deps);
               if (differences.length === 0) break;
-              await correctCounters(
-                appName,
-                { days, differences },
-                { counters: createCounterRepository(crashing) },
-              ).catch(() => undefined);
+              await correctCounters(appName, { days, differences }, crashingDeps).catch(() => undefined);
             }
           }
-          await expectTruth(world);
+          await expectCorrectCounters(history);
         },
-      ),
-      { numRuns: 4 },
-    );
-  }, 120_000);
+      );
+      await fc.assert(property, { numRuns: 4 });
+    },
+    timeoutMs,
+  );
 
-  it('neither loses nor doubles what happens, and what is counted, while it works', async () => {
-    await fc.assert(
-      fc.asyncProperty(
+  it(
+    'counts each concurrent change exactly once',
+    async () => {
+      const property = fc.asyncProperty(
         arbitraryHistories,
         arbitraryHistories,
         fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 8, maxLength: 16 }).map((sizes) => [...sizes, 400]),
         fc.infiniteStream(fc.nat(15)),
-        async ({ strategy, deeds }, { deeds: meanwhile }, sizes, chances) => {
-          const world = newWorld(strategy, sizes);
-          const { appName, deps, consumers } = world;
-          await world.ask([2]);
-          for (const deed of deeds) await world.live(deed);
-          // The aggregator is behind when the recount begins.
-          const waiting = [...meanwhile];
-          const step = async () => {
-            const chance = chances.next().value;
-            await consumers[chance]?.(deps);
-            const deed = chance > 12 ? waiting.shift() : undefined;
-            if (deed) await world.live(deed);
+        async ({ strategy, deeds: earlierSteps }, { deeds: concurrentSteps }, batchSizes, choices) => {
+          const history = givenHistory(strategy, batchSizes);
+          const { appName, deps, consumers } = history;
+          await history.recordRequests([2]);
+          // The aggregator has not counted these steps when the recount starts.
+          for (const step of earlierSteps) await history.runStep(step);
+          const remainingSteps = [...concurrentSteps];
+          const runConcurrentAction = async () => {
+            const choice = choices.next().value;
+            await consumers[choice]?.(deps);
+            const step = choice > 12 ? remainingSteps.shift() : undefined;
+            if (step) await history.runStep(step);
           };
-          // One thing after the other, although the recount reads side by side.
-          let steps = Promise.resolve();
-          const goOn = async () => {
-            steps = steps.then(step);
-            await steps;
+          // The recount reads concurrently, but the actions run one after the other.
+          let lastAction = Promise.resolve();
+          const runNextAction = async () => {
+            lastAction = lastAction.then(runConcurrentAction);
+            await lastAction;
           };
-          const moving: Table = {
-            ...world.recorded.table,
-            query: async (range) => {
-              await goOn();
-              const items = await table.query(range);
-              await goOn();
+          const changingTable: Table = {
+            ...history.recorded.table,
+            query: async (queryRange) => {
+              await runNextAction();
+              const items = await table.query(queryRange);
+              await runNextAction();
               return items;
             },
           };
-          const counters = createCounterRepository(moving);
-          const differences = await recount(appName, whole, { appItems: createAppItemRepository(moving), counters });
+          const counters = createCounterRepository(changingTable);
+          const appItems = createAppItemRepository(changingTable);
+          const differences = await recount(appName, range, { appItems, counters });
           await waitForStream(appName, {
-            streamMarkers: createStreamMarkerRepository(moving),
-            now: () => later,
+            streamMarkers: createStreamMarkerRepository(changingTable),
+            now: () => now,
             wait: async () => {
               for (const consume of consumers) await consume(deps);
-              await goOn();
+              await runNextAction();
             },
           });
-          await goOn();
-          await correctCounters(appName, { days: whole, differences }, { counters }).catch((error) =>
+          await runNextAction();
+          await correctCounters(appName, { days: range, differences }, { counters }).catch((error) =>
             expect(error).toMatchObject({ code: 'Conflict' }),
           );
-          await world.countAll();
-          await expectTruth(world);
+          await history.countAll();
+          await expectCorrectCounters(history);
         },
-      ),
-      { numRuns: 3 },
-    );
-  }, 120_000);
+      );
+      await fc.assert(property, { numRuns: 3 });
+    },
+    timeoutMs,
+  );
+});
 
-  it('is not corrected while the stream is not counted', async () => {
-    let time = later;
+describe('waitForStream', () => {
+  it('rejects with Conflict if the aggregator does not pass the markers', async () => {
+    let time = now;
     const wait = async (ms: number) => {
       time += 30 * ms;
     };
-    await expect(
-      waitForStream(createUniqueName(), { streamMarkers: createStreamMarkerRepository(table), now: () => time, wait }),
-    ).rejects.toMatchObject({
+    const streamMarkers = createStreamMarkerRepository(table);
+    await expect(waitForStream(createUniqueName(), { streamMarkers, now: () => time, wait })).rejects.toMatchObject({
       code: 'Conflict',
     });
   });

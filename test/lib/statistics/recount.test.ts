@@ -1,16 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { createAppItemRepository } from '../../../lib/db/app-item-repository.ts';
-import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
-import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
 import * as keys from '../../../lib/db/keys.ts';
-import { createStreamMarkerRepository } from '../../../lib/db/stream-marker-repository.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
-import type { Deps } from '../../../lib/deps.ts';
+import { dayMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
-import { createObservation, createTransaction, createUniqueName, dayMs, startDate } from '../../../testing/given.ts';
+import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
+import { createAggregationDeps } from './aggregation-deps.ts';
 
 let table: Table;
 beforeAll(async () => {
@@ -20,23 +17,23 @@ beforeAll(async () => {
 const days = ['2026-01-01', '2026-02-15'] as const;
 const february = ['2026-02-01', '2026-02-15'] as const;
 
-/** An application's items: two purchases with payments, one of them refunded later, a customer, a notification, an event. */
-function itemsOf(appName: string): Item[] {
-  const purchases = [0, 1].map((index) => ({
-    ...keys.purchaseKey(appName, `store_a:${index}`),
-    ...keys.purchaseIndexKeys(appName, `store_a:${index}`, {
-      createdAt: startDate + index * dayMs,
-      updatedAt: startDate,
-    }),
-    createdAt: startDate + index * dayMs,
-    version: 1,
-    entitledUsers: [],
-  }));
+/** Builds two purchases, four payments of which the last is refunded, a notification, a customer and two events. */
+function buildItems(appName: string): Item[] {
+  const purchases = [0, 1].map((index) => {
+    const createdAt = startDate + index * dayMs;
+    return {
+      ...keys.purchaseKey(appName, `store_a:${index}`),
+      ...keys.purchaseIndexKeys(appName, `store_a:${index}`, { createdAt, updatedAt: startDate }),
+      createdAt,
+      version: 1,
+      entitledUsers: [],
+    };
+  });
   const payments = [0, 1, 2, 3].map((index) => {
     const purchaseId = `store_a:${index % 2}`;
     const transactionId = `store_a:${index}`;
     const purchaseDate = startDate + index * 11 * dayMs;
-    const refunded = index === 3 && { refundedAt: startDate + 40 * dayMs };
+    const refund = index === 3 && { refundedAt: startDate + 40 * dayMs };
     return {
       ...keys.transactionKey(appName, purchaseId, transactionId),
       ...keys.transactionIndexKeys(appName, purchaseId, { transactionId, purchaseDate }),
@@ -45,7 +42,7 @@ function itemsOf(appName: string): Item[] {
         purchaseId,
         transactionId,
         purchaseDate,
-        ...refunded,
+        ...refund,
       },
     };
   });
@@ -69,71 +66,69 @@ function itemsOf(appName: string): Item[] {
   ];
 }
 
-async function givenCounted(counted: (items: readonly Item[]) => readonly Item[] = (items) => items) {
+/** Writes the items of an app and counts those that `select` returns. */
+async function givenCountedItems(select: (items: readonly Item[]) => readonly Item[] = (items) => items) {
   const appName = createUniqueName();
-  const counters = createCounterRepository(table);
-  const deps = {
-    counters,
-    customers: createCustomerRepository(table),
-    appItems: createAppItemRepository(table),
-    streamMarkers: createStreamMarkerRepository(table),
-  } as unknown as Deps;
-  const items = itemsOf(appName);
+  const deps = createAggregationDeps(table);
+  const items = buildItems(appName);
   await table.batchPut(items);
-  const records = counted(items).map((after, index) => buildStreamRecord({ after }, index));
+  const records = select(items).map((after, index) => buildStreamRecord({ after }, index));
   await aggregateStreamRecords(records, 'shard', deps);
   return { appName, deps, items };
 }
 
-const isPayment = ({ sk }: Item): boolean => sk === 'T#store_a:3';
+const isRefundedPayment = ({ sk }: Item): boolean => sk === 'T#store_a:3';
+const omitRefundedPayment = (items: readonly Item[]) => items.filter((item) => !isRefundedPayment(item));
 
-describe('recounting', () => {
-  it('agrees with counters that saw every record', async () => {
-    const { appName, deps } = await givenCounted();
+describe('recount', () => {
+  it('returns no differences if all records are counted', async () => {
+    const { appName, deps } = await givenCountedItems();
     expect(await recount(appName, days, deps)).toEqual([]);
   });
 
-  it('finds a payment that was never counted on its day and on the day of its refund', async () => {
-    const { appName, deps } = await givenCounted((items) => items.filter((item) => !isPayment(item)));
+  it('finds a payment that was not counted on its day and on the day of its refund', async () => {
+    const { appName, deps } = await givenCountedItems(omitRefundedPayment);
     const differences = await recount(appName, days, deps);
     expect(differences.map(({ period }) => period)).toEqual(['2026-02-03', '2026-02-10']);
     expect(differences.map(({ change }) => change['USD.micros'])).toEqual([4_990_000, -4_990_000]);
   });
 
-  it('corrects days and the months around them, so that a second recount agrees', async () => {
-    const { appName, deps } = await givenCounted((items) => items.filter((item) => !isPayment(item)));
-    await correctCounters(appName, { days: february, differences: await recount(appName, february, deps) }, deps);
-    expect(await recount(appName, ['2026-01-01', '2026-02-28'], deps)).toEqual([]);
-  });
-
-  it('corrects a month that lies in the range whole', async () => {
-    const { appName, deps } = await givenCounted();
-    await deps.counters.replaceTallies(appName, [
-      { period: '2026-01', change: (tally) => ({ ...tally, transactions: 77 }) },
-    ]);
-    const whole = ['2026-01-01', '2026-01-31'] as const;
-    const differences = await recount(appName, whole, deps);
-    expect(differences.map(({ period, change }) => [period, change])).toEqual([['2026-01', { transactions: -74 }]]);
-    await correctCounters(appName, { days: whole, differences }, deps);
-    expect(await recount(appName, whole, deps)).toEqual([]);
-  });
-
-  it('corrects nothing that was counted since', async () => {
-    const { appName, deps, items } = await givenCounted((all) => all.filter((item) => !isPayment(item)));
-    const differences = await recount(appName, february, deps);
-    const late = items.filter(isPayment).map((after) => buildStreamRecord({ after }, 1_000));
-    await aggregateStreamRecords(late, 'shard', deps);
-    await expect(correctCounters(appName, { days: february, differences }, deps)).rejects.toMatchObject({
-      code: 'Conflict',
-    });
-    expect(await recount(appName, ['2026-02-01', '2026-02-28'], deps)).toEqual([]);
-  });
-
-  it('keeps the requests of days whose events have ended', async () => {
-    const { appName, deps } = await givenCounted();
+  it('keeps the number of requests for days whose events have expired', async () => {
+    const { appName, deps } = await givenCountedItems();
     await deps.counters.replaceTallies(appName, [
       { period: '2026-01-02', change: (tally) => ({ ...tally, requests: 9 }) },
     ]);
     expect(await recount(appName, ['2026-01-01', '2026-01-15'], deps)).toEqual([]);
+  });
+});
+
+describe('correctCounters', () => {
+  it('corrects days and the months that contain them', async () => {
+    const { appName, deps } = await givenCountedItems(omitRefundedPayment);
+    await correctCounters(appName, { days: february, differences: await recount(appName, february, deps) }, deps);
+    expect(await recount(appName, ['2026-01-01', '2026-02-28'], deps)).toEqual([]);
+  });
+
+  it('corrects a month that is completely in the range', async () => {
+    const { appName, deps } = await givenCountedItems();
+    await deps.counters.replaceTallies(appName, [
+      { period: '2026-01', change: (tally) => ({ ...tally, transactions: 77 }) },
+    ]);
+    const january = ['2026-01-01', '2026-01-31'] as const;
+    const differences = await recount(appName, january, deps);
+    expect(differences.map(({ period, change }) => [period, change])).toEqual([['2026-01', { transactions: -74 }]]);
+    await correctCounters(appName, { days: january, differences }, deps);
+    expect(await recount(appName, january, deps)).toEqual([]);
+  });
+
+  it('rejects the correction of counters that changed since the recount', async () => {
+    const { appName, deps, items } = await givenCountedItems(omitRefundedPayment);
+    const differences = await recount(appName, february, deps);
+    const lateRecords = items.filter(isRefundedPayment).map((after) => buildStreamRecord({ after }, 1_000));
+    await aggregateStreamRecords(lateRecords, 'shard', deps);
+    await expect(correctCounters(appName, { days: february, differences }, deps)).rejects.toMatchObject({
+      code: 'Conflict',
+    });
+    expect(await recount(appName, ['2026-02-01', '2026-02-28'], deps)).toEqual([]);
   });
 });

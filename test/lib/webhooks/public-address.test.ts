@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { isPublicAddress } from '../../../lib/webhooks/public-address.ts';
 import { parseWebhookUrl } from '../../../lib/webhooks/webhook-url.ts';
 
-const deployed = { allowsLoopback: false };
-const local = { allowsLoopback: true };
+const publicOnly = { allowsLoopback: false };
+const withLoopback = { allowsLoopback: true };
 
-/** Addresses of IPv4 where no application's server is. */
-const closed = [
+/** One IPv4 address of each range that is not public. */
+const nonPublicAddresses = [
   '0.0.0.0',
   '10.0.0.1',
   '100.64.0.1',
@@ -27,14 +27,14 @@ const closed = [
   '240.0.0.1',
   '255.255.255.255',
 ];
-const hex = (address: string): string =>
+const toHexGroups = (address: string): string =>
   address
     .split('.')
     .map((part) => Number(part).toString(16).padStart(2, '0'))
     .join('')
     .replace(/^(.{4})/, '$1:');
 
-describe('an address that webhooks may go to', () => {
+describe('isPublicAddress', () => {
   it.each([
     '8.8.8.8',
     '93.184.216.34',
@@ -42,12 +42,12 @@ describe('an address that webhooks may go to', () => {
     '100.128.0.1',
     '2606:4700::6810:84e5',
     '2a00:1450:4001:81b::200e',
-  ])('is public: %s', (address) => {
-    expect(isPublicAddress(address, deployed)).toBe(true);
+  ])('accepts %s', (address) => {
+    expect(isPublicAddress(address, publicOnly)).toBe(true);
   });
 
-  it.each(closed)('is not %s, in none of the forms that IPv6 has for it', (address) => {
-    const digits = hex(address);
+  it.each(nonPublicAddresses)('rejects %s and all IPv6 addresses that embed it', (address) => {
+    const digits = toHexGroups(address);
     const forms = [
       address,
       `::ffff:${address}`,
@@ -59,7 +59,7 @@ describe('an address that webhooks may go to', () => {
       `2002:${digits}::1`,
       `2001:0:${digits}::1`,
     ];
-    expect(forms.filter((form) => isPublicAddress(form, deployed))).toEqual([]);
+    expect(forms.filter((form) => isPublicAddress(form, publicOnly))).toEqual([]);
   });
 
   it.each([
@@ -73,30 +73,32 @@ describe('an address that webhooks may go to', () => {
     'ff02::1',
     '2001:db8::1',
     '100::1',
-  ])('is not %s', (address) => {
-    expect(isPublicAddress(address, deployed)).toBe(false);
+  ])('rejects %s', (address) => {
+    expect(isPublicAddress(address, publicOnly)).toBe(false);
   });
 
-  it('is nothing that is no address', () => {
+  it('rejects text that is not an address', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         fc.pre(!/^[\da-f.:x]+$/i.test(text));
-        expect(isPublicAddress(text, deployed)).toBe(false);
+        expect(isPublicAddress(text, publicOnly)).toBe(false);
       }),
     );
   });
 
-  it('is, on one machine, this machine too, and still no other that is not public', () => {
-    expect(['127.0.0.1', '::1'].map((address) => isPublicAddress(address, local))).toEqual([true, true]);
-    expect(['10.0.0.1', '169.254.169.254', '0.0.0.0', '::'].some((one) => isPublicAddress(one, local))).toBe(false);
+  it('accepts only loopback addresses in addition if loopback is allowed', () => {
+    expect(['127.0.0.1', '::1'].map((address) => isPublicAddress(address, withLoopback))).toEqual([true, true]);
+    expect(
+      ['10.0.0.1', '169.254.169.254', '0.0.0.0', '::'].some((address) => isPublicAddress(address, withLoopback)),
+    ).toBe(false);
   });
 });
 
-describe('the URL of an application’s server', () => {
+describe('parseWebhookUrl', () => {
   it.each(['https://example.com/hook', 'https://example.com:8443/?token=1', 'https://[2606:4700::6810:84e5]/'])(
-    'may be %s',
+    'accepts %s',
     (url) => {
-      expect(parseWebhookUrl(url, deployed).href).toContain('https://');
+      expect(parseWebhookUrl(url, publicOnly).href).toContain('https://');
     },
   );
 
@@ -114,12 +116,12 @@ describe('the URL of an application’s server', () => {
     ['https://example.com:6379/', /port/],
     ['example.com', /not a URL/],
     [`https://example.com/${'x'.repeat(2_000)}`, /not a URL/],
-  ])('may not be %s', (url, why) => {
-    expect(() => parseWebhookUrl(url, deployed)).toThrow(why);
+  ])('rejects %s', (url, problem) => {
+    expect(() => parseWebhookUrl(url, publicOnly)).toThrow(problem);
   });
 
-  it('may be http and on this machine while the stores are emulated', () => {
-    expect(parseWebhookUrl('http://127.0.0.1:5000/hook', local).port).toBe('5000');
-    expect(() => parseWebhookUrl('http://169.254.169.254/', local)).toThrow(/not public/);
+  it('accepts http and loopback addresses if loopback is allowed', () => {
+    expect(parseWebhookUrl('http://127.0.0.1:5000/hook', withLoopback).port).toBe('5000');
+    expect(() => parseWebhookUrl('http://169.254.169.254/', withLoopback)).toThrow(/not public/);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { dayMs, hourMs } from '../../../lib/shared/time.ts';
 import {
   computeRetryDelayMs,
   maxRetryDurationMs,
@@ -7,68 +8,71 @@ import {
   retryDelaysMs,
 } from '../../../lib/webhooks/retry-schedule.ts';
 
-const day = 24 * 60 * 60 * 1000;
 const now = Date.parse('2026-01-01T00:00:00Z');
-const random = fc.double({ min: 0, max: 1, noNaN: true });
+const arbitraryRandom = fc.double({ min: 0, max: 1, noNaN: true });
 
-describe('the wait for the next attempt', () => {
-  it('is 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h, and then there is none', () => {
-    const hours = 3_600_000;
-    const waits = Array.from({ length: 10 }, (_, failed) => computeRetryDelayMs({ attempts: failed + 1, random: 0 }));
-    expect(waits).toEqual([
+describe('computeRetryDelayMs', () => {
+  it('returns 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, then undefined', () => {
+    const delaysMs = Array.from({ length: 10 }, (_, index) =>
+      computeRetryDelayMs({ failedAttempts: index + 1, random: 0 }),
+    );
+    expect(delaysMs).toEqual([
       5_000,
       300_000,
       1_800_000,
-      ...[2, 5, 10, 14, 20, 24].map((count) => count * hours),
+      ...[2, 5, 10, 14, 20, 24].map((count) => count * hourMs),
       undefined,
     ]);
   });
 
-  it('is never shorter than planned, and at most a tenth longer', () => {
+  it('adds a jitter of at most a tenth', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 9 }), random, (attempts, chance) => {
-        const [planned, wait] = [
-          retryDelaysMs[attempts - 1] ?? 0,
-          computeRetryDelayMs({ attempts, random: chance }) ?? 0,
-        ];
-        expect(wait).toBeGreaterThanOrEqual(planned);
-        expect(wait).toBeLessThanOrEqual(planned * 1.1 + 1);
+      fc.property(fc.integer({ min: 1, max: 9 }), arbitraryRandom, (failedAttempts, random) => {
+        const minDelayMs = retryDelaysMs[failedAttempts - 1] ?? 0;
+        const delayMs = computeRetryDelayMs({ failedAttempts, random });
+        expect(delayMs).toBeGreaterThanOrEqual(minDelayMs);
+        expect(delayMs).toBeLessThanOrEqual(minDelayMs * 1.1 + 1);
       }),
     );
   });
 
-  it('is what the server asks for where that is longer, up to a day', () => {
+  it('uses a longer delay that the server requests, up to a day', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 9 }), fc.nat(30 * day), random, (attempts, asked, chance) => {
-        const wait = computeRetryDelayMs({ attempts, retryAfterMs: asked, random: chance }) ?? 0;
-        const least = Math.max(retryDelaysMs[attempts - 1] ?? 0, Math.min(asked, day));
-        expect(wait).toBeGreaterThanOrEqual(least);
-        expect(wait).toBeLessThanOrEqual(least * 1.1 + 1);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 9 }),
+        fc.nat(30 * dayMs),
+        arbitraryRandom,
+        (failedAttempts, retryAfterMs, random) => {
+          const delayMs = computeRetryDelayMs({ failedAttempts, retryAfterMs, random });
+          const minDelayMs = Math.max(retryDelaysMs[failedAttempts - 1] ?? 0, Math.min(retryAfterMs, dayMs));
+          expect(delayMs).toBeGreaterThanOrEqual(minDelayMs);
+          expect(delayMs).toBeLessThanOrEqual(minDelayMs * 1.1 + 1);
+        },
+      ),
     );
   });
 
-  it('ends however often the server asks for more', () => {
-    expect(computeRetryDelayMs({ attempts: 10, retryAfterMs: day, random: 1 })).toBeUndefined();
+  it('returns undefined after the last attempt even if the server requests a retry', () => {
+    expect(computeRetryDelayMs({ failedAttempts: 10, retryAfterMs: dayMs, random: 1 })).toBeUndefined();
   });
 
-  it('adds up to a little more than three days', () => {
-    expect(retryDelaysMs.reduce((sum, wait) => sum + wait, 0) / day).toBeCloseTo(3.15, 2);
-    expect(maxRetryDurationMs).toBeGreaterThan(3 * day);
+  it('schedules the attempts over a little more than three days', () => {
+    expect(retryDelaysMs.reduce((sum, delayMs) => sum + delayMs, 0) / dayMs).toBeCloseTo(3.15, 2);
+    expect(maxRetryDurationMs).toBeGreaterThan(3 * dayMs);
   });
 });
 
-describe('Retry-After', () => {
+describe('parseRetryAfterMs', () => {
   it.each([
     ['120', 120_000],
     [' 0 ', 0],
     ['Thu, 01 Jan 2026 00:10:00 GMT', 600_000],
     ['Thursday, 01-Jan-26 00:10:00 GMT', 600_000],
     ['Thu Jan  1 00:10:00 2026', 600_000],
-    ['Thu Jan 15 00:00:00 2026', 14 * day],
+    ['Thu Jan 15 00:00:00 2026', 14 * dayMs],
     ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
-  ])('understands %s', (header, wait) => {
-    expect(parseRetryAfterMs(header, now)).toBe(wait);
+  ])('parses %s', (header, delayMs) => {
+    expect(parseRetryAfterMs(header, now)).toBe(delayMs);
   });
 
   it.each([undefined, '', '-5', '1.5', 'soon', 'Thu, 99 Foo 2026', 'Thu Foo 99 00:10:00 2026'])(
@@ -78,23 +82,23 @@ describe('Retry-After', () => {
     },
   );
 
-  it('is at most a day, however many digits or years it has', () => {
+  it('leads to a delay of at most a day for any number of digits or years', () => {
     for (const header of ['9'.repeat(9), '9'.repeat(10), '9'.repeat(400), 'Fri, 31 Dec 9999 23:59:59 GMT']) {
-      const wait = computeRetryDelayMs({ attempts: 1, random: 0, retryAfterMs: parseRetryAfterMs(header, now) ?? 0 });
-      expect(wait).toBe(day);
+      const retryAfterMs = parseRetryAfterMs(header, now) ?? 0;
+      expect(computeRetryDelayMs({ failedAttempts: 1, random: 0, retryAfterMs })).toBe(dayMs);
     }
   });
 
-  it('never makes a wait of any text that is no number', () => {
+  it('leads to a finite delay for any text', () => {
     fc.assert(
-      fc.property(fc.string(), random, (header, chance) => {
-        const asked = parseRetryAfterMs(header, now);
-        const wait = computeRetryDelayMs({
-          attempts: 1,
-          random: chance,
-          ...(asked !== undefined && { retryAfterMs: asked }),
+      fc.property(fc.string(), arbitraryRandom, (header, random) => {
+        const retryAfterMs = parseRetryAfterMs(header, now);
+        const delayMs = computeRetryDelayMs({
+          failedAttempts: 1,
+          random,
+          ...(retryAfterMs !== undefined && { retryAfterMs }),
         });
-        expect(Number.isFinite(wait)).toBe(true);
+        expect(Number.isFinite(delayMs)).toBe(true);
       }),
     );
   });

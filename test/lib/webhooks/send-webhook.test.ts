@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { setVocabulary } from '../../../lib/apps/manage-apps.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
+import { dayMs, minuteMs, secondMs } from '../../../lib/shared/time.ts';
+import { fanOutDeliveries } from '../../../lib/webhooks/fan-out.ts';
 import {
   listDeliveries,
   replayDeliveries,
@@ -10,443 +12,460 @@ import {
 } from '../../../lib/webhooks/manage-webhooks.ts';
 import { retryDelaysMs } from '../../../lib/webhooks/retry-schedule.ts';
 import { sendWebhook } from '../../../lib/webhooks/send-webhook.ts';
-import { type ApplicationServer, startApplicationServer } from '../../../testing/application-server.ts';
-import { createObservation, createTransaction, dayMs, startDate } from '../../../testing/given.ts';
+import { createObservation, startDate } from '../../../testing/given.ts';
 import { createWebhookHarness, type WebhookHarness, type WrapCall } from '../../../testing/webhook-harness.ts';
+import { useApplicationServer } from './application-server-fixture.ts';
+import { buildPurchase, buildRenewal, purchaseId } from './purchase-updates.ts';
 
-let server: ApplicationServer;
-beforeAll(async () => {
-  server = await startApplicationServer();
-});
-afterAll(async () => await server.close());
-beforeEach(() => {
-  server.requests.length = 0;
-  server.respondWith({ status: 200 });
-});
+const getServer = useApplicationServer();
 
-const id = 'store_a:1';
-const minute = 60_000;
-const bought = (username: string, fields: Partial<RecordPurchaseInput> = {}): RecordPurchaseInput => ({
-  trigger: 'notification',
-  observation: createObservation(),
-  claim: { username, source: 'validation' },
-  strategy: 'all',
-  now: startDate,
-  ...fields,
-});
-const renewed = (now: number): RecordPurchaseInput => {
-  const { purchase } = createObservation({ transactionId: 'store_a:2', expirationDate: startDate + 62 * dayMs });
-  const observation = { asOf: now, purchase, transactions: [createTransaction(purchase)], userAliases: [] };
-  return { trigger: 'notification', observation, strategy: 'all', now };
-};
-/** Marks of a URL that hung several times in a row. */
-const hanging = ({ now }: WebhookHarness) => ({ consecutiveFailures: 7, backoffUntil: now + 20 * minute });
-/** Gives the application this one URL. */
-async function moveTo({ keys, deps }: WebhookHarness, path: string): Promise<void> {
-  const settings = { urls: [`${server.url}${path}`], sandboxUrls: [], includesPassword: true };
+/** The health of a URL after several consecutive timeouts. */
+const buildBackoff = ({ now }: WebhookHarness) => ({ consecutiveFailures: 7, backoffUntil: now + 20 * minuteMs });
+
+/** Replaces the app's webhook URLs by one URL. */
+async function setOnlyUrl({ keys, deps }: WebhookHarness, path: string): Promise<void> {
+  const settings = { urls: [`${getServer().url}${path}`], sandboxUrls: [], includesPassword: true };
   await setWebhook(keys.appName, settings, { newSecret: false, deps });
 }
-const bodies = () => server.requests.map(({ body }) => JSON.parse(body));
-const headerOf = (index: number, name: string) => server.requests[index]?.headers[name];
 
-async function toldOf(
-  world: WebhookHarness,
-  happened: RecordPurchaseInput = bought('ann'),
-  until = world.now,
+const listBodies = () => getServer().requests.map(({ body }) => JSON.parse(body));
+const listPaths = () => getServer().requests.map(({ path }) => path);
+const listWebhookIds = () => getServer().requests.map(({ headers }) => headers['webhook-id']);
+const listFailureReasons = async ({ keys, deps }: WebhookHarness) =>
+  (await listDeliveries(keys.appName, 'dead', deps)).map(({ failureReason }) => failureReason);
+
+/** Records the update, fans it out and runs the workers until the given time. */
+async function announce(
+  harness: WebhookHarness,
+  input: RecordPurchaseInput = buildPurchase('ann'),
+  until = harness.now,
 ): Promise<void> {
-  await world.fanOut([await world.recordUpdate(id, happened)]);
-  await world.workUntil(until);
+  await harness.fanOut([await harness.recordUpdate(purchaseId, input)]);
+  await harness.workUntil(until);
 }
 
-describe('a webhook', () => {
-  it('has exactly the documented body and is signed as Standard Webhooks say', async () => {
-    const world = await createWebhookHarness({ urls: [`${server.url}/hooks`] });
-    world.now = Date.now();
-    await toldOf(world);
-    const [sent] = server.requests;
-    const headers = sent?.headers as Record<string, string>;
-    const body = new Webhook(world.signingSecret).verify(sent?.body ?? '', headers);
+describe('fanOutDeliveries', () => {
+  it('creates webhooks for the users who are entitled and for those who lost the purchase', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    await announce(harness, buildPurchase('ann', { strategy: 'last' }));
+    const validation = { strategy: 'last', trigger: 'validation', now: startDate + minuteMs } as const;
+    await announce(harness, buildPurchase('bob', validation));
+    const purchasesByUser = listBodies().map(({ applicationUsername, purchases }) => [
+      applicationUsername,
+      Object.keys(purchases),
+    ]);
+    expect(purchasesByUser.slice(1).sort()).toEqual([
+      ['ann', []],
+      ['bob', ['store_a:monthly']],
+    ]);
+    expect(new Set(listWebhookIds()).size).toBe(3);
+  });
+
+  it(
+    'creates a delivery for each of a thousand users of a purchase',
+    async () => {
+      const harness = await createWebhookHarness({ urls: [getServer().url] });
+      const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
+      const entitledUsers = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
+      await fanOutDeliveries([{ ...record, after: { ...record.after, entitledUsers } }], harness.deps);
+      expect(new Set(harness.queue.map(({ order }) => order.deliveryId)).size).toBe(1000);
+    },
+    5 * minuteMs,
+  );
+
+  it('sends a webhook to every URL, for sandbox purchases only to the sandbox URLs', async () => {
+    const urls = [`${getServer().url}/one`, `${getServer().url}/two`];
+    const harness = await createWebhookHarness({ urls, sandboxUrls: [`${getServer().url}/sandbox`] });
+    await announce(harness);
+    expect(listPaths().sort()).toEqual(['/one', '/two']);
+    const observation = createObservation({ purchaseId: 'store_a:9', transactionId: 'store_a:9', sandbox: true });
+    await harness.fanOut([await harness.recordUpdate('store_a:9', buildPurchase('ann', { observation }))]);
+    await harness.workUntil(harness.now);
+    expect(listPaths().slice(2)).toEqual(['/sandbox']);
+  });
+
+  it('creates one delivery per URL even if the URL is set twice', async () => {
+    const { url } = getServer();
+    const sandboxUrls = [`${url}/sandbox`, `${url}/sandbox`];
+    const harness = await createWebhookHarness({ urls: [url, `${url}/two`, url], sandboxUrls });
+    await harness.fanOut([await harness.recordUpdate(purchaseId, buildPurchase('ann'))]);
+    expect(harness.queue).toHaveLength(2);
+    await harness.workUntil(harness.now);
+    expect(listPaths().sort()).toEqual(['/', '/two']);
+    const app = await harness.deps.apps.find(harness.keys.appName);
+    expect(app?.webhookSettings?.sandboxUrls).toEqual([`${url}/sandbox`]);
+  });
+
+  it('creates each delivery once for repeated records', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
+    await harness.fanOut([record, record]);
+    await harness.workUntil(harness.now);
+    await harness.fanOut([record]);
+    await harness.workUntil(harness.now + dayMs);
+    expect(getServer().requests).toHaveLength(1);
+  });
+
+  it('creates no delivery without a webhook URL, a new version or a remaining purchase', async () => {
+    const harnessWithoutUrl = await createWebhookHarness({ urls: [] });
+    await announce(harnessWithoutUrl);
+    expect(harnessWithoutUrl.queue).toEqual([]);
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
+    const { after = {}, ...unchanged } = record;
+    await fanOutDeliveries([{ ...unchanged, before: after, after }], harness.deps);
+    await fanOutDeliveries([{ ...unchanged, eventName: 'REMOVE', before: after }], harness.deps);
+    expect(harness.queue).toEqual([]);
+  });
+});
+
+describe('sendWebhook', () => {
+  it('sends the documented body with a Standard Webhooks signature', async () => {
+    const harness = await createWebhookHarness({ urls: [`${getServer().url}/hooks`] });
+    harness.now = Date.now();
+    await announce(harness);
+    const [request] = getServer().requests;
+    const headers = request?.headers as Record<string, string>;
+    const body = new Webhook(harness.signingSecret).verify(request?.body ?? '', headers);
     expect(body).toEqual({
       type: 'purchases.updated',
-      password: world.keys.secretKey,
+      password: harness.keys.secretKey,
       notification: {
         reason: 'PURCHASED',
         id: expect.stringMatching(/^[0-9a-f]{32}$/),
         date: '2026-01-01T00:00:00.000Z',
         productId: 'store_a:monthly',
-        purchaseId: id,
-        transactionId: id,
+        purchaseId,
+        transactionId: purchaseId,
       },
       applicationUsername: 'ann',
       purchases: {
-        'store_a:monthly': expect.objectContaining({ purchaseId: id, expirationDate: '2026-02-01T00:00:00.000Z' }),
+        'store_a:monthly': expect.objectContaining({ purchaseId, expirationDate: '2026-02-01T00:00:00.000Z' }),
       },
     });
-    expect(sent).toMatchObject({ path: '/hooks', headers: { 'content-type': 'application/json' } });
-    expect(await listDeliveries(world.keys.appName, undefined, world.deps)).toEqual([]);
+    expect(request).toMatchObject({ path: '/hooks', headers: { 'content-type': 'application/json' } });
+    expect(await listDeliveries(harness.keys.appName, undefined, harness.deps)).toEqual([]);
   });
 
-  it('can be without the password, and in brand words', async () => {
-    const world = await createWebhookHarness({ urls: [server.url], sendsPassword: false });
-    await setVocabulary(world.deps.apps, world.keys.appName, 'brand');
-    await toldOf(world);
-    const [body] = bodies();
+  it('omits the password and uses the brand vocabulary according to the settings', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url], sendsPassword: false });
+    await setVocabulary(harness.deps.apps, harness.keys.appName, 'brand');
+    await announce(harness);
+    const [body] = listBodies();
     expect(body).not.toHaveProperty('password');
     expect(body.notification).toMatchObject({ purchaseId: 'apple:1', productId: 'apple:monthly' });
     expect(body.purchases['apple:monthly']).toMatchObject({ platform: 'apple', purchaseId: 'apple:1' });
   });
 
-  it('goes to everyone concerned: the users entitled now and those who were until now', async () => {
-    const world = await createWebhookHarness({ urls: [server.url] });
-    await toldOf(world, bought('ann', { strategy: 'last' }));
-    await toldOf(world, bought('bob', { strategy: 'last', trigger: 'validation', now: startDate + minute }));
-    const told = bodies().map(({ applicationUsername, purchases }) => [applicationUsername, Object.keys(purchases)]);
-    expect(told.slice(1).sort()).toEqual([
-      ['ann', []],
-      ['bob', ['store_a:monthly']],
-    ]);
-    const ids = server.requests.map(({ headers }) => headers['webhook-id']);
-    expect(new Set(ids).size).toBe(3);
-  });
-
-  it('is made for each of a thousand users of one purchase', async () => {
-    const world = await createWebhookHarness({ urls: [server.url] });
-    const { dynamodb, ...record } = await world.recordUpdate(id, bought('ann'));
-    const L = Array.from({ length: 1000 }, (_, index) => ({ S: `user-${index}` }));
-    const NewImage = { ...dynamodb?.NewImage, entitledUsers: { L } };
-    await world.fanOut([{ ...record, dynamodb: { ...dynamodb, NewImage } }]);
-    expect(new Set(world.queue.map(({ order }) => order.deliveryId)).size).toBe(1000);
-  }, 20_000);
-
-  it('goes to every URL; sandbox purchases go to the sandbox URLs alone', async () => {
-    const urls = [`${server.url}/one`, `${server.url}/two`];
-    const world = await createWebhookHarness({ urls, sandboxUrls: [`${server.url}/sandbox`] });
-    await toldOf(world);
-    expect(server.requests.map(({ path }) => path).sort()).toEqual(['/one', '/two']);
-    const sandbox = createObservation({ purchaseId: 'store_a:9', transactionId: 'store_a:9', sandbox: true });
-    await world.fanOut([await world.recordUpdate('store_a:9', bought('ann', { observation: sandbox }))]);
-    await world.workUntil(world.now);
-    expect(server.requests.slice(2).map(({ path }) => path)).toEqual(['/sandbox']);
-  });
-
-  it('that is a test goes to every URL, those for the sandbox included', async () => {
-    const world = await createWebhookHarness({ urls: [`${server.url}/live`], sandboxUrls: [`${server.url}/sandbox`] });
-    await sendTestWebhook(world.keys.appName, world.deps);
-    await world.workUntil(world.now);
-    expect(server.requests.map(({ path }) => path).sort()).toEqual(['/live', '/sandbox']);
-  });
-
-  it('goes once to a URL that is named twice', async () => {
-    const [url, twice] = [server.url, [`${server.url}/sandbox`, `${server.url}/sandbox`]];
-    const world = await createWebhookHarness({ urls: [url, `${url}/two`, url], sandboxUrls: twice });
-    await world.fanOut([await world.recordUpdate(id, bought('ann'))]);
-    expect(world.queue).toHaveLength(2);
-    await world.workUntil(world.now);
-    expect(server.requests.map(({ path }) => path).sort()).toEqual(['/', '/two']);
-    expect((await world.deps.apps.find(world.keys.appName))?.webhookSettings?.sandboxUrls).toEqual([`${url}/sandbox`]);
-  });
-
-  it('is sent once however often the stream shows the record and the queue the message', async () => {
-    const world = await createWebhookHarness({ urls: [server.url] });
-    const record = await world.recordUpdate(id, bought('ann'));
-    await world.fanOut([record, record]);
-    await world.workUntil(world.now);
-    await world.fanOut([record]);
-    await world.workUntil(world.now + dayMs);
-    expect(server.requests).toHaveLength(1);
-  });
-
-  it('is not written for an application without a URL, nor for a change that announces nothing', async () => {
-    const without = await createWebhookHarness({ urls: [] });
-    await toldOf(without);
-    expect(without.queue).toEqual([]);
-    const world = await createWebhookHarness({ urls: [server.url] });
-    const record = await world.recordUpdate(id, bought('ann'));
-    const { dynamodb } = record;
-    await world.fanOut([{ ...record, dynamodb: { ...dynamodb, OldImage: dynamodb?.NewImage ?? {} } }]);
-    await world.fanOut([{ ...record, eventName: 'REMOVE' }]);
-    expect(world.queue).toEqual([]);
-  });
-
-  it('leaves an event with the status and the start of the answer, and no secret', async () => {
-    const world = await createWebhookHarness({ urls: [`${server.url}/hooks?token=abc`] });
-    const { appName, secretKey } = world.keys;
-    server.respondWith(({ body }) => ({ status: 500, body: `oh no: ${world.signingSecret.slice(6)} ${body}` }));
-    await toldOf(world);
-    const [event] = await world.deps.events.listByTags(appName, ['ann'], 10);
+  it('records an event with the status and the start of the response, without secrets', async () => {
+    const harness = await createWebhookHarness({ urls: [`${getServer().url}/hooks?token=abc`] });
+    const { appName, secretKey } = harness.keys;
+    getServer().respondWith(({ body }) => ({ status: 500, body: `oh no: ${harness.signingSecret.slice(6)} ${body}` }));
+    await announce(harness);
+    const [event] = await harness.deps.events.listByTags(appName, ['ann'], 10);
     expect(event).toMatchObject({ type: 'webhook.app.called', outcome: { ok: false }, applicationUsername: 'ann' });
-    const raw = await world.deps.events.findRaw(appName, event?.eventId ?? '');
+    const raw = await harness.deps.events.findRaw(appName, event?.eventId ?? '');
     expect(raw).toMatchObject({
       response: { body: { status: 500, message: expect.stringContaining('oh no') } },
       externalRequests: [{ method: 'POST', response: { status: 500 }, timing: { startedAt: startDate } }],
     });
     const text = JSON.stringify([event, raw]);
-    for (const secret of [secretKey, world.signingSecret.slice(6), 'abc']) expect(text).not.toContain(secret);
+    for (const secret of [secretKey, harness.signingSecret.slice(6), 'abc']) expect(text).not.toContain(secret);
+  });
+
+  it('does not send to a private network', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url], allowsLoopback: false });
+    await announce(harness);
+    expect(getServer().requests).toEqual([]);
+    const failureReason = 'The webhook URL does not start with https.';
+    const deliveries = await listDeliveries(harness.keys.appName, 'pending', harness.deps);
+    expect(deliveries).toMatchObject([{ failureReason, failedAttempts: 1 }]);
   });
 });
 
-describe('a webhook that fails', () => {
-  it('comes again through an outage of two days, with the same id and with what is true by then', async () => {
-    const world = await createWebhookHarness({ urls: [server.url] });
-    const times: number[] = [];
-    server.respondWith(() => {
-      times.push(world.now - startDate);
-      return { status: world.now < startDate + 2 * dayMs ? 500 : 204 };
+describe('sendTestWebhook', () => {
+  it('sends a test webhook to all URLs, sandbox URLs included', async () => {
+    const urls = { urls: [`${getServer().url}/live`], sandboxUrls: [`${getServer().url}/sandbox`] };
+    const harness = await createWebhookHarness(urls);
+    await sendTestWebhook(harness.keys.appName, harness.deps);
+    await harness.workUntil(harness.now);
+    expect(listPaths().sort()).toEqual(['/live', '/sandbox']);
+  });
+});
+
+describe('sendWebhook (retries)', () => {
+  it('repeats a webhook through an outage of two days with the same id and the current purchases', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    const timesMs: number[] = [];
+    getServer().respondWith(() => {
+      timesMs.push(harness.now - startDate);
+      return { status: harness.now < startDate + 2 * dayMs ? 500 : 204 };
     });
-    await toldOf(world, bought('ann'), startDate + dayMs);
-    await world.recordUpdate(id, renewed(startDate + dayMs));
-    await world.workUntil(startDate + 4 * dayMs);
-    const least = retryDelaysMs.map((_wait, index) =>
-      retryDelaysMs.slice(0, index + 1).reduce((sum, wait) => sum + wait, 0),
+    await announce(harness, buildPurchase('ann'), startDate + dayMs);
+    await harness.recordUpdate(purchaseId, buildRenewal(startDate + dayMs));
+    await harness.workUntil(startDate + 4 * dayMs);
+    const minTimesMs = retryDelaysMs.map((_delayMs, index) =>
+      retryDelaysMs.slice(0, index + 1).reduce((sum, delayMs) => sum + delayMs, 0),
     );
-    const expected = [0, ...least].slice(0, times.length);
-    expect(times.length).toBeGreaterThanOrEqual(8);
-    times.forEach((at, index) => {
-      expect(at).toBeGreaterThanOrEqual(expected[index] ?? 0);
-      expect(at).toBeLessThanOrEqual((expected[index] ?? 0) * 1.1 + index * 2 * minute);
+    const expectedTimesMs = [0, ...minTimesMs].slice(0, timesMs.length);
+    expect(timesMs.length).toBeGreaterThanOrEqual(8);
+    for (const [index, timeMs] of timesMs.entries()) {
+      const expectedMs = expectedTimesMs[index] ?? 0;
+      expect(timeMs).toBeGreaterThanOrEqual(expectedMs);
+      expect(timeMs).toBeLessThanOrEqual(expectedMs * 1.1 + index * 2 * minuteMs);
+    }
+    expect(new Set(listWebhookIds()).size).toBe(1);
+    expect(listBodies().at(-1).purchases['store_a:monthly'].transactionId).toBe('store_a:2');
+    expect(await listDeliveries(harness.keys.appName, undefined, harness.deps)).toEqual([]);
+  });
+
+  it('ends with a dead delivery after ten attempts, which can be replayed', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    const { appName } = harness.keys;
+    getServer().respondWith({ status: 500 });
+    await announce(harness, buildPurchase('ann'), startDate + 6 * dayMs);
+    expect(getServer().requests).toHaveLength(10);
+    const [deadDelivery] = await listDeliveries(appName, 'dead', harness.deps);
+    expect(deadDelivery).toMatchObject({
+      failedAttempts: 10,
+      lastHttpStatus: 500,
+      failureReason: 'The server responded with 500.',
+      username: 'ann',
     });
-    expect(new Set(server.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
-    expect(bodies().at(-1).purchases['store_a:monthly'].transactionId).toBe('store_a:2');
-    expect(await listDeliveries(world.keys.appName, undefined, world.deps)).toEqual([]);
+    getServer().respondWith({ status: 200 });
+    expect(await replayDeliveries(appName, deadDelivery?.deliveryId, harness.deps)).toHaveLength(1);
+    await harness.workUntil(harness.now);
+    expect(getServer().requests).toHaveLength(11);
+    expect(listWebhookIds()[10]).toBe(listWebhookIds()[0]);
+    expect(await listDeliveries(appName, undefined, harness.deps)).toEqual([]);
   });
 
-  it('is dead after ten attempts, listed, and can be replayed', async () => {
-    const world = await createWebhookHarness({ urls: [server.url] });
-    server.respondWith({ status: 500 });
-    await toldOf(world, bought('ann'), startDate + 6 * dayMs);
-    expect(server.requests).toHaveLength(10);
-    const [dead] = await listDeliveries(world.keys.appName, 'dead', world.deps);
-    expect(dead).toMatchObject({ attempts: 10, lastStatus: 500, failure: 'The server answered 500.', username: 'ann' });
-    server.respondWith({ status: 200 });
-    expect(await replayDeliveries(world.keys.appName, dead?.deliveryId, world.deps)).toHaveLength(1);
-    await world.workUntil(world.now);
-    expect(server.requests).toHaveLength(11);
-    expect(headerOf(10, 'webhook-id')).toBe(headerOf(0, 'webhook-id'));
-    expect(await listDeliveries(world.keys.appName, undefined, world.deps)).toEqual([]);
+  it('postpones a replayed delivery during the backoff of its URL', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    const { appName } = harness.keys;
+    getServer().respondWith({ status: 503 });
+    await announce(harness, buildPurchase('ann'), startDate + 8 * dayMs);
+    await harness.deps.deliveries.saveUrlBackoff(appName, getServer().url, buildBackoff(harness));
+    getServer().respondWith({ status: 200 });
+    getServer().requests.length = 0;
+    await replayDeliveries(appName, undefined, harness.deps);
+    await harness.workUntil(harness.now + 2 * dayMs);
+    expect(getServer().requests).toHaveLength(1);
+    expect(await listDeliveries(appName, undefined, harness.deps)).toEqual([]);
   });
 
-  it('can be replayed while its URL is down: it waits as one that is new', async () => {
-    const world = await createWebhookHarness({ urls: [server.url] });
-    server.respondWith({ status: 503 });
-    await toldOf(world, bought('ann'), startDate + 8 * dayMs);
-    await world.deps.deliveries.saveUrlBackoff(world.keys.appName, server.url, hanging(world));
-    server.respondWith({ status: 200 });
-    server.requests.length = 0;
-    await replayDeliveries(world.keys.appName, undefined, world.deps);
-    await world.workUntil(world.now + 2 * dayMs);
-    expect(server.requests).toHaveLength(1);
-    expect(await listDeliveries(world.keys.appName, undefined, world.deps)).toEqual([]);
+  it('respects the Retry-After header', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    getServer().respondWith({ status: 429, headers: { 'retry-after': '3600' } });
+    await announce(harness, buildPurchase('ann'), startDate + 59 * minuteMs);
+    expect(getServer().requests).toHaveLength(1);
+    await harness.workUntil(startDate + 68 * minuteMs);
+    expect(getServer().requests).toHaveLength(2);
   });
 
-  it('waits as long as the server asks for', async () => {
-    const world = await createWebhookHarness({ urls: [server.url] });
-    server.respondWith({ status: 429, headers: { 'retry-after': '3600' } });
-    await toldOf(world, bought('ann'), startDate + 59 * minute);
-    expect(server.requests).toHaveLength(1);
-    await world.workUntil(startDate + 68 * minute);
-    expect(server.requests).toHaveLength(2);
-  });
-
-  it('counts our own trouble as a failed attempt, listed and sent again', async () => {
-    let broken = true;
+  it('counts an internal error as a failed attempt', async () => {
+    let isDatabaseDown = true;
     const around: WrapCall = async (name, call) => {
-      if (broken && name === 'query') throw new Error('the table is away');
+      if (isDatabaseDown && name === 'query') throw new Error('the database is down');
       return await call();
     };
-    const world = await createWebhookHarness({ urls: [server.url], around });
-    const lines: string[] = [];
-    const logged = console.error;
-    console.error = (entry: unknown) => void lines.push(JSON.stringify(entry));
-    await toldOf(world);
-    console.error = logged;
-    broken = false;
-    expect(lines.join()).toContain('the table is away');
-    const waiting = await listDeliveries(world.keys.appName, 'pending', world.deps);
-    expect(waiting).toMatchObject([{ attempts: 1, failure: expect.stringMatching(/could not be sent/) }]);
-    expect(server.requests).toHaveLength(0);
-    await world.workUntil(startDate + minute);
-    expect(server.requests).toHaveLength(1);
+    const harness = await createWebhookHarness({ urls: [getServer().url], around });
+    const logEntries: unknown[] = [];
+    const originalConsoleError = console.error;
+    console.error = (entry: unknown) => void logEntries.push(entry);
+    await announce(harness);
+    console.error = originalConsoleError;
+    isDatabaseDown = false;
+    expect(JSON.stringify(logEntries)).toContain('the database is down');
+    const deliveries = await listDeliveries(harness.keys.appName, 'pending', harness.deps);
+    expect(deliveries).toMatchObject([
+      { failedAttempts: 1, failureReason: expect.stringMatching(/could not be sent/) },
+    ]);
+    expect(getServer().requests).toHaveLength(0);
+    await harness.workUntil(startDate + minuteMs);
+    expect(getServer().requests).toHaveLength(1);
   });
 
-  it('comes again by the sweep when the message of its next attempt is lost', async () => {
-    const world = await createWebhookHarness({ urls: [server.url] });
-    server.respondWith({ status: 500 });
-    await toldOf(world);
-    expect(world.queue.splice(0)).toHaveLength(1);
-    server.respondWith({ status: 200 });
-    await world.workUntil(startDate + 3 * minute);
-    expect(server.requests).toHaveLength(2);
+  it('retries by the due item if the queue message is lost', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    getServer().respondWith({ status: 500 });
+    await announce(harness);
+    expect(harness.queue.splice(0)).toHaveLength(1);
+    getServer().respondWith({ status: 200 });
+    await harness.workUntil(startDate + 3 * minuteMs);
+    expect(getServer().requests).toHaveLength(2);
+  });
+});
+
+describe('redirectDelivery', () => {
+  it('redirects a pending delivery to the new URLs', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    const { appName } = harness.keys;
+    getServer().respondWith(({ path }) => ({ status: path === '/other' ? 200 : 500 }));
+    await announce(harness);
+    const urls = [`${getServer().url}/other`, `${getServer().url}/other?2`];
+    const settings = { urls, sandboxUrls: [], includesPassword: true };
+    await setWebhook(appName, settings, { newSecret: false, deps: harness.deps });
+    await harness.workUntil(startDate + minuteMs);
+    const [firstBody, secondBody] = listBodies();
+    expect(listPaths().slice(0, 2)).toEqual(['/', '/other']);
+    expect(secondBody).toEqual(firstBody);
+    const deliveries = await listDeliveries(appName, undefined, harness.deps);
+    expect(deliveries.map(({ state, url }) => [state, url])).toEqual([['pending', `${getServer().url}/other?2`]]);
   });
 
-  it('goes to the new URL when the one it failed at is given up', async () => {
-    const world = await createWebhookHarness({ urls: [server.url] });
-    const { appName } = world.keys;
-    server.respondWith(({ path }) => ({ status: path === '/other' ? 200 : 500 }));
-    await toldOf(world);
+  it.each([
+    ['pending', minuteMs],
+    ['dead and replayed', 6 * dayMs],
+  ])('returns to the first URL if that is set again while the delivery is %s', async (_state, afterMs) => {
+    const harness = await createWebhookHarness({ urls: [`${getServer().url}/first`] });
+    const { appName } = harness.keys;
+    getServer().respondWith({ status: 500 });
+    await announce(harness);
+    await setOnlyUrl(harness, '/second');
+    await harness.workUntil(startDate + afterMs);
+    await setOnlyUrl(harness, '/first');
+    await replayDeliveries(appName, undefined, harness.deps);
+    getServer().respondWith({ status: 200 });
+    getServer().requests.length = 0;
+    await harness.workUntil(harness.now + dayMs);
+    expect(listPaths()).toEqual(['/first']);
+    expect(await listDeliveries(appName, undefined, harness.deps)).toEqual([]);
+  });
+
+  it('returns to the first URL days later and during its backoff', async () => {
+    const harness = await createWebhookHarness({ urls: [`${getServer().url}/first`] });
+    const { appName } = harness.keys;
+    getServer().respondWith({ status: 500 });
+    await announce(harness);
+    await setOnlyUrl(harness, '/second');
+    await harness.workUntil(startDate + 8 * dayMs);
+    await setOnlyUrl(harness, '/first');
+    await harness.deps.deliveries.saveUrlBackoff(appName, `${getServer().url}/first`, buildBackoff(harness));
+    await replayDeliveries(appName, undefined, harness.deps);
+    getServer().respondWith({ status: 200 });
+    getServer().requests.length = 0;
+    await harness.workUntil(harness.now + 2 * dayMs);
+    expect(listPaths()).toEqual(['/first']);
+  });
+
+  it.each([
+    ['production', createObservation(), '/live'],
+    ['sandbox', createObservation({ sandbox: true }), '/first'],
+  ])('selects the URL for a %s purchase if its URL becomes a sandbox URL', async (_kind, observation, path) => {
+    const harness = await createWebhookHarness({ urls: [`${getServer().url}/first`] });
+    const { appName } = harness.keys;
+    getServer().respondWith({ status: 500 });
+    await announce(harness, buildPurchase('ann', { observation }));
     const settings = {
-      urls: [`${server.url}/other`, `${server.url}/other?2`],
-      sandboxUrls: [],
+      urls: [`${getServer().url}/live`],
+      sandboxUrls: [`${getServer().url}/first`],
       includesPassword: true,
     };
-    await setWebhook(appName, settings, { newSecret: false, deps: world.deps });
-    await world.workUntil(startDate + minute);
-    const [first, ...then] = bodies();
-    expect(server.requests.slice(0, 2).map(({ path }) => path)).toEqual(['/', '/other']);
-    expect(then[0]).toEqual(first);
-    const left = await listDeliveries(appName, undefined, world.deps);
-    expect(left.map(({ state, url }) => [state, url])).toEqual([['pending', `${server.url}/other?2`]]);
+    await setWebhook(appName, settings, { newSecret: false, deps: harness.deps });
+    getServer().respondWith({ status: 200 });
+    getServer().requests.length = 0;
+    await harness.workUntil(startDate + dayMs);
+    expect(listPaths()).toEqual([path]);
   });
 
-  it.each([
-    ['while it waits', minute],
-    ['once it is dead and replayed', 6 * dayMs],
-  ])('goes to the first URL again when the one that took its place is given up for it %s', async (_when, after) => {
-    const world = await createWebhookHarness({ urls: [`${server.url}/first`] });
-    const { appName } = world.keys;
-    server.respondWith({ status: 500 });
-    await toldOf(world);
-    await moveTo(world, '/second');
-    await world.workUntil(startDate + after);
-    await moveTo(world, '/first');
-    await replayDeliveries(appName, undefined, world.deps);
-    server.respondWith({ status: 200 });
-    server.requests.length = 0;
-    await world.workUntil(world.now + dayMs);
-    expect(server.requests.map(({ path }) => path)).toEqual(['/first']);
-    expect(await listDeliveries(appName, undefined, world.deps)).toEqual([]);
-  });
-
-  it('goes to the first URL again also while that is down, days after it was moved away', async () => {
-    const world = await createWebhookHarness({ urls: [`${server.url}/first`] });
-    const { appName } = world.keys;
-    server.respondWith({ status: 500 });
-    await toldOf(world);
-    await moveTo(world, '/second');
-    await world.workUntil(startDate + 8 * dayMs);
-    await moveTo(world, '/first');
-    await world.deps.deliveries.saveUrlBackoff(appName, `${server.url}/first`, hanging(world));
-    await replayDeliveries(appName, undefined, world.deps);
-    server.respondWith({ status: 200 });
-    server.requests.length = 0;
-    await world.workUntil(world.now + 2 * dayMs);
-    expect(server.requests.map(({ path }) => path)).toEqual(['/first']);
-  });
-
-  it.each([
-    ['of production', createObservation(), '/live'],
-    ['of the sandbox', createObservation({ sandbox: true }), '/first'],
-  ])(
-    'and is %s goes where such ones go when its URL becomes the one for the sandbox',
-    async (_what, observed, path) => {
-      const world = await createWebhookHarness({ urls: [`${server.url}/first`] });
-      const { appName } = world.keys;
-      server.respondWith({ status: 500 });
-      await toldOf(world, bought('ann', { observation: observed }));
-      const settings = { urls: [`${server.url}/live`], sandboxUrls: [`${server.url}/first`], includesPassword: true };
-      await setWebhook(appName, settings, { newSecret: false, deps: world.deps });
-      server.respondWith({ status: 200 });
-      server.requests.length = 0;
-      await world.workUntil(startDate + dayMs);
-      expect(server.requests.map((taken) => taken.path)).toEqual([path]);
-    },
-  );
-
-  it('ends dead when its application takes none any more, and a test when its URL is given up', async () => {
-    const world = await createWebhookHarness({ urls: [server.url] });
-    const { appName } = world.keys;
-    server.respondWith({ status: 500 });
-    await toldOf(world);
-    await sendTestWebhook(appName, world.deps);
+  it('ends the deliveries of an app without webhook URLs, tests included', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    const { appName } = harness.keys;
+    getServer().respondWith({ status: 500 });
+    await announce(harness);
+    await sendTestWebhook(appName, harness.deps);
     const settings = { urls: [], sandboxUrls: [], includesPassword: true };
-    await setWebhook(appName, settings, { newSecret: false, deps: world.deps });
-    await world.workUntil(startDate + dayMs);
-    expect(server.requests).toHaveLength(1);
-    const dead = await listDeliveries(appName, 'dead', world.deps);
-    expect(dead.map(({ failureReason }) => failureReason).sort()).toEqual([
-      'The application has another URL now.',
-      'The application has no URL any more.',
+    await setWebhook(appName, settings, { newSecret: false, deps: harness.deps });
+    await harness.workUntil(startDate + dayMs);
+    expect(getServer().requests).toHaveLength(1);
+    expect((await listFailureReasons(harness)).sort()).toEqual([
+      'The app removed the webhook URL.',
+      'The app replaced the webhook URL.',
     ]);
   });
 });
 
-describe('a URL that takes no webhooks', () => {
-  it('is switched off by 410, and on by a test that it answers', async () => {
-    const world = await createWebhookHarness({ urls: [server.url] });
-    server.respondWith({ status: 410 });
-    await toldOf(world);
-    await toldOf(world, renewed(startDate + minute), startDate + dayMs);
-    expect(server.requests).toHaveLength(1);
-    const dead = await listDeliveries(world.keys.appName, 'dead', world.deps);
-    expect(dead.map(({ failureReason }) => failureReason).sort()).toEqual([
-      'The URL is switched off: it answered 410.',
-      'The server answered 410.',
+describe('sendWebhook (URL health)', () => {
+  it('disables a URL after a response with 410 and enables it after a successful test', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    getServer().respondWith({ status: 410 });
+    await announce(harness);
+    await announce(harness, buildRenewal(startDate + minuteMs), startDate + dayMs);
+    expect(getServer().requests).toHaveLength(1);
+    expect((await listFailureReasons(harness)).sort()).toEqual([
+      'The server responded with 410.',
+      'The webhook URL is disabled: the server responded with 410.',
     ]);
-    server.respondWith({ status: 200 });
-    await sendTestWebhook(world.keys.appName, world.deps);
-    await world.workUntil(world.now);
-    expect(bodies()[1]).toEqual({ type: 'test', password: world.keys.secretKey });
-    await replayDeliveries(world.keys.appName, undefined, world.deps);
-    await world.workUntil(world.now);
-    expect(server.requests).toHaveLength(4);
+    getServer().respondWith({ status: 200 });
+    await sendTestWebhook(harness.keys.appName, harness.deps);
+    await harness.workUntil(harness.now);
+    expect(listBodies()[1]).toEqual({ type: 'test', password: harness.keys.secretKey });
+    await replayDeliveries(harness.keys.appName, undefined, harness.deps);
+    await harness.workUntil(harness.now);
+    expect(getServer().requests).toHaveLength(4);
   });
 
   it.each([
-    ['hangs', { status: 200, hangs: true }],
-    ['is taken after it hung', { status: 200 }],
-  ])('stays off after its 410 when another webhook that was on its way %s', async (_what, response) => {
-    let settled = Promise.resolve();
-    const around: WrapCall = async (name, call) => {
-      const result = await call();
-      // The other answer comes when the 410 has been dealt with.
-      if (name === 'post' && JSON.stringify(result).includes(':410')) return result;
-      if (name === 'post') await settled;
-      return result;
-    };
-    const world = await createWebhookHarness({ urls: [server.url], around });
-    const records = [await world.recordUpdate(id, bought('ann')), await world.recordUpdate(id, renewed(startDate))];
-    await world.fanOut(records);
-    server.respondWith({ status: 200, hangs: true });
-    const ordered = () => world.queue.splice(0).map(({ order }) => order);
-    await Promise.all(ordered().map(async (order) => await sendWebhook(order, world.deps)));
-    world.now += minute;
-    const [first, second] = ordered();
-    if (!first || !second) throw new Error('both are sent again');
-    server.respondWith(({ headers }) => (headers['webhook-id'] === first.deliveryId ? { status: 410 } : response));
-    const other = sendWebhook(second, world.deps);
-    settled = sendWebhook(first, world.deps);
-    await Promise.all([settled, other]);
-    server.requests.length = 0;
-    await toldOf(world, { ...bought('bob'), now: world.now }, world.now + dayMs);
-    expect(server.requests).toHaveLength(0);
-    const dead = await listDeliveries(world.keys.appName, 'dead', world.deps);
-    expect(dead.map(({ failureReason }) => failureReason)).toContain('The URL is switched off: it answered 410.');
-  });
+    ['times out', { status: 200, hangs: true }],
+    ['succeeds', { status: 200 }],
+  ])(
+    'keeps a URL disabled after a 410 if a concurrent attempt %s',
+    async (_result, concurrentResponse) => {
+      let goneAttempt = Promise.resolve();
+      const around: WrapCall = async (name, call) => {
+        const result = await call();
+        // The result of the other attempt arrives after the 410 has been processed.
+        if (name === 'post' && !JSON.stringify(result).includes(':410')) await goneAttempt;
+        return result;
+      };
+      const harness = await createWebhookHarness({ urls: [getServer().url], around });
+      const records = [
+        await harness.recordUpdate(purchaseId, buildPurchase('ann')),
+        await harness.recordUpdate(purchaseId, buildRenewal(startDate)),
+      ];
+      await harness.fanOut(records);
+      const takeMessages = () => harness.queue.splice(0).map(({ order }) => order);
+      getServer().respondWith({ status: 200, hangs: true });
+      harness.postTimeoutMs = 300;
+      await Promise.all(takeMessages().map(async (message) => await sendWebhook(message, harness.deps)));
+      harness.now += minuteMs;
+      const [first, second] = takeMessages();
+      if (!first || !second) throw new Error('Both deliveries must be retried.');
+      getServer().respondWith(({ headers }) =>
+        headers['webhook-id'] === first.deliveryId ? { status: 410 } : concurrentResponse,
+      );
+      harness.postTimeoutMs = 10 * secondMs;
+      const concurrentAttempt = sendWebhook(second, harness.deps);
+      goneAttempt = sendWebhook(first, harness.deps);
+      await Promise.all([goneAttempt, concurrentAttempt]);
+      getServer().requests.length = 0;
+      await announce(harness, { ...buildPurchase('bob'), now: harness.now }, harness.now + dayMs);
+      expect(getServer().requests).toHaveLength(0);
+      expect(await listFailureReasons(harness)).toContain(
+        'The webhook URL is disabled: the server responded with 410.',
+      );
+    },
+    5 * minuteMs,
+  );
 
-  it('is left alone while it hangs: further webhooks wait without an attempt and come when it is back', async () => {
-    const world = await createWebhookHarness({ urls: [server.url] });
-    server.respondWith({ status: 200, hangs: true });
-    await toldOf(world);
-    const others = Array.from({ length: 5 }, (_, index) => `store_a:other-${index}`);
-    for (const other of others) {
-      const observation = createObservation({ purchaseId: other, transactionId: other });
-      await world.fanOut([await world.recordUpdate(other, bought('ann', { observation }))]);
+  it('postpones other deliveries during the backoff without an attempt', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    getServer().respondWith({ status: 200, hangs: true });
+    harness.postTimeoutMs = 300;
+    await announce(harness);
+    for (const otherId of Array.from({ length: 5 }, (_, index) => `store_a:other-${index}`)) {
+      const observation = createObservation({ purchaseId: otherId, transactionId: otherId });
+      await harness.fanOut([await harness.recordUpdate(otherId, buildPurchase('ann', { observation }))]);
     }
-    await world.workUntil(startDate + 1_000);
-    expect(server.requests).toHaveLength(1);
-    const waiting = await listDeliveries(world.keys.appName, 'pending', world.deps);
-    expect(waiting.map(({ failedAttempts }) => failedAttempts).sort()).toEqual([0, 0, 0, 0, 0, 1]);
-    server.respondWith({ status: 200 });
-    await world.workUntil(startDate + 10 * minute);
-    const ids = server.requests.map(({ headers }) => headers['webhook-id']);
-    expect(new Set(ids).size).toBe(6);
-    expect(await listDeliveries(world.keys.appName, undefined, world.deps)).toEqual([]);
-  });
-
-  it('in a private network gets nothing', async () => {
-    const world = await createWebhookHarness({ urls: [server.url], allowsLoopback: false });
-    await toldOf(world);
-    expect(server.requests).toEqual([]);
-    const failure = 'The webhook URL does not start with https.';
-    expect(await listDeliveries(world.keys.appName, 'pending', world.deps)).toMatchObject([{ failure, attempts: 1 }]);
+    await harness.workUntil(startDate + secondMs);
+    expect(getServer().requests).toHaveLength(1);
+    const deliveries = await listDeliveries(harness.keys.appName, 'pending', harness.deps);
+    expect(deliveries.map(({ failedAttempts }) => failedAttempts).sort()).toEqual([0, 0, 0, 0, 0, 1]);
+    getServer().respondWith({ status: 200 });
+    harness.postTimeoutMs = 30 * secondMs;
+    await harness.workUntil(startDate + 10 * minuteMs);
+    expect(new Set(listWebhookIds()).size).toBe(6);
+    expect(await listDeliveries(harness.keys.appName, undefined, harness.deps)).toEqual([]);
   });
 });
