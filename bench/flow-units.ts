@@ -14,7 +14,7 @@ interface Step {
 interface Flow {
   readonly flow: string;
   readonly steps: readonly Step[];
-  /** Maximum write units: see the budgets in docs/architecture.md. */
+  /** Maximum write units of the flow. */
   readonly budget?: number;
 }
 
@@ -112,7 +112,7 @@ async function runFlows(metered: MeteredService, keys: IssuedApiKeys): Promise<F
     { flow: 'its upper bound: each partition key in a shard of its own', steps: upperBound },
     { flow: 'the same receipt again', steps: repeatedValidation, budget: 7 },
     { flow: 'notification of a renewal and its webhook', steps: [received, ...fannedOut, ...sent] },
-    { flow: 'its webhook alone, delivered at the first attempt', steps: sent },
+    { flow: 'its webhook alone, taken at the first attempt', steps: sent },
   ];
 }
 

@@ -32,7 +32,7 @@ export async function benchStartTimes(): Promise<BenchResult> {
       ...listBundles(await bundleEntryPoints(base), base.outdir),
       ...listBundles(await buildFunctions(join(folder, 'functions')), join(folder, 'functions')),
     ];
-    return { title: 'Start of a function: what it loads, median time to import it', rows: await measureRows(bundles) };
+    return { title: 'Start of a function: loaded size and median import time', rows: await measureRows(bundles) };
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -41,7 +41,7 @@ export async function benchStartTimes(): Promise<BenchResult> {
 async function measureRows(bundles: readonly Bundle[]): Promise<BenchResult['rows']> {
   const times = bundles.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {
-    for (const [index, { file }] of bundles.entries()) times[index]?.push(await startMs(file));
+    for (const [index, { file }] of bundles.entries()) times[index]?.push(await measureStartMs(file));
   }
   const baseMs = median(times[0] ?? []);
   return bundles.map(({ name, bytes, processorPackages }, index) => {
@@ -85,7 +85,7 @@ function listStaticImports(outputs: Metafile['outputs'], entry: string): Pick<Bu
   };
 }
 
-async function startMs(file: string): Promise<number> {
+async function measureStartMs(file: string): Promise<number> {
   const url = pathToFileURL(file).href;
   const script = `const from = performance.now(); await import('${url}'); console.log(performance.now() - from);`;
   const { stdout } = await run(process.execPath, ['--no-warnings', '--input-type=module', '-e', script]);

@@ -63,7 +63,7 @@ async function measureOperations({ service, meter }: MeteredService) {
       body: { purchaseId },
     }),
   );
-  await measure('rejected validation, invalid receipt', () =>
+  await measure('validation refused, bad receipt', () =>
     service.validate(keys, {
       id: 'com.example.app',
       type: 'application',

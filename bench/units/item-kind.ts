@@ -10,7 +10,7 @@ const kinds: Readonly<Record<string, string>> = {
   'C P': "customer's purchase",
   'U U': 'user alias',
   'U W': 'unclaimed purchase',
-  K: 'handled notification',
+  K: 'handled message',
   D: 'webhook delivery',
   H: 'webhook URL',
   'S D': 'statistics of the day',

@@ -53,7 +53,7 @@ describe('countIndexUnits', () => {
     expect(countIndexUnits({ before: createListedItem('1') })).toBe(1);
   });
 
-  it('counts two writes for a changed key, because one entry is deleted and another is put', () => {
+  it('counts two writes for a changed key: the old entry is deleted and the new entry is put', () => {
     expect(countIndexUnits({ before: createListedItem('1'), after: createListedItem('2') })).toBe(2);
   });
 
