@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
 import { listDeliveries } from '../../../lib/webhooks/manage-webhooks.ts';
-import { type ApplicationServer, startApplicationServer } from '../../../testing/application-server.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 import { createWebhookHarness, type WrapCall } from '../../../testing/webhook-harness.ts';
+import { useApplicationServer } from './application-server-fixture.ts';
 
-let server: ApplicationServer;
+const getServer = useApplicationServer();
 // The workers log hundreds of failures.
 const originalConsoleError = console.error;
-beforeAll(async () => {
+beforeAll(() => {
   console.error = () => {};
-  server = await startApplicationServer();
 });
-afterAll(async () => {
+afterAll(() => {
   console.error = originalConsoleError;
-  await server.close();
-});
-beforeEach(() => {
-  server.requests.length = 0;
 });
 
 /** The calls with an effect. A crash after another call is equivalent to a crash before the next call. */
@@ -65,6 +60,7 @@ const buildValidation = (username: string): RecordPurchaseInput => ({
  * rejects the first attempt of each webhook. Returns the names of the calls.
  */
 async function deliverWithCrashes(crashes: Crashes): Promise<string[]> {
+  const server = getServer();
   server.requests.length = 0;
   const rejectedIds = new Set<unknown>();
   server.respondWith(({ headers }) => {
@@ -89,7 +85,7 @@ async function deliverWithCrashes(crashes: Crashes): Promise<string[]> {
 
 /** Expects one webhook id for each announcement and recipient. Attempts can be repeated with the same id. */
 function expectAllAnnounced(): void {
-  const attempts = server.requests.map(({ headers, body }) => {
+  const attempts = getServer().requests.map(({ headers, body }) => {
     const { applicationUsername, notification } = JSON.parse(body);
     return `${headers['webhook-id']} ${applicationUsername} ${notification.id} ${notification.reason}`;
   });

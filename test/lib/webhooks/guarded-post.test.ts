@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { minuteMs, secondMs } from '../../../lib/shared/time.ts';
+import { secondMs } from '../../../lib/shared/time.ts';
 import { createGuardedPost } from '../../../lib/webhooks/guarded-post.ts';
 import type { ResolvedAddress } from '../../../lib/webhooks/resolve-host.ts';
 import { useApplicationServer } from './application-server-fixture.ts';
@@ -60,15 +60,11 @@ describe('createGuardedPost', () => {
     expect(await post(buildRequest(getServer().url))).toMatchObject({ failure: 'timeout' });
   });
 
-  it(
-    'returns the status if the response body does not end',
-    async () => {
-      getServer().respondWith({ status: 200, headers: { 'content-length': '100' }, body: 'short' });
-      const post = createGuardedPost(withLoopback);
-      expect(await post(buildRequest(getServer().url))).toEqual({ status: 200, bodyExcerpt: 'short' });
-    },
-    minuteMs,
-  );
+  it('returns the status if the response body does not end', async () => {
+    getServer().respondWith({ status: 200, headers: { 'content-length': '100' }, body: 'short' });
+    const post = createGuardedPost(withLoopback);
+    expect(await post(buildRequest(getServer().url))).toEqual({ status: 200, bodyExcerpt: 'short' });
+  });
 
   it('returns a failure for a refused connection', async () => {
     const outcome = await createGuardedPost(withLoopback)(buildRequest('http://127.0.0.1:1/'));
@@ -85,18 +81,14 @@ describe('createGuardedPost', () => {
     ['does not end a chunked body', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe', { status: 200 }],
     ['does not use HTTP', 'SSH-2.0-OpenSSH\r\n', { failure: 'no-connection' }],
     ['sends endless headers', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(200_000)}\r\n\r\n`, { failure: 'no-connection' }],
-  ])(
-    'handles a server that %s',
-    async (_behavior, response, expected) => {
-      const rawServer = createServer((socket) => {
-        socket.on('error', () => {}).once('data', () => socket.write(response));
-      });
-      await new Promise<void>((resolve) => rawServer.listen(0, '127.0.0.1', resolve));
-      const { port } = rawServer.address() as AddressInfo;
-      const outcome = await createGuardedPost(withLoopback)(buildRequest(`http://127.0.0.1:${port}/`));
-      expect(outcome).toMatchObject(expected);
-      rawServer.close();
-    },
-    minuteMs,
-  );
+  ])('handles a server that %s', async (_behavior, response, expected) => {
+    const rawServer = createServer((socket) => {
+      socket.on('error', () => {}).once('data', () => socket.write(response));
+    });
+    await new Promise<void>((resolve) => rawServer.listen(0, '127.0.0.1', resolve));
+    const { port } = rawServer.address() as AddressInfo;
+    const outcome = await createGuardedPost(withLoopback)(buildRequest(`http://127.0.0.1:${port}/`));
+    expect(outcome).toMatchObject(expected);
+    rawServer.close();
+  });
 });

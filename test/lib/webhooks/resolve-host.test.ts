@@ -41,21 +41,17 @@ describe('createDnsResolver', () => {
     expect((await resolve(host)).map(({ address }) => address)).toEqual(expected);
   });
 
-  it(
-    'resolves a host while the queries for a dozen other hosts are unanswered',
-    async () => {
-      let settledQueries = 0;
-      const silentQueries = silentHosts.map(async (host) => {
-        const code = await resolve(host, 2 * secondMs).catch((error) => error.code);
-        settledQueries++;
-        return code;
-      });
-      expect(await resolve('old.example')).toHaveLength(2);
-      expect(settledQueries).toBe(0);
-      expect(new Set(await Promise.all(silentQueries))).toEqual(new Set(['ETIMEOUT']));
-    },
-    minuteMs,
-  );
+  it('resolves a host while the queries for a dozen other hosts are unanswered', async () => {
+    let settledQueries = 0;
+    const silentQueries = silentHosts.map(async (host) => {
+      const code = await resolve(host, 2 * secondMs).catch((error) => error.code);
+      settledQueries++;
+      return code;
+    });
+    expect(await resolve('old.example')).toHaveLength(2);
+    expect(settledQueries).toBe(0);
+    expect(new Set(await Promise.all(silentQueries))).toEqual(new Set(['ETIMEOUT']));
+  });
 });
 
 describe('createGuardedPost', () => {
@@ -63,15 +59,11 @@ describe('createGuardedPost', () => {
     ['nowhere.example', 'The connection failed: the domain name does not exist (ENOTFOUND).', undefined],
     ['mail.example', 'The connection failed: the domain name has no address (ENODATA).', undefined],
     ['silent-0.example', 'The connection failed: the name servers did not respond (ETIMEOUT).', 200],
-  ])(
-    'describes the DNS error for %s',
-    async (host, message, timeoutMs) => {
-      expect(await post(`https://${host}/`, timeoutMs)).toEqual({ failure: 'no-connection', message });
-    },
-    minuteMs,
-  );
+  ])('describes the DNS error for %s', async (host, message, timeoutMs) => {
+    expect(await post(`https://${host}/`, timeoutMs)).toEqual({ failure: 'no-connection', message });
+  });
 
-  it('rejects a host if one of its addresses is not public', async () => {
+  it('rejects a host with any address that is not public', async () => {
     expect(await post('https://inside.example/')).toMatchObject({ failure: 'forbidden' });
   });
 });

@@ -61,17 +61,13 @@ describe('fanOutDeliveries', () => {
     expect(new Set(listWebhookIds()).size).toBe(3);
   });
 
-  it(
-    'creates a delivery for each of a thousand users of a purchase',
-    async () => {
-      const harness = await createWebhookHarness({ urls: [getServer().url] });
-      const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
-      const entitledUsers = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
-      await fanOutDeliveries([{ ...record, after: { ...record.after, entitledUsers } }], harness.deps);
-      expect(new Set(harness.queue.map(({ order }) => order.deliveryId)).size).toBe(1000);
-    },
-    5 * minuteMs,
-  );
+  it('creates a delivery for each of a thousand users of a purchase', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
+    const entitledUsers = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
+    await fanOutDeliveries([{ ...record, after: { ...record.after, entitledUsers } }], harness.deps);
+    expect(new Set(harness.queue.map(({ order }) => order.deliveryId)).size).toBe(1000);
+  });
 
   it('sends a webhook to every URL, for sandbox purchases only to the sandbox URLs', async () => {
     const urls = [`${getServer().url}/one`, `${getServer().url}/two`];
@@ -409,45 +405,39 @@ describe('sendWebhook (URL health)', () => {
   it.each([
     ['times out', { status: 200, hangs: true }],
     ['succeeds', { status: 200 }],
-  ])(
-    'keeps a URL disabled after a 410 if a concurrent attempt %s',
-    async (_result, concurrentResponse) => {
-      let goneAttempt = Promise.resolve();
-      const around: WrapCall = async (name, call) => {
-        const result = await call();
-        // The result of the other attempt arrives after the 410 has been processed.
-        if (name === 'post' && !JSON.stringify(result).includes(':410')) await goneAttempt;
-        return result;
-      };
-      const harness = await createWebhookHarness({ urls: [getServer().url], around });
-      const records = [
-        await harness.recordUpdate(purchaseId, buildPurchase('ann')),
-        await harness.recordUpdate(purchaseId, buildRenewal(startDate)),
-      ];
-      await harness.fanOut(records);
-      const takeMessages = () => harness.queue.splice(0).map(({ order }) => order);
-      getServer().respondWith({ status: 200, hangs: true });
-      harness.postTimeoutMs = 300;
-      await Promise.all(takeMessages().map(async (message) => await sendWebhook(message, harness.deps)));
-      harness.now += minuteMs;
-      const [first, second] = takeMessages();
-      if (!first || !second) throw new Error('Both deliveries must be retried.');
-      getServer().respondWith(({ headers }) =>
-        headers['webhook-id'] === first.deliveryId ? { status: 410 } : concurrentResponse,
-      );
-      harness.postTimeoutMs = 10 * secondMs;
-      const concurrentAttempt = sendWebhook(second, harness.deps);
-      goneAttempt = sendWebhook(first, harness.deps);
-      await Promise.all([goneAttempt, concurrentAttempt]);
-      getServer().requests.length = 0;
-      await announce(harness, { ...buildPurchase('bob'), now: harness.now }, harness.now + dayMs);
-      expect(getServer().requests).toHaveLength(0);
-      expect(await listFailureReasons(harness)).toContain(
-        'The webhook URL is disabled: the server responded with 410.',
-      );
-    },
-    5 * minuteMs,
-  );
+  ])('keeps a URL disabled after a 410 if a concurrent attempt %s', async (_result, concurrentResponse) => {
+    let goneAttempt = Promise.resolve();
+    const around: WrapCall = async (name, call) => {
+      const result = await call();
+      // The result of the other attempt arrives after the 410 has been processed.
+      if (name === 'post' && !JSON.stringify(result).includes(':410')) await goneAttempt;
+      return result;
+    };
+    const harness = await createWebhookHarness({ urls: [getServer().url], around });
+    const records = [
+      await harness.recordUpdate(purchaseId, buildPurchase('ann')),
+      await harness.recordUpdate(purchaseId, buildRenewal(startDate)),
+    ];
+    await harness.fanOut(records);
+    const takeMessages = () => harness.queue.splice(0).map(({ order }) => order);
+    getServer().respondWith({ status: 200, hangs: true });
+    harness.postTimeoutMs = 300;
+    await Promise.all(takeMessages().map(async (message) => await sendWebhook(message, harness.deps)));
+    harness.now += minuteMs;
+    const [first, second] = takeMessages();
+    if (!first || !second) throw new Error('Both deliveries must be retried.');
+    getServer().respondWith(({ headers }) =>
+      headers['webhook-id'] === first.deliveryId ? { status: 410 } : concurrentResponse,
+    );
+    harness.postTimeoutMs = 10 * secondMs;
+    const concurrentAttempt = sendWebhook(second, harness.deps);
+    goneAttempt = sendWebhook(first, harness.deps);
+    await Promise.all([goneAttempt, concurrentAttempt]);
+    getServer().requests.length = 0;
+    await announce(harness, { ...buildPurchase('bob'), now: harness.now }, harness.now + dayMs);
+    expect(getServer().requests).toHaveLength(0);
+    expect(await listFailureReasons(harness)).toContain('The webhook URL is disabled: the server responded with 410.');
+  });
 
   it('postpones other deliveries during the backoff without an attempt', async () => {
     const harness = await createWebhookHarness({ urls: [getServer().url] });
