@@ -67,7 +67,7 @@ const arbitraryTurns = fc.array(fc.record({ stepCount: fc.nat(3), shard: fc.nat(
   maxLength: 20,
 });
 const arbitraryBatchSizes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 6 });
-/** One of ten updates crashes. */
+/** A tenth of the updates crash, on average. */
 const arbitraryCrashes = fc.infiniteStream(fc.integer({ min: 0, max: 9 }).map((digit) => digit === 0));
 
 describe('aggregateStreamRecords (customer summaries)', () => {
