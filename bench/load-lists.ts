@@ -76,7 +76,7 @@ function buildPurchaseItem(
   return {
     ...keys.purchaseIndexKeys(appName, purchaseId, { createdAt, updatedAt: createdAt }),
     purchase: { ...purchase, productType: 'paid subscription', expirationDate, renewalIntent: 'Renew' },
-    ...{ asOf: createdAt, userTokens: [], entitledUsers: [], createdAt, updatedAt: createdAt, seenAt: createdAt },
-    ...{ version: 1, news: [] },
+    ...{ asOf: createdAt, userAliases: [], entitledUsers: [], createdAt, updatedAt: createdAt, checkedAt: createdAt },
+    ...{ version: 1, announcedReasons: [] },
   };
 }
