@@ -15,10 +15,10 @@ export async function loadPurchases(appName: string): Promise<Map<string, object
       const items = await table.query({ partition });
       const state = items.find(({ sk }) => sk === 'P');
       const transactions = items.flatMap(({ transaction }) => (transaction ? [transaction] : []));
-      const { userTokens, entitledUsers } = state ?? {};
+      const { userAliases, entitledUsers } = state ?? {};
       const kept = {
         purchase: omitTransientFields(state?.purchase as Purchase),
-        userTokens,
+        userAliases,
         entitledUsers,
         transactions,
       };

@@ -9,6 +9,7 @@ import {
   type RecordPurchase,
   type RecordPurchaseInput,
 } from '../lib/purchases/record-purchase.ts';
+import { dayMs } from '../lib/shared/time.ts';
 import { createObservation, startDate, testCipher } from './given.ts';
 
 /** The purchases of one table, with the use case that records them. */
@@ -33,4 +34,12 @@ export const buildValidationInput = (
   ...(username && { claim: { username, source: 'validation' } }),
   strategy: 'all',
   now: startDate,
+});
+
+/** A manual link, one day after `startDate` by default. */
+export const buildLinkInput = (username: string, now = startDate + dayMs): RecordPurchaseInput => ({
+  trigger: 'link',
+  claim: { username, source: 'manual' },
+  strategy: 'all',
+  now,
 });

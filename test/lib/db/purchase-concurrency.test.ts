@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { purchaseKey } from '../../../lib/db/keys.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
-import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import {
   createObservation,
@@ -12,7 +11,12 @@ import {
   startDate,
   type UnrefreshableObservation,
 } from '../../../testing/given.ts';
-import { buildValidationInput, createTestPurchases, type TestPurchases } from '../../../testing/purchase-repository.ts';
+import {
+  buildLinkInput,
+  buildValidationInput,
+  createTestPurchases,
+  type TestPurchases,
+} from '../../../testing/purchase-repository.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let table: Table;
@@ -23,12 +27,6 @@ beforeAll(async () => {
 });
 
 const id = 'store_a:1';
-const buildLinkInput = (username: string, now: number): RecordPurchaseInput => ({
-  trigger: 'link',
-  claim: { username, source: 'manual' },
-  strategy: 'all',
-  now,
-});
 
 const withoutAmount = ({ currency, amountMicros, ...transaction }: Transaction): Transaction => transaction;
 const withTransactions = (

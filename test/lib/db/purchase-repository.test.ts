@@ -4,7 +4,12 @@ import type { Table } from '../../../lib/db/table.ts';
 import { createTransactionRepository } from '../../../lib/db/transaction-repository.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import { createObservation, createTransaction, createUniqueName, dayMs, startDate } from '../../../testing/given.ts';
-import { buildValidationInput, createTestPurchases, type TestPurchases } from '../../../testing/purchase-repository.ts';
+import {
+  buildLinkInput,
+  buildValidationInput,
+  createTestPurchases,
+  type TestPurchases,
+} from '../../../testing/purchase-repository.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let table: Table;
@@ -15,12 +20,6 @@ beforeAll(async () => {
 });
 
 const id = 'store_a:1';
-const buildLinkInput = (username: string): RecordPurchaseInput => ({
-  trigger: 'link',
-  claim: { username, source: 'manual' },
-  strategy: 'all',
-  now: startDate + dayMs,
-});
 const createRenewal = (number: number) => {
   const at = startDate + number * 31 * dayMs;
   const { purchase } = createObservation({
