@@ -30,7 +30,7 @@ export function clearDeliveryRules({ outbox }: Emulator): object {
 
 const NotificationUrlBody = v.strictObject({ url: v.nullable(v.string()) });
 
-/** `PUT /control/notifications/{platform}`: sets the URL of a store's notifications; null turns them off. */
+/** `PUT /control/notifications/{platform}`: sets the URL of a store's notifications. Null turns them off. */
 export function setNotificationUrl(emulator: Emulator, call: HttpRequest, [name = '']: readonly string[]): object {
   const platform = getNotifyingStore(emulator, name, 404);
   const { url } = parseBody(NotificationUrlBody, call);

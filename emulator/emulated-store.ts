@@ -60,11 +60,11 @@ export interface EmulatedStore {
   /** Actions on a purchase. They return the id of the purchase for the response, or throw `ControlError`. */
   readonly actions: Readonly<Record<string, (purchaseId: string, details: ActionBody) => string>>;
   readonly findPurchase: (purchaseId: string) => PurchaseSummary | undefined;
-  /** Builds the body that a client posts to `/v1/validate`. `form` selects one of the store's kinds of evidence. */
+  /** Builds the body that a client posts to `/v1/validate`. `form` selects the kind of evidence. */
   readonly validateBody: (purchaseId: string, form?: string) => Readonly<Record<string, unknown>>;
   /** Builds the HTTP request of a notification. Called when the change happens, so that it contains the state of that time. */
   readonly toOutgoingNotification?: (notification: StoreNotification) => OutgoingNotification;
-  /** Pays a checkout session and returns the purchase id; undefined for a session of another store. */
+  /** Pays a checkout session and returns the purchase id; undefined if the store does not have the session. */
   readonly payCheckout?: (sessionId: string) => string | undefined;
   readonly products: () => readonly Readonly<Record<string, unknown>>[];
   readonly purchases: () => readonly PurchaseSummary[];

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { EmulatedStore } from './emulated-store.ts';
 import type { HttpResponse } from './http-messages.ts';
 
-/** Fault of the next calls of a store: the body of `POST /control/faults` without the platform. */
+/** Fault for the next calls to a store: the body of `POST /control/faults` without the platform. */
 export const Fault = v.strictObject({
   fault: v.picklist(['slow', 'down', 'rate-limited', 'html', 'cut']),
   times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 1),
@@ -14,7 +14,7 @@ export type Fault = v.InferOutput<typeof Fault>;
 /** Pending faults by platform, in the order in which they were added. */
 export interface FaultQueue {
   readonly add: (platform: string, fault: Fault) => void;
-  /** Returns the fault of the current call and decrements its `times`. */
+  /** Returns the fault for the current call and decrements its `times`. */
   readonly consume: (platform: string) => Fault | undefined;
   readonly list: (platform: string) => readonly Fault[];
   readonly clear: () => void;

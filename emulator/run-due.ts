@@ -2,7 +2,7 @@
 interface ScheduledItems<T> {
   /** Read again after each transition. */
   readonly items: () => Iterable<T>;
-  /** Time of the item's next transition; undefined if there is none. */
+  /** Time of the item's next transition; undefined if the item is not scheduled. */
   readonly dueAt: (item: T) => number | undefined;
   /** Runs the transition. It must move the item's due time forward or remove it. */
   readonly run: (item: T, at: number) => void;

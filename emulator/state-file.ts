@@ -15,7 +15,7 @@ export type EmulatorState = v.InferOutput<typeof EmulatorState>;
 
 /** File with the state that survives a restart. */
 export interface StateFile {
-  /** Schedules a write within 200 ms. Further calls before the write have no effect. */
+  /** Schedules a write within 200 ms. Further calls before the write are ignored. */
   readonly writeSoon: () => void;
   /** Writes immediately and waits for the write. */
   readonly flush: () => Promise<void>;

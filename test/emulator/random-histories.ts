@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { decodePayload, type EmulatorClient, startTime } from './emulator-client.ts';
+import { decodePayload, type EmulatorClient, startTime, type TestResponse } from './emulator-client.ts';
 
 /** Ends of the first and second month of a purchase at `startTime`. */
 export const monthEnd = Date.parse('2027-02-28T10:00:00Z');
@@ -21,17 +21,17 @@ export async function fetchSubscriptionStatus(client: EmulatorClient, id: string
   };
 }
 
+/** Runs a step on a purchase and returns the response of the control API. */
+export const runStep = (client: EmulatorClient, id: string, step: Step): Promise<TestResponse> =>
+  typeof step === 'string' ? client.advance(step) : client.act(id, ...step);
+
 /** Runs the steps on a purchase and returns the notifications of the last step. Fails if a step is rejected. */
 export async function runSteps(client: EmulatorClient, id: string, steps: readonly Step[]): Promise<string[]> {
   let notifications: string[] = [];
   for (const step of steps) {
-    if (typeof step === 'string') {
-      await client.advance(step);
-      continue;
-    }
-    const { status, body } = await client.act(id, ...step);
+    const { status, body } = await runStep(client, id, step);
     expect({ status, message: body.message }).toEqual({ status: 200 });
-    notifications = body.notifications.map(formatNotificationType);
+    if (typeof step !== 'string') notifications = body.notifications.map(formatNotificationType);
   }
   return notifications;
 }
@@ -46,7 +46,7 @@ export async function runHistory(client: EmulatorClient, steps: readonly Step[],
 
 /** Formats the type and subtype of a notification. */
 export const formatNotificationType = ({ notificationType, subtype }: Record<string, string>): string =>
-  [notificationType, subtype].filter((word) => word !== undefined).join('/');
+  [notificationType, subtype].filter((part) => part !== undefined).join('/');
 
 /** Lists the notification types of a purchase, the oldest first. */
 export async function listNotificationTypes(client: EmulatorClient, id: string): Promise<string[]> {

@@ -1,7 +1,7 @@
-import { AppStoreServerAPIClient, Environment, SignedDataVerifier } from '@apple/app-store-server-library';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { dayMs } from '../../emulator/calendar.ts';
 import { createClock } from '../../emulator/clock.ts';
+import { createApiClient, createVerifier } from './apple-client.ts';
 import { type EmulatorClient, startEmulatorClient } from './emulator-client.ts';
 import { type NotificationReceiver, respondWithStatus, startReceiver, waitUntil } from './notification-receiver.ts';
 
@@ -21,32 +21,7 @@ afterEach(async () => {
   await client.control('DELETE', '/control/notifications');
 });
 
-/** Creates Apple's API client, with its calls redirected to the emulator. */
-function createApiClient(): AppStoreServerAPIClient {
-  const { privateKey, keyId, issuerId, bundleId } = client.settings('store_a') as Record<string, string>;
-  const apiClient = new AppStoreServerAPIClient(
-    privateKey ?? '',
-    keyId ?? '',
-    issuerId ?? '',
-    bundleId ?? '',
-    Environment.PRODUCTION,
-  );
-  const makeFetchRequest = (
-    path: string,
-    query: URLSearchParams,
-    method: string,
-    body: string,
-    headers: Record<string, string>,
-  ) => fetch(`${client.url}/api.storekit.apple.com${path}?${query}`, { method, headers, ...(body && { body }) });
-  return Object.assign(apiClient, { makeFetchRequest });
-}
-
-function decodeNotification(signedPayload = '') {
-  const { bundleId, appAppleId } = client.settings('store_a');
-  const roots = [client.rootCertificate];
-  const verifier = new SignedDataVerifier(roots, false, Environment.PRODUCTION, String(bundleId), Number(appAppleId));
-  return verifier.verifyAndDecodeNotification(signedPayload);
-}
+const decodeNotification = (signedPayload = '') => createVerifier(client).verifyAndDecodeNotification(signedPayload);
 
 const today = () => ({ startDate: client.clock.now() - dayMs, endDate: client.clock.now() + 1 });
 
@@ -66,7 +41,7 @@ describe('POST /inApps/v1/notifications/history', () => {
     receiver.respondWith(respondWithStatus(500));
     await client.act(id, 'cancel');
     await waitUntilAttempted();
-    const history = await createApiClient().getNotificationHistory(null, { ...today(), transactionId: id });
+    const history = await createApiClient(client).getNotificationHistory(null, { ...today(), transactionId: id });
     expect(history.hasMore).toBe(false);
     const items = await Promise.all(
       (history.notificationHistory ?? []).map(async ({ signedPayload, sendAttempts }) => ({
@@ -88,7 +63,7 @@ describe('POST /inApps/v1/notifications/history', () => {
     await waitUntilAttempted();
     await client.control('POST', '/control/notifications', { held: true });
     await client.act(id, 'renew');
-    const { notificationHistory = [] } = await createApiClient().getNotificationHistory(null, {
+    const { notificationHistory = [] } = await createApiClient(client).getNotificationHistory(null, {
       ...today(),
       transactionId: id,
       onlyFailures: true,
@@ -110,12 +85,12 @@ describe('POST /inApps/v1/notifications/history', () => {
     }
     await waitUntilAttempted();
     const query = { ...today(), transactionId: id };
-    const first = await createApiClient().getNotificationHistory(null, query);
-    const second = await createApiClient().getNotificationHistory(first.paginationToken ?? '', query);
+    const first = await createApiClient(client).getNotificationHistory(null, query);
+    const second = await createApiClient(client).getNotificationHistory(first.paginationToken ?? '', query);
     expect([first.hasMore, second.hasMore]).toEqual([true, false]);
     const all = [...(first.notificationHistory ?? []), ...(second.notificationHistory ?? [])];
     expect(new Set(all.map(({ signedPayload }) => signedPayload)).size).toBe(25);
-    await expect(createApiClient().getNotificationHistory('nonsense', query)).rejects.toMatchObject({
+    await expect(createApiClient(client).getNotificationHistory('nonsense', query)).rejects.toMatchObject({
       apiError: 4000014,
     });
   });
@@ -126,12 +101,12 @@ describe('POST /inApps/v1/notifications/history', () => {
     [{ endDate: 2 }, 4000015],
     [{ startDate: 1 }, 4000016],
   ])('rejects %j', async (request, apiError) => {
-    await expect(createApiClient().getNotificationHistory(null, request)).rejects.toMatchObject({ apiError });
+    await expect(createApiClient(client).getNotificationHistory(null, request)).rejects.toMatchObject({ apiError });
   });
 
   it('rejects a combination of two filters', async () => {
     const request = { ...today(), transactionId: '1', notificationType: 'TEST' };
-    await expect(createApiClient().getNotificationHistory(null, request as object)).rejects.toMatchObject({
+    await expect(createApiClient(client).getNotificationHistory(null, request as object)).rejects.toMatchObject({
       apiError: 4000019,
     });
   });
@@ -139,7 +114,7 @@ describe('POST /inApps/v1/notifications/history', () => {
 
 describe('/inApps/v1/notifications/test', () => {
   it('posts a test notification and returns the result', async () => {
-    const { testNotificationToken = '' } = await createApiClient().requestTestNotification();
+    const { testNotificationToken = '' } = await createApiClient(client).requestTestNotification();
     const [received] = await receiver.waitForCount(1);
     const posted = JSON.parse(received?.body ?? '').signedPayload;
     expect(await decodeNotification(posted)).toMatchObject({
@@ -147,7 +122,7 @@ describe('/inApps/v1/notifications/test', () => {
       data: { bundleId: 'com.example.app' },
     });
     await waitUntilAttempted();
-    expect(await createApiClient().getTestNotificationStatus(testNotificationToken)).toEqual({
+    expect(await createApiClient(client).getTestNotificationStatus(testNotificationToken)).toEqual({
       signedPayload: posted,
       sendAttempts: [{ attemptDate: expect.any(Number), sendAttemptResult: 'SUCCESS' }],
     });
@@ -155,26 +130,28 @@ describe('/inApps/v1/notifications/test', () => {
 
   it('rejects a request without a notification URL', async () => {
     await client.control('PUT', '/control/notifications/store_a', { url: null });
-    await expect(createApiClient().requestTestNotification()).rejects.toMatchObject({ apiError: 4040007 });
+    await expect(createApiClient(client).requestTestNotification()).rejects.toMatchObject({ apiError: 4040007 });
   });
 
   test.each([
     ['nonsense', 4000020],
     ['00000000-0000-4000-8000-000000000000_1', 4040008],
   ])('rejects the token %s', async (token, apiError) => {
-    await expect(createApiClient().getTestNotificationStatus(token)).rejects.toMatchObject({ apiError });
+    await expect(createApiClient(client).getTestNotificationStatus(token)).rejects.toMatchObject({ apiError });
   });
 });
 
 describe('app transaction id', () => {
   it('identifies the customer, but not a transaction', async () => {
     const { id } = (await client.buy({ applicationUsername: 'downloader' })).body;
-    const { signedTransactionInfo = '' } = await createApiClient().getTransactionInfo(id);
+    const { signedTransactionInfo = '' } = await createApiClient(client).getTransactionInfo(id);
     const { appTransactionId } = JSON.parse(
       Buffer.from(signedTransactionInfo.split('.')[1] ?? '', 'base64url').toString(),
     );
-    const statuses = await createApiClient().getAllSubscriptionStatuses(appTransactionId);
+    const statuses = await createApiClient(client).getAllSubscriptionStatuses(appTransactionId);
     expect(statuses.data?.[0]?.lastTransactions).toMatchObject([{ originalTransactionId: id }]);
-    await expect(createApiClient().getTransactionInfo(appTransactionId)).rejects.toMatchObject({ apiError: 4000048 });
+    await expect(createApiClient(client).getTransactionInfo(appTransactionId)).rejects.toMatchObject({
+      apiError: 4000048,
+    });
   });
 });

@@ -1,5 +1,6 @@
-import { Environment, SignedDataVerifier } from '@apple/app-store-server-library';
+import { Environment } from '@apple/app-store-server-library';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { createVerifier } from './apple-client.ts';
 import { decodePayload, type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
 import { type NotificationReceiver, startReceiver, waitUntil } from './notification-receiver.ts';
 import { formatNotificationType, monthEnd, runSteps, type Step } from './random-histories.ts';
@@ -17,12 +18,6 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.close());
 
-/** Creates Apple's verifier with the emulator's root certificate. */
-function createVerifier(environment = Environment.PRODUCTION): SignedDataVerifier {
-  const { bundleId, appAppleId } = client.settings('store_a');
-  return new SignedDataVerifier([client.rootCertificate], false, environment, String(bundleId), Number(appAppleId));
-}
-
 const getSignedPayload = ({ body }: { readonly body: string }): string => JSON.parse(body).signedPayload;
 
 /** Waits for a number of notifications and verifies them. */
@@ -30,7 +25,7 @@ async function receiveVerified(count: number, environment = Environment.PRODUCTI
   const received = await receiver.waitForCount(count);
   return Promise.all(
     received.map((notification) =>
-      createVerifier(environment).verifyAndDecodeNotification(getSignedPayload(notification)),
+      createVerifier(client, environment).verifyAndDecodeNotification(getSignedPayload(notification)),
     ),
   );
 }
@@ -54,10 +49,12 @@ describe('notification of store_a', () => {
       },
     });
     const { signedTransactionInfo = '', signedRenewalInfo = '' } = notification?.data ?? {};
-    expect(await createVerifier().verifyAndDecodeTransaction(signedTransactionInfo)).toMatchObject({
+    expect(await createVerifier(client).verifyAndDecodeTransaction(signedTransactionInfo)).toMatchObject({
       originalTransactionId: id,
     });
-    expect(await createVerifier().verifyAndDecodeRenewalInfo(signedRenewalInfo)).toMatchObject({ autoRenewStatus: 1 });
+    expect(await createVerifier(client).verifyAndDecodeRenewalInfo(signedRenewalInfo)).toMatchObject({
+      autoRenewStatus: 1,
+    });
   });
 
   test.each<[string, readonly Step[], readonly string[]]>([
@@ -118,7 +115,9 @@ describe('notification of store_a', () => {
     await client.act(id, 'renew');
     await client.act(id, 'refund', { transactionId });
     const refund = (await receiveVerified(3)).find(({ notificationType }) => notificationType === 'REFUND');
-    const transaction = await createVerifier().verifyAndDecodeTransaction(refund?.data?.signedTransactionInfo ?? '');
+    const transaction = await createVerifier(client).verifyAndDecodeTransaction(
+      refund?.data?.signedTransactionInfo ?? '',
+    );
     expect(transaction).toMatchObject({ transactionId, revocationDate: startTime });
     expect(refund?.data?.status).toBe(1);
   });
@@ -128,13 +127,13 @@ describe('notification of store_a', () => {
     const share = (await client.act(id, 'share', { applicationUsername: 'child' })).body.id;
     await client.act(share, 'revoke');
     const revoked = (await receiveVerified(3)).find(({ notificationType }) => notificationType === 'REVOKE');
-    expect(await createVerifier().verifyAndDecodeTransaction(revoked?.data?.signedTransactionInfo ?? '')).toMatchObject(
-      {
-        originalTransactionId: share,
-        inAppOwnershipType: 'FAMILY_SHARED',
-        revocationDate: startTime,
-      },
-    );
+    expect(
+      await createVerifier(client).verifyAndDecodeTransaction(revoked?.data?.signedTransactionInfo ?? ''),
+    ).toMatchObject({
+      originalTransactionId: share,
+      inAppOwnershipType: 'FAMILY_SHARED',
+      revocationDate: startTime,
+    });
   });
 
   it('contains the state of its own time if the clock passes several transitions at once', async () => {

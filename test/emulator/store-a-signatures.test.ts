@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AppStoreServerAPIClient, Environment, SignedDataVerifier } from '@apple/app-store-server-library';
+import { Environment, SignedDataVerifier } from '@apple/app-store-server-library';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { createClock } from '../../emulator/clock.ts';
+import { createApiClient, createVerifier } from './apple-client.ts';
 import { type EmulatorClient, startEmulatorClient, type TestResponse } from './emulator-client.ts';
 
 let client: EmulatorClient;
@@ -15,29 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => client.close());
 
-const hosts = { Production: 'api.storekit.apple.com', Sandbox: 'api.storekit-sandbox.apple.com' } as const;
+const environments = { Production: Environment.PRODUCTION, Sandbox: Environment.SANDBOX } as const;
 
-/** Creates Apple's verifier and API client, with its calls redirected to the emulator. */
-function createOfficialClient(environment: keyof typeof hosts): {
-  verifier: SignedDataVerifier;
-  apiClient: AppStoreServerAPIClient;
-} {
-  const settings = client.settings('store_a') as Record<string, string>;
-  const { privateKey = '', keyId = '', issuerId = '', bundleId = '' } = settings;
-  const named = environment === 'Production' ? Environment.PRODUCTION : Environment.SANDBOX;
-  const apiClient = new AppStoreServerAPIClient(privateKey, keyId, issuerId, bundleId, named);
-  const makeFetchRequest = (
-    path: string,
-    query: URLSearchParams,
-    method: string,
-    body: string,
-    headers: Record<string, string>,
-  ) => fetch(`${client.url}/${hosts[environment]}${path}?${query}`, { method, headers, ...(body && { body }) });
-  return {
-    verifier: new SignedDataVerifier([client.rootCertificate], false, named, bundleId, Number(settings.appAppleId)),
-    apiClient: Object.assign(apiClient, { makeFetchRequest }),
-  };
-}
+const createOfficialClient = (name: keyof typeof environments) => ({
+  verifier: createVerifier(client, environments[name]),
+  apiClient: createApiClient(client, environments[name]),
+});
 
 describe.each(['Production', 'Sandbox'] as const)("Apple's library in %s", (environment) => {
   const order = { applicationUsername: 'alice', sandbox: environment === 'Sandbox', trial: true };

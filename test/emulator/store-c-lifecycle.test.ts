@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { runSteps, type Step } from './random-histories.ts';
 import { purchaseHost, type StoreCClient, startStoreCClient, startTime } from './store-c-client-app.ts';
 
 let client: StoreCClient;
@@ -7,8 +8,6 @@ beforeAll(async () => {
 });
 afterAll(() => client.close());
 
-type Step = readonly [action: string, details?: object] | string;
-
 let purchaseCount = 0;
 
 /** Buys a monthly subscription at `startTime`, runs the steps and fetches it. */
@@ -16,15 +15,12 @@ async function runHistory(steps: readonly Step[], order: object = {}) {
   client.clock.set(startTime);
   purchaseCount += 1;
   const { id } = (await client.buy({ productId: `product ${purchaseCount}`, ...order })).body;
-  for (const step of steps) {
-    const { status, body } = typeof step === 'string' ? await client.advance(step) : await client.act(id, ...step);
-    expect({ status, message: body.message }).toEqual({ status: 200 });
-  }
+  await runSteps(client, id, steps);
   return { id, item: (await client.recurrences(id)).body.items[0] };
 }
 
-const written = (day: string): string => `${day}T10:00:00.0000000+00:00`;
-const active = { recurrenceState: 'Active', autoRenew: true, expirationTime: written('2027-02-28') };
+const formatTimestamp = (day: string): string => `${day}T10:00:00.0000000+00:00`;
+const active = { recurrenceState: 'Active', autoRenew: true, expirationTime: formatTimestamp('2027-02-28') };
 
 describe('subscription of store_c', () => {
   test.each<[string, readonly Step[], object, object]>([
@@ -32,22 +28,37 @@ describe('subscription of store_c', () => {
       'is active after the purchase',
       [],
       {},
-      { ...active, startTime: written('2027-01-31'), expirationTimeWithGrace: written('2027-03-14'), isTrial: false },
+      {
+        ...active,
+        startTime: formatTimestamp('2027-01-31'),
+        expirationTimeWithGrace: formatTimestamp('2027-03-14'),
+        isTrial: false,
+      },
     ],
-    ['renews', [['renew']], {}, { ...active, expirationTime: written('2027-03-31'), startTime: written('2027-01-31') }],
-    ['renews automatically', ['P3M'], { autoRenew: true }, { ...active, expirationTime: written('2027-05-31') }],
+    [
+      'renews',
+      [['renew']],
+      {},
+      { ...active, expirationTime: formatTimestamp('2027-03-31'), startTime: formatTimestamp('2027-01-31') },
+    ],
+    [
+      'renews automatically',
+      ['P3M'],
+      { autoRenew: true },
+      { ...active, expirationTime: formatTimestamp('2027-05-31') },
+    ],
     [
       'ends its trial with the renewal',
       [['renew']],
       { trial: 'P1W' },
-      { isTrial: false, expirationTime: written('2027-03-07') },
+      { isTrial: false, expirationTime: formatTimestamp('2027-03-07') },
     ],
-    ['starts with a trial', [], { trial: 'P1W' }, { isTrial: true, expirationTime: written('2027-02-07') }],
+    ['starts with a trial', [], { trial: 'P1W' }, { isTrial: true, expirationTime: formatTimestamp('2027-02-07') }],
     [
       'stays active after a cancellation',
       [['cancel']],
       {},
-      { ...active, autoRenew: false, cancellationDate: written('2027-01-31') },
+      { ...active, autoRenew: false, cancellationDate: formatTimestamp('2027-01-31') },
     ],
     ['renews again after the cancellation is reverted', [['cancel'], ['uncancel']], {}, active],
     ['stays active for 3 h after its expiration', [['cancel'], 'P1M', 'PT2H'], {}, { ...active, autoRenew: false }],
@@ -75,7 +86,7 @@ describe('subscription of store_c', () => {
       'recovers without a gap',
       ['P1M', ['fail-payment'], 'P3D', ['recover']],
       {},
-      { ...active, expirationTime: written('2027-03-31') },
+      { ...active, expirationTime: formatTimestamp('2027-03-31') },
     ],
     [
       'is inactive after a cancellation in dunning',
@@ -87,14 +98,14 @@ describe('subscription of store_c', () => {
       'ends if it is refunded',
       ['P1D', ['refund']],
       {},
-      { recurrenceState: 'Canceled', cancellationDate: written('2027-02-01') },
+      { recurrenceState: 'Canceled', cancellationDate: formatTimestamp('2027-02-01') },
     ],
     ['ends if it is revoked', [['revoke']], {}, { recurrenceState: 'Canceled' }],
     [
       'ends with the action expire',
       ['P1D', ['expire']],
       {},
-      { recurrenceState: 'Inactive', expirationTime: written('2027-02-01') },
+      { recurrenceState: 'Inactive', expirationTime: formatTimestamp('2027-02-01') },
     ],
   ])('%s', async (_what, steps, order, expected) => {
     expect((await runHistory(steps, order)).item).toMatchObject(expected);
@@ -142,7 +153,7 @@ describe('POST /v8.0/b2b/recurrences/{id}/change', () => {
     [{ changeType: 'Cancel' }, { recurrenceState: 'Canceled' }],
     [{ changeType: 'Refund' }, { recurrenceState: 'Canceled' }],
     [{ changeType: 'ToggleAutoRenew' }, { recurrenceState: 'Active', autoRenew: false }],
-    [{ changeType: 'Extend', extensionTimeInDays: '3' }, { expirationTime: written('2027-03-03') }],
+    [{ changeType: 'Extend', extensionTimeInDays: '3' }, { expirationTime: formatTimestamp('2027-03-03') }],
   ])('changes a subscription by %j', async (body, expected) => {
     const { id } = await runHistory([]);
     expect(await change(id, body)).toMatchObject({ status: 200, body: { id, ...expected } });
