@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import * as v from 'valibot';
 import type { Contract } from '../lib/api/contract.ts';
+import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { buildProxyEvent } from './proxy-event.ts';
 
 export interface CallOptions {
@@ -57,3 +58,19 @@ function toProxyEvent(
     body: body === undefined || typeof body === 'string' ? (body ?? null) : JSON.stringify(body),
   });
 }
+
+/** Calls a contract with the secret key of an app. */
+export const callWithSecretKey = async (
+  contract: Contract,
+  { appName, secretKey }: Pick<IssuedApiKeys, 'appName' | 'secretKey'>,
+  options: CallOptions = {},
+): Promise<CallResult> =>
+  await callEndpoint(contract, { ...options, headers: { ...buildBasicAuth(appName, secretKey), ...options.headers } });
+
+/** Calls a contract with the public key of an app. */
+export const callWithPublicKey = async (
+  contract: Contract,
+  { appName, publicKey }: Pick<IssuedApiKeys, 'appName' | 'publicKey'>,
+  options: CallOptions = {},
+): Promise<CallResult> =>
+  await callEndpoint(contract, { ...options, headers: { ...buildBasicAuth(appName, publicKey), ...options.headers } });
