@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { dayMs, minuteMs } from '../lib/shared/time.ts';
 
-/** The first moment of the samples. */
+/** Purchase date of all payloads below, in epoch milliseconds. */
 export const purchaseDate = Date.parse('2026-03-01T10:00:00Z');
-export const dayMs = 86_400_000;
+export { dayMs };
 export const bundleId = 'com.example.app';
 export const appAppleId = 1234567890;
 
-/** A signed transaction's payload: a monthly subscription bought at `bought`; `changes` say what differs. */
+/**
+ * Builds the payload of a signed transaction: a monthly subscription bought at `purchaseDate` and signed a minute later.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
+ */
 export const buildTransactionPayload = (changes: object = {}) => ({
   transactionId: '1001',
   originalTransactionId: '1001',
@@ -19,34 +23,40 @@ export const buildTransactionPayload = (changes: object = {}) => ({
   quantity: 1,
   type: 'Auto-Renewable Subscription',
   inAppOwnershipType: 'PURCHASED',
-  signedDate: purchaseDate + 60_000,
+  signedDate: purchaseDate + minuteMs,
   environment: 'Production',
   price: 4990,
   currency: 'USD',
   ...changes,
 });
 
-/** A one-time purchase's payload. */
+/** Builds the payload of a signed transaction for a product without renewal. */
 export function buildOneTimePayload(
   type: 'Consumable' | 'Non-Consumable' | 'Non-Renewing Subscription',
   changes: object = {},
 ) {
-  const { expiresDate: _ends, subscriptionGroupIdentifier: _group, ...payload } = buildTransactionPayload();
+  const { expiresDate: _expiresDate, subscriptionGroupIdentifier: _group, ...payload } = buildTransactionPayload();
   return { ...payload, type, productId: type.toLowerCase(), ...changes };
 }
 
-/** A signed renewal's payload: it renews. */
+/**
+ * Builds the payload of a signed renewal info of a subscription that renews.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload
+ */
 export const buildRenewalPayload = (changes: object = {}) => ({
   originalTransactionId: '1001',
   autoRenewProductId: 'monthly',
   productId: 'monthly',
   autoRenewStatus: 1,
-  signedDate: purchaseDate + 60_000,
+  signedDate: purchaseDate + minuteMs,
   environment: 'Production',
   ...changes,
 });
 
-/** A signed download's payload. */
+/**
+ * Builds the payload of a signed app transaction, the proof of an app download.
+ * @see https://developer.apple.com/documentation/storekit/apptransaction
+ */
 export const buildAppTransactionPayload = (changes: object = {}) => ({
   receiptType: 'Production',
   appAppleId,

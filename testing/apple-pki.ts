@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomInt, sign } from 'node:crypto';
 import {
   bitString,
   booleanTrue,
@@ -14,20 +14,22 @@ import {
   utf8String,
 } from '../emulator/crypto/der.ts';
 
+/** Marker extension of the leaf certificates that sign App Store payloads. */
 export const leafOid = '1.2.840.113635.100.6.11.1';
+/** Marker extension of Apple's WWDR intermediate certificates. */
 export const intermediateOid = '1.2.840.113635.100.6.2.1';
 
-/** What may differ from the certificates that Apple would issue. */
-interface Request {
+interface CertificateRequest {
   readonly name: string;
   readonly publicKey: KeyObject;
   readonly isAuthority?: boolean;
+  /** OIDs of marker extensions. */
   readonly marks?: readonly string[];
   readonly notBefore?: Date;
   readonly notAfter?: Date;
 }
 
-/** A certificate with its key. */
+/** A certificate with its private key. */
 export interface KeyedCertificate {
   readonly name: string;
   readonly der: Buffer;
@@ -35,71 +37,79 @@ export interface KeyedCertificate {
   readonly publicKey: KeyObject;
 }
 
-/** Three tiers as Apple has them: a root, an intermediate, and the leaf that signs. */
+/** Certificate chain of three tiers, as Apple uses. The leaf signs. */
 export interface Pki {
   readonly root: KeyedCertificate;
   readonly intermediate: KeyedCertificate;
   readonly leaf: KeyedCertificate;
 }
 
-type Kind = 'ec' | 'rsa';
-type Details = Omit<Partial<Request>, 'publicKey'> & { readonly curve?: string };
+type KeyKind = 'ec' | 'rsa';
+type CertificateOptions = Omit<Partial<CertificateRequest>, 'publicKey'> & { readonly curve?: string };
 
-/** New keys and certificates, valid from 2020 to 2040 unless told otherwise. */
-export function createPki(details: { kind?: Kind; root?: Details; intermediate?: Details; leaf?: Details } = {}): Pki {
-  const { kind = 'ec' } = details;
-  const root = mintRoot(kind, details.root);
+/** Creates new keys and certificates, valid from 2020 to 2040 by default. */
+export function createPki(
+  options: {
+    kind?: KeyKind;
+    root?: CertificateOptions;
+    intermediate?: CertificateOptions;
+    leaf?: CertificateOptions;
+  } = {},
+): Pki {
+  const { kind = 'ec' } = options;
+  const root = createRoot(kind, options.root);
   const intermediate = createCertificate(root, kind, {
     name: 'Intermediate',
     isAuthority: true,
     marks: [intermediateOid],
-    ...details.intermediate,
+    ...options.intermediate,
   });
-  const leaf = createCertificate(intermediate, kind, { name: 'Leaf', marks: [leafOid], ...details.leaf });
+  const leaf = createCertificate(intermediate, kind, { name: 'Leaf', marks: [leafOid], ...options.leaf });
   return { root, intermediate, leaf };
 }
 
-/** A root that issued itself. */
-function mintRoot(kind: Kind = 'ec', details: Details = {}): KeyedCertificate {
-  const keys = keyPair(kind, details.curve);
-  const request = { name: 'Root', isAuthority: true, ...details };
-  const der = mint({ ...request, publicKey: keys.publicKey }, { name: request.name, privateKey: keys.privateKey });
+/** Creates a self-signed certificate. */
+function createRoot(kind: KeyKind, options: CertificateOptions = {}): KeyedCertificate {
+  const keys = createKeyPair(kind, options.curve);
+  const request = { name: 'Root', isAuthority: true, ...options };
+  const der = encodeCertificate(
+    { ...request, publicKey: keys.publicKey },
+    { name: request.name, privateKey: keys.privateKey },
+  );
   return { name: request.name, der, ...keys };
 }
 
-/** A certificate that `issuer` signed, whether it may or not. */
+/** Creates a certificate that `issuer` signs, even if `issuer` is not a certificate authority. */
 export function createCertificate(
   issuer: KeyedCertificate,
-  kind: Kind,
-  details: Details & { readonly name: string },
+  kind: KeyKind,
+  options: CertificateOptions & { readonly name: string },
 ): KeyedCertificate {
-  const keys = keyPair(kind, details.curve);
-  return { name: details.name, der: mint({ ...details, publicKey: keys.publicKey }, issuer), ...keys };
+  const keys = createKeyPair(kind, options.curve);
+  const der = encodeCertificate({ ...options, publicKey: keys.publicKey }, issuer);
+  return { name: options.name, der, ...keys };
 }
 
-const keyPair = (kind: Kind, namedCurve = 'P-256') =>
+const createKeyPair = (kind: KeyKind, namedCurve = 'P-256') =>
   kind === 'ec' ? generateKeyPairSync('ec', { namedCurve }) : generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-let serialNumber = 1000;
-
-function mint(request: Request, issuer: Pick<KeyedCertificate, 'name' | 'privateKey'>): Buffer {
+function encodeCertificate(request: CertificateRequest, issuer: Pick<KeyedCertificate, 'name' | 'privateKey'>): Buffer {
   const { notBefore = new Date('2020-01-01'), notAfter = new Date('2040-01-01') } = request;
-  const algorithm = signatureAlgorithm(issuer.privateKey);
-  serialNumber += 1;
+  const algorithm = encodeSignatureAlgorithm(issuer.privateKey);
   const body = sequence(
     explicit(0, integer(2)),
-    integer(serialNumber),
+    integer(randomInt(1, 2 ** 31)),
     algorithm,
-    encodedName(issuer.name),
+    encodeName(issuer.name),
     sequence(certificateTime(notBefore), certificateTime(notAfter)),
-    encodedName(request.name),
+    encodeName(request.name),
     request.publicKey.export({ type: 'spki', format: 'der' }),
-    explicit(3, sequence(...extensions(request))),
+    explicit(3, sequence(...encodeExtensions(request))),
   );
   return sequence(body, algorithm, bitString(sign('sha256', body, issuer.privateKey)));
 }
 
-function extensions({ isAuthority = false, marks = [] }: Request): Buffer[] {
+function encodeExtensions({ isAuthority = false, marks = [] }: CertificateRequest): Buffer[] {
   const constraints = isAuthority ? sequence(booleanTrue()) : sequence();
   return [
     sequence(oid('2.5.29.19'), booleanTrue(), octetString(constraints)),
@@ -107,10 +117,10 @@ function extensions({ isAuthority = false, marks = [] }: Request): Buffer[] {
   ];
 }
 
-const signatureAlgorithm = (key: KeyObject): Buffer =>
+const encodeSignatureAlgorithm = (key: KeyObject): Buffer =>
   key.asymmetricKeyType === 'rsa'
     ? sequence(oid('1.2.840.113549.1.1.11'), nullValue())
     : sequence(oid('1.2.840.10045.4.3.2'));
 
-const encodedName = (name: string): Buffer =>
+const encodeName = (name: string): Buffer =>
   sequence(setOf(sequence(oid('2.5.4.3'), utf8String(name))), setOf(sequence(oid('2.5.4.6'), printableString('US'))));

@@ -13,11 +13,11 @@ import {
 import { findDerElement } from '../emulator/crypto/parse-der.ts';
 import type { Pki } from './apple-pki.ts';
 
-/** The x5c header of a chain. */
+/** Converts a chain into the `x5c` header of a JWS, leaf first. */
 export const toX5c = ({ leaf, intermediate, root }: Pki): string[] =>
   [leaf, intermediate, root].map(({ der }) => der.toString('base64'));
 
-/** A JWS as Apple signs it; the header and the form of the signature may be wrong on purpose. */
+/** Signs a JWS as Apple does. `changes` make the header or the signature encoding invalid. */
 export function signJws(
   payload: object,
   pki: Pki,
@@ -30,20 +30,24 @@ export function signJws(
   return `${content}.${sign('sha256', Buffer.from(content), { key, dsaEncoding: encoding }).toString('base64url')}`;
 }
 
-/** The values of a receipt or of one of its purchases, by their types: text, numbers, dates, nested purchases. */
+/**
+ * Attributes of a receipt or of one of its in-app purchases, by attribute type.
+ * @see https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html
+ */
 export type ReceiptFields = Readonly<Record<number, string | number | Date | readonly ReceiptFields[]>>;
 
-/** The content of a receipt. */
+/** Encodes the payload of a receipt as an ASN.1 set of attributes. */
 export const encodeReceipt = (fields: ReceiptFields): Buffer =>
   setOf(
     ...Object.entries(fields).flatMap(([type, value]) =>
       Array.isArray(value)
-        ? value.map((nested: ReceiptFields) => attribute(Number(type), encodeReceipt(nested)))
-        : [attribute(Number(type), encodeValue(value as string | number | Date))],
+        ? value.map((nested: ReceiptFields) => encodeAttribute(Number(type), encodeReceipt(nested)))
+        : [encodeAttribute(Number(type), encodeValue(value as string | number | Date))],
     ),
   );
 
-const attribute = (type: number, value: Buffer): Buffer => sequence(integer(type), integer(1), octetString(value));
+const encodeAttribute = (type: number, value: Buffer): Buffer =>
+  sequence(integer(type), integer(1), octetString(value));
 
 function encodeValue(value: string | number | Date): Buffer {
   if (value instanceof Date) return ia5String(value.toISOString().replace(/\.\d+/, ''));
@@ -52,16 +56,16 @@ function encodeValue(value: string | number | Date): Buffer {
 
 const digestIds = { sha256: '2.16.840.1.101.3.4.2.1', sha1: '1.3.14.3.2.26', md5: '1.2.840.113549.2.5' } as const;
 
-/** What may be unusual in a message. */
 interface MessageChanges {
   readonly digest?: keyof typeof digestIds;
+  /** DER of the signed attributes; absent in Apple's receipts. */
   readonly attributes?: Buffer;
-  /** How the content is wrapped; BER may cut it into pieces. */
+  /** Encodes the content; BER allows an octet string in parts. */
   readonly wrap?: (content: Buffer) => Buffer;
   readonly certificates?: readonly Buffer[];
 }
 
-/** A PKCS#7 message around the content, signed by the leaf of an RSA chain. */
+/** Signs the content as a PKCS#7 message with the leaf of an RSA chain. */
 export function signMessage(content: Buffer, pki: Pki, changes: MessageChanges = {}): Buffer {
   const {
     digest = 'sha256',

@@ -3,35 +3,37 @@ import { getReceiptRoots, getSignedDataRoots } from '../lib/stores/store-a/trust
 import { verifyTransaction } from '../lib/stores/store-a/verification.ts';
 import { appAppleId, bundleId } from './apple-payloads.ts';
 
-interface VerificationCase {
+interface VerificationInput {
+  /** DER of the only trusted root certificate. */
   readonly root: Buffer;
   readonly bundleId?: string;
+  /** Epoch milliseconds. */
   readonly now?: number;
 }
 
-/** Whom we believe in a test: the root, about one application. */
-export const createVerificationContext = (circumstances: VerificationCase) => ({
-  signedDataRoots: getSignedDataRoots([circumstances.root]),
-  receiptRoots: getReceiptRoots([circumstances.root]),
-  bundleId: circumstances.bundleId ?? bundleId,
+/** Creates the verification context of the service for one root certificate and one app. */
+export const createVerificationContext = (input: VerificationInput) => ({
+  signedDataRoots: getSignedDataRoots([input.root]),
+  receiptRoots: getReceiptRoots([input.root]),
+  bundleId: input.bundleId ?? bundleId,
   appAppleId,
-  now: circumstances.now ?? Date.now(),
+  now: input.now ?? Date.now(),
 });
 
-/** Whether we take it for a transaction that Apple signed for the application. */
-export function isAcceptedByUs(jws: string, circumstances: VerificationCase): boolean {
+/** Whether the service accepts the JWS as a transaction that Apple signed for the app. */
+export function isAcceptedByService(jws: string, input: VerificationInput): boolean {
   try {
-    verifyTransaction(jws, createVerificationContext(circumstances));
+    verifyTransaction(jws, createVerificationContext(input));
     return true;
   } catch {
     return false;
   }
 }
 
-/** Whether Apple's own library does, in one of the two environments that we accept. */
-export async function isAcceptedByApple(jws: string, circumstances: VerificationCase): Promise<boolean> {
+/** Whether Apple's library accepts the JWS in the production or the sandbox environment. */
+export async function isAcceptedByApple(jws: string, input: VerificationInput): Promise<boolean> {
   const verdicts = [Environment.PRODUCTION, Environment.SANDBOX].map((environment) =>
-    createAppleVerifier(environment, circumstances)
+    createAppleVerifier(environment, input)
       .verifyAndDecodeTransaction(jws)
       .then(
         () => true,
@@ -41,12 +43,12 @@ export async function isAcceptedByApple(jws: string, circumstances: Verification
   return (await Promise.all(verdicts)).includes(true);
 }
 
-/** Apple's verifier, without the revocation checks that need a network. */
-export const createAppleVerifier = (environment: Environment, circumstances: VerificationCase): SignedDataVerifier =>
+/** Creates the verifier of Apple's library, without the revocation checks that need a network. */
+export const createAppleVerifier = (environment: Environment, input: VerificationInput): SignedDataVerifier =>
   new SignedDataVerifier(
-    [circumstances.root],
+    [input.root],
     false,
     environment,
-    circumstances.bundleId ?? bundleId,
+    input.bundleId ?? bundleId,
     environment === Environment.PRODUCTION ? appAppleId : undefined,
   );

@@ -1,54 +1,47 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
+import { startHttpServer } from './http-server.ts';
 
-/** What the application's server got. */
+/** A request that the app's server received. */
 export interface ReceivedRequest {
+  /** Path and query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** An answer; `hangs` never comes. */
 interface ServerResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** The request is accepted and never answered. */
   readonly hangs?: boolean;
 }
 
-/** A server as an application runs one, with answers that a test chooses. */
+/** The server of an app, which receives webhooks. */
 export interface ApplicationServer {
   readonly url: string;
+  /** All requests since the start, oldest first. A test may empty the array. */
   readonly requests: ReceivedRequest[];
-  /** What the server answers from now on. */
-  respondWith(how: ServerResponse | ((taken: ReceivedRequest) => ServerResponse)): void;
+  /** Sets the response to all later requests, fixed or computed from the request. The default is status 200. */
+  respondWith(response: ServerResponse | ((request: ReceivedRequest) => ServerResponse)): void;
   close(): Promise<void>;
 }
 
 export async function startApplicationServer(): Promise<ApplicationServer> {
   const requests: ReceivedRequest[] = [];
-  let answering: (taken: ReceivedRequest) => ServerResponse = () => ({ status: 200 });
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { url: path = '', headers } = request;
-      const result = { path, headers, body: Buffer.concat(chunks).toString('utf8') };
-      requests.push(result);
-      const { status, headers: sent = {}, body = '', hangs } = answering(result);
-      if (!hangs) response.writeHead(status, { ...sent }).end(body);
-    });
+  let chooseResponse: (request: ReceivedRequest) => ServerResponse = () => ({ status: 200 });
+  const server = await startHttpServer(async (request, response) => {
+    const { url: path = '', headers } = request;
+    const received = { path, headers, body: Buffer.concat(await request.toArray()).toString('utf8') };
+    requests.push(received);
+    const { status, headers: responseHeaders = {}, body = '', hangs } = chooseResponse(received);
+    if (!hangs) response.writeHead(status, { ...responseHeaders }).end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...server,
     requests,
-    respondWith(how) {
-      answering = typeof how === 'function' ? how : () => how;
-    },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+    respondWith(response) {
+      chooseResponse = typeof response === 'function' ? response : () => response;
     },
   };
 }

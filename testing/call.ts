@@ -1,51 +1,76 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import * as v from 'valibot';
 import type { Contract } from '../lib/api/contract.ts';
+import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
+import { buildProxyEvent } from './proxy-event.ts';
 
 export interface CallOptions {
+  /** Replaces the path of the contract, for example to call an alias. */
   readonly path?: string;
+  /** Values for the parameters of the path; a missing one becomes `anything`. */
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** An object is sent as JSON, a text as it is. */
+  /** An object is sent as JSON, a string verbatim. */
   readonly body?: object | string;
 }
 
 export interface CallResult {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
   readonly body: any;
 }
 
-/** `Authorization: Basic` of an application and one of its keys. */
+/** Builds the `Authorization: Basic` header for an app and one of its keys. */
 export const buildBasicAuth = (appName: string, key: string) => ({
   authorization: `Basic ${Buffer.from(`${appName}:${key}`).toString('base64')}`,
 });
 
-/** Calls the real handler of a contract as API Gateway does; an answer of 200 must fit the contract's response schema. */
-export async function callEndpoint(contract: Contract, wanted: CallOptions): Promise<CallResult> {
+/**
+ * Calls the Lambda handler of a contract as API Gateway does. Throws if a response with status 200 does not match the
+ * response schema of the contract.
+ */
+export async function callEndpoint(contract: Contract, options: CallOptions): Promise<CallResult> {
   const { handler } = (await import(`../functions/${contract.area}/${contract.id}.ts`)) as {
     handler: (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
   };
-  const result = await handler(toProxyEvent(contract, wanted), { getRemainingTimeInMillis: () => 29_000 } as Context);
+  const context = { getRemainingTimeInMillis: () => 29_000 } as Partial<Context> as Context;
+  const result = await handler(toProxyEvent(contract, options), context);
   const body = JSON.parse(result.body) as unknown;
+  // The client token endpoint answers errors with status 200.
   if (result.statusCode === 200 && contract.errorFormat !== 'client-token') v.parse(contract.response, body);
   return { status: result.statusCode, headers: result.headers ?? {}, body };
 }
 
 function toProxyEvent(
-  { method, path }: Contract,
-  { body, headers = {}, params = {}, query, ...wanted }: CallOptions,
+  contract: Contract,
+  { body, headers = {}, params = {}, query, path }: CallOptions,
 ): APIGatewayProxyEvent {
-  const encoded = path.replace(/:(\w+)/g, (_all, name: string) => encodeURIComponent(params[name] ?? 'anything'));
-  const event = {
-    httpMethod: method,
-    path: wanted.path ?? encoded,
+  const contractPath = contract.path.replace(/:(\w+)/g, (_match, name: string) =>
+    encodeURIComponent(params[name] ?? 'anything'),
+  );
+  return buildProxyEvent({
+    httpMethod: contract.method,
+    path: path ?? contractPath,
     headers,
     queryStringParameters: query ?? null,
-    body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
-    isBase64Encoded: false,
-  };
-  return event as unknown as APIGatewayProxyEvent;
+    body: body === undefined || typeof body === 'string' ? (body ?? null) : JSON.stringify(body),
+  });
 }
+
+/** Calls a contract with the secret key of an app. */
+export const callWithSecretKey = async (
+  contract: Contract,
+  { appName, secretKey }: Pick<IssuedApiKeys, 'appName' | 'secretKey'>,
+  options: CallOptions = {},
+): Promise<CallResult> =>
+  await callEndpoint(contract, { ...options, headers: { ...buildBasicAuth(appName, secretKey), ...options.headers } });
+
+/** Calls a contract with the public key of an app. */
+export const callWithPublicKey = async (
+  contract: Contract,
+  { appName, publicKey }: Pick<IssuedApiKeys, 'appName' | 'publicKey'>,
+  options: CallOptions = {},
+): Promise<CallResult> =>
+  await callEndpoint(contract, { ...options, headers: { ...buildBasicAuth(appName, publicKey), ...options.headers } });

@@ -2,19 +2,19 @@ import { readFileSync } from 'node:fs';
 import { JSDOM, VirtualConsole } from 'jsdom';
 import { enforcePreflight } from './enforce-preflight.ts';
 
-/** What the native side of a plugin answers: the result for `success`, or a thrown text for `error`. */
+/** The native side of a plugin. Its return value goes to the `success` callback, an error it throws to `error`. */
 export type NativePlugin = (method: string, args: readonly unknown[], service: string) => unknown;
 
-/** A page of an app in its webview, with Cordova's bridge to a native side that the test plays. */
+/** The page of an app in its webview, with Cordova's bridge to a native side that the test provides. */
 export interface CordovaPage {
-  // biome-ignore lint/suspicious/noExplicitAny: the plugin's globals have no types in a page.
+  // biome-ignore lint/suspicious/noExplicitAny: the globals of the plugin are untyped.
   readonly window: any;
-  /** Runs a browser file of an npm package in the page, and what it puts off until the page is idle. */
+  /** Runs a browser file of an npm package in the page, including the work that the file defers. */
   load(file: string): Promise<void>;
   close(): void;
 }
 
-/** A page of `origin`: its XMLHttpRequest asks for leave before it sends JSON, and refuses what CORS does not allow. */
+/** Opens a page of `origin` that enforces CORS, preflight requests included. */
 export function openCordovaPage(
   platformId: 'ios' | 'android',
   native: NativePlugin,
@@ -31,7 +31,7 @@ export function openCordovaPage(
   return {
     window,
     load: async (file) => {
-      window.eval(readFileSync(new URL(`../../node_modules/${file}`, import.meta.url), 'utf8'));
+      window.eval(readFileSync(new URL(`../node_modules/${file}`, import.meta.url), 'utf8'));
       await new Promise((resolve) => setTimeout(resolve, 10));
     },
     close: () => window.close(),
@@ -40,7 +40,7 @@ export function openCordovaPage(
 
 type Callback = ((value: unknown) => void) | null | undefined;
 
-/** Native answers come later, never from within the call. */
+/** Creates `cordova.exec`. Results are delivered asynchronously, as by a real device. */
 const createExec =
   (native: NativePlugin) =>
   (success: Callback, error: Callback, service: string, method: string, args: readonly unknown[]) => {

@@ -1,6 +1,6 @@
 import type { Table } from '../lib/db/table.ts';
 
-/** The table for somebody who may crash right before and right after each single write. */
+/** Creates a table whose `update` throws before or after the write if `crashes` returns true. */
 export const createCrashingTable = (table: Table, crashes: () => boolean): Table => ({
   ...table,
   update: async (update) => {

@@ -1,19 +1,29 @@
-/** What the control API answers to a purchase and to what is done with it. */
+/** Response of the control API to a purchase and to an action on it. */
 interface PurchaseResponse<Body> {
   readonly id: string;
+  /** Body for `POST /v1/validate`. */
   readonly validate: Body;
-  /** When a subscription of store_b ends. */
+  /** End of a subscription of store_b, ISO 8601. */
   readonly expiryTime: string;
-  /** When a subscription of store_a ends. */
+  /** End of a subscription of store_a, ISO 8601. */
   readonly expiresDate: string;
 }
 
-/** Sells and changes purchases in a running emulator. */
-export function createEmulatorClient(emulatorUrl: string) {
+/** Client of the control API of a running emulator. */
+export interface EmulatorClient {
+  /** Buys a subscription named `premium` unless `order` says otherwise. */
+  buy<Body>(order: object): Promise<PurchaseResponse<Body>>;
+  /** Performs an action of the store on a purchase, for example `expire`. */
+  act<Body>(id: string, action: string, details?: object): Promise<PurchaseResponse<Body>>;
+  /** Makes a store unavailable until `clearFaults`. */
+  breakStore(platform: string): Promise<void>;
+  clearFaults(): Promise<void>;
+}
+
+export function createEmulatorClient(emulatorUrl: string): EmulatorClient {
   const call = async (path: string, body?: object): Promise<unknown> => {
-    const method = body ? 'POST' : 'DELETE';
     const response = await fetch(`${emulatorUrl}/control${path}`, {
-      method,
+      method: body ? 'POST' : 'DELETE',
       ...(body && { body: JSON.stringify(body) }),
     });
     if (response.status >= 300) throw new Error(`${path}: ${response.status} ${await response.text()}`);
@@ -28,8 +38,7 @@ export function createEmulatorClient(emulatorUrl: string) {
       })) as PurchaseResponse<Body>,
     act: async <Body>(id: string, action: string, details: object = {}) =>
       (await call(`/purchases/${encodeURIComponent(id)}/${action}`, details)) as PurchaseResponse<Body>,
-    /** Until `mend`, no call to the store is answered. */
-    breakStore: async (platform: string) => await call('/faults', { platform, fault: 'down', times: 1000 }),
-    mend: async () => await call('/faults'),
+    breakStore: async (platform) => void (await call('/faults', { platform, fault: 'down', times: 1000 })),
+    clearFaults: async () => void (await call('/faults')),
   };
 }

@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
 
 /**
- * Makes the pages of jsdom ask for leave before they send JSON to another origin, as webviews do. By itself jsdom takes
- * every content type for one that needs no leave.
+ * Makes jsdom send a CORS preflight request before a cross-origin request with JSON, as webviews do. By default jsdom
+ * treats every content type as safelisted.
+ * @see https://fetch.spec.whatwg.org/#cors-safelisted-request-header
  */
 export function enforcePreflight(): void {
   const { simpleHeaders }: { simpleHeaders: Set<string> } = createRequire(import.meta.url)(

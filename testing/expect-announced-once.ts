@@ -1,69 +1,84 @@
-import { expect } from '@jest/globals';
+import { inspect, isDeepStrictEqual } from 'node:util';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { PurchaseChange } from '../lib/purchases/purchase-change.ts';
 import { toPurchaseRecord } from '../lib/purchases/to-records.ts';
 
 /**
- * What the announcements of an application's purchases must be: each fact of a life told once, and the last one of a
- * purchase made when it was as callers see it at `now`.
+ * Checks the changes of an app's purchases: each lifecycle fact has one announcement, and the last announcement of a
+ * purchase showed it as `GET /v3/purchases` shows it at `now`. Throws an error with the history of each failing purchase.
+ * `label` names the app in the error.
  */
-export function expectAnnouncedOnce(changes: readonly PurchaseChange[], now: number): void {
-  const idOf = ({ after }: PurchaseChange): string => after.state.purchase.purchaseId;
-  for (const purchaseId of new Set(changes.map(idOf))) {
-    const own = changes.filter((change) => idOf(change) === purchaseId);
-    expectOneToldOnce(
-      own.toSorted((a, b) => a.after.version - b.after.version),
-      now,
-    );
+export function expectAnnouncedOnce(label: string, changes: readonly PurchaseChange[], now: number): void {
+  const failures = [...groupByPurchase(changes)].flatMap(([purchaseId, purchaseChanges]) => {
+    const problem = findRepeatedFact(purchaseChanges) ?? findStaleAnnouncement(purchaseChanges, now);
+    return problem ? [{ purchaseId, ...problem, history: purchaseChanges.map(toHistoryEntry) }] : [];
+  });
+  if (failures.length > 0) throw new Error(`Wrong announcements of ${label}: ${inspect(failures, { depth: 8 })}`);
+}
+
+/** Groups changes by purchase id, in the order of the purchase's versions. */
+function groupByPurchase(changes: readonly PurchaseChange[]): ReadonlyMap<string, readonly PurchaseChange[]> {
+  const groups = new Map<string, PurchaseChange[]>();
+  for (const change of changes.toSorted((a, b) => a.after.version - b.after.version)) {
+    const { purchaseId } = change.after.state.purchase;
+    groups.set(purchaseId, [...(groups.get(purchaseId) ?? []), change]);
   }
+  return groups;
 }
 
-function expectOneToldOnce(changes: readonly PurchaseChange[], now: number): void {
+const toHistoryEntry = ({ lifecycleReasons, announcedReasons, after }: PurchaseChange): object => ({
+  version: after.version,
+  updatedAt: new Date(after.updatedAt).toISOString(),
+  lifecycleReasons,
+  announcedReasons,
+  purchase: after.state.purchase,
+});
+
+function findRepeatedFact(changes: readonly PurchaseChange[]): object | undefined {
   const facts = listFacts(changes);
-  const life = changes.map(({ lifecycleReasons, after }) => ({
-    reasons: lifecycleReasons,
-    purchase: after.state.purchase,
-    at: after.updatedAt,
-  }));
-  const twice = facts.filter((fact, index) => facts.indexOf(fact) !== index);
-  expect({ twice, life }).toEqual({ twice: [], life });
-  const toldLast = changes.findLast(({ announcedReasons }) => announcedReasons.length > 0);
-  const [told, present] = [toldLast?.after, changes.at(-1)?.after];
-  // Of what was replaced its successor tells.
-  if (!told || !present || present.state.purchase.cancelationReason === 'System.Replaced') return;
-  const callersSee = toAnnouncedView(present.state.purchase, now);
-  expect({ told: toAnnouncedView(told.state.purchase, told.checkedAt), life }).toEqual({ told: callersSee, life });
+  const repeatedFacts = facts.filter((fact, index) => facts.indexOf(fact) !== index);
+  return repeatedFacts.length > 0 ? { problem: 'facts announced more than once', repeatedFacts } : undefined;
 }
 
-/** What callers see, without what is worth no call: the date of a known wish, and what an amount is in dollars. */
-function toAnnouncedView(purchase: Purchase, at: number): object {
-  const { renewalIntentChangeDate: _date, amountUSD: _dollars, ...record } = toPurchaseRecord(purchase, at);
+function findStaleAnnouncement(changes: readonly PurchaseChange[], now: number): object | undefined {
+  const announced = changes.findLast(({ announcedReasons }) => announcedReasons.length > 0)?.after;
+  const current = changes.at(-1)?.after;
+  // The end of a replaced purchase is announced by its successor.
+  if (!announced || !current || current.state.purchase.cancelationReason === 'System.Replaced') return undefined;
+  const expected = toAnnouncedFields(current.state.purchase, now);
+  const actual = toAnnouncedFields(announced.state.purchase, announced.checkedAt);
+  return isDeepStrictEqual(expected, actual) ? undefined : { problem: 'last announcement is stale', expected, actual };
+}
+
+/** Omits the fields whose change is not announced: the date of a renewal intent and the USD conversion. */
+function toAnnouncedFields(purchase: Purchase, at: number): object {
+  const { renewalIntentChangeDate: _date, amountUSD: _amount, ...record } = toPurchaseRecord(purchase, at);
   return record;
 }
 
-/** What is told of a life, named such that the same thing has the same name. */
+/** Names each lifecycle fact so that two announcements of the same fact have the same name. */
 function listFacts(changes: readonly PurchaseChange[]): string[] {
-  let returns = 0;
-  let turns = 0;
+  let renewals = 0;
+  let renewalIntents = 0;
   let ends = 0;
   return changes.flatMap(({ after, lifecycleReasons }) => {
     const { purchase, transactions } = after.state;
     const refunds = transactions.flatMap(({ transaction: { transactionId, refundedAt } }) =>
       refundedAt === undefined ? [] : [transactionId, refundedAt],
     );
-    if (lifecycleReasons.includes('RENEWED')) returns++;
-    if (lifecycleReasons.includes('WILL_AUTO_RENEW') || lifecycleReasons.includes('RENEWED')) turns++;
-    const about: Readonly<Record<string, unknown>> = {
+    if (lifecycleReasons.includes('RENEWED')) renewals++;
+    if (lifecycleReasons.includes('WILL_AUTO_RENEW') || lifecycleReasons.includes('RENEWED')) renewalIntents++;
+    const details: Readonly<Record<string, unknown>> = {
       PURCHASED: '',
       RENEWED: [purchase.transactionId, purchase.expirationDate, ends],
-      EXPIRED: returns,
+      EXPIRED: renewals,
       REFUNDED: refunds,
-      REVOKED: [refunds, returns],
-      WILL_LAPSE: turns,
+      REVOKED: [refunds, renewals],
+      WILL_LAPSE: renewalIntents,
     };
     if (lifecycleReasons.includes('EXPIRED') || lifecycleReasons.includes('PAUSED')) ends++;
     return lifecycleReasons
-      .filter((reason) => reason in about)
-      .map((reason) => `${reason} ${JSON.stringify(about[reason])}`);
+      .filter((reason) => reason in details)
+      .map((reason) => `${reason} ${JSON.stringify(details[reason])}`);
   });
 }

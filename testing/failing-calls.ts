@@ -1,63 +1,69 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
-/** How a call fails: it is not done, it is done and its answer is lost, or the function dies before it or after it. */
-export const failureModes = ['not done', 'answer lost', 'dead before', 'dead after'] as const;
+/**
+ * Failure of one network call: the request is lost, the response is lost, or the function crashes before or after the
+ * call, so that all its later calls fail, too.
+ */
+export const failureModes = ['request lost', 'response lost', 'crash before', 'crash after'] as const;
 export type FailureMode = (typeof failureModes)[number];
 
-/** The calls of the functions to the outside: to the table, the stores, and what else is made through it. */
+/** All network calls of this process, of which a chosen one fails. */
 export interface FailingCalls {
-  /** How many were made since. */
+  /** Returns the number of calls since the last `failAt`. */
   count(): number;
-  /** From now on the n-th call fails so; without a number all succeed. */
+  /** Restarts the count and makes the n-th call fail. Without arguments no call fails. */
   failAt(number?: number, failure?: FailureMode): void;
-  /** Makes a call that is one of them. */
+  /** Counts `call` as a network call. */
   run<T>(call: () => Promise<T>): Promise<T>;
+  /** Removes the interception. */
   restore(): void;
 }
 
-type Send = (...values: unknown[]) => Promise<unknown>;
-interface Client {
-  prototype: { send: Send };
-}
+type WrapCall = <T>(call: () => Promise<T>) => Promise<T>;
 
-/** Goes around every call that leaves this process, at the client of the table and at `fetch`. */
+/** Intercepts the calls of DynamoDB document clients and of `fetch`, until `restore`. */
 export function interceptCalls(): FailingCalls {
-  let made = 0;
-  let at = 0;
-  let how: FailureMode = 'not done';
-  const around = async <T>(call: () => Promise<T>): Promise<T> => {
-    made++;
-    const isHit = made === at;
-    const isDead = at > 0 && made > at && how.startsWith('dead');
-    if (isDead || (isHit && (how === 'not done' || how === 'dead before'))) throw new Error('no connection');
+  let callCount = 0;
+  let failingCall = 0;
+  let mode: FailureMode = 'request lost';
+  const run: WrapCall = async (call) => {
+    callCount++;
+    const isFailing = callCount === failingCall;
+    const isAfterCrash = failingCall > 0 && callCount > failingCall && mode.startsWith('crash');
+    if (isAfterCrash || (isFailing && (mode === 'request lost' || mode === 'crash before'))) {
+      throw new Error('no connection');
+    }
     const result = await call();
-    if (isHit) throw new Error('the connection was lost');
+    if (isFailing) throw new Error('the connection was lost');
     return result;
   };
-  const restore = wrapSend(DynamoDBDocumentClient as unknown as Client, around);
+  const restoreTable = wrapSend(run);
   const realFetch = globalThis.fetch;
-  globalThis.fetch = async (...request) => await around(async () => await realFetch(...request));
+  globalThis.fetch = async (...request) => await run(async () => await realFetch(...request));
   return {
-    count: () => made,
-    failAt(number = 0, failure = 'not done') {
-      [made, at, how] = [0, number, failure];
+    count: () => callCount,
+    failAt(number = 0, failure = 'request lost') {
+      [callCount, failingCall, mode] = [0, number, failure];
     },
-    run: around,
+    run,
     restore() {
       globalThis.fetch = realFetch;
-      restore();
+      restoreTable();
     },
   };
 }
 
-function wrapSend({ prototype }: Client, around: <T>(call: () => Promise<T>) => Promise<T>): () => void {
-  const real = prototype.send;
+type Send = (...values: unknown[]) => Promise<unknown>;
+
+function wrapSend(run: WrapCall): () => void {
+  const prototype: { send: Send } = DynamoDBDocumentClient.prototype as { send: Send };
+  const inherited = prototype.send;
   const isOwn = Object.hasOwn(prototype, 'send');
   prototype.send = async function send(this: unknown, ...values) {
-    return await around(async () => await real.apply(this, values));
+    return await run(async () => await inherited.apply(this, values));
   };
   return () => {
-    if (isOwn) prototype.send = real;
+    if (isOwn) prototype.send = inherited;
     else Reflect.deleteProperty(prototype, 'send');
   };
 }

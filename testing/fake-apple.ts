@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { ServiceError } from '../lib/shared/errors.ts';
+import { minuteMs } from '../lib/shared/time.ts';
 import type { StoreValidation, ValidationRequest } from '../lib/stores/store.ts';
 import { storeA } from '../lib/stores/store-a/store-a.ts';
 import type { StoreContext, StoreFetch, StoreResponse } from '../lib/stores/store-context.ts';
@@ -7,11 +8,12 @@ import { appAppleId, buildRenewalPayload, buildTransactionPayload, bundleId, pur
 import { createPki, type Pki } from './apple-pki.ts';
 import { signJws } from './apple-signatures.ts';
 
-/** The chain that Apple signs with in the tests; its root is trusted through `extraRoots`. */
+/** Certificate chain that signs Apple's payloads in tests. `createContext` trusts its root through `extraRoots`. */
 export const applePki: Pki = createPki();
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
+/** Settings of store_a with credentials for the App Store Server API. */
 export const apiSettings = {
   bundleId,
   appAppleId,
@@ -22,14 +24,15 @@ export const apiSettings = {
 
 type TransactionPayload = ReturnType<typeof buildTransactionPayload>;
 
-/** What Apple knows of a customer in one environment. */
+/** Data of the App Store about a customer in one environment. */
 export interface Customer {
   readonly transactions?: readonly object[];
+  /** `status` as in https://developer.apple.com/documentation/appstoreserverapi/status */
   readonly statuses?: readonly { status: number; transaction?: object; renewal?: object }[];
   readonly download?: object;
 }
 
-/** A subscription with one transaction, in this status. */
+/** Builds a customer with one subscription in the given status, and one transaction. */
 export const createSubscriber = (status: number, transaction: object = {}, renewal: object = {}): Customer => ({
   transactions: [buildTransactionPayload(transaction)],
   statuses: [{ status, transaction: buildTransactionPayload(transaction), renewal: buildRenewalPayload(renewal) }],
@@ -38,7 +41,7 @@ export const createSubscriber = (status: number, transaction: object = {}, renew
 const environments = { 'api.storekit.apple.com': 'Production', 'api.storekit-sandbox.apple.com': 'Sandbox' } as const;
 type Customers = Partial<Record<'Production' | 'Sandbox', Customer>>;
 
-/** The App Store Server API as it would answer, and the calls that it got. */
+/** Creates a fake App Store Server API, and the list of calls that it received (`host/path`). */
 export function createAppStore(customers: Customers, pki: Pki = applePki): { fetch: StoreFetch; calls: string[] } {
   const calls: string[] = [];
   const fetch: StoreFetch = async (url) => {
@@ -46,10 +49,10 @@ export function createAppStore(customers: Customers, pki: Pki = applePki): { fet
     calls.push(`${host}${pathname}`);
     const environment = environments[host as keyof typeof environments];
     const customer = customers[environment];
-    const known =
+    const body =
       customer && buildResponse(customer, pathname, { environment, pki, revision: searchParams.get('revision') });
-    return known
-      ? jsonResponse(200, known)
+    return body
+      ? jsonResponse(200, body)
       : jsonResponse(404, { errorCode: 4040010, errorMessage: 'Transaction id not found.' });
   };
   return { fetch, calls };
@@ -84,23 +87,23 @@ export const jsonResponse = (status: number, body: object): StoreResponse => tex
 
 export const textResponse = (status: number, text: string): StoreResponse => ({ status, text, headers: new Headers() });
 
-/** No connection. */
+/** A `fetch` without connection. */
 export const failFetch: StoreFetch = async () => {
-  throw new ServiceError('ConnectionFailed', 'The store could not be reached.');
+  throw new ServiceError('ConnectionFailed', 'The store is unavailable.');
 };
 
-/** What an adapter gets while it validates, one minute after the purchase of the samples. */
+/** Creates the store context of a validation one minute after `purchaseDate`. */
 export const createContext = (changes: Partial<StoreContext> = {}): StoreContext => ({
   appName: 'app',
   settings: apiSettings,
   fetch: failFetch,
-  now: () => purchaseDate + 60_000,
+  now: () => purchaseDate + minuteMs,
   runOnce: (_key, charge) => charge(),
   extraRoots: [applePki.root.der],
   ...changes,
 });
 
-/** A request with a signed transaction, for the application. */
+/** Builds a validation request with a signed transaction. */
 export const createSignedRequest = (payload: object, changes: Partial<ValidationRequest> = {}): ValidationRequest => ({
   id: bundleId,
   type: 'application',
@@ -108,7 +111,7 @@ export const createSignedRequest = (payload: object, changes: Partial<Validation
   ...changes,
 });
 
-/** What the validation of a signed transaction shows, when Apple knows the customer so. */
+/** Validates a signed transaction of a customer whom only the production environment has. */
 export const validateSignedTransaction = async (
   customer: Customer,
   payload: object = buildTransactionPayload(),

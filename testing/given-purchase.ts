@@ -3,29 +3,36 @@ import type { Item } from '../lib/db/table.ts';
 import { deps } from '../lib/deps.ts';
 import type { Observation } from '../lib/purchases/observation.ts';
 import { aggregateStreamRecords } from '../lib/statistics/aggregate-stream.ts';
+import { createUniqueName } from './given.ts';
 import { buildStreamRecord } from './stream-records.ts';
 
-/** Records a purchase that a user validated, and counts it. */
+/** Records a validated purchase of a customer, and aggregates its stream records into the statistics. */
 export async function givenPurchase(appName: string, username: string, observation: Observation): Promise<void> {
   const { purchaseId } = observation.purchase;
-  const claim = { username, source: 'validation' } as const;
+  const partitions = [purchasePartition(appName, purchaseId), customerPartition(appName, username)];
+  const itemsBefore = await queryPartitions(partitions);
   await deps().recordPurchase(appName, purchaseId, {
-    ...{ trigger: 'validation', observation, claim, strategy: 'all', now: Date.now() },
+    trigger: 'validation',
+    observation,
+    claim: { username, source: 'validation' },
+    strategy: 'all',
+    now: Date.now(),
   });
-  await aggregatePartitions([purchasePartition(appName, purchaseId), customerPartition(appName, username)]);
+  await aggregateItems(await queryPartitions(partitions), itemsBefore);
 }
 
-const shownImages = new Map<string, Item>();
-let position = 0;
+/** Aggregates all items of the partitions as new items. */
+export const aggregatePartitions = async (partitions: readonly string[]): Promise<void> =>
+  await aggregateItems(await queryPartitions(partitions), []);
 
-/** Counts all items of the partitions as the table's stream tells of them. */
-export async function aggregatePartitions(partitions: readonly string[]): Promise<void> {
-  const items = await Promise.all(partitions.map((partition) => deps().table.query({ partition })));
-  const records = items.flat().map((after) => {
-    const id = `${after.pk}\n${after.sk}`;
-    const before = shownImages.get(id);
-    shownImages.set(id, after);
-    return buildStreamRecord({ ...(before && { before }), after }, ++position);
+const queryPartitions = async (partitions: readonly string[]): Promise<Item[]> =>
+  (await Promise.all(partitions.map(async (partition) => await deps().table.query({ partition })))).flat();
+
+async function aggregateItems(items: readonly Item[], itemsBefore: readonly Item[]): Promise<void> {
+  const records = items.map((after, position) => {
+    const before = itemsBefore.find(({ pk, sk }) => pk === after.pk && sk === after.sk);
+    return buildStreamRecord({ ...(before && { before }), after }, position);
   });
-  await aggregateStreamRecords(records, 'shard', deps());
+  // A shard of its own: in one shard, the aggregator skips sequence numbers up to its checkpoint.
+  await aggregateStreamRecords(records, createUniqueName('shard'), deps());
 }

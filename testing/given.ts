@@ -6,28 +6,38 @@ import type { Observation } from '../lib/purchases/observation.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { Transaction } from '../lib/purchases/transaction.ts';
 import { createCipher } from '../lib/shared/cipher.ts';
+import { dayMs } from '../lib/shared/time.ts';
 
-export const dayMs = 24 * 60 * 60 * 1000;
+export { dayMs };
+
+/** Purchase date of `createObservation`, in epoch milliseconds. */
 export const startDate = Date.parse('2026-01-01T00:00:00Z');
 
-/** A name that no other test uses. */
+/** Creates a name that no other test uses. */
 export const createUniqueName = (kind = 'app'): string => `${kind}-${randomUUID()}`;
 
-export const testCipher = createCipher(async () => 'the-master-secret-of-the-tests', Date.now);
+/** Content of the master key secret in tests. */
+export const testMasterSecret = 'the-master-secret-of-the-tests';
 
-/** An application with its keys. */
+/** Encrypts with the master key that `startTestService` provides. */
+export const testCipher = createCipher(async () => testMasterSecret, Date.now);
+
+/** Creates an app in the table and returns its name and API keys. */
 export const givenApp = async (table: Table, name = createUniqueName()): Promise<IssuedApiKeys> =>
   await createApp(createAppRepository(table, testCipher), name, Date.now());
 
-/** An observation of a purchase that cannot be refreshed. */
+/** An observation without a refresh token: the service cannot query the store again. */
 export type UnrefreshableObservation = Omit<Observation, 'refreshToken'>;
 
-/** A monthly subscription bought at `start`, seen then; `state` says what differs. */
+/**
+ * Builds an observation of a monthly subscription bought and observed at `startDate`.
+ * `purchase` replaces fields of the purchase, `fields` of the observation.
+ */
 export function createObservation(
-  state: Partial<Purchase> = {},
-  seen: Partial<UnrefreshableObservation> = {},
+  purchase: Partial<Purchase> = {},
+  fields: Partial<UnrefreshableObservation> = {},
 ): UnrefreshableObservation {
-  const purchase: Purchase = {
+  const observedPurchase: Purchase = {
     purchaseId: 'store_a:1',
     transactionId: 'store_a:1',
     productId: 'store_a:monthly',
@@ -37,12 +47,18 @@ export function createObservation(
     purchaseDate: startDate,
     expirationDate: startDate + 31 * dayMs,
     renewalIntent: 'Renew',
-    ...state,
+    ...purchase,
   };
-  return { asOf: startDate, purchase, transactions: [createTransaction(purchase)], userAliases: [], ...seen };
+  return {
+    asOf: startDate,
+    purchase: observedPurchase,
+    transactions: [createTransaction(observedPurchase)],
+    userAliases: [],
+    ...fields,
+  };
 }
 
-/** The transaction that a purchase names as its latest. */
+/** Builds the latest transaction of a purchase, worth USD 4.99. */
 export function createTransaction(purchase: Purchase, fields: Partial<Transaction> = {}): Transaction {
   const { purchaseId, transactionId, productId, platform, sandbox } = purchase;
   return {

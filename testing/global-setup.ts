@@ -4,7 +4,7 @@ declare global {
   var dynamoDbLocal: DynamoDbLocal | undefined;
 }
 
-/** Starts one DynamoDB Local in memory for the whole run; the tests find it in `DYNAMODB_ENDPOINT`. */
+/** Starts one DynamoDB Local in memory for the test run. Tests find its address in `DYNAMODB_ENDPOINT`. */
 // biome-ignore lint/style/noDefaultExport: jest calls the default export.
 export default async function setUp(): Promise<void> {
   globalThis.dynamoDbLocal = await startDynamoDbLocal();

@@ -2,33 +2,27 @@ import { purchasePartition } from '../lib/db/keys.ts';
 import { deps } from '../lib/deps.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 
-/**
- * The purchases of an application with their transactions as they are stored, by their ids, without what depends on when
- * they were written.
- */
+/** Loads the stored purchases of an app with their transactions, by purchase id, without fields that depend on the time of writing. */
 export async function loadPurchases(appName: string): Promise<Map<string, object>> {
   const { table } = deps();
-  const listed = await table.query({ partition: `${appName}#P`, index: 'byCreated' });
-  const partitions = listed.map(({ pk }) => String(pk)).sort();
-  const found = await Promise.all(
+  const listItems = await table.query({ partition: `${appName}#P`, index: 'byCreated' });
+  const partitions = listItems.map(({ pk }) => String(pk)).sort();
+  const entries = await Promise.all(
     partitions.map(async (partition): Promise<[string, object]> => {
       const items = await table.query({ partition });
-      const state = items.find(({ sk }) => sk === 'P');
+      const { purchase, userAliases, entitledUsers } = items.find(({ sk }) => sk === 'P') ?? {};
       const transactions = items.flatMap(({ transaction }) => (transaction ? [transaction] : []));
-      const { userAliases, entitledUsers } = state ?? {};
-      const kept = {
-        purchase: omitTransientFields(state?.purchase as Purchase),
-        userAliases,
-        entitledUsers,
-        transactions,
-      };
-      return [partition.slice(purchasePartition(appName, '').length), kept];
+      const stored = { purchase: omitTransientFields(purchase as Purchase), userAliases, entitledUsers, transactions };
+      return [partition.slice(purchasePartition(appName, '').length), stored];
     }),
   );
-  return new Map(found);
+  return new Map(entries);
 }
 
-/** Stores that are asked again show when a customer cancelled only until that is taken back; store_a tells each time. */
+/**
+ * Omits the date of a renewal intent except for store_a: other stores return it only while the cancelation is in effect,
+ * so the stored date depends on when the service queried the store.
+ */
 function omitTransientFields({ renewalIntentChangeDate, ...purchase }: Purchase): object {
   return { ...purchase, ...(purchase.platform === 'store_a' && { renewalIntentChangeDate }) };
 }

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { strategies } from '../lib/purchases/claims.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { RecordPurchase, RecordPurchaseInput } from '../lib/purchases/record-purchase.ts';
-import { createTransaction, dayMs } from './given.ts';
+import { dayMs, hourMs } from '../lib/shared/time.ts';
+import { createTransaction } from './given.ts';
 
-/** Users of the lives; they share their purchases, and take them from each other. */
+/** The customers of the histories. Each claims purchases of the others. */
 export const users = ['ann', 'bob', 'eve'] as const;
-const hour = dayMs / 24;
 
 const stepKinds = [
   'buy',
@@ -19,26 +19,26 @@ const stepKinds = [
   'consume',
   'claim',
   'link',
-  'look',
+  'observe',
 ] as const;
 
-/** Something that happens to one of few purchases. */
 const arbitraryStep = fc.record({
-  deed: fc.constantFrom(...stepKinds, 'claim', 'link', 'claim', 'link'),
-  which: fc.nat(4),
+  kind: fc.constantFrom(...stepKinds, 'claim', 'link', 'claim', 'link'),
+  purchaseIndex: fc.nat(4),
   user: fc.constantFrom(...users),
-  passes: fc.integer({ min: 1, max: 40 }),
+  hoursBefore: fc.integer({ min: 1, max: 40 }),
 });
+/** One step: `hoursBefore` after the previous one, `user` or the store changes a purchase. */
 type HistoryStep = typeof arbitraryStep extends fc.Arbitrary<infer T> ? T : never;
 
-/** What happens in an application, in order. */
+/** Generates steps on up to five purchases of one app. */
 export const arbitraryHistories = fc.record({
   strategy: fc.constantFrom(...strategies, 'last'),
-  deeds: fc.array(arbitraryStep, { minLength: 1, maxLength: 14 }),
+  steps: fc.array(arbitraryStep, { minLength: 1, maxLength: 14 }),
 });
 
-/** Of each purchase: what it is. Dates of purchases differ, so that one of them is the last. */
-const kinds: readonly Partial<Purchase>[] = [
+/** The initial state of each purchase. */
+const purchaseTemplates: readonly Partial<Purchase>[] = [
   { productType: 'paid subscription' },
   { productType: 'paid subscription', sandbox: true },
   { productType: 'consumable' },
@@ -46,7 +46,7 @@ const kinds: readonly Partial<Purchase>[] = [
   { productType: 'paid subscription', renewalIntent: 'Renew' },
 ];
 
-/** Lives purchases from `from` on, one deed at a time. */
+/** Creates a function that records one step. Time starts at `from`, in epoch milliseconds. */
 export function createHistoryRunner(
   recordPurchase: RecordPurchase,
   appName: string,
@@ -54,70 +54,70 @@ export function createHistoryRunner(
 ) {
   const states = new Map<string, Purchase>();
   let now = from;
-  return async ({ deed, which, user, passes }: HistoryStep): Promise<void> => {
-    now += passes * hour;
-    const purchaseId = `store_a:${which}`;
+  return async ({ kind, purchaseIndex, user, hoursBefore }: HistoryStep): Promise<void> => {
+    now += hoursBefore * hourMs;
+    const purchaseId = `store_a:${purchaseIndex}`;
     const before = states.get(purchaseId);
-    const bought = before ?? newPurchase(purchaseId, which, now);
-    const state = deed === 'claim' || deed === 'link' ? bought : after(bought, deed, now);
-    states.set(purchaseId, state);
-    const refunded = deed === 'refund' && { refundedAt: now };
-    const transactions = [
-      createTransaction(state, { purchaseDate: state.lastRenewalDate ?? bought.purchaseDate ?? now, ...refunded }),
-    ];
-    const manual = deed === 'link' && before;
-    const claims = deed === 'buy' || deed === 'claim' || !before;
+    const purchase = applyStep(before ?? createPurchase(purchaseId, purchaseIndex, now), kind, now);
+    states.set(purchaseId, purchase);
+    const transaction = createTransaction(purchase, {
+      purchaseDate: purchase.lastRenewalDate ?? purchase.purchaseDate ?? now,
+      ...(kind === 'refund' && { refundedAt: now }),
+    });
+    const isLink = kind === 'link' && before !== undefined;
+    const isValidation = kind === 'buy' || kind === 'claim' || !before;
     await recordPurchase(appName, purchaseId, {
-      trigger: manual ? 'link' : claims ? 'validation' : 'notification',
-      ...(!manual && { observation: { asOf: now, purchase: state, transactions, userAliases: [] } }),
-      ...((claims || manual) && { claim: { username: user, source: manual ? 'manual' : 'validation' } }),
+      trigger: isLink ? 'link' : isValidation ? 'validation' : 'notification',
+      ...(!isLink && { observation: { asOf: now, purchase, transactions: [transaction], userAliases: [] } }),
+      ...((isValidation || isLink) && { claim: { username: user, source: isLink ? 'manual' : 'validation' } }),
       strategy,
       now,
     });
   };
 }
 
-function newPurchase(purchaseId: string, which: number, now: number): Purchase {
-  const kind = kinds[which] ?? {};
+function createPurchase(purchaseId: string, purchaseIndex: number, now: number): Purchase {
+  const template = purchaseTemplates[purchaseIndex] ?? {};
   return {
     purchaseId,
     transactionId: purchaseId,
-    productId: `store_a:product-${which}`,
+    productId: `store_a:product-${purchaseIndex}`,
     platform: 'store_a',
     sandbox: false,
-    purchaseDate: now - which,
-    // A store may not know how long a non-renewing subscription lasts.
-    ...(kind.productType === 'paid subscription' && { expirationDate: now + 20 * dayMs }),
-    ...kind,
+    // Purchase dates differ, so that the order of the purchases is defined.
+    purchaseDate: now - purchaseIndex,
+    // A non-renewing subscription has no expiration date at some stores.
+    ...(template.productType === 'paid subscription' && { expirationDate: now + 20 * dayMs }),
+    ...template,
   };
 }
 
-function after(state: Purchase, deed: HistoryStep['deed'], now: number): Purchase {
-  const { isPaused, ...running } = state;
-  const renews = state.productType === 'paid subscription';
-  switch (deed) {
+function applyStep(purchase: Purchase, kind: HistoryStep['kind'], now: number): Purchase {
+  const { isPaused: _isPaused, ...resumed } = purchase;
+  const isSubscription = purchase.productType === 'paid subscription';
+  switch (kind) {
     case 'renew':
-      if (!renews) return state;
+      if (!isSubscription) return purchase;
       return {
-        ...running,
-        transactionId: `${state.purchaseId}-${now}`,
+        ...resumed,
+        transactionId: `${purchase.purchaseId}-${now}`,
         lastRenewalDate: now,
         expirationDate: now + 20 * dayMs,
         renewalIntent: 'Renew',
       };
     case 'lapse':
-      return renews ? { ...state, renewalIntent: 'Lapse' } : state;
+      return isSubscription ? { ...purchase, renewalIntent: 'Lapse' } : purchase;
     case 'expire':
-      return renews ? { ...state, expirationDate: now - 1, renewalIntent: 'Lapse' } : state;
+      return isSubscription ? { ...purchase, expirationDate: now - 1, renewalIntent: 'Lapse' } : purchase;
     case 'refund':
-      return { ...state, endedAt: now, cancelationReason: 'Customer' };
+      return { ...purchase, endedAt: now, cancelationReason: 'Customer' };
     case 'pause':
-      return renews ? { ...state, isPaused: true } : state;
+      return isSubscription ? { ...purchase, isPaused: true } : purchase;
     case 'resume':
-      return running;
+      return resumed;
     case 'consume':
-      return state.productType === 'consumable' ? { ...state, isConsumed: true } : state;
+      return purchase.productType === 'consumable' ? { ...purchase, isConsumed: true } : purchase;
     default:
-      return state;
+      return purchase;
   }
 }

@@ -3,9 +3,11 @@ import type { Table, Write } from '../lib/db/table.ts';
 import type { StreamRecord } from '../lib/shared/stream-record.ts';
 import { buildStreamRecord, type ItemChange } from './stream-records.ts';
 
-/** The table, and a stream of what its transactions change and of new items that are put: records of one partition are in one shard, in order. */
+/** A table with the stream records of its writes. */
 export interface RecordedTable {
+  /** Records the writes of `transact` and `batchPut`. */
   readonly table: Table;
+  /** Stream records by shard. All records of one partition are in one shard, in the order of writing. */
   readonly shards: readonly StreamRecord[][];
 }
 
@@ -20,18 +22,16 @@ export function createRecordedTable(table: Table, shardCount: number): RecordedT
       ...table,
       async transact(writes) {
         const keys = writes.flatMap(getKeys);
-        const read = async () => {
+        const readItems = async () => {
           const items = await table.batchGet(keys);
           return keys.map(({ pk, sk }) => items.find((item) => item.pk === pk && item.sk === sk));
         };
-        const before = await read();
+        const itemsBefore = await readItems();
         await table.transact(writes);
-        const after = await read();
+        const itemsAfter = await readItems();
         for (const [index, { pk }] of keys.entries()) {
-          const [old, present] = [before[index], after[index]];
-          if (!old && !present) continue;
-          const change = { ...(old && { before: old }), ...(present && { after: present }) };
-          record(pk, change);
+          const [before, after] = [itemsBefore[index], itemsAfter[index]];
+          if (before || after) record(pk, { ...(before && { before }), ...(after && { after }) });
         }
       },
       async batchPut(items) {

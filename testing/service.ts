@@ -4,31 +4,47 @@ import { validateReceipt } from '../lib/api/validation.ts';
 import { createApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { deps } from '../lib/deps.ts';
 import type { Platform } from '../lib/shared/platform.ts';
+import { secondMs } from '../lib/shared/time.ts';
 import { startSecretsManager } from '../local/secrets-manager.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from './call.ts';
-import { createUniqueName } from './given.ts';
+import { createUniqueName, testMasterSecret } from './given.ts';
 import { createTestTable } from './table.ts';
+import { waitFor } from './wait-for.ts';
 
-/** The real handlers on the real table engine, beside an emulator of the stores with a clock that both live by. */
+/** A notification of an emulated store and the attempts to deliver it. */
+export interface NotificationDelivery {
+  readonly state: string;
+  readonly attempts: readonly { readonly status?: number }[];
+}
+
+/** The real handlers on DynamoDB Local, and an emulator of the stores. Both use the same clock, which tests move. */
 export interface TestService {
   readonly emulatorUrl: string;
-  /** An application whose settings for the platforms are the emulator's, with `changes` made to them. */
+  /** Creates an app with the emulator's settings for the platforms. `changes` replace fields of these settings. */
   createApp(platforms: readonly Platform[], changes?: object, name?: string): Promise<IssuedApiKeys>;
-  /** A call of the emulator's control API; throws what it refuses. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  /** Calls the emulator's control API: POST if there is a body. Throws `<status> <message>` for an error response. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
   callControl(path: string, body?: object): Promise<any>;
-  /** Has the emulated stores work again. */
+  /** Sets the URL to which a store posts notifications; null stops them. */
+  setNotificationUrl(platform: Platform, url: string | null): Promise<void>;
+  /** Waits until the stores have posted each pending notification at least once. Returns all deliveries. */
+  waitUntilNotified(): Promise<readonly NotificationDelivery[]>;
+  /** Stops the clock one second from now, until the next change through `callControl('/clock', …)`. */
+  freezeClock(): void;
+  /** Removes the faults of all emulated stores. */
   clearFaults(): Promise<void>;
+  /** Calls `POST /v1/validate` with the public key. */
   validate(keys: IssuedApiKeys, body: object): Promise<CallResult>;
   close(): Promise<void>;
 }
 
+/** Starts the service on a table of this name, or on the table of the test run. Replaces `Date.now` until `close`. */
 export async function startTestService(table?: string): Promise<TestService> {
   await createTestTable(table);
-  const secrets = await startSecretsManager({ 'master-key': 'the-master-secret-of-the-tests' });
-  const { realNow, clock } = createOffsetClock();
+  const secrets = await startSecretsManager({ 'master-key': testMasterSecret });
+  const { realNow, clock, freeze } = createOffsetClock();
   const emulator = await startEmulator({ port: 0, clock });
-  // The service reads the time only here, so that moving the emulator's clock moves the service's.
+  // The service reads the time from Date.now only, so this clock moves the service and the emulator together.
   Date.now = () => clock.now();
   Object.assign(process.env, {
     MASTER_KEY_ID: 'master-key',
@@ -36,8 +52,16 @@ export async function startTestService(table?: string): Promise<TestService> {
     STORE_EMULATOR_URL: emulator.url,
     STORE_EMULATOR_ROOT: emulator.rootCertificate.toString('base64'),
   });
+  const callControl: TestService['callControl'] = async (path, body) => {
+    const init = body && { method: 'POST', body: JSON.stringify(body) };
+    const response = await fetch(`${emulator.url}/control${path}`, init);
+    const result = (await response.json()) as { message?: string };
+    if (!response.ok) throw new Error(`${response.status} ${result.message}`);
+    return result;
+  };
   return {
     emulatorUrl: emulator.url,
+    callControl,
     async createApp(platforms, changes = {}, name = createUniqueName()) {
       const keys = await createApp(deps().apps, name, deps().now());
       for (const platform of platforms) {
@@ -45,13 +69,17 @@ export async function startTestService(table?: string): Promise<TestService> {
       }
       return keys;
     },
-    async callControl(path, body) {
-      const init = body && { method: 'POST', body: JSON.stringify(body) };
-      const response = await fetch(`${emulator.url}/control${path}`, init);
-      const result = (await response.json()) as { message?: string };
-      if (!response.ok) throw new Error(`${response.status} ${result.message}`);
-      return result;
+    async setNotificationUrl(platform, url) {
+      const init = { method: 'PUT', body: JSON.stringify({ url }) };
+      await fetch(`${emulator.url}/control/notifications/${platform}`, init);
     },
+    async waitUntilNotified() {
+      const list = async (): Promise<readonly NotificationDelivery[]> =>
+        (await callControl('/notifications')).notifications;
+      const isPending = ({ state, attempts }: NotificationDelivery) => state === 'waiting' && attempts.length === 0;
+      return await waitFor('notifications of the stores', list, (deliveries) => !deliveries.some(isPending));
+    },
+    freezeClock: freeze,
     clearFaults: async () => void (await fetch(`${emulator.url}/control/faults`, { method: 'DELETE' })),
     validate: async ({ appName, publicKey }, body) =>
       await callEndpoint(validateReceipt, { headers: buildBasicAuth(appName, publicKey), body }),
@@ -63,11 +91,23 @@ export async function startTestService(table?: string): Promise<TestService> {
   };
 }
 
-function createOffsetClock(): { realNow: () => number; clock: Clock } {
+/** Creates a clock that runs with real time from the time it was last set to, until `freeze`. */
+function createOffsetClock(): { realNow: () => number; clock: Clock; freeze: () => void } {
   const realNow = Date.now;
   let offsetMs = 0;
-  const set = (ms: number) => {
-    offsetMs = ms - realNow();
+  let frozenAt: number | undefined;
+  const now = () => frozenAt ?? realNow() + offsetMs;
+  return {
+    realNow,
+    clock: {
+      now,
+      set: (ms) => {
+        offsetMs = ms - realNow();
+        frozenAt = undefined;
+      },
+    },
+    freeze: () => {
+      frozenAt = now() + secondMs;
+    },
   };
-  return { realNow, clock: { now: () => realNow() + offsetMs, set } };
 }

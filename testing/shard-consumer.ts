@@ -1,24 +1,24 @@
 import type { StreamRecord } from '../lib/shared/stream-record.ts';
 import { type AggregationDeps, aggregateStreamRecords } from '../lib/statistics/aggregate-stream.ts';
 
-/** Hands the next portion of a shard to an aggregator, once more after it failed; false when no record is left. */
+/** Passes the next batch of a shard to the aggregator, or the same batch again after a failure. Returns whether records remain. */
 export type ConsumeNext = (deps: AggregationDeps) => Promise<boolean>;
 
-/** Hands out a shard's records in portions of these sizes in turn. */
+/** Creates a consumer of a shard's records, in batches of `sizes` in turn. */
 export function createShardConsumer(
   records: readonly StreamRecord[],
   { shard, sizes }: { readonly shard: string; readonly sizes: readonly number[] },
 ): ConsumeNext {
-  let taken = 0;
+  let consumedCount = 0;
   let turn = 0;
-  return async (working) => {
-    const portion = records.slice(taken, taken + (sizes[turn++ % sizes.length] ?? 1));
-    await aggregateStreamRecords(portion, shard, working).then(
+  return async (deps) => {
+    const batch = records.slice(consumedCount, consumedCount + (sizes[turn++ % sizes.length] ?? 1));
+    await aggregateStreamRecords(batch, shard, deps).then(
       () => {
-        taken += portion.length;
+        consumedCount += batch.length;
       },
       () => undefined,
     );
-    return taken < records.length;
+    return consumedCount < records.length;
   };
 }

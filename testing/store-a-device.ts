@@ -1,6 +1,6 @@
-import type { NativePlugin } from './cordova-page.ts';
+import { type CordovaPage, type NativePlugin, openCordovaPage } from './cordova-page.ts';
 
-/** The monthly subscription that the tests sell, as StoreKit describes it to a plugin. */
+/** The monthly subscription of the tests, as the native side of the plugin returns it. */
 export const premiumProduct = {
   id: 'premium',
   title: 'Premium',
@@ -14,13 +14,14 @@ export const premiumProduct = {
   discounts: [],
 } as const;
 
-/** The body with which the emulator would have a classic receipt validated. */
+/** Body for `POST /v1/validate` with a classic receipt. */
 export interface ReceiptBody {
+  /** Bundle id. */
   readonly id: string;
   readonly transaction: { readonly id: string; readonly appStoreReceipt: string };
 }
 
-/** StoreKit 1 with one receipt for the application, as the plugin's native side answers. */
+/** Creates the native side of the plugin on a device with StoreKit 1 and this receipt. */
 export const createAppStoreDevice =
   ({ id, transaction }: ReceiptBody): NativePlugin =>
   (method) => {
@@ -29,3 +30,27 @@ export const createAppStoreDevice =
     if (method === 'getStorefront') return 'USA';
     return undefined;
   };
+
+/**
+ * Opens a page for version 11 of the plugin on a device with StoreKit 1. The payment queue delivers the receipt's
+ * transaction as unfinished once the products are loaded.
+ */
+export function openStoreKit1Page(body: ReceiptBody): CordovaPage {
+  const device = createAppStoreDevice(body);
+  const { id: transactionId } = body.transaction;
+  const deliverTransaction = () =>
+    page.window.storekit.updatedTransactionCallback(
+      'PaymentTransactionStatePurchased',
+      0,
+      '',
+      transactionId,
+      premiumProduct.id,
+      '',
+      transactionId,
+    );
+  const page = openCordovaPage('ios', (method, args, service) => {
+    if (method === 'load') setTimeout(deliverTransaction, 20);
+    return device(method, args, service);
+  });
+  return page;
+}

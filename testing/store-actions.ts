@@ -1,21 +1,21 @@
 import { expect } from '@jest/globals';
 import type { Platform } from '../lib/shared/platform.ts';
 
-/** When a purchase ends, next to when it was to end; what is taken away from one that had no end ends sooner, too. */
+/** New end of a purchase compared with the end before the actions. Revoking a purchase without an end counts as sooner. */
 export type EndChange = 'sooner' | 'as before' | 'later';
 
-/** A store, what happens there to a purchase one after the other, and what is shown of it after a refresh. */
-export type ActionCase = [platform: Platform, actions: string, end: EndChange, shown: object | typeof unchanged];
+/** Actions at a store, separated by spaces, and fields of the purchase record after each action was followed by a refresh. */
+export type ActionCase = [platform: Platform, actions: string, end: EndChange, expected: object | typeof unchanged];
 
-/** For actions after which the purchase is shown as before. */
-export const unchanged = 'what it showed before';
+/** Expects the same purchase record as before the actions. */
+export const unchanged = 'the unchanged record';
 
 const renews = { isExpired: false, renewalIntent: 'Renew' };
 const lapses = { isExpired: false, renewalIntent: 'Lapse' };
 const endedState = { isExpired: true, renewalIntent: 'Lapse' };
 const renewedState = { ...renews, lastRenewalDate: expect.any(String) };
 
-/** What happens to a subscription at each store. */
+/** Cases for a subscription, with every action of every store. */
 export const subscriptionActions: ActionCase[] = [
   ['store_a', 'renew', 'later', renewedState],
   ['store_a', 'cancel', 'as before', lapses],
@@ -33,11 +33,11 @@ export const subscriptionActions: ActionCase[] = [
   ['store_a', 'raise-price accept-price', 'as before', { ...renews, priceConsentStatus: 'Agreed' }],
   ['store_a', 'extend', 'later', renews],
   ['store_a', 'redeem-offer', 'as before', unchanged],
-  // A refund that is asked for or declined changes nothing; one that is taken back gives the access back.
+  // A requested or declined refund changes nothing. A reversed refund restores access.
   ['store_a', 'request-refund', 'as before', unchanged],
   ['store_a', 'request-refund decline-refund', 'as before', unchanged],
   ['store_a', 'refund reverse-refund', 'as before', { isExpired: false }],
-  // The family's member has a purchase of its own.
+  // The family member has a purchase of their own.
   ['store_a', 'share', 'as before', unchanged],
 
   ['store_b', 'renew', 'later', renewedState],
@@ -47,7 +47,7 @@ export const subscriptionActions: ActionCase[] = [
   ['store_b', 'fail-payment', 'later', { ...renews, isBillingRetryPeriod: true }],
   ['store_b', 'fail-payment recover', 'later', { ...renewedState, isBillingRetryPeriod: false }],
   ['store_b', 'expire', 'sooner', endedState],
-  // Money that is paid back leaves the access.
+  // A refund without revocation keeps access.
   ['store_b', 'refund', 'as before', { isExpired: false }],
   ['store_b', 'revoke', 'sooner', { ...endedState, cancelationReason: 'System' }],
   [
@@ -57,7 +57,7 @@ export const subscriptionActions: ActionCase[] = [
     { isExpired: true, isPaused: true, cancelationReason: 'PAUSED', autoResumeDate: expect.any(String) },
   ],
   ['store_b', 'pause resume', 'as before', renews],
-  // The plan that was changed to is a purchase of its own.
+  // The new plan is another purchase.
   ['store_b', 'change-plan', 'sooner', { isExpired: true, cancelationReason: 'System.Replaced' }],
   ['store_b', 'raise-price', 'as before', { ...renews, priceConsentStatus: 'Notified' }],
   ['store_b', 'raise-price accept-price', 'as before', { ...renews, priceConsentStatus: 'Agreed' }],
@@ -69,7 +69,7 @@ export const subscriptionActions: ActionCase[] = [
   ['store_c', 'fail-payment', 'later', { ...renews, isBillingRetryPeriod: true }],
   ['store_c', 'fail-payment recover', 'later', { ...renewedState, isBillingRetryPeriod: false }],
   ['store_c', 'expire', 'sooner', { ...endedState, cancelationReason: 'Customer' }],
-  // The store does not say who wished the end.
+  // The store does not report who ended the subscription.
   ['store_c', 'refund', 'sooner', { ...endedState, cancelationReason: 'Unknown' }],
   ['store_c', 'revoke', 'sooner', { ...endedState, cancelationReason: 'Unknown' }],
 
@@ -84,7 +84,7 @@ export const subscriptionActions: ActionCase[] = [
     [platform, 'pause resume', 'as before', renews],
     [platform, 'change-plan', 'as before', { ...renews, productId: `${platform}:better` }],
     [platform, 'refund', 'sooner', { isExpired: true, cancelationReason: 'Customer' }],
-    // A payment is revoked by a dispute that is lost.
+    // The action `revoke` is a lost dispute.
     [platform, 'revoke', 'sooner', { isExpired: true, cancelationReason: 'System' }],
   ]),
 
@@ -98,7 +98,7 @@ export const subscriptionActions: ActionCase[] = [
   ['processor_b', 'test-notification', 'as before', unchanged],
 ];
 
-/** What happens to a purchase that is made once and kept. */
+/** Cases for a non-consumable product. */
 export const oneOffActions: ActionCase[] = [
   ['store_a', 'refund', 'sooner', { isExpired: true, cancelationReason: 'Customer.OtherReason' }],
   ['store_a', 'revoke', 'sooner', { isExpired: true, cancelationReason: 'Customer.OtherReason' }],

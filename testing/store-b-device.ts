@@ -1,13 +1,13 @@
 import { type CordovaPage, openCordovaPage } from './cordova-page.ts';
-import { enforcePreflight } from './enforce-preflight.ts';
 
-/** The body with which the emulator would have a purchase of the Play Store validated. */
+/** Body for `POST /v1/validate` with a purchase of the Play Store. */
 export interface PlayBody {
+  /** Product id. */
   readonly id: string;
   readonly transaction: { readonly id: string; readonly receipt: string; readonly signature: string };
 }
 
-/** The subscription that the tests sell, as version 13 of the plugin gets it from the device. */
+/** The monthly subscription of the tests, as version 13 of the plugin receives it from the device. */
 export const productDetails = {
   productId: 'premium',
   title: 'Premium (Demo)',
@@ -34,7 +34,7 @@ export const productDetails = {
   ],
 } as const;
 
-/** The same as version 11 of the plugin gets it. */
+/** The monthly subscription of the tests, as version 11 of the plugin receives it from the device. */
 export const skuDetails = {
   productId: 'premium',
   type: 'subs',
@@ -47,24 +47,25 @@ export const skuDetails = {
   subscriptionPeriod: 'P1M',
 } as const;
 
-/** A page on a device whose Play Store knows one purchase. */
+/** The page of an app on a device whose Play Store has one purchase. */
 export interface PlayPage extends CordovaPage {
-  /** What the plugin asked the Play Store to acknowledge, oldest first. */
+  /** Arguments of the plugin's calls that acknowledge a purchase, oldest first. */
   readonly acknowledgements: readonly (readonly unknown[])[];
-  /** The exceptions that nothing in the page caught. */
+  /** Messages of uncaught exceptions. */
   readonly crashes: readonly string[];
 }
 
-/** Opens a page whose native side has the purchase and sells `details`. */
+/** Opens a page on a device that has the purchase of `body` and sells the product of `details`. */
 export function openPlayPage(body: PlayBody, details: object): PlayPage {
   const acknowledgements: (readonly unknown[])[] = [];
-  let tell = (_message: object): void => {};
-  enforcePreflight();
+  let notifyListener = (_message: object): void => {};
   const page = openCordovaPage('android', (method, args) => {
     if (method === 'getAvailableProducts') return [details];
     if (method === 'getStorefront') return 'US';
-    // The purchases come by the listener; the answer only says that they were asked for.
-    if (method === 'getPurchases') tell({ type: 'setPurchases', data: { purchases: [nativePurchase(body)] } });
+    // The device delivers the purchases through the listener; the result only confirms the request.
+    if (method === 'getPurchases') {
+      notifyListener({ type: 'setPurchases', data: { purchases: [toNativePurchase(body)] } });
+    }
     if (method === 'acknowledgePurchase') acknowledgements.push(args);
     return 'OK';
   });
@@ -73,7 +74,7 @@ export function openPlayPage(body: PlayBody, details: object): PlayPage {
   const { cordova } = page.window;
   const exec: Exec = cordova.exec;
   cordova.exec = ((success, error, service, method, args) => {
-    if (method === 'setListener') tell = success;
+    if (method === 'setListener') notifyListener = success;
     else exec(success, error, service, method, args);
   }) satisfies Exec;
   return { ...page, acknowledgements, crashes };
@@ -82,9 +83,9 @@ export function openPlayPage(body: PlayBody, details: object): PlayPage {
 type Exec = (success: Listener, error: Listener, service: string, method: string, args: readonly unknown[]) => void;
 type Listener = (message: unknown) => void;
 
-/** A purchase as the plugin's native side writes it: what the Play Store signed, and what it knows beside that. */
-function nativePurchase({ transaction: { id, receipt, signature } }: PlayBody): object {
-  const signed: { productId: string; quantity: number } = JSON.parse(receipt);
-  const beside = { productIds: [signed.productId], orderId: id, getPurchaseState: 1, developerPayload: '' };
-  return { ...signed, ...beside, receipt, signature };
+/** Builds a purchase as the native side of the plugin returns it: the signed fields and those of the device. */
+function toNativePurchase({ transaction: { id, receipt, signature } }: PlayBody): object {
+  const signedFields: { productId: string; quantity: number } = JSON.parse(receipt);
+  const deviceFields = { orderId: id, getPurchaseState: 1, developerPayload: '' };
+  return { ...signedFields, productIds: [signedFields.productId], ...deviceFields, receipt, signature };
 }

@@ -1,10 +1,9 @@
 import { type CordovaPage, openCordovaPage } from './cordova-page.ts';
-import { enforcePreflight } from './enforce-preflight.ts';
 import { premiumProduct } from './store-a-device.ts';
 
-/** The body with which the emulator would have a signed transaction validated. */
+/** Body for `POST /v1/validate` with a signed transaction. */
 export interface SignedBody {
-  /** The bundle id. */
+  /** Bundle id. */
   readonly id: string;
   readonly transaction: { readonly jwsRepresentation: string };
 }
@@ -18,24 +17,23 @@ interface SignedTransaction {
   readonly quantity: number;
 }
 
-/** Opens a page on a device with StoreKit 2 that hands over these transactions, the oldest first, as not finished. */
+/** Opens a page on a device with StoreKit 2 that delivers these transactions as unfinished, oldest first. */
 export function openStoreKit2Page(bodies: readonly SignedBody[]): CordovaPage {
-  const products = bodies.map((body) => ({ ...premiumProduct, id: signedIn(body).productId }));
-  enforcePreflight();
+  const products = bodies.map((body) => ({ ...premiumProduct, id: decodeTransaction(body).productId }));
   const page = openCordovaPage('ios', (method) => {
     if (method === 'load') return [products, []];
-    // With StoreKit 2 there is no receipt of the application.
+    // With StoreKit 2 the app has no classic receipt.
     if (/^appStore(Refresh)?Receipt$/.test(method)) return ['', bodies[0]?.id, '1.0', '1', '????'];
     if (method === 'getStorefront') return 'USA';
-    if (method === 'processPendingTransactions') for (const body of bodies) handOver(page, body);
+    if (method === 'processPendingTransactions') for (const body of bodies) deliverTransaction(page, body);
     return undefined;
   });
   page.window.CdvPurchaseStoreKit2 = { installed: true };
   return page;
 }
 
-function handOver({ window }: CordovaPage, body: SignedBody): void {
-  const { transactionId, productId, originalTransactionId, ...signed } = signedIn(body);
+function deliverTransaction({ window }: CordovaPage, body: SignedBody): void {
+  const { transactionId, productId, originalTransactionId, ...transaction } = decodeTransaction(body);
   window.storekit2.transactionUpdated(
     'PaymentTransactionStatePurchased',
     0,
@@ -44,16 +42,16 @@ function handOver({ window }: CordovaPage, body: SignedBody): void {
     productId,
     '',
     originalTransactionId,
-    String(signed.purchaseDate),
+    String(transaction.purchaseDate),
     '',
-    String(signed.expiresDate ?? ''),
+    String(transaction.expiresDate ?? ''),
     body.transaction.jwsRepresentation,
-    signed.quantity,
+    transaction.quantity,
   );
 }
 
-/** What StoreKit reads out of a signed transaction. */
-function signedIn({ transaction: { jwsRepresentation } }: SignedBody): SignedTransaction {
+/** Decodes the payload of a signed transaction without verifying it, as the app does. */
+function decodeTransaction({ transaction: { jwsRepresentation } }: SignedBody): SignedTransaction {
   const [, payload = ''] = jwsRepresentation.split('.');
   return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
 }

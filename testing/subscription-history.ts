@@ -1,7 +1,8 @@
 import type { EncryptedObservation } from '../lib/purchases/merge.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { Transaction } from '../lib/purchases/transaction.ts';
-import { createObservation, createTransaction, dayMs, startDate } from './given.ts';
+import { dayMs, secondMs } from '../lib/shared/time.ts';
+import { createObservation, createTransaction, startDate } from './given.ts';
 
 export const historyActions = [
   'renew',
@@ -12,18 +13,18 @@ export const historyActions = [
   'pause',
   'share',
   'refund',
-  'refund of the first',
+  'refund first transaction',
   'upgrade',
-  'ask',
+  'observe',
 ] as const;
 export type HistoryAction = (typeof historyActions)[number];
 
-/** What a store would let us observe of one subscription that lives through the actions, a look after each of them. */
+/** Builds the observations of one subscription: one at `startDate`, and one after each action, a day apart. */
 export function buildObservations(actions: readonly HistoryAction[]): EncryptedObservation[] {
-  const first = createObservation();
-  const observations = [first];
-  let purchase = first.purchase;
-  let transactions: Transaction[] = [...first.transactions];
+  const firstObservation = createObservation();
+  const observations = [firstObservation];
+  let purchase = firstObservation.purchase;
+  let transactions: Transaction[] = [...firstObservation.transactions];
   actions.forEach((action, index) => {
     const at = startDate + (index + 1) * dayMs;
     ({ purchase, transactions } = applyAction(purchase, transactions, { action, at, index }));
@@ -32,41 +33,67 @@ export function buildObservations(actions: readonly HistoryAction[]): EncryptedO
   return observations;
 }
 
+interface SubscriptionState {
+  readonly purchase: Purchase;
+  readonly transactions: Transaction[];
+}
+
 function applyAction(
   purchase: Purchase,
   transactions: Transaction[],
   { action, at, index }: { action: HistoryAction; at: number; index: number },
-): { purchase: Purchase; transactions: Transaction[] } {
-  const changed = (fields: Partial<Purchase>) => ({ purchase: { ...purchase, ...fields }, transactions });
-  if (action === 'cancel') return changed({ renewalIntent: 'Lapse', renewalIntentChangeDate: at });
-  if (action === 'uncancel') return changed({ renewalIntent: 'Renew', renewalIntentChangeDate: at });
-  if (action === 'grace') return changed({ isBillingRetryPeriod: true, expirationDate: at + 16 * dayMs });
-  if (action === 'hold') return changed({ isBillingRetryPeriod: true, expirationDate: at - 1000 });
-  if (action === 'pause')
-    return changed({ isPaused: true, expirationDate: at - 1000, autoResumeDate: at + 30 * dayMs });
-  if (action === 'share') return changed({ isSharedPurchase: true });
-  if (action === 'refund of the first') {
-    const [first, ...others] = transactions;
-    return { purchase, transactions: first ? [{ ...first, refundedAt: first.refundedAt ?? at }, ...others] : [] };
+): SubscriptionState {
+  const withFields = (fields: Partial<Purchase>) => ({ purchase: { ...purchase, ...fields }, transactions });
+  switch (action) {
+    case 'cancel':
+      return withFields({ renewalIntent: 'Lapse', renewalIntentChangeDate: at });
+    case 'uncancel':
+      return withFields({ renewalIntent: 'Renew', renewalIntentChangeDate: at });
+    case 'grace':
+      return withFields({ isBillingRetryPeriod: true, expirationDate: at + 16 * dayMs });
+    case 'hold':
+      return withFields({ isBillingRetryPeriod: true, expirationDate: at - secondMs });
+    case 'pause':
+      return withFields({ isPaused: true, expirationDate: at - secondMs, autoResumeDate: at + 30 * dayMs });
+    case 'share':
+      return withFields({ isSharedPurchase: true });
+    case 'refund first transaction':
+      return {
+        purchase,
+        transactions: transactions.map((transaction, i) => (i === 0 ? refund(transaction, at) : transaction)),
+      };
+    case 'refund':
+      return {
+        purchase: { ...purchase, endedAt: at, cancelationReason: 'Customer.OtherReason' },
+        transactions: transactions.map((transaction, i) =>
+          i === transactions.length - 1 ? { ...transaction, refundedAt: at } : transaction,
+        ),
+      };
+    case 'observe':
+      return withFields({});
+    default:
+      return renew(purchase, transactions, { at, index, isUpgrade: action === 'upgrade' });
   }
-  if (action === 'refund') {
-    const refunded = transactions.map((one, place) =>
-      place === transactions.length - 1 ? { ...one, refundedAt: at } : one,
-    );
-    return {
-      purchase: { ...purchase, endedAt: at, cancelationReason: 'Customer.OtherReason' },
-      transactions: refunded,
-    };
-  }
-  if (action === 'ask') return changed({});
-  const { endedAt: _ended, cancelationReason: _reason, isBillingRetryPeriod: _retry, ...unpaid } = purchase;
-  const { isPaused: _paused, autoResumeDate: _resume, ...running } = unpaid;
+}
+
+const refund = (transaction: Transaction, at: number): Transaction => ({
+  ...transaction,
+  refundedAt: transaction.refundedAt ?? at,
+});
+
+function renew(
+  purchase: Purchase,
+  transactions: Transaction[],
+  { at, index, isUpgrade }: { at: number; index: number; isUpgrade: boolean },
+): SubscriptionState {
+  const { endedAt: _endedAt, cancelationReason: _reason, isBillingRetryPeriod: _retry, ...paid } = purchase;
+  const { isPaused: _isPaused, autoResumeDate: _resume, ...resumed } = paid;
   const renewed: Purchase = {
-    ...running,
+    ...resumed,
     transactionId: `store_a:${index + 2}`,
     lastRenewalDate: at,
     expirationDate: at + 31 * dayMs,
-    ...(action === 'upgrade' && { productId: `store_a:plan-${index}` }),
+    ...(isUpgrade && { productId: `store_a:plan-${index}` }),
   };
   return { purchase: renewed, transactions: [...transactions, createTransaction(renewed)] };
 }

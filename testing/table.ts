@@ -3,8 +3,8 @@ import { indexes, tableKey } from '../lib/db/keys.ts';
 import { createTableClient, type Table } from '../lib/db/table.ts';
 
 /**
- * The table of the test run, on the real engine. Each test uses an application name of its own, so nothing is reset.
- * Also sets the environment in which handlers find it. Who goes through the items of all applications takes a table of its own.
+ * Creates a table on DynamoDB Local if it does not exist, and sets the environment in which handlers find it. Tests share
+ * the default table and use unique app names. A test that reads the items of all apps needs its own table name.
  */
 export async function createTestTable(name = 'claimcheck-test'): Promise<Table> {
   Object.assign(process.env, {
@@ -21,7 +21,7 @@ export async function createTestTable(name = 'claimcheck-test'): Promise<Table> 
 async function createTable(name: string): Promise<void> {
   const keys = [tableKey, ...Object.values(indexes)];
   const attributes = keys.flatMap(({ pk, sk }) => [pk, sk]);
-  const schema = ({ pk, sk }: { pk: string; sk: string }) => [
+  const toKeySchema = ({ pk, sk }: { pk: string; sk: string }) => [
     { AttributeName: pk, KeyType: 'HASH' as const },
     { AttributeName: sk, KeyType: 'RANGE' as const },
   ];
@@ -29,15 +29,15 @@ async function createTable(name: string): Promise<void> {
     TableName: name,
     BillingMode: 'PAY_PER_REQUEST',
     AttributeDefinitions: attributes.map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
-    KeySchema: schema(tableKey),
+    KeySchema: toKeySchema(tableKey),
     GlobalSecondaryIndexes: Object.entries(indexes).map(([IndexName, index]) => ({
       IndexName,
-      KeySchema: schema(index),
+      KeySchema: toKeySchema(index),
       Projection: { ProjectionType: 'KEYS_ONLY' },
     })),
   });
   await new DynamoDBClient({}).send(command).catch((error: unknown) => {
-    // Test files run side by side and the first one makes the table.
+    // Test files run in parallel; the first one creates the table.
     if (!(error instanceof ResourceInUseException)) throw error;
   });
 }

@@ -4,12 +4,12 @@ import { describe, it } from '@jest/globals';
 
 const folder = process.env.VECTORS_DIR;
 
-/** A sample from the stores or their libraries, by its path in the folder that `VECTORS_DIR` names. */
+/** Reads a sample of a store or of its library, by its path in the folder of `VECTORS_DIR`. */
 export const readVector = (...path: string[]): Buffer => readFileSync(join(folder ?? '', ...path));
 
-/** A group of tests on samples; without the folder they are skipped, and the title says why. */
+/** Declares a group of tests that read samples. Skips it if `VECTORS_DIR` is not set. */
 export function describeWithVectors(title: string, tests: () => void): void {
   if (folder) describe(title, tests);
-  // Not even collected, as they read samples for that.
-  else describe.skip(title, () => it('need the samples: VECTORS_DIR does not name their folder', () => {}));
+  // `tests` is not called, because it reads samples while it declares tests.
+  else describe.skip(title, () => it('reads samples from the folder of VECTORS_DIR', () => {}));
 }

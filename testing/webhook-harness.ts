@@ -12,6 +12,7 @@ import type { Table } from '../lib/db/table.ts';
 import { type Deps, deps } from '../lib/deps.ts';
 import { createRecordPurchase, type RecordPurchaseInput } from '../lib/purchases/record-purchase.ts';
 import type { StreamRecord } from '../lib/shared/stream-record.ts';
+import { minuteMs, secondMs } from '../lib/shared/time.ts';
 import { fanOutDeliveries } from '../lib/webhooks/fan-out.ts';
 import { createGuardedPost } from '../lib/webhooks/guarded-post.ts';
 import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
@@ -20,24 +21,31 @@ import type { WebhookMessage } from '../lib/webhooks/webhook-message.ts';
 import { createUniqueName, startDate, testCipher } from './given.ts';
 import { createTestTable } from './table.ts';
 
-/** Goes around every call to the outside, by its name. */
+/** Wraps a network call. `name` is the method of the table, `send` for the queue or `post` for a webhook. */
 export type WrapCall = <T>(name: string, call: () => Promise<T>) => Promise<T>;
 
-/** The webhook workers of one application on the real table, with a clock and a queue that a test moves. */
+/** A message on the queue, invisible until `visibleAt` (epoch milliseconds). */
+interface QueuedWebhook {
+  readonly message: WebhookMessage;
+  visibleAt: number;
+}
+
+/** The webhook workers of one app on DynamoDB Local, with a clock and a queue that the test controls. */
 export interface WebhookHarness {
   readonly deps: Deps;
   readonly keys: IssuedApiKeys;
+  /** `whsec_…`; empty if the app has no webhook URLs. */
   readonly signingSecret: string;
+  /** Epoch milliseconds; starts at `startDate`. */
   now: number;
-  /** Timeout of a POST in real time. Generous by default; short if the server does not respond. */
+  readonly queue: QueuedWebhook[];
+  /** Timeout of one webhook request in real time. Lower it only while the app's server hangs. */
   postTimeoutMs: number;
-  /** What is on the queue. */
-  readonly queue: { order: WebhookMessage; visibleAt: number }[];
-  /** What happened to a purchase, as the stream shows it. */
-  recordUpdate(purchaseId: string, happened: RecordPurchaseInput): Promise<StreamRecord>;
-  /** Shows the records to the fan-out until it has taken them all. */
+  /** Records an update of a purchase and returns its stream record. */
+  recordUpdate(purchaseId: string, update: RecordPurchaseInput): Promise<StreamRecord>;
+  /** Passes the records to the fan-out worker until it has processed all of them. */
   fanOut(records: readonly StreamRecord[]): Promise<void>;
-  /** Works until nothing is left to do before `until`: the queue's messages in time, the sweep every minute. */
+  /** Advances the clock to `until` and processes the queue's messages and the due retries in the order of their times. */
   workUntil(until: number): Promise<void>;
 }
 
@@ -49,64 +57,74 @@ interface HarnessOptions {
   readonly allowsLoopback?: boolean;
 }
 
-export async function createWebhookHarness({
-  around = (_name, call) => call(),
-  ...wanted
-}: HarnessOptions): Promise<WebhookHarness> {
-  // Not the one of the other tests: what is due in it is gone through.
-  const real = await createTestTable('claimcheck-test-webhooks');
-  const table = aroundTable(real, around);
-  const queue: WebhookHarness['queue'] = [];
-  const world = { now: startDate, postTimeoutMs: 30_000, queue };
-  const now = () => world.now;
-  const apps = createAppRepository(table, testCipher);
-  const purchases = createPurchaseRepository(table, testCipher);
-  const tools: Deps = {
+type Clock = Pick<WebhookHarness, 'now' | 'queue' | 'postTimeoutMs'>;
+
+export async function createWebhookHarness(options: HarnessOptions): Promise<WebhookHarness> {
+  // A table of its own, because the harness reads the due items of all apps.
+  const table = await createTestTable('claimcheck-test-webhooks');
+  const state: Clock = { now: startDate, queue: [], postTimeoutMs: 30 * secondMs };
+  const harnessDeps = createHarnessDeps(table, state, options);
+  const keys = await createApp(createAppRepository(table, testCipher), createUniqueName(), startDate);
+  const settings = {
+    urls: [...options.urls],
+    sandboxUrls: [...(options.sandboxUrls ?? [])],
+    includesPassword: options.sendsPassword ?? true,
+  };
+  const setUpDeps = {
+    ...harnessDeps,
+    apps: createAppRepository(table, testCipher),
+    deliveries: createDeliveryRepository(table),
+  };
+  const signingSecret =
+    options.urls.length > 0
+      ? await setWebhook(keys.appName, settings, { newSecret: false, deps: setUpDeps })
+      : undefined;
+  const createStreamRecord = createStreamRecorder(table, keys.appName);
+  return Object.assign(state, {
+    deps: harnessDeps,
+    keys,
+    signingSecret: signingSecret ?? '',
+    recordUpdate: createStreamRecord,
+    fanOut: async (records: readonly StreamRecord[]) => await fanOutRecords(records, harnessDeps),
+    workUntil: async (until: number) =>
+      await workUntil(state, until, { deps: harnessDeps, table, appName: keys.appName }),
+  });
+}
+
+function createHarnessDeps(table: Table, state: Clock, options: HarnessOptions): Deps {
+  const { around = (_name, call) => call(), allowsLoopback = true } = options;
+  const wrappedTable = wrapTable(table, around);
+  const now = () => state.now;
+  const apps = createAppRepository(wrappedTable, testCipher);
+  const purchases = createPurchaseRepository(wrappedTable, testCipher);
+  return {
     ...deps(),
     now,
-    table,
+    table: wrappedTable,
     apps,
     appCache: createAppCache(apps, now),
     purchases,
     recordPurchase: createRecordPurchase(purchases, deps().exchangeRates),
-    events: createEventRepository(table, 90, now),
-    deliveries: createDeliveryRepository(table),
+    events: createEventRepository(wrappedTable, 90, now),
+    deliveries: createDeliveryRepository(wrappedTable),
     emulator: { url: 'http://127.0.0.1:1', roots: [] },
-    postWebhook: async (request) =>
-      await around('post', async () => {
-        const options = { allowsLoopback: wanted.allowsLoopback ?? true, timeoutMs: world.postTimeoutMs };
-        return await createGuardedPost(options)(request);
-      }),
+    postWebhook: async (request) => {
+      const post = createGuardedPost({ allowsLoopback, timeoutMs: state.postTimeoutMs });
+      return await around('post', async () => await post(request));
+    },
     webhookQueue: {
-      send: async (orders, { delaySeconds = 0 } = {}) =>
+      send: async (messages, { delaySeconds = 0 } = {}) =>
         await around('send', async () => {
-          for (const order of orders) queue.push({ order, visibleAt: world.now + delaySeconds * 1000 });
+          const visibleAt = state.now + delaySeconds * secondMs;
+          state.queue.push(...messages.map((message) => ({ message, visibleAt })));
         }),
     },
   };
-  const keys = await createApp(createAppRepository(real, testCipher), createUniqueName(), startDate);
-  const settings = {
-    urls: [...wanted.urls],
-    sandboxUrls: [...(wanted.sandboxUrls ?? [])],
-    includesPassword: wanted.sendsPassword ?? true,
-  };
-  const plain = { ...tools, apps: createAppRepository(real, testCipher), deliveries: createDeliveryRepository(real) };
-  const signingSecret =
-    wanted.urls.length > 0 ? ((await setWebhook(keys.appName, settings, { newSecret: false, deps: plain })) ?? '') : '';
-  return Object.assign(world, {
-    deps: tools,
-    keys,
-    signingSecret,
-    recordUpdate: async (id: string, happened: RecordPurchaseInput) =>
-      await toStreamRecord(real, keys.appName, { id, happened }),
-    fanOut: async (records: readonly StreamRecord[]) => await fanOutRecords(records, tools),
-    workUntil: async (until: number) => await workUntil(world, until, { tools, real, appName: keys.appName }),
-  });
 }
 
 const tableMethods = ['get', 'query', 'batchGet', 'batchPut', 'update', 'transact'] as const;
 
-function aroundTable(table: Table, around: WrapCall): Table {
+function wrapTable(table: Table, around: WrapCall): Table {
   const wrapped = tableMethods.map((name) => {
     const method = table[name] as (argument: unknown) => Promise<unknown>;
     return [name, async (argument: unknown) => await around(name, async () => await method(argument))];
@@ -114,80 +132,89 @@ function aroundTable(table: Table, around: WrapCall): Table {
   return { ...table, ...Object.fromEntries(wrapped) };
 }
 
-let records = 0;
-
-async function toStreamRecord(
-  table: Table,
-  appName: string,
-  { id, happened }: { id: string; happened: RecordPurchaseInput },
-): Promise<StreamRecord> {
-  const before = await readImage(table, appName, id);
+function createStreamRecorder(table: Table, appName: string): WebhookHarness['recordUpdate'] {
   const recordPurchase = createRecordPurchase(createPurchaseRepository(table, testCipher), deps().exchangeRates);
-  await recordPurchase(appName, id, happened);
-  const after = await readImage(table, appName, id);
-  return parseStreamRecord({
-    eventName: before ? 'MODIFY' : 'INSERT',
-    dynamodb: {
-      Keys: { pk: { S: purchaseKey(appName, id).pk }, sk: { S: 'P' } },
-      SequenceNumber: String(++records),
-      ...(after && { NewImage: after }),
-      ...(before && { OldImage: before }),
-    },
-  });
+  let sequenceNumber = 0;
+  return async (purchaseId, update) => {
+    const { pk, sk } = purchaseKey(appName, purchaseId);
+    const imageBefore = await readImage(table, { pk, sk });
+    await recordPurchase(appName, purchaseId, update);
+    const imageAfter = await readImage(table, { pk, sk });
+    return parseStreamRecord({
+      eventName: imageBefore ? 'MODIFY' : 'INSERT',
+      dynamodb: {
+        Keys: { pk: { S: pk }, sk: { S: sk } },
+        SequenceNumber: String(++sequenceNumber),
+        ...(imageAfter && { NewImage: imageAfter }),
+        ...(imageBefore && { OldImage: imageBefore }),
+      },
+    });
+  };
 }
 
-async function readImage({ name }: Table, appName: string, id: string) {
-  const { pk, sk } = purchaseKey(appName, id);
+async function readImage({ name }: Table, { pk, sk }: { readonly pk: string; readonly sk: string }) {
   const command = new GetItemCommand({ TableName: name, Key: { pk: { S: pk }, sk: { S: sk } }, ConsistentRead: true });
   return (await new DynamoDBClient({}).send(command)).Item as Record<string, AttributeValue> | undefined;
 }
 
-async function fanOutRecords(records: readonly StreamRecord[], tools: Deps): Promise<void> {
-  let rest = records;
-  for (let attempt = 0; rest.length > 0; attempt++) {
-    if (attempt > 20) throw new Error('the fan-out never takes its records');
-    const failedSequenceNumber = await fanOutDeliveries(rest, tools);
-    const first = rest.findIndex(({ sequenceNumber }) => sequenceNumber === failedSequenceNumber);
-    rest = first === -1 ? [] : rest.slice(first);
+async function fanOutRecords(records: readonly StreamRecord[], harnessDeps: Deps): Promise<void> {
+  let remaining = records;
+  for (let attempt = 0; remaining.length > 0; attempt++) {
+    if (attempt > 20) throw new Error(`The fan-out has not processed ${remaining.length} records after 20 attempts.`);
+    const failedSequenceNumber = await fanOutDeliveries(remaining, harnessDeps);
+    const first = remaining.findIndex(({ sequenceNumber }) => sequenceNumber === failedSequenceNumber);
+    remaining = first === -1 ? [] : remaining.slice(first);
   }
 }
 
-const visibilityMs = 180_000;
-const minute = 60_000;
+/** A message that failed is visible again after this time. */
+const visibilityTimeoutMs = 3 * minuteMs;
+/** A due item is enqueued again after this time. */
+const leaseMs = 10 * minuteMs;
 
 async function workUntil(
-  world: Pick<WebhookHarness, 'now' | 'queue'>,
+  state: Clock,
   until: number,
-  { tools, real, appName }: { tools: Deps; real: Table; appName: string },
+  { deps: harnessDeps, table, appName }: { deps: Deps; table: Table; appName: string },
 ): Promise<void> {
   for (;;) {
-    const next = world.queue.toSorted((a, b) => a.visibleAt - b.visibleAt)[0];
-    const due = await findNextDue(real, appName);
-    const sweepAt =
-      due === undefined ? Number.POSITIVE_INFINITY : Math.max(world.now, Math.ceil(due.at / minute) * minute);
-    if (Math.min(next?.visibleAt ?? Number.POSITIVE_INFINITY, sweepAt) > until) break;
-    if (next && next.visibleAt <= sweepAt) {
-      world.now = Math.max(world.now, next.visibleAt);
-      await sendWebhook(next.order, tools).then(
-        () => void world.queue.splice(world.queue.indexOf(next), 1),
-        () => void Object.assign(next, { visibleAt: world.now + visibilityMs }),
+    const next = state.queue.toSorted((a, b) => a.visibleAt - b.visibleAt)[0];
+    const due = await findNextDueDelivery(table, appName);
+    // Due items are enqueued once a minute.
+    const dueAt = due ? Math.max(state.now, Math.ceil(due.at / minuteMs) * minuteMs) : Number.POSITIVE_INFINITY;
+    if (Math.min(next?.visibleAt ?? Number.POSITIVE_INFINITY, dueAt) > until) break;
+    if (next && next.visibleAt <= dueAt) {
+      state.now = Math.max(state.now, next.visibleAt);
+      await sendWebhook(next.message, harnessDeps).then(
+        () => void state.queue.splice(state.queue.indexOf(next), 1),
+        () => {
+          next.visibleAt = state.now + visibilityTimeoutMs;
+        },
       );
     } else if (due) {
-      world.now = Math.max(world.now, sweepAt);
-      await sendWebhook({ appName, deliveryId: due.deliveryId }, tools).catch(() => (world.now += 10 * minute));
+      state.now = dueAt;
+      await sendWebhook({ appName, deliveryId: due.deliveryId }, harnessDeps).catch(() => {
+        state.now += leaseMs;
+      });
     }
   }
-  world.now = Math.max(world.now, until);
+  state.now = Math.max(state.now, until);
 }
 
-/** What the sweep finds next; the index is of all applications, and only this one's are looked at. */
-async function findNextDue(table: Table, appName: string): Promise<{ at: number; deliveryId: string } | undefined> {
+/** Finds the next due delivery of the app in the index, which has the due items of all apps. */
+async function findNextDueDelivery(
+  table: Table,
+  appName: string,
+): Promise<{ at: number; deliveryId: string } | undefined> {
   const before = dueSortKeyLimit(Date.parse('2100-01-01'));
-  const pages = duePartitions.map(async (partition) => await table.query({ partition, index: 'due', before }));
-  const own = (await Promise.all(pages)).flat().filter(({ pk }) => String(pk).startsWith(`${appName}#D#`));
-  const [first] = own
-    .map(({ dueSk, pk, sk }) => ({ at: Number(String(dueSk).split('#')[0]), pk, sk }))
+  const pages = await Promise.all(
+    duePartitions.map(async (partition) => await table.query({ partition, index: 'due', before })),
+  );
+  const [first] = pages
+    .flat()
+    .filter(({ pk }) => String(pk).startsWith(`${appName}#D#`))
+    .map(({ dueSk, pk, sk }) => ({ at: Number(String(dueSk).split('#')[0]), pk: String(pk), sk: String(sk) }))
     .sort((a, b) => a.at - b.at);
-  const due = first && parseDueItemKey({ pk: String(first.pk), sk: String(first.sk) });
+  const due = first && parseDueItemKey(first);
   return first && due?.kind === 'delivery' ? { at: first.at, deliveryId: due.deliveryId } : undefined;
 }

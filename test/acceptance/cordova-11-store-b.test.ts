@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 60_000);
 afterEach(async () => {
   page?.close();
-  await owner.mend();
+  await owner.clearFaults();
 });
 afterAll(async () => await service?.close());
 
@@ -106,7 +106,7 @@ describe('cordova-plugin-purchase 11.0 on a device with the Play Store', () => {
     const { product, heard, answers: responses } = await started(validate);
     await until(() => responses.length > 0);
     expect(responses[0]).toMatchObject({ ok: false, code: 6778002 });
-    await owner.mend();
+    await owner.clearFaults();
     await hearing('owned', heard);
     expect(product.owned).toBe(true);
   }, 30_000);

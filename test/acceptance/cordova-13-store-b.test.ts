@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 60_000);
 afterEach(async () => {
   page?.close();
-  await owner.mend();
+  await owner.clearFaults();
 });
 afterAll(async () => await service?.close());
 

@@ -12,7 +12,7 @@ import {
   createAppleVerifier,
   createVerificationContext,
   isAcceptedByApple,
-  isAcceptedByUs,
+  isAcceptedByService,
 } from '../../testing/apple-verification.ts';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 
@@ -94,7 +94,10 @@ describeWithVectors('verifyTransaction with chains of a test PKI', () => {
   ])("agrees with Apple's library on %s under %s: %s", async (leaf, intermediate, isAccepted) => {
     const jws = signJws(buildTransactionPayload(), readChain(leaf, intermediate));
     const root = readVector(pki, 'root_ca.der');
-    expect([isAcceptedByUs(jws, { root }), await isAcceptedByApple(jws, { root })]).toEqual([isAccepted, isAccepted]);
+    expect([isAcceptedByService(jws, { root }), await isAcceptedByApple(jws, { root })]).toEqual([
+      isAccepted,
+      isAccepted,
+    ]);
   });
 });
 

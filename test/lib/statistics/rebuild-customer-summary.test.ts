@@ -79,7 +79,7 @@ describe('aggregateStreamRecords (customer summaries)', () => {
         arbitraryTurns,
         arbitraryBatchSizes,
         arbitraryCrashes,
-        async ({ strategy, deeds: steps }, turns, batchSizes, crashes) => {
+        async ({ strategy, steps }, turns, batchSizes, crashes) => {
           const keys = await givenApp(table);
           const recorded = createRecordedTable(table, shardCount);
           const runStep = createHistoryRunner(createRecorder(recorded.table), keys.appName, {
@@ -138,9 +138,9 @@ describe('aggregateStreamRecords (customer summaries)', () => {
       strategy: 'last',
       from: Date.now() - dayMs,
     });
-    await runStep({ deed: 'buy', which: 0, user: 'ann', passes: 1 });
+    await runStep({ kind: 'buy', purchaseIndex: 0, user: 'ann', hoursBefore: 1 });
     await aggregateStreamRecords(recorded.shards[0]?.splice(0) ?? [], 'shard', deps());
-    await runStep({ deed: 'claim', which: 0, user: 'bob', passes: 1 });
+    await runStep({ kind: 'claim', purchaseIndex: 0, user: 'bob', hoursBefore: 1 });
     await aggregateStreamRecords(recorded.shards[0] ?? [], 'shard', deps());
     const { body } = await callEndpoint(listCustomers, { headers: buildBasicAuth(keys.appName, keys.secretKey) });
     expect(body.rows).toMatchObject([
@@ -159,9 +159,9 @@ describe('rebuildCustomerSummaries', () => {
       from: Date.now() - dayMs,
     });
     // The aggregator does not process these changes.
-    await runStep({ deed: 'buy', which: 0, user: 'ann', passes: 1 });
-    await runStep({ deed: 'buy', which: 2, user: 'bob', passes: 1 });
-    await runStep({ deed: 'claim', which: 0, user: 'eve', passes: 1 });
+    await runStep({ kind: 'buy', purchaseIndex: 0, user: 'ann', hoursBefore: 1 });
+    await runStep({ kind: 'buy', purchaseIndex: 2, user: 'bob', hoursBefore: 1 });
+    await runStep({ kind: 'claim', purchaseIndex: 0, user: 'eve', hoursBefore: 1 });
     expect(await rebuildCustomerSummaries(keys.appName, deps(), ['ann', 'unknown-user'])).toEqual({
       checked: 1,
       corrected: 1,
@@ -192,7 +192,7 @@ describe('CustomerRepository.updateSummary', () => {
   it('does not recreate a customer who is deleted during the rebuild', async () => {
     const { appName } = await givenApp(table);
     const runStep = createHistoryRunner(deps().recordPurchase, appName, { strategy: 'all', from: Date.now() - dayMs });
-    await runStep({ deed: 'buy', which: 0, user: 'ann', passes: 1 });
+    await runStep({ kind: 'buy', purchaseIndex: 0, user: 'ann', hoursBefore: 1 });
     const Key = customerKey(appName, 'ann');
     const change = await createCustomerRepository(table).updateSummary(appName, 'ann', async () => {
       await table.transact([{ Delete: { TableName: table.name, Key } }]);

@@ -170,7 +170,7 @@ describe('correctCounters (any history)', () => {
         arbitraryRequestDays,
         fc.array(arbitraryDamage, { minLength: 1, maxLength: 8 }),
         arbitrarySkips,
-        async ({ strategy, deeds: steps }, requestDays, damages, skips) => {
+        async ({ strategy, steps }, requestDays, damages, skips) => {
           const history = givenHistory(strategy);
           const { appName, deps } = history;
           await history.recordRequests(requestDays);
@@ -202,7 +202,7 @@ describe('correctCounters (any history)', () => {
         arbitraryHistories,
         fc.integer({ min: 0, max: 40 }),
         fc.infiniteStream(fc.boolean()),
-        async ({ strategy, deeds: steps }, splitDay, isCounted) => {
+        async ({ strategy, steps }, splitDay, isCounted) => {
           const history = givenHistory(strategy);
           const { appName, deps } = history;
           await history.recordRequests([3, 40]);
@@ -247,7 +247,7 @@ describe('correctCounters (any history)', () => {
         arbitraryHistories,
         fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 8, maxLength: 16 }).map((sizes) => [...sizes, 400]),
         fc.infiniteStream(fc.nat(15)),
-        async ({ strategy, deeds: earlierSteps }, { deeds: concurrentSteps }, batchSizes, choices) => {
+        async ({ strategy, steps: earlierSteps }, { steps: concurrentSteps }, batchSizes, choices) => {
           const history = givenHistory(strategy, batchSizes);
           const { appName, deps, consumers } = history;
           await history.recordRequests([2]);

@@ -43,7 +43,7 @@ describe('backfillDeliveries', () => {
     });
     expect(await backfill(harness, harness.now)).toEqual({ expected: 1, created: 0 });
     await harness.fanOut([record]);
-    expect(harness.queue.map(({ order }) => order.deliveryId)).toEqual([headers['webhook-id']]);
+    expect(harness.queue.map(({ message }) => message.deliveryId)).toEqual([headers['webhook-id']]);
     await harness.workUntil(harness.now + dayMs);
     expect(getServer().requests).toHaveLength(1);
   });

@@ -66,7 +66,7 @@ describe('fanOutDeliveries', () => {
     const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
     const entitledUsers = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
     await fanOutDeliveries([{ ...record, after: { ...record.after, entitledUsers } }], harness.deps);
-    expect(new Set(harness.queue.map(({ order }) => order.deliveryId)).size).toBe(1000);
+    expect(new Set(harness.queue.map(({ message }) => message.deliveryId)).size).toBe(1000);
   });
 
   it('sends a webhook to every URL, for sandbox purchases only to the sandbox URLs', async () => {
@@ -419,7 +419,7 @@ describe('sendWebhook (URL health)', () => {
       await harness.recordUpdate(purchaseId, buildRenewal(startDate)),
     ];
     await harness.fanOut(records);
-    const takeMessages = () => harness.queue.splice(0).map(({ order }) => order);
+    const takeMessages = () => harness.queue.splice(0).map(({ message }) => message);
     getServer().respondWith({ status: 200, hangs: true });
     harness.postTimeoutMs = 300;
     await Promise.all(takeMessages().map(async (message) => await sendWebhook(message, harness.deps)));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { buildTransactionPayload } from '../../../../testing/apple-payloads.ts';
 import { createCertificate, createPki, intermediateOid, leafOid, type Pki } from '../../../../testing/apple-pki.ts';
 import { signJws, toX5c } from '../../../../testing/apple-signatures.ts';
-import { isAcceptedByApple, isAcceptedByUs } from '../../../../testing/apple-verification.ts';
+import { isAcceptedByApple, isAcceptedByService } from '../../../../testing/apple-verification.ts';
 
 const apple = createPki();
 const root = apple.root.der;
@@ -164,7 +164,10 @@ describe("verifyTransaction and Apple's library", () => {
   );
 
   it('accept the token that the other tests damage', async () => {
-    expect([isAcceptedByUs(validToken, { root }), await isAcceptedByApple(validToken, { root })]).toEqual([true, true]);
+    expect([isAcceptedByService(validToken, { root }), await isAcceptedByApple(validToken, { root })]).toEqual([
+      true,
+      true,
+    ]);
   });
 });
 
@@ -182,7 +185,7 @@ async function expectAgreement(
 }
 
 async function verifyWithBoth(jws: string): Promise<boolean> {
-  const isAccepted = isAcceptedByUs(jws, { root });
+  const isAccepted = isAcceptedByService(jws, { root });
   expect(isAccepted).toBe(await isAcceptedByApple(jws, { root }));
   return isAccepted;
 }

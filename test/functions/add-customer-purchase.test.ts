@@ -1,0 +1,97 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { addCustomerPurchase, getCustomerPurchases } from '../../lib/api/customers.ts';
+import type { Table } from '../../lib/db/table.ts';
+import { deps } from '../../lib/deps.ts';
+import { strategies } from '../../lib/purchases/claims.ts';
+import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { createObservation, givenApp } from '../../testing/given.ts';
+import { givenPurchase } from '../../testing/given-purchase.ts';
+import { createTestTable } from '../../testing/table.ts';
+import { findEvents } from './event-fixture.ts';
+import { givenPaidPurchase } from './purchase-fixture.ts';
+
+let table: Table;
+beforeAll(async () => {
+  table = await createTestTable();
+});
+
+const params = { applicationUsername: 'bob' };
+const body = { purchaseId: 'store_a:1' };
+
+describe('POST /v3/customers/:applicationUsername/purchases', () => {
+  it('links the purchase and returns the purchases of the customer', async () => {
+    const keys = await givenApp(table);
+    await givenPaidPurchase(keys, 'ann');
+    const response = await callWithSecretKey(addCustomerPurchase, keys, { params, body });
+    expect(response).toMatchObject({
+      status: 200,
+      body: { ok: true, applicationUsername: 'bob', purchases: { 'store_a:monthly': { purchaseId: 'store_a:1' } } },
+    });
+    const stored = await callWithSecretKey(getCustomerPurchases, keys, { params });
+    expect(stored.body.purchases).toEqual(response.body.purchases);
+  });
+
+  it.each(strategies)('takes precedence over the claim of a validation (strategy %s)', async (strategy) => {
+    const keys = await givenApp(table);
+    const app = await deps().apps.find(keys.appName);
+    if (!app) throw new Error(`${keys.appName} is not found.`);
+    await deps().apps.update({ ...app, strategy });
+    await givenPaidPurchase(keys, 'ann');
+    await callWithSecretKey(addCustomerPurchase, keys, { params, body });
+    const purchase = await deps().purchases.find(keys.appName, 'store_a:1');
+    expect(purchase?.entitledUsers).toEqual(['bob']);
+  });
+
+  it('accepts a brand purchase id', async () => {
+    const keys = await givenApp(table);
+    await givenPaidPurchase(keys, 'ann');
+    const response = await callWithSecretKey(addCustomerPurchase, keys, { params, body: { purchaseId: 'apple:1' } });
+    expect(response.body).toMatchObject({ ok: true, purchases: { 'store_a:monthly': { purchaseId: 'store_a:1' } } });
+  });
+
+  it("saves the store's alias for the customer", async () => {
+    const keys = await givenApp(table);
+    await givenPurchase(keys.appName, 'ann', createObservation({}, { userAliases: ['bob'] }));
+    await callWithSecretKey(addCustomerPurchase, keys, { params, body });
+    expect(await deps().userAliases.hasAlias(keys.appName, 'bob')).toBe(true);
+  });
+
+  it('records the claim as an event of the customer and of the purchase', async () => {
+    const keys = await givenApp(table);
+    await givenPaidPurchase(keys, 'ann');
+    await callWithSecretKey(addCustomerPurchase, keys, { params, body });
+    for (const tag of ['bob', 'store_a:1']) {
+      expect(await findEvents(keys, tag)).toMatchObject([
+        {
+          context: { eventType: 'purchase.claimed', applicationUsername: 'bob' },
+          content: { claims: [{ applicationUsername: 'bob', purchaseId: 'store_a:1', type: 'manual' }] },
+        },
+      ]);
+    }
+  });
+
+  it('is idempotent', async () => {
+    const keys = await givenApp(table);
+    await givenPaidPurchase(keys, 'ann');
+    const first = await callWithSecretKey(addCustomerPurchase, keys, { params, body });
+    const second = await callWithSecretKey(addCustomerPurchase, keys, { params, body });
+    expect(second).toMatchObject({ status: 200, body: first.body });
+    const purchase = await deps().purchases.find(keys.appName, 'store_a:1');
+    expect(purchase?.entitledUsers).toEqual(['bob']);
+  });
+
+  it('rejects an unknown purchase with ResourceNotFound', async () => {
+    const response = await callWithSecretKey(addCustomerPurchase, await givenApp(table), { params, body });
+    expect(response).toMatchObject({ status: 404, body: { code: 'ResourceNotFound' } });
+  });
+
+  it.each([{}, { purchaseId: '' }, { purchaseId: 7 }])('rejects the body %j', async (invalidBody) => {
+    const response = await callWithSecretKey(addCustomerPurchase, await givenApp(table), { params, body: invalidBody });
+    expect(response).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
+  });
+
+  it('rejects the public key', async () => {
+    const response = await callWithPublicKey(addCustomerPurchase, await givenApp(table), { params, body });
+    expect(response).toMatchObject({ status: 403, body: { code: 'Forbidden' } });
+  });
+});

@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import type { TagType } from '../../lib/api/enumerations.ts';
+import { listEvents, searchEvents } from '../../lib/api/events.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { createEventRepository } from '../../lib/db/event-repository.ts';
+import { deps } from '../../lib/deps.ts';
+import { createEventRecorder } from '../../lib/events/event-recorder.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+
+interface EventInput {
+  /** Epoch milliseconds; now by default. */
+  readonly date?: number;
+  readonly tags?: Readonly<Record<string, TagType>>;
+  /** Body of the recorded request. */
+  readonly body?: object;
+  /** Number of recorded calls to a store. */
+  readonly storeCalls?: number;
+  readonly retentionDays?: number;
+}
+
+/** Records the event of a validation as the endpoint does, and returns its id. */
+export async function givenEvent(
+  { appName }: IssuedApiKeys,
+  { date = Date.now(), tags = {}, body = {}, storeCalls = 0, retentionDays = 90 }: EventInput = {},
+): Promise<string> {
+  const recorder = createEventRecorder({ type: 'receipt.validated', date, reqId: `req-${randomUUID()}` });
+  for (const [tag, type] of Object.entries(tags)) recorder.addTag(tag, type);
+  for (let number = 0; number < storeCalls; number++) {
+    const timing = { startedAt: date + number, endedAt: date + number + 1 };
+    recorder.addExternalCall({ type: 'store', url: `https://store.example/${randomUUID()}`, method: 'GET', timing });
+  }
+  const { event, raw } = recorder.finish({
+    request: { method: 'POST', route: '/v1/validate', body },
+    outcome: { status: 200, ok: true },
+    response: { ok: true, data: { transaction: { type: 'ios-store', transactionId: '1' } } },
+  });
+  await createEventRepository(deps().table, retentionDays, Date.now).save(appName, event, raw);
+  return event.eventId;
+}
+
+/** Calls `GET /v3/events`. `ids` are the event ids of the rows. */
+export async function fetchEventList(keys: IssuedApiKeys, query: Record<string, string> = {}) {
+  const { status, body } = await callWithSecretKey(listEvents, keys, { query });
+  const ids: string[] = (body.rows ?? []).map(({ eventId }: { eventId: string }) => eventId);
+  return { status, body, ids };
+}
+
+/** Calls `GET /v3/search/:tag` and returns the rows. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read rows of every shape.
+export const findEvents = async (keys: IssuedApiKeys, tag: string): Promise<any> =>
+  (await callWithSecretKey(searchEvents, keys, { params: { tag } })).body.rows;

@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { getStats } from '../../lib/api/stats.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { givenApp } from '../../testing/given.ts';
+import { createTestTable } from '../../testing/table.ts';
+import { givenPaidPurchase, paidDay } from './purchase-fixture.ts';
+import { givenStats, marchRange } from './stats-fixture.ts';
+
+let keys: IssuedApiKeys;
+beforeAll(async () => {
+  keys = await givenStats();
+});
+
+const fetchStats = async (query: Record<string, string>) => (await callWithSecretKey(getStats, keys, { query })).body;
+
+describe('GET /v3/stats', () => {
+  it('returns the amounts of each day by currency, and in USD if there is a rate', async () => {
+    const { dailyStats, monthlyStats } = await fetchStats({ ...marchRange, include_notifications: 'true' });
+    expect(dailyStats).toMatchObject([
+      {
+        date: '2026-03-01',
+        amountUSD: 11,
+        amountMicros: { EUR: 10_000_000, XXX: 7_000_000 },
+        numRequests: 1,
+        numTransactions: 3,
+        numPaidTransactions: 2,
+        notifications: { RENEWED: 1, EXPIRED: 0 },
+        monthlyRevenueUSD: 15.99,
+        monthlyTransactions: 4,
+      },
+      { date: '2026-03-02', amountUSD: 2, monthlyRevenueUSD: 17.99 },
+      { date: '2026-03-03', amountUSD: -2, amountMicros: { USD: -2_000_000 }, monthlyRevenueUSD: 15.99 },
+    ]);
+    expect(monthlyStats).toMatchObject([{ date: '2026-03', amountUSD: 11, numTransactions: 4, numRequests: 1 }]);
+  });
+
+  it('returns one currency if the query names it, and no notifications unless the query includes them', async () => {
+    const { dailyStats } = await fetchStats({ ...marchRange, currency: 'eur' });
+    expect(dailyStats[0]).toMatchObject({ amountUSD: 11, amountMicros: { EUR: 10_000_000 }, numTransactions: 1 });
+    expect(dailyStats[0]).not.toHaveProperty('notifications');
+    expect(dailyStats[1]).toMatchObject({ amountUSD: 0, amountMicros: {}, numTransactions: 0 });
+  });
+
+  it.each([
+    { startdate: '2026-02-31' },
+    { startdate: 'yesterday' },
+    { startdate: '2016-01-01', enddate: '2026-01-08' },
+    { currency: 'EURO' },
+  ])('rejects %j', async (query) => {
+    expect(await fetchStats(query)).toMatchObject({ ok: false, status: 400, code: 'InvalidPayload' });
+  });
+
+  it.each([
+    { startdate: '2026-03-02', enddate: '2026-03-01' },
+    { startdate: '2026-03-01', enddate: '2026-02-28' },
+    { startdate: '2999-01-01' },
+  ])('returns empty lists if the start is after the end: %j', async (query) => {
+    expect(await fetchStats(query)).toEqual({ dailyStats: [], monthlyStats: [] });
+  });
+
+  it('returns ten years within the size limit of a response', async () => {
+    const query = { startdate: '2016-03-16', enddate: '2026-03-23', include_notifications: 'true' };
+    const stats = await fetchStats(query);
+    expect([stats.dailyStats.length, stats.monthlyStats.length]).toEqual([3_660, 121]);
+    expect(Buffer.byteLength(JSON.stringify(stats))).toBeLessThan(2_500_000);
+  });
+
+  it('returns 31 days and 12 months if the query has no dates', async () => {
+    const { dailyStats, monthlyStats } = await fetchStats({});
+    expect([dailyStats.length, monthlyStats.length]).toEqual([31, 12]);
+  });
+
+  it('returns the amounts and transactions of a recorded purchase', async () => {
+    const appKeys = await givenApp(await createTestTable());
+    await givenPaidPurchase(appKeys, 'ann');
+    const query = { startdate: paidDay, enddate: paidDay, include_notifications: 'true' };
+    const { body } = await callWithSecretKey(getStats, appKeys, { query });
+    expect(body.dailyStats).toMatchObject([
+      { date: paidDay, amountUSD: 4.99, amountMicros: { USD: 4_990_000 }, numPaidTransactions: 1 },
+    ]);
+    expect(body.monthlyStats).toMatchObject([{ date: paidDay.slice(0, 7), amountUSD: 4.99, numTransactions: 1 }]);
+  });
+});

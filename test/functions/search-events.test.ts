@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getCustomerPurchases } from '../../lib/api/customers.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { deps } from '../../lib/deps.ts';
+import { dayMs, secondMs } from '../../lib/shared/time.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { createUniqueName, givenApp } from '../../testing/given.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+import { fetchEventList, findEvents, givenEvent } from './event-fixture.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+const createKeys = async () => await givenApp(deps().table);
+
+/** Buys and validates a subscription of store_b. */
+async function validatePurchase(keys: IssuedApiKeys, applicationUsername: string) {
+  const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription', applicationUsername };
+  const { id, validate } = await service.callControl('/purchases', order);
+  expect((await service.validate(keys, validate)).body.ok).toBe(true);
+  return { id: id as string, productId: validate.id as string };
+}
+
+describe('GET /v3/search/:tag', () => {
+  it.each(['a/b', 'what?#', '100%', '%2F', 'Zoë 日本 😀', 'a+b c', '__proto__', 'constructor', 'x'.repeat(900)])(
+    'finds events by the tag %s',
+    async (tag) => {
+      const keys = await createKeys();
+      const eventId = await givenEvent(keys, { tags: { [tag]: '_P' } });
+      await givenEvent(keys, { tags: { other: '_P' } });
+      expect(await findEvents(keys, tag)).toMatchObject([{ tag, eventId }]);
+    },
+  );
+
+  it('returns the type of the tag', async () => {
+    const keys = await createKeys();
+    await givenEvent(keys, { tags: { 'store_a:1': '_P' } });
+    expect(await findEvents(keys, 'store_a:1')).toMatchObject([{ tag: 'store_a:1', type: '_P' }]);
+  });
+
+  it('finds a purchase by its brand id, and a customer with that id as username', async () => {
+    const keys = await createKeys();
+    const purchaseEvent = await givenEvent(keys, { tags: { 'store_a:7': '_P' }, date: Date.now() - 10 });
+    const userEvent = await givenEvent(keys, { tags: { 'apple:7': '_A' } });
+    expect(await findEvents(keys, 'apple:7')).toMatchObject([
+      { tag: 'apple:7', type: '_A', eventId: userEvent },
+      { tag: 'apple:7', type: '_P', eventId: purchaseEvent },
+    ]);
+  });
+
+  it('returns the latest 100 events', async () => {
+    const keys = await createKeys();
+    const start = Date.now() - secondMs;
+    const ids: string[] = [];
+    for (let number = 0; number < 104; number++)
+      ids.unshift(await givenEvent(keys, { date: start + number, tags: { often: '_A' } }));
+    const rows: { eventId: string }[] = await findEvents(keys, 'often');
+    expect(rows.map(({ eventId }) => eventId)).toEqual(ids.slice(0, 100));
+  });
+
+  it('finds a request by the request id of its row, even if the client sent no request id', async () => {
+    const keys = await createKeys();
+    const readPurchases = async (headers: Record<string, string>) =>
+      await callWithSecretKey(getCustomerPurchases, keys, { headers, params: { applicationUsername: 'ann' } });
+    await readPurchases({});
+    const { ids, body } = await fetchEventList(keys);
+    const { req_id: reqId } = body.rows[0].context;
+    expect(await findEvents(keys, reqId)).toMatchObject([{ tag: reqId, type: '_R', eventId: ids[0] }]);
+    // A client can send that id with a later request.
+    await readPurchases({ 'x-request-id': reqId });
+    expect(await findEvents(keys, reqId)).toMatchObject([
+      { tag: reqId, type: '_R', eventId: expect.not.stringContaining(ids[0] ?? '') },
+      { tag: reqId, type: '_R', eventId: ids[0] },
+    ]);
+    expect(await findEvents(await createKeys(), reqId)).toEqual([]);
+  });
+
+  it('does not find a request by its event id if the client sent another request id', async () => {
+    const keys = await createKeys();
+    expect(await findEvents(keys, await givenEvent(keys))).toEqual([]);
+  });
+
+  it('returns no rows for an unknown tag', async () => {
+    expect(await findEvents(await createKeys(), 'unknown')).toEqual([]);
+  });
+
+  it("does not return another app's event", async () => {
+    const [owner, otherApp] = [await createKeys(), await createKeys()];
+    await givenEvent(owner, { tags: { shared: '_A' } });
+    expect(await findEvents(otherApp, 'shared')).toEqual([]);
+  });
+
+  it('does not return an event after its retention', async () => {
+    const keys = await createKeys();
+    await givenEvent(keys, { date: Date.now() - 2 * dayMs, retentionDays: 1, tags: { old: '_A' } });
+    expect(await findEvents(keys, 'old')).toEqual([]);
+  });
+
+  it('finds a validation by its customer, its purchase in both vocabularies and its transaction', async () => {
+    const keys = await service.createApp(['store_b']);
+    const { id, productId } = await validatePurchase(keys, 'ann');
+    const purchaseId = `store_b:${id}`;
+    const [row] = await findEvents(keys, 'ann');
+    expect(row.context).toMatchObject({
+      eventType: 'receipt.validated',
+      applicationUsername: 'ann',
+      appName: keys.appName,
+    });
+    expect(row.content).toMatchObject({
+      products: [{ id: productId, type: 'paid subscription' }],
+      purchases: [{ purchaseId, productId: 'store_b:premium', platform: 'store_b' }],
+      transactions: [{ purchaseId, platform: 'store_b', currency: 'USD' }],
+      claims: [{ applicationUsername: 'ann', purchaseId }],
+    });
+    const [transaction] = row.content.transactions;
+    expect(transaction.purchaseDate).toMatch(/^\d{4}-\d\d-\d\dT[\d:]+\.000Z$/);
+    for (const tag of [purchaseId, `google:${id}`, transaction.transactionId])
+      expect(await findEvents(keys, tag)).toMatchObject([{ tag, eventId: row.eventId }]);
+  });
+
+  it('returns brand ids to an app with the brand vocabulary', async () => {
+    const keys = await service.createApp(['store_b']);
+    const app = await deps().apps.find(keys.appName);
+    if (!app) throw new Error(`${keys.appName} is not found.`);
+    await deps().apps.update({ ...app, vocabulary: 'brand' });
+    const { id } = await validatePurchase(keys, 'store_b:cher');
+    const tag = `google:${id}`;
+    const rows = await findEvents(keys, tag);
+    expect(rows).toMatchObject([
+      { tag, type: '_P', content: { purchases: [{ purchaseId: tag, platform: 'google' }] } },
+    ]);
+    expect(rows[0].content.tags).toMatchObject({ [tag]: '_P', 'store_b:cher': '_A' });
+  });
+
+  it('does not contain an API key that was sent as request id', async () => {
+    const keys = await createKeys();
+    const user = createUniqueName('user');
+    const headers = { 'x-request-id': keys.secretKey };
+    await callWithSecretKey(getCustomerPurchases, keys, { headers, params: { applicationUsername: user } });
+    const rows = await findEvents(keys, user);
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain(keys.secretKey);
+  });
+});
