@@ -1,0 +1,27 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { secondMs } from '../lib/shared/time.ts';
+
+const timeoutMs = 60 * secondMs;
+const pollIntervalMs = 20;
+
+/**
+ * Polls `read` until `isReached` accepts its value (by default: until the value is truthy) and returns that value.
+ * Throws an error with the last value after 60 s. Uses `performance.now()`: tests replace `Date.now`.
+ */
+export async function waitFor<T>(
+  description: string,
+  read: () => T | Promise<T>,
+  isReached: (value: T) => boolean = Boolean,
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const value = await read();
+    if (isReached(value)) return value;
+    if (performance.now() > deadline)
+      throw new Error(`Timed out waiting for ${description}. Last value: ${show(value)}`);
+    await delay(pollIntervalMs);
+  }
+}
+
+const show = (value: unknown): string => inspect(value, { depth: 8, maxArrayLength: 50, maxStringLength: 2_000 });
