@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
 import { openPlayPage, type PlayBody, type PlayPage, skuDetails } from '../../testing/store-b-device.ts';
+import { waitFor } from '../../testing/wait-for.ts';
 
 let service: LocalService;
 let owner: ReturnType<typeof createEmulatorClient>;
@@ -10,42 +11,44 @@ let page: PlayPage | undefined;
 beforeAll(async () => {
   service = await startLocal();
   owner = createEmulatorClient(service.emulatorUrl);
-}, 60_000);
+});
 afterEach(async () => {
   page?.close();
   await owner.clearFaults();
 });
 afterAll(async () => await service?.close());
 
-type Event = 'verified' | 'unverified' | 'expired' | 'owned';
+type ProductEvent = 'verified' | 'unverified' | 'expired' | 'owned';
 
-/** Starts the plugin in a page as apps of its time did; `heard` waits for an event of the product. */
-async function started(body: PlayBody) {
+/** Starts the plugin in a page. `events` and `responses` grow while it runs. */
+async function startPlugin(body: PlayBody) {
   page?.close();
   page = openPlayPage(body, skuDetails);
   const { window } = page;
-  // The plugin tries again for more than two minutes before it gives up.
-  const { setTimeout: later } = window;
-  window.setTimeout = (callback: () => void, ms = 0) => later(callback, ms > 1000 ? ms / 100 : ms);
-  const responses = answersTo(window);
+  // Shortens the retry delays of the plugin, which add up to more than two minutes.
+  const { setTimeout: realSetTimeout } = window;
+  window.setTimeout = (callback: () => void, ms = 0) => realSetTimeout(callback, ms > 1000 ? ms / 100 : ms);
+  const responses = recordResponses(window);
   window.module = {};
   await page.load('cordova-plugin-purchase-v11/www/store-android.js');
   const { store } = window;
   store.validator = `${service.baseUrl}/v1/validate?appName=${service.appName}&apiKey=${service.publicKey}`;
   store.applicationUsername = 'ann';
   store.register({ id: 'premium', alias: 'premium', type: store.PAID_SUBSCRIPTION });
-  const heard: Event[] = [];
+  const events: ProductEvent[] = [];
   for (const event of ['verified', 'unverified', 'expired', 'owned'] as const) {
-    store.when('premium')[event](() => heard.push(event));
+    store.when('premium')[event](() => events.push(event));
   }
   store.when('premium').approved((product: { verify(): void }) => product.verify());
   store.when('premium').verified((product: { finish(): void }) => product.finish());
   store.refresh();
-  return { product: store.get('premium'), heard, answers: responses };
+  return { product: store.get('premium'), events, responses };
 }
 
-/** What the page's requests are answered, as it comes. */
-function answersTo({ XMLHttpRequest: { prototype } }: PlayPage['window']): readonly { ok: boolean; code?: number }[] {
+/** Records the response bodies of the page's requests. */
+function recordResponses({
+  XMLHttpRequest: { prototype },
+}: PlayPage['window']): readonly { ok: boolean; code?: number }[] {
   const responses: { ok: boolean; code?: number }[] = [];
   const { send } = prototype;
   prototype.send = function (body: string) {
@@ -55,69 +58,67 @@ function answersTo({ XMLHttpRequest: { prototype } }: PlayPage['window']): reado
   return responses;
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  const end = Date.now() + 15_000;
-  while (!isSo() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
-}
+/** Waits for an event of the product. Throws an error with the other events if it is missing. */
+const waitForEvent = async (event: ProductEvent, events: readonly ProductEvent[]) =>
+  await waitFor(
+    `the event ${event}`,
+    () => events,
+    () => events.includes(event),
+  );
 
-/** Waits until the event was heard, and fails with what was heard instead. */
-async function hearing(event: Event, heard: readonly Event[]): Promise<void> {
-  await until(() => heard.includes(event));
-  expect(heard).toContain(event);
-}
+// A new user for each purchase: the store sells a subscription only once to the same user.
+const buySubscription = async () =>
+  await owner.buy<PlayBody>({ platform: 'store_b', applicationUsername: randomUUID() });
 
-// A user of their own for each purchase: the store sells a subscription to each only once.
-const bought = async () => await owner.buy<PlayBody>({ platform: 'store_b', applicationUsername: randomUUID() });
-
-describe('cordova-plugin-purchase 11.0 on a device with the Play Store', () => {
-  it('owns a subscription of store_b once it is verified and acknowledged on the device', async () => {
-    const { validate, expiryTime } = await bought();
-    const { product, heard } = await started(validate);
-    await hearing('owned', heard);
-    expect(heard).toEqual(['verified', 'owned']);
+describe('cordova-plugin-purchase 11.0 with store_b', () => {
+  it('owns a subscription after it is verified, and acknowledges it on the device', async () => {
+    const { validate, expiryTime } = await buySubscription();
+    const { product, events } = await startPlugin(validate);
+    await waitForEvent('owned', events);
+    expect(events).toEqual(['verified', 'owned']);
     expect(product).toMatchObject({ owned: true, isExpired: false, renewalIntent: 'Renew' });
     expect(product.expiryDate.getTime()).toBe(Date.parse(expiryTime));
     expect(page?.acknowledgements).toEqual([['premium', validate.transaction.id, expect.any(String)]]);
-  }, 30_000);
+  });
 
-  it('hears that a subscription of store_b has expired, and does not own it', async () => {
-    const { id, validate } = await bought();
+  it('reports an expired subscription and does not own it', async () => {
+    const { id, validate } = await buySubscription();
     await owner.act(id, 'expire');
-    const { product, heard } = await started(validate);
-    await hearing('expired', heard);
-    expect(heard).toEqual(['expired']);
+    const { product, events } = await startPlugin(validate);
+    await waitForEvent('expired', events);
+    expect(events).toEqual(['expired']);
     expect(product).toMatchObject({ owned: false, expired: true });
-  }, 30_000);
+  });
 
-  it('gives up in the end when the store is out of reach and nothing is known yet', async () => {
-    const { validate } = await bought();
+  it('reports an unverified subscription after five attempts if the store is unavailable', async () => {
+    const { validate } = await buySubscription();
     await owner.breakStore('store_b');
-    const { product, heard, answers: responses } = await started(validate);
-    await hearing('unverified', heard);
-    expect(heard).toEqual(['unverified']);
+    const { product, events, responses } = await startPlugin(validate);
+    await waitForEvent('unverified', events);
+    expect(events).toEqual(['unverified']);
     expect(responses.map(({ code }) => code)).toEqual(Array(5).fill(6778002));
     expect(product.owned).toBe(false);
     expect(page?.crashes).toEqual([]);
-  }, 30_000);
+  });
 
-  it('verifies once the store is back, without being started again', async () => {
-    const { validate } = await bought();
+  it('verifies a subscription without a restart when the store is available again', async () => {
+    const { validate } = await buySubscription();
     await owner.breakStore('store_b');
-    const { product, heard, answers: responses } = await started(validate);
-    await until(() => responses.length > 0);
+    const { product, events, responses } = await startPlugin(validate);
+    await waitFor('a response', () => responses.length > 0);
     expect(responses[0]).toMatchObject({ ok: false, code: 6778002 });
     await owner.clearFaults();
-    await hearing('owned', heard);
+    await waitForEvent('owned', events);
     expect(product.owned).toBe(true);
-  }, 30_000);
+  });
 
-  it('keeps owning during an outage what was verified before', async () => {
-    const { validate } = await bought();
-    await hearing('owned', (await started(validate)).heard);
+  it('owns a verified subscription while the store is unavailable', async () => {
+    const { validate } = await buySubscription();
+    await waitForEvent('owned', (await startPlugin(validate)).events);
     await owner.breakStore('store_b');
-    const { product, heard } = await started(validate);
-    await hearing('owned', heard);
+    const { product, events } = await startPlugin(validate);
+    await waitForEvent('owned', events);
     expect(product).toMatchObject({ owned: true, isExpired: false });
     expect(page?.crashes).toEqual([]);
-  }, 30_000);
+  });
 });

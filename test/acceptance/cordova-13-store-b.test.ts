@@ -10,15 +10,15 @@ let page: PlayPage | undefined;
 beforeAll(async () => {
   service = await startLocal();
   owner = createEmulatorClient(service.emulatorUrl);
-}, 60_000);
+});
 afterEach(async () => {
   page?.close();
   await owner.clearFaults();
 });
 afterAll(async () => await service?.close());
 
-/** Starts the plugin in a page as apps do, and waits for what comes of verifying the purchase on the device. */
-async function outcomeOf(body: PlayBody) {
+/** Starts the plugin in a page and waits until it has verified the purchase on the device. */
+async function verify(body: PlayBody) {
   page?.close();
   page = openPlayPage(body, productDetails);
   await page.load('cordova-plugin-purchase/www/store.js');
@@ -41,13 +41,14 @@ async function outcomeOf(body: PlayBody) {
   return { store, finished, ...(await outcome) };
 }
 
-// A user of their own for each purchase: the store sells a subscription to each only once.
-const bought = async () => await owner.buy<PlayBody>({ platform: 'store_b', applicationUsername: randomUUID() });
+// A new user for each purchase: the store sells a subscription only once to the same user.
+const buySubscription = async () =>
+  await owner.buy<PlayBody>({ platform: 'store_b', applicationUsername: randomUUID() });
 
-describe('cordova-plugin-purchase 13.18 on a device with the Play Store', () => {
-  it('owns a subscription of store_b until the day on which the store ends it', async () => {
-    const { validate, expiryTime } = await bought();
-    const { event, store } = await outcomeOf(validate);
+describe('cordova-plugin-purchase 13.18 with store_b', () => {
+  it('owns a subscription until its expiration date', async () => {
+    const { validate, expiryTime } = await buySubscription();
+    const { event, store } = await verify(validate);
     expect(event).toBe('verified');
     expect(store.owned('premium')).toBe(true);
     const [receipt] = store.verifiedReceipts;
@@ -55,32 +56,32 @@ describe('cordova-plugin-purchase 13.18 on a device with the Play Store', () => 
     expect(receipt.collection).toMatchObject([
       { id: 'premium', isExpired: false, renewalIntent: 'Renew', expiryDate: Date.parse(expiryTime) },
     ]);
-  }, 30_000);
+  });
 
-  it('acknowledges on the device a purchase that is not acknowledged yet', async () => {
-    const { validate } = await bought();
-    const { store, finished } = await outcomeOf(validate);
+  it('acknowledges an unacknowledged purchase on the device', async () => {
+    const { validate } = await buySubscription();
+    const { store, finished } = await verify(validate);
     expect(await finished).toMatchObject({ state: 'finished' });
     const { purchaseToken } = JSON.parse(validate.transaction.receipt);
     expect(store.verifiedReceipts[0].collection).toMatchObject([{ isAcknowledged: false }]);
     expect(page?.acknowledgements).toEqual([[purchaseToken]]);
-  }, 30_000);
+  });
 
-  it('is told that a subscription of store_b has expired, and does not own it', async () => {
-    const { id, validate } = await bought();
+  it('does not own an expired subscription', async () => {
+    const { id, validate } = await buySubscription();
     await owner.act(id, 'expire');
-    const { event, payload, store } = await outcomeOf(validate);
+    const { event, payload, store } = await verify(validate);
     expect(event).toBe('unverified');
     expect(payload).toMatchObject({ ok: false, code: 6778003 });
     expect(store.owned('premium')).toBe(false);
-  }, 30_000);
+  });
 
-  it('stops owning a subscription that expires while the app runs', async () => {
-    const { id, validate } = await bought();
-    const { store } = await outcomeOf(validate);
+  it('does not own a subscription after it has expired while the app runs', async () => {
+    const { id, validate } = await buySubscription();
+    const { store } = await verify(validate);
     expect(store.owned('premium')).toBe(true);
     await owner.act(id, 'expire');
-    // The plugin keeps an answer for two minutes.
+    // The plugin caches a response for two minutes.
     page?.window.eval(
       'Date = class extends Date { constructor(...at) { super(...(at.length ? at : [Date.now() + 180_000])); } }',
     );
@@ -89,38 +90,38 @@ describe('cordova-plugin-purchase 13.18 on a device with the Play Store', () => 
     await verifiedAgain;
     expect(store.verifiedReceipts[0].collection).toMatchObject([{ id: 'premium', isExpired: true }]);
     expect(store.owned('premium')).toBe(false);
-  }, 30_000);
+  });
 
-  it('is told that the store is out of reach when nothing is known yet', async () => {
-    const { validate } = await bought();
+  it('does not own an unverified subscription if the store is unavailable', async () => {
+    const { validate } = await buySubscription();
     await owner.breakStore('store_b');
-    const { event, payload, store } = await outcomeOf(validate);
+    const { event, payload, store } = await verify(validate);
     expect(event).toBe('unverified');
     expect(payload).toMatchObject({ ok: false, code: 6778002 });
     expect(store.owned('premium')).toBe(false);
     expect(page?.crashes).toEqual([]);
-  }, 30_000);
+  });
 
-  it('keeps owning during an outage what was verified before', async () => {
-    const { validate } = await bought();
-    await outcomeOf(validate);
+  it('owns a verified subscription while the store is unavailable', async () => {
+    const { validate } = await buySubscription();
+    await verify(validate);
     await owner.breakStore('store_b');
-    const { event, store } = await outcomeOf(validate);
+    const { event, store } = await verify(validate);
     expect(event).toBe('verified');
     expect(store.verifiedReceipts[0].warning).toEqual(expect.any(String));
     expect(store.owned('premium')).toBe(true);
     expect(page?.crashes).toEqual([]);
-  }, 30_000);
+  });
 
-  it('does not believe a receipt whose signature is not of it', async () => {
-    const { validate } = await bought();
+  it('does not own a subscription whose receipt does not match its signature', async () => {
+    const { validate } = await buySubscription();
     const receipt = validate.transaction.receipt.replace('"quantity":1', '"quantity":2');
-    const { event, payload, store } = await outcomeOf({
+    const { event, payload, store } = await verify({
       ...validate,
       transaction: { ...validate.transaction, receipt },
     });
     expect(event).toBe('unverified');
     expect(payload).toMatchObject({ ok: false, code: 6778001 });
     expect(store.owned('premium')).toBe(false);
-  }, 30_000);
+  });
 });

@@ -11,15 +11,15 @@ let page: CordovaPage | undefined;
 beforeAll(async () => {
   service = await startLocal();
   owner = createEmulatorClient(service.emulatorUrl);
-}, 60_000);
+});
 afterEach(async () => {
   page?.close();
   await owner.clearFaults();
 });
 afterAll(async () => await service?.close());
 
-/** Starts the plugin in a page as apps do, and waits for what comes of verifying what StoreKit hands over. */
-async function outcomeOf(...bodies: readonly SignedBody[]) {
+/** Starts the plugin in a page and waits until it has verified the transactions of StoreKit. */
+async function verify(...bodies: readonly SignedBody[]) {
   page?.close();
   page = openStoreKit2Page(bodies);
   await page.load('cordova-plugin-purchase/www/store.js');
@@ -40,13 +40,13 @@ async function outcomeOf(...bodies: readonly SignedBody[]) {
   return { store, ...(await outcome) };
 }
 
-const bought = async (applicationUsername: string = randomUUID(), productId = 'premium') =>
+const buySubscription = async (applicationUsername: string = randomUUID(), productId = 'premium') =>
   await owner.buy<SignedBody>({ platform: 'store_a', applicationUsername, productId, form: 'signed' });
 
-describe('cordova-plugin-purchase 13.18 on a device with StoreKit 2', () => {
-  it('owns a subscription of store_a until the day on which the store ends it', async () => {
-    const { validate, expiresDate } = await bought();
-    const { event, store } = await outcomeOf(validate);
+describe('cordova-plugin-purchase 13.18 with StoreKit 2', () => {
+  it('owns a subscription until its expiration date', async () => {
+    const { validate, expiresDate } = await buySubscription();
+    const { event, store } = await verify(validate);
     expect(event).toBe('verified');
     expect(store.owned('premium')).toBe(true);
     const [receipt] = store.verifiedReceipts;
@@ -55,38 +55,38 @@ describe('cordova-plugin-purchase 13.18 on a device with StoreKit 2', () => {
     expect(receipt.collection).toMatchObject([
       { id: 'premium', isExpired: false, renewalIntent: 'Renew', expiryDate: Date.parse(expiresDate) },
     ]);
-  }, 30_000);
+  });
 
-  it('does not own one that has expired', async () => {
-    const { id, validate } = await bought();
+  it('does not own an expired subscription', async () => {
+    const { id, validate } = await buySubscription();
     await owner.act(id, 'expire');
-    const { event, store } = await outcomeOf(validate);
+    const { event, store } = await verify(validate);
     expect(event).toBe('verified');
     expect(store.verifiedReceipts[0].collection).toMatchObject([{ id: 'premium', isExpired: true }]);
     expect(store.owned('premium')).toBe(false);
-  }, 30_000);
+  });
 
-  it('owns everything that the user has, though it sends one transaction', async () => {
+  it('owns all purchases of the customer after the validation of one transaction', async () => {
     const user = randomUUID();
-    const first = await bought(user);
-    const second = await bought(user, 'news');
-    const { store } = await outcomeOf(first.validate, second.validate);
+    const first = await buySubscription(user);
+    const second = await buySubscription(user, 'news');
+    const { store } = await verify(first.validate, second.validate);
     expect(store.verifiedReceipts).toHaveLength(1);
     expect(store.owned('premium')).toBe(true);
     expect(store.owned('news')).toBe(true);
-  }, 30_000);
+  });
 
-  it('owns during an outage what the store has signed', async () => {
-    const { validate } = await bought();
+  it('owns a subscription with a signed transaction while the store is unavailable', async () => {
+    const { validate } = await buySubscription();
     await owner.breakStore('store_a');
-    const { event, store } = await outcomeOf(validate);
+    const { event, store } = await verify(validate);
     expect(event).toBe('verified');
     expect(store.verifiedReceipts[0].warning).toEqual(expect.any(String));
     expect(store.owned('premium')).toBe(true);
-  }, 30_000);
+  });
 
-  it('does not believe a transaction that was changed after it was signed', async () => {
-    const { validate } = await bought();
+  it('does not own a subscription whose transaction was changed after signing', async () => {
+    const { validate } = await buySubscription();
     const [header, payload = '', signature] = validate.transaction.jwsRepresentation.split('.');
     const changed = { ...JSON.parse(Buffer.from(payload, 'base64url').toString()), expiresDate: 4_102_444_800_000 };
     const forged = Buffer.from(JSON.stringify(changed)).toString('base64url');
@@ -94,12 +94,12 @@ describe('cordova-plugin-purchase 13.18 on a device with StoreKit 2', () => {
       event,
       payload: result,
       store,
-    } = await outcomeOf({
+    } = await verify({
       ...validate,
       transaction: { ...validate.transaction, jwsRepresentation: [header, forged, signature].join('.') },
     });
     expect(event).toBe('unverified');
     expect(result).toMatchObject({ ok: false, code: 6778001 });
     expect(store.owned('premium')).toBe(false);
-  }, 30_000);
+  });
 });

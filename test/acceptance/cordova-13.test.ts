@@ -7,7 +7,7 @@ let service: Awaited<ReturnType<typeof startLocal>>;
 let page: CordovaPage | undefined;
 beforeAll(async () => {
   service = await startLocal({});
-}, 60_000);
+});
 afterEach(() => {
   page?.close();
 });
@@ -15,14 +15,14 @@ afterAll(async () => {
   await service.close();
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of the emulator are looked into, not typed.
+// biome-ignore lint/suspicious/noExplicitAny: responses of the emulator are not typed.
 const control = async (path: string, body: object): Promise<any> =>
   await (await fetch(`${service.emulatorUrl}/control${path}`, { method: 'POST', body: JSON.stringify(body) })).json();
 
 const validator = () => `${service.baseUrl}/v1/validate?appName=${service.appName}&apiKey=${service.publicKey}`;
 
-/** Starts the plugin in a page as apps do, and waits for what comes of verifying the application's receipt. */
-async function verified(receipt: ReceiptBody, username?: string) {
+/** Starts the plugin in a page and waits until it has verified the app's receipt. */
+async function verify(receipt: ReceiptBody, username?: string) {
   page = openCordovaPage('ios', createAppStoreDevice(receipt));
   await page.load('cordova-plugin-purchase/www/store.js');
   const { CdvPurchase } = page.window;
@@ -41,7 +41,7 @@ async function verified(receipt: ReceiptBody, username?: string) {
   return { store, ...(await outcome) };
 }
 
-const bought = async () =>
+const buySubscription = async () =>
   await control('/purchases', {
     platform: 'store_a',
     productId: premiumProduct.id,
@@ -49,44 +49,44 @@ const bought = async () =>
     form: 'receipt',
   });
 
-describe('cordova-plugin-purchase 13.18 in a webview', () => {
-  it('owns a subscription of store_a once its receipt is verified', async () => {
-    const { validate } = await bought();
-    const { event, store } = await verified(validate, 'ann');
+describe('cordova-plugin-purchase 13.18 with store_a', () => {
+  it('owns a subscription after its receipt is verified', async () => {
+    const { validate } = await buySubscription();
+    const { event, store } = await verify(validate, 'ann');
     expect(event).toBe('verified');
     expect(store.owned(premiumProduct.id)).toBe(true);
     const [receipt] = store.verifiedReceipts;
     expect(receipt.collection).toMatchObject([{ id: premiumProduct.id, isExpired: false, renewalIntent: 'Renew' }]);
     expect(receipt.collection[0].expiryDate).toBeGreaterThan(Date.now());
-  }, 30_000);
+  });
 
-  it('owns it without a username too', async () => {
-    const { validate } = await bought();
-    const { event, store } = await verified(validate);
+  it('owns a subscription without a username', async () => {
+    const { validate } = await buySubscription();
+    const { event, store } = await verify(validate);
     expect(event).toBe('verified');
     expect(store.owned(premiumProduct.id)).toBe(true);
-  }, 30_000);
+  });
 
-  it('does not own one that has expired', async () => {
-    const { id } = await bought();
+  it('does not own an expired subscription', async () => {
+    const { id } = await buySubscription();
     const { validate } = await control(`/purchases/${id}/expire`, { form: 'receipt' });
-    const { event, store } = await verified(validate);
+    const { event, store } = await verify(validate);
     expect(event).toBe('verified');
     expect(store.owned(premiumProduct.id)).toBe(false);
-  }, 30_000);
+  });
 
-  it('hears of a receipt that is not accepted', async () => {
-    const { validate } = await bought();
-    const { event, payload, store } = await verified({
+  it('reports a rejected receipt as unverified', async () => {
+    const { validate } = await buySubscription();
+    const { event, payload, store } = await verify({
       ...validate,
       transaction: { id: 'none', appStoreReceipt: 'MIIBAA==' },
     });
     expect(event).toBe('unverified');
     expect(payload).toMatchObject({ payload: { code: 6778001 } });
     expect(store.owned(premiumProduct.id)).toBe(false);
-  }, 30_000);
+  });
 
-  it('is kept by CORS from what only servers may read', async () => {
+  it('cannot read a server endpoint because of CORS', async () => {
     page = openCordovaPage('ios', () => undefined);
     const { window } = page;
     const status = await new Promise<number>((resolve) => {

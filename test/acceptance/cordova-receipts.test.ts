@@ -13,7 +13,7 @@ beforeAll(async () => {
   enforcePreflight();
   service = await startLocal();
   owner = createEmulatorClient(service.emulatorUrl);
-}, 60_000);
+});
 afterEach(async () => {
   page?.close();
   await owner.clearFaults();
@@ -22,8 +22,8 @@ afterAll(async () => await service?.close());
 
 const validator = () => `${service.baseUrl}/v1/validate?appName=${service.appName}&apiKey=${service.publicKey}`;
 
-/** Starts 13.18 in a page, and waits for what comes of verifying the application's receipt. */
-async function outcomeOf13(receipt: ReceiptBody) {
+/** Starts version 13.18 in a page and waits until it has verified the app's receipt. */
+async function verifyIn13(receipt: ReceiptBody) {
   page?.close();
   page = openCordovaPage('ios', createAppStoreDevice(receipt));
   await page.load('cordova-plugin-purchase/www/store.js');
@@ -42,19 +42,19 @@ async function outcomeOf13(receipt: ReceiptBody) {
   return { store, event: await event };
 }
 
-/** Starts 11.0 in a page, and waits for the product to be owned, expired or given up. */
-async function outcomeOf11(receipt: ReceiptBody) {
+/** Starts version 11.0 in a page and waits until the product is owned, expired or unverified. */
+async function verifyIn11(receipt: ReceiptBody) {
   page?.close();
   const device = createAppStoreDevice(receipt);
   page = openCordovaPage('ios', (method, args, plugin) => {
-    // The payment queue hands over what is not finished once the products are known.
-    if (method === 'load') setTimeout(() => handOver(receipt), 20);
+    // The payment queue delivers unfinished transactions after the products are loaded.
+    if (method === 'load') setTimeout(() => deliverTransaction(receipt), 20);
     return device(method, args, plugin);
   });
   const { window } = page;
-  // The plugin tries again for more than two minutes before it gives up.
-  const { setTimeout: later } = window;
-  window.setTimeout = (callback: () => void, ms = 0) => later(callback, ms > 1000 ? ms / 100 : ms);
+  // Shortens the retry delays of the plugin, which add up to more than two minutes.
+  const { setTimeout: realSetTimeout } = window;
+  window.setTimeout = (callback: () => void, ms = 0) => realSetTimeout(callback, ms > 1000 ? ms / 100 : ms);
   window.module = {};
   await page.load('cordova-plugin-purchase-v11/www/store-ios.js');
   const { store } = window;
@@ -70,7 +70,7 @@ async function outcomeOf11(receipt: ReceiptBody) {
   return { product: store.get(premiumProduct.id), event: await event };
 }
 
-function handOver({ transaction: { id } }: ReceiptBody): void {
+function deliverTransaction({ transaction: { id } }: ReceiptBody): void {
   page?.window.storekit.updatedTransactionCallback(
     'PaymentTransactionStatePurchased',
     0,
@@ -82,42 +82,42 @@ function handOver({ transaction: { id } }: ReceiptBody): void {
   );
 }
 
-const bought = async () =>
+const buySubscription = async () =>
   await owner.buy<ReceiptBody>({ platform: 'store_a', applicationUsername: randomUUID(), form: 'receipt' });
 
-describe('a subscription of store_a in a classic receipt', () => {
-  it('is owned in 13.18 until the day on which the store ends it', async () => {
-    const { validate, expiresDate } = await bought();
-    const { event, store } = await outcomeOf13(validate);
+describe('cordova-plugin-purchase with a classic receipt of store_a', () => {
+  it('owns the subscription until its expiration date (13.18)', async () => {
+    const { validate, expiresDate } = await buySubscription();
+    const { event, store } = await verifyIn13(validate);
     expect(event).toBe('verified');
     expect(store.verifiedReceipts[0].collection).toMatchObject([{ expiryDate: Date.parse(expiresDate) }]);
     expect(store.owned(premiumProduct.id)).toBe(true);
-  }, 30_000);
+  });
 
-  it('is owned in 11.0 until the same day', async () => {
-    const { validate, expiresDate } = await bought();
-    const { event, product } = await outcomeOf11(validate);
+  it('owns the subscription until its expiration date (11.0)', async () => {
+    const { validate, expiresDate } = await buySubscription();
+    const { event, product } = await verifyIn11(validate);
     expect(event).toBe('owned');
     expect(product).toMatchObject({ owned: true, isExpired: false });
     expect(product.expiryDate.getTime()).toBe(Date.parse(expiresDate));
-  }, 30_000);
+  });
 
-  it('is owned in 13.18 during an outage, by the signature of the store', async () => {
-    const { validate, expiresDate } = await bought();
+  it('owns the signed subscription while the store is unavailable (13.18)', async () => {
+    const { validate, expiresDate } = await buySubscription();
     await owner.breakStore('store_a');
-    const { event, store } = await outcomeOf13(validate);
+    const { event, store } = await verifyIn13(validate);
     expect(event).toBe('verified');
     const [{ collection, warning }] = store.verifiedReceipts;
     expect(collection).toMatchObject([{ isExpired: false, expiryDate: Date.parse(expiresDate) }]);
     expect(warning).toEqual(expect.any(String));
     expect(store.owned(premiumProduct.id)).toBe(true);
-  }, 30_000);
+  });
 
-  it('is owned in 11.0 during an outage, by the signature of the store', async () => {
-    const { validate, expiresDate } = await bought();
+  it('owns the signed subscription while the store is unavailable (11.0)', async () => {
+    const { validate, expiresDate } = await buySubscription();
     await owner.breakStore('store_a');
-    const { event, product } = await outcomeOf11(validate);
+    const { event, product } = await verifyIn11(validate);
     expect(event).toBe('owned');
     expect(product.expiryDate.getTime()).toBe(Date.parse(expiresDate));
-  }, 30_000);
+  });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { SQSEvent } from 'aws-lambda';
-import { handler as refresh } from '../../functions/workers/refresh-purchase.ts';
+import { handler as refreshPurchase } from '../../functions/workers/refresh-purchase.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
@@ -22,14 +22,14 @@ afterAll(async () => {
   await service.close();
 });
 
-interface Shown {
+interface PurchaseView {
   readonly expirationDate?: string;
 }
 
-/** The worker is given the purchase as its queue does; gives what is shown then. */
-async function refreshed({ appName, secretKey }: IssuedApiKeys, purchaseId: string): Promise<Shown> {
+/** Refreshes the purchase with the worker. Returns the record of `GET /v3/purchases/:purchaseId`. */
+async function refreshAndFetch({ appName, secretKey }: IssuedApiKeys, purchaseId: string): Promise<PurchaseView> {
   const record = { messageId: '1', body: JSON.stringify({ appName, purchaseId }) };
-  expect(await refresh({ Records: [record] } as SQSEvent)).toEqual({ batchItemFailures: [] });
+  expect(await refreshPurchase({ Records: [record] } as SQSEvent)).toEqual({ batchItemFailures: [] });
   const { body } = await callEndpoint(getPurchase, {
     headers: buildBasicAuth(appName, secretKey),
     params: { purchaseId },
@@ -38,69 +38,75 @@ async function refreshed({ appName, secretKey }: IssuedApiKeys, purchaseId: stri
 }
 
 type ProductType = 'paid subscription' | 'non consumable';
-const names: Readonly<Record<ProductType, string>> = { 'paid subscription': 'premium', 'non consumable': 'lifetime' };
-const storeIds: typeof names = { 'paid subscription': '9NBLGGH5W123', 'non consumable': '9NBLGGH5X123' };
+const productIds: Readonly<Record<ProductType, string>> = {
+  'paid subscription': 'premium',
+  'non consumable': 'lifetime',
+};
+const storeCProductIds: typeof productIds = { 'paid subscription': '9NBLGGH5W123', 'non consumable': '9NBLGGH5X123' };
 
-/** Buys, has it validated, and has the worker look at it after each action; gives what is shown before and after. */
-async function shownAround([platform, actions]: ActionCase, type: ProductType) {
-  const productId = (platform === 'store_c' ? storeIds : names)[type];
+/** Buys and validates a purchase and refreshes it after each action. Returns its records before and after the actions. */
+async function performActions([platform, actions]: ActionCase, type: ProductType) {
+  const productId = (platform === 'store_c' ? storeCProductIds : productIds)[type];
   const order = { platform, productId, type, applicationUsername: createUniqueName('user') };
   const { id, validate } = await service.callControl('/purchases', order);
   const keys = await service.createApp([platform]);
   const { body } = await service.validate(keys, validate);
   if (!body.ok) throw new Error(`${platform}: ${body.message}`);
   const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
-  const before = await refreshed(keys, purchaseId);
+  const before = await refreshAndFetch(keys, purchaseId);
   let after = before;
   for (const action of actions.split(' ')) {
-    await service.callControl(`/purchases/${id}/${action}`, details[action] ?? {});
-    after = await refreshed(keys, purchaseId);
+    await service.callControl(`/purchases/${id}/${action}`, actionDetails[action] ?? {});
+    after = await refreshAndFetch(keys, purchaseId);
   }
   return { before, after };
 }
 
-const details: Readonly<Record<string, object>> = {
+const actionDetails: Readonly<Record<string, object>> = {
   'change-plan': { productId: 'better' },
   share: { applicationUsername: 'a-relative' },
 };
 
-it('the table has everything that can happen at a store', async () => {
+it('tests every action of every store', async () => {
   const { platforms } = (await service.callControl('')) as { platforms: Record<string, { actions: string[] }> };
-  const known = Object.entries(platforms).flatMap(([platform, { actions }]) =>
-    actions.map((one) => [platform, one].join()),
+  const available = Object.entries(platforms).flatMap(([platform, { actions }]) =>
+    actions.map((action) => [platform, action].join()),
   );
-  const tried = subscriptionActions.flatMap(([platform, actions]) =>
-    actions.split(' ').map((one) => [platform, one].join()),
+  const tested = subscriptionActions.flatMap(([platform, actions]) =>
+    actions.split(' ').map((action) => [platform, action].join()),
   );
-  expect([...new Set(tried)].sort()).toEqual(known.sort());
+  expect([...new Set(tested)].sort()).toEqual(available.sort());
 });
 
-it.each(subscriptionActions)('a subscription of %s after %s ends %s and shows %j', async (...row) => {
-  expectShown(row, await shownAround(row, 'paid subscription'));
+it.each(subscriptionActions)('returns a subscription of %s after %s with the end %s and %j', async (...row) => {
+  expectRecord(row, await performActions(row, 'paid subscription'));
 });
 
-it.each(oneOffActions)('a one-off purchase of %s after %s ends %s and shows %j', async (...row) => {
-  expectShown(row, await shownAround(row, 'non consumable'));
+it.each(oneOffActions)('returns a one-off purchase of %s after %s with the end %s and %j', async (...row) => {
+  expectRecord(row, await performActions(row, 'non consumable'));
 });
 
-function expectShown([, , end, shown]: ActionCase, { before, after }: { before: Shown; after: Shown }): void {
-  expect(endOf(before, after)).toBe(end);
-  if (shown === unchanged) expect(after).toEqual(before);
-  else expect(after).toMatchObject(shown);
+function expectRecord(
+  [, , end, expected]: ActionCase,
+  { before, after }: { before: PurchaseView; after: PurchaseView },
+): void {
+  expect(compareEnds(before, after)).toBe(end);
+  if (expected === unchanged) expect(after).toEqual(before);
+  else expect(after).toMatchObject(expected);
 }
 
-/** What moves by less than a minute is what was bought anew at the moment of the test. */
-function endOf(before: Shown, after: Shown): EndChange {
-  const movedMs = endMs(after) - endMs(before);
+/** Ignores differences below one minute: an action can create a purchase that starts at the time of the test. */
+function compareEnds(before: PurchaseView, after: PurchaseView): EndChange {
+  const movedMs = getEndMs(after) - getEndMs(before);
   if (Number.isNaN(movedMs) || Math.abs(movedMs) < 60_000) return 'as before';
   return movedMs < 0 ? 'sooner' : 'later';
 }
 
-const endMs = ({ expirationDate }: Shown): number =>
+const getEndMs = ({ expirationDate }: PurchaseView): number =>
   expirationDate === undefined ? Number.POSITIVE_INFINITY : Date.parse(expirationDate);
 
 it.each(['processor_a', 'service_processor_a'])(
-  'a purchase of %s is found by an application that has both',
+  'validates and refreshes a purchase of %s for an app with both platforms',
   async (platform) => {
     const keys = await service.createApp(['processor_a', 'service_processor_a']);
     const order = { platform, productId: 'premium', type: 'paid subscription' };
@@ -109,7 +115,7 @@ it.each(['processor_a', 'service_processor_a'])(
       applicationUsername: createUniqueName('user'),
     });
     const { body } = await service.validate(keys, validate);
-    const shown = await refreshed(keys, `${platform}:${body.data.collection[0].purchaseId}`);
-    expect(shown).toMatchObject({ platform, isExpired: false, renewalIntent: 'Renew' });
+    const record = await refreshAndFetch(keys, `${platform}:${body.data.collection[0].purchaseId}`);
+    expect(record).toMatchObject({ platform, isExpired: false, renewalIntent: 'Renew' });
   },
 );

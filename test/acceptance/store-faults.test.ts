@@ -1,174 +1,211 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { APIGatewayProxyEvent, SQSEvent } from 'aws-lambda';
-import { handler as receive } from '../../functions/notifications/receive-notification.ts';
-import { handler as processNotifications } from '../../functions/workers/process-notification.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
+import { type Deps, deps } from '../../lib/deps.ts';
+import { handleBatch } from '../../lib/queue/handle-batch.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
+import { processNotification } from '../../lib/store-notifications/process-notification.ts';
+import { QueuedNotification } from '../../lib/store-notifications/queued-notification.ts';
+import { receiveNotification } from '../../lib/store-notifications/receive-notification.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { type FailingCalls, type FailureMode, failureModes, interceptCalls } from '../../testing/failing-calls.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type NotificationLog, startNotificationLog } from '../../testing/notification-log.ts';
+import { overrideDeps } from '../../testing/override-deps.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
+import { waitFor } from '../../testing/wait-for.ts';
 
 let service: TestService;
-const queued: string[] = [];
-let posted: NotificationLog;
+let notificationLog: NotificationLog;
 let calls: FailingCalls;
-// The functions log each of the hundreds of failures.
-const logged = { error: console.error, warn: console.warn };
+let depsWithFaults: Deps;
+const queue: string[] = [];
 beforeAll(async () => {
   service = await startTestService();
-  posted = await startNotificationLog();
+  notificationLog = await startNotificationLog();
   calls = interceptCalls();
-  const notificationsQueue = {
-    send: async (messages: readonly object[]) =>
-      await calls.run(async () => void queued.push(...messages.map((message) => JSON.stringify(message)))),
-  };
-  Object.assign(deps(), { notificationsQueue });
-  Object.assign(console, { error: () => {}, warn: () => {} });
+  depsWithFaults = overrideDeps(deps(), {
+    notificationQueue: {
+      send: async (messages) =>
+        await calls.run(async () => void queue.push(...messages.map((message) => JSON.stringify(message)))),
+    },
+  });
+  // The service logs hundreds of failures.
+  for (const method of ['error', 'warn'] as const) jest.spyOn(console, method).mockImplementation(() => {});
 });
 afterAll(async () => {
-  Object.assign(console, logged);
-  calls.restore();
-  await posted.close();
-  await service.close();
+  jest.restoreAllMocks();
+  calls?.restore();
+  await notificationLog?.close();
+  await service?.close();
 });
 
-/** A subscription that its user has validated, and a renewal that the store is about to tell. */
-async function renewed(keys: IssuedApiKeys, platform: Platform, productId: string) {
-  const order = { platform, productId, type: 'paid subscription', applicationUsername: createUniqueName('user') };
-  const { id, validate } = await service.callControl('/purchases', order);
-  const { body } = await service.validate(keys, validate);
-  await posted.takeNew();
-  await service.callControl(`/purchases/${id}/renew`, {});
-  return { purchaseId: `${platform}:${body.data.collection[0].purchaseId}`, events: await posted.takeNew() };
+const maxAttempts = 4;
+
+/** Position and kind of the network failure of a run. */
+interface Fault {
+  /** Number of the failing call, from 1. */
+  readonly callNumber: number;
+  readonly mode: FailureMode;
 }
 
-const mostAttempts = 4;
+interface FaultRun {
+  /** Network calls made before the first retry. */
+  readonly callCount: number;
+}
 
-/** The store posts until its notifications are taken. */
-async function tell(events: readonly APIGatewayProxyEvent[]): Promise<void> {
-  for (const event of events) {
-    for (let attempt = 1; (await receive(event)).statusCode !== 200; attempt++) {
-      if (attempt === mostAttempts) throw new Error('the notification is never taken');
-      // Who answers the next attempt has not died.
+/**
+ * Runs the steps in order, each until it succeeds. A failed step ends the fault: its retry runs in a new process.
+ * Each step returns whether it succeeded.
+ */
+async function runWithFault(fault: Fault | undefined, steps: readonly (() => Promise<boolean>)[]): Promise<FaultRun> {
+  let callCount = 0;
+  calls.failAt(fault?.callNumber, fault?.mode);
+  for (const step of steps) {
+    for (let attempt = 1; !(await step()); attempt++) {
+      if (attempt === maxAttempts) throw new Error(`The step failed ${maxAttempts} times.`);
+      callCount ||= calls.count();
       calls.failAt();
     }
   }
+  callCount ||= calls.count();
+  calls.failAt();
+  return { callCount };
 }
 
-/** The queue gives each message to a worker until one has done with it. */
-async function workOff(): Promise<void> {
-  while (queued.length > 0) {
-    const body = queued.shift() ?? '';
-    const event = { Records: [{ messageId: '1', body }] } as SQSEvent;
-    for (let attempt = 1; (await processNotifications(event)).batchItemFailures.length > 0; attempt++) {
-      if (attempt === mostAttempts) throw new Error('the message is never done with');
-      calls.failAt();
-    }
+/** Runs `live` once without a fault and then once for each of its calls with a fault at that call. */
+async function failEachCall(mode: FailureMode, live: (fault?: Fault) => Promise<FaultRun>): Promise<void> {
+  const { callCount } = await live();
+  expect(callCount).toBeGreaterThan(5);
+  let faultCount = 0;
+  for (let callNumber = 1; callNumber <= callCount; callNumber++) {
+    const run = await live({ callNumber, mode });
+    if (run.callCount >= callNumber) faultCount++;
   }
+  expect(faultCount).toBeGreaterThan(5);
 }
 
-async function expectRenewedOnce({ appName, secretKey }: IssuedApiKeys, purchaseId: string) {
-  const query = { include_notifications: 'true' };
-  const { body } = await callEndpoint(getPurchase, {
-    headers: buildBasicAuth(appName, secretKey),
-    params: { purchaseId },
-    query,
-  });
-  expect(body).toMatchObject({ isExpired: false });
-  expect(body.notifications.map(({ reason }: { reason: string }) => reason)).toEqual(['PURCHASED', 'RENEWED']);
-  expect(await deps().purchases.listTransactions(appName, [purchaseId])).toHaveLength(2);
+async function createAppWithNotifications(platform: Platform): Promise<IssuedApiKeys> {
+  const keys = await service.createApp([platform]);
+  const url = `${notificationLog.url}/v3/webhook/${platform}/${keys.appName}`;
+  const init = { method: 'PUT', body: JSON.stringify({ url }) };
+  await fetch(`${service.emulatorUrl}/control/notifications/${platform}`, init);
+  return keys;
+}
+
+interface NotificationDelivery {
+  readonly state: string;
+  readonly attempts: readonly unknown[];
+}
+
+/** Waits until the emulated stores have posted all notifications. Returns the new ones. */
+async function takeNotifications(): Promise<readonly APIGatewayProxyEvent[]> {
+  const isPending = ({ state, attempts }: NotificationDelivery) => state === 'waiting' && attempts.length === 0;
+  const countPending = async (): Promise<number> =>
+    (await service.callControl('/notifications')).notifications.filter(isPending).length;
+  await waitFor('notifications of the stores', countPending, (count) => count === 0);
+  return await notificationLog.takeNew();
+}
+
+/** Returns the steps that receive store notifications and process the queue until it is empty. */
+const createSteps = (notifications: readonly APIGatewayProxyEvent[]) => [
+  ...notifications.map(
+    (notification) => async () => (await receiveNotification(notification, depsWithFaults)).statusCode === 200,
+  ),
+  processQueue,
+];
+
+/** Processes the queued messages. Returns false after the first failure, which leaves the message on the queue. */
+async function processQueue(): Promise<boolean> {
+  for (;;) {
+    const [body] = queue;
+    if (body === undefined) return true;
+    const { batchItemFailures } = await handleBatch({ Records: [{ messageId: '1', body }] } as SQSEvent, {
+      worker: 'process-notification',
+      schema: QueuedNotification,
+      handle: async (message) => await processNotification(message, depsWithFaults),
+    });
+    if (batchItemFailures.length > 0) return false;
+    queue.shift();
+  }
 }
 
 describe.each([
   ['store_a', 'premium'],
   ['store_b', 'premium'],
   ['processor_a', 'basic'],
-] as const)('a renewal that %s tells', (platform, productId) => {
+] as const)('notification of a renewal (%s)', (platform, productId) => {
   let keys: IssuedApiKeys;
   beforeAll(async () => {
-    keys = await service.createApp([platform]);
-    const url = `${posted.url}/v3/webhook/${platform}/${keys.appName}`;
-    const put = { method: 'PUT', body: JSON.stringify({ url }) };
-    await fetch(`${service.emulatorUrl}/control/notifications/${platform}`, put);
+    keys = await createAppWithNotifications(platform);
   });
 
-  /** Lives a renewal with a fault at the n-th call; returns how many calls there were until then or to the end. */
-  const live = async (number?: number, failure?: FailureMode): Promise<number> => {
-    const { purchaseId, events } = await renewed(keys, platform, productId);
-    calls.failAt(number, failure);
-    await tell(events);
-    await workOff();
-    const made = calls.count();
-    calls.failAt();
-    // The store tells it again, as its answer was lost, and so does the queue.
-    await tell(events);
-    await workOff();
-    await expectRenewedOnce(keys, purchaseId);
-    return made;
-  };
+  /** Renews a validated subscription at the store and returns the notifications of the renewal. */
+  async function renewSubscription() {
+    const order = { platform, productId, type: 'paid subscription', applicationUsername: createUniqueName('user') };
+    const { id, validate } = await service.callControl('/purchases', order);
+    const { body } = await service.validate(keys, validate);
+    await takeNotifications();
+    await service.callControl(`/purchases/${id}/renew`, {});
+    return {
+      purchaseId: `${platform}:${body.data.collection[0].purchaseId}`,
+      notifications: await takeNotifications(),
+    };
+  }
 
-  it.each(failureModes)(
-    'is stored once, whichever call to the outside is %s',
-    async (failure) => {
-      const made = await live();
-      expect(made).toBeGreaterThan(5);
-      for (let number = 1; number <= made; number++) await live(number, failure);
-    },
-    120_000,
-  );
+  async function expectRenewedOnce(purchaseId: string): Promise<void> {
+    const { body } = await callEndpoint(getPurchase, {
+      headers: buildBasicAuth(keys.appName, keys.secretKey),
+      params: { purchaseId },
+      query: { include_notifications: 'true' },
+    });
+    expect(body).toMatchObject({ isExpired: false });
+    expect(body.notifications.map(({ reason }: { reason: string }) => reason)).toEqual(['PURCHASED', 'RENEWED']);
+    expect(await deps().purchases.listTransactions(keys.appName, [purchaseId])).toHaveLength(2);
+  }
+
+  it.each(failureModes)('records the renewal once if any network call fails: %s', async (mode) => {
+    await failEachCall(mode, async (fault) => {
+      const { purchaseId, notifications } = await renewSubscription();
+      const run = await runWithFault(fault, createSteps(notifications));
+      // If its response was lost, the store and the queue deliver the notification again.
+      await runWithFault(undefined, createSteps(notifications));
+      await expectRenewedOnce(purchaseId);
+      return run;
+    });
+  });
 });
 
-describe('a validation that the client repeats until it is answered', () => {
+describe('POST /v1/validate with retries of the client', () => {
   let keys: IssuedApiKeys;
   beforeAll(async () => {
-    keys = await service.createApp(['store_b']);
-    const url = `${posted.url}/v3/webhook/store_b/${keys.appName}`;
-    const put = { method: 'PUT', body: JSON.stringify({ url }) };
-    await fetch(`${service.emulatorUrl}/control/notifications/store_b`, put);
+    keys = await createAppWithNotifications('store_b');
   });
 
-  const bought = async (productId: string, applicationUsername: string) =>
+  const buy = async (productId: string, applicationUsername: string) =>
     await service.callControl('/purchases', {
-      ...{ platform: 'store_b', productId, type: 'consumable' },
+      platform: 'store_b',
+      productId,
+      type: 'consumable',
       applicationUsername,
     });
 
-  /** The store tells of one purchase before its user is known, who then validates another with a fault at the n-th call. */
-  const live = async (number?: number, failure?: FailureMode): Promise<number> => {
-    const user = createUniqueName('user');
-    const first = await bought('coins', user);
-    await tell(await posted.takeNew());
-    await workOff();
-    const second = await bought('gems', user);
-    await posted.takeNew();
-    calls.failAt(number, failure);
-    for (let attempt = 1; ; attempt++) {
-      const { body } = await service.validate(keys, second.validate);
-      if (body.ok) break;
-      if (attempt === mostAttempts) throw new Error(body.message);
-      calls.failAt();
-    }
-    const made = calls.count();
-    calls.failAt();
-    await service.validate(keys, second.validate);
-    const owned = await deps().purchases.listByUser(keys.appName, user);
-    expect(owned.map(({ purchaseId }) => purchaseId).sort()).toEqual(
-      [`store_b:${first.id}`, `store_b:${second.id}`].sort(),
-    );
-    return made;
-  };
-
-  it.each(failureModes)(
-    'gives its user everything, whichever call to the outside is %s',
-    async (failure) => {
-      const made = await live();
-      expect(made).toBeGreaterThan(5);
-      for (let number = 1; number <= made; number++) await live(number, failure);
-    },
-    120_000,
-  );
+  it.each(failureModes)('claims all purchases of the customer if any network call fails: %s', async (mode) => {
+    await failEachCall(mode, async (fault) => {
+      const user = createUniqueName('user');
+      // A purchase that the store reports before the customer's first validation.
+      const unclaimed = await buy('coins', user);
+      await runWithFault(undefined, createSteps(await takeNotifications()));
+      const validated = await buy('gems', user);
+      await takeNotifications();
+      const run = await runWithFault(fault, [async () => (await service.validate(keys, validated.validate)).body.ok]);
+      await service.validate(keys, validated.validate);
+      const purchases = await deps().purchases.listByUser(keys.appName, user);
+      expect(purchases.map(({ purchaseId }) => purchaseId).sort()).toEqual(
+        [`store_b:${unclaimed.id}`, `store_b:${validated.id}`].sort(),
+      );
+      return run;
+    });
+  });
 });

@@ -13,55 +13,56 @@ afterAll(async () => {
   await service.close();
 });
 
-/** A client's way to say whose transaction it is, and the form of the emulator's body that is otherwise like it. */
-interface Spoken {
+/** Transaction of a validation request in one vocabulary. */
+interface TransactionFormat {
   readonly type: string;
+  /** Format of the emulator's request body that has the other fields. */
   readonly form: string;
 }
 
-interface Pair {
+interface FormatPair {
   readonly platform: Platform;
-  readonly neutral: Spoken;
-  readonly brand: Spoken;
-  /** The platform of the collection that a client hears who speaks brand; the other hears the token. */
-  readonly word: string;
+  readonly neutral: TransactionFormat;
+  readonly brand: TransactionFormat;
+  /** Platform in the response to a request with a brand type; the neutral response has `platform`. */
+  readonly brandPlatform: string;
 }
 
-const processorA: Omit<Pair, 'platform'> = {
+const processorA: Omit<FormatPair, 'platform'> = {
   neutral: { type: 'processor_a-charge', form: 'charge' },
   brand: { type: 'stripe-charge', form: 'brand' },
-  word: 'stripe',
+  brandPlatform: 'stripe',
 };
 const libraries: typeof processorA = {
   neutral: { type: 'client-library', form: 'purchase' },
   brand: { type: 'iaptic', form: 'purchase' },
-  word: 'stripe',
+  brandPlatform: 'stripe',
 };
 
-const pairs: readonly Pair[] = [
+const pairs: readonly FormatPair[] = [
   {
     platform: 'store_a',
     neutral: { type: 'ios-store', form: 'receipt' },
     brand: { type: 'ios-appstore', form: 'receipt' },
-    word: 'ios-appstore',
+    brandPlatform: 'ios-appstore',
   },
   {
     platform: 'store_a',
     neutral: { type: 'store_a-signed', form: 'signed' },
     brand: { type: 'apple-sk2', form: 'signed' },
-    word: 'ios-appstore',
+    brandPlatform: 'ios-appstore',
   },
   {
     platform: 'store_b',
     neutral: { type: 'android-store', form: 'store' },
     brand: { type: 'android-playstore', form: 'brand' },
-    word: 'android-playstore',
+    brandPlatform: 'android-playstore',
   },
   {
     platform: 'store_c',
     neutral: { type: 'store_c-transaction', form: 'keys' },
     brand: { type: 'windows-store-transaction', form: 'brand' },
-    word: 'windows-store-transaction',
+    brandPlatform: 'windows-store-transaction',
   },
   { platform: 'processor_a', ...processorA },
   { platform: 'processor_a', ...libraries },
@@ -71,7 +72,7 @@ const pairs: readonly Pair[] = [
     platform: 'processor_b',
     neutral: { type: 'processor_b', form: 'neutral' },
     brand: { type: 'braintree', form: 'brand' },
-    word: 'braintree',
+    brandPlatform: 'braintree',
   },
 ];
 
@@ -83,8 +84,8 @@ const buy = async (platform: Platform, applicationUsername: string): Promise<str
   return (await service.callControl('/purchases', order)).id;
 };
 
-/** An application of its own validates the purchase; gives the answer and what is stored. */
-async function validatedBy(platform: Platform, id: string, { type, form }: Spoken) {
+/** Validates the purchase for a new app. Returns the response data and the stored purchase. */
+async function validate(platform: Platform, id: string, { type, form }: TransactionFormat) {
   const keys = await service.createApp([platform]);
   const { validate } = await service.callControl(`/purchases/${id}?form=${form}`);
   const { body } = await service.validate(keys, { ...validate, transaction: { ...validate.transaction, type } });
@@ -94,24 +95,27 @@ async function validatedBy(platform: Platform, id: string, { type, form }: Spoke
     headers: buildBasicAuth(keys.appName, keys.secretKey),
     params: { purchaseId },
   });
-  return { answer: body.data, stored };
+  return { data: body.data, stored };
 }
 
-it.each(pairs)('of $platform, $neutral.type and $brand.type are two words for one purchase', async (pair) => {
-  const { platform, neutral, brand, word } = pair;
+it.each(pairs)('stores the same purchase of $platform for $neutral.type and $brand.type', async (pair) => {
+  const { platform, neutral, brand, brandPlatform } = pair;
   const user = createUniqueName('user');
   const id = await buy(platform, user);
-  const spoken = await validatedBy(platform, id, neutral);
-  // What is paid for with a nonce is bought by its validation, so that the other caller buys the like of it.
-  const isNonce = platform === 'processor_b';
-  const branded = await validatedBy(platform, isNonce ? await buy(platform, user) : id, brand);
-  const compared = isNonce ? unnamed : (purchase: object) => purchase;
-  expect(compared(branded.stored)).toEqual(compared(spoken.stored));
-  expect(spoken.stored).toMatchObject({ platform, entitledUsers: [user], renewalIntent: 'Renew' });
-  expect(spoken.answer).toMatchObject({ transaction: { type: neutral.type }, collection: [{ platform }] });
-  expect(branded.answer).toMatchObject({ transaction: { type: brand.type }, collection: [{ platform: word }] });
+  const neutralResult = await validate(platform, id, neutral);
+  // The validation of a payment nonce makes the purchase, so the brand request needs a second nonce.
+  const usesNonce = platform === 'processor_b';
+  const brandResult = await validate(platform, usesNonce ? await buy(platform, user) : id, brand);
+  const toComparable = usesNonce ? omitIdsAndDates : (purchase: object) => purchase;
+  expect(toComparable(brandResult.stored)).toEqual(toComparable(neutralResult.stored));
+  expect(neutralResult.stored).toMatchObject({ platform, entitledUsers: [user], renewalIntent: 'Renew' });
+  expect(neutralResult.data).toMatchObject({ transaction: { type: neutral.type }, collection: [{ platform }] });
+  expect(brandResult.data).toMatchObject({
+    transaction: { type: brand.type },
+    collection: [{ platform: brandPlatform }],
+  });
 });
 
-/** A purchase without what is its own alone: ids and dates. */
-const unnamed = (purchase: object): object =>
+/** Omits the fields in which two purchases of the same product differ. */
+const omitIdsAndDates = (purchase: object): object =>
   Object.fromEntries(Object.entries(purchase).filter(([field]) => !/(?:Date|purchaseId|transactionId)$/.test(field)));

@@ -9,14 +9,15 @@ import {
   startApplicationServer,
 } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
+import { waitFor } from '../../testing/wait-for.ts';
 
-const told: string[] = [];
+const printedLines: string[] = [];
 let service: LocalService;
 let server: ApplicationServer;
 beforeAll(async () => {
   server = await startApplicationServer();
-  service = await startLocal({ onWebhook: (line) => told.push(line) });
-}, 60_000);
+  service = await startLocal({ onWebhook: (line) => printedLines.push(line) });
+});
 afterAll(async () => {
   await service?.close();
   await server?.close();
@@ -31,9 +32,9 @@ async function cli(...args: string[]): Promise<string> {
   return stdout;
 }
 
-const secret = () => buildBasicAuth(service.appName, service.secretKey);
+const secretKeyHeaders = () => buildBasicAuth(service.appName, service.secretKey);
 
-/** Buys a subscription in the emulated store and has its receipt validated. */
+/** Buys a subscription in the emulated store and validates it. */
 async function buy(applicationUsername: string): Promise<void> {
   const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription', applicationUsername };
   const init = { method: 'POST', body: JSON.stringify(order) };
@@ -44,48 +45,47 @@ async function buy(applicationUsername: string): Promise<void> {
   await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers, body: JSON.stringify(validate) });
 }
 
-/** The first that is found, within 20 seconds. */
-async function eventually<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  for (let waited = 0; waited < 200; waited++) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error('It did not happen within 20 seconds.');
-}
-
-const taken = (username: string, reason: string): ReceivedRequest[] =>
+/** Lists the received webhooks about a customer with this reason. */
+const listWebhooks = (username: string, reason: string): ReceivedRequest[] =>
   server.requests.filter(({ body }) => {
     const { applicationUsername, notification } = JSON.parse(body);
     return applicationUsername === username && notification?.reason === reason;
   });
 
-const bothOf = ([first, second]: readonly ReceivedRequest[]): readonly [ReceivedRequest, ReceivedRequest] | undefined =>
-  first && second && [first, second];
+/** Waits until the server has received `count` webhooks about a customer with this reason. */
+async function waitForWebhooks(username: string, reason: string, count: number): Promise<readonly ReceivedRequest[]> {
+  const list = () => listWebhooks(username, reason);
+  return await waitFor(`${count} webhooks of ${username} with ${reason}`, list, ({ length }) => length >= count);
+}
 
-it('prints the webhooks of the demo application until it has a server of its own', async () => {
+it('prints the webhooks of the demo app until a webhook URL is set', async () => {
   await buy('anna');
-  const line = await eventually(() => told.find((one) => one.includes('anna')));
+  const line = await waitFor('a printed webhook', () => printedLines.find((printed) => printed.includes('anna')));
   expect(line).toMatch(/^Webhook {2}\w+ {2}anna owns store_a:premium active until 20/);
-}, 40_000);
+});
 
-it('tells the server of a validation, signed, once more after it failed, and of a past request again', async () => {
-  const out = await cli('app', 'set-webhook', service.appName, '--url', `${server.url}/hook`);
+it('sends a signed webhook, retries it after a 503 response and repeats it on request', async () => {
+  const output = await cli('app', 'set-webhook', service.appName, '--url', `${server.url}/hook`);
   const signingSecret = /whsec_\S+/.exec(
     await cli('app', 'set-webhook', service.appName, '--url', `${server.url}/hook`, '--new-secret'),
   )?.[0];
-  expect(out).not.toContain('whsec_');
-  if (!signingSecret) throw new Error('no signing secret was shown');
+  expect(output).not.toContain('whsec_');
+  if (!signingSecret) throw new Error('The output has no signing secret.');
   await cli('app', 'test-webhook', service.appName);
-  const test = await eventually(() => server.requests[0]);
-  expect(JSON.parse(test.body)).toEqual({ type: 'test', password: service.secretKey });
+  const testRequests = await waitFor(
+    'the test webhook',
+    () => server.requests,
+    ({ length }) => length > 0,
+  );
+  expect(JSON.parse(testRequests[0]?.body ?? '')).toEqual({ type: 'test', password: service.secretKey });
 
-  server.respondWith(() => ({ status: taken('bert', 'RECEIPT_VALIDATED').length === 1 ? 503 : 200 }));
+  server.respondWith(() => ({ status: listWebhooks('bert', 'RECEIPT_VALIDATED').length === 1 ? 503 : 200 }));
   await buy('bert');
-  const [validated, again] = await eventually(() => bothOf(taken('bert', 'RECEIPT_VALIDATED')));
-  expect(again.headers['webhook-id']).toBe(validated.headers['webhook-id']);
-  const verified = new Webhook(signingSecret).verify(validated.body, validated.headers as Record<string, string>);
-  expect(verified).toEqual({
+  const [failed, retried] = await waitForWebhooks('bert', 'RECEIPT_VALIDATED', 2);
+  if (!failed || !retried) throw new Error('A webhook is missing.');
+  expect(retried.headers['webhook-id']).toBe(failed.headers['webhook-id']);
+  const payload = new Webhook(signingSecret).verify(failed.body, failed.headers as Record<string, string>);
+  expect(payload).toEqual({
     type: 'purchases.updated',
     password: service.secretKey,
     notification: {
@@ -100,16 +100,20 @@ it('tells the server of a validation, signed, once more after it failed, and of 
     purchases: { 'store_a:premium': expect.objectContaining({ productId: 'store_a:premium', isExpired: false }) },
   });
 
-  const { notification } = JSON.parse(validated.body);
+  const { notification } = JSON.parse(failed.body);
   const repeat = async (path: string, reqId: string) =>
-    await fetch(`${service.baseUrl}${path}`, { method: 'POST', headers: secret(), body: JSON.stringify({ reqId }) });
-  await eventually(async () => ((await repeat('/v3/notifier/app-webhook', notification.id)).ok ? true : undefined));
-  const repeated = await eventually(() => taken('bert', 'REPEATED')[0]);
-  expect(JSON.parse(repeated.body).notification.id).not.toBe(notification.id);
+    await fetch(`${service.baseUrl}${path}`, {
+      method: 'POST',
+      headers: secretKeyHeaders(),
+      body: JSON.stringify({ reqId }),
+    });
+  await waitFor('the event of the webhook', async () => (await repeat('/v3/notifier/app-webhook', notification.id)).ok);
+  const [repeated] = await waitForWebhooks('bert', 'REPEATED', 1);
+  expect(JSON.parse(repeated?.body ?? '').notification.id).not.toBe(notification.id);
   expect((await repeat('/v3/notifier/app-webhooks', 'no-such-request')).status).toBe(404);
 
-  const search = await fetch(`${service.baseUrl}/v3/search/bert`, { headers: secret() });
+  const search = await fetch(`${service.baseUrl}/v3/search/bert`, { headers: secretKeyHeaders() });
   const text = await search.text();
   expect(text).toContain('webhook.app.called');
   expect(text).not.toContain(service.secretKey);
-}, 80_000);
+});

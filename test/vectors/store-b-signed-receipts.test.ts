@@ -11,20 +11,20 @@ interface Sample {
   readonly signature: string;
 }
 
-/** The text that was signed is the member `data` as it stands in the file. */
-const sample = () => {
+/** Reads the sample. The signature covers the text of the member `data` exactly as it is in the file. */
+const readSample = () => {
   const file = readVector(...folder, 'google.json').toString('utf8');
   const { data, signature } = JSON.parse(file) as Sample;
   return { data, signature, receipt: file.slice(file.indexOf('{"packageName"'), file.indexOf(',"signature"')) };
 };
 
-const licenceOf = (file: string) =>
+const readLicenseKey = (file: string) =>
   readVector(...folder, file)
     .toString('utf8')
     .trim();
 
 const validate = async (changes: object, licenseKey: string) => {
-  const { data, receipt, signature } = sample();
+  const { data, receipt, signature } = readSample();
   const transaction = { type: 'android-store', purchaseToken: data.purchaseToken, receipt, signature, ...changes };
   const settings = {
     packageName: data.packageName,
@@ -34,23 +34,25 @@ const validate = async (changes: object, licenseKey: string) => {
   return await storeB.validate({ id: data.productId, type: 'paid subscription', transaction }, context);
 };
 
-describeWithVectors('a really signed receipt of store_b', () => {
-  it('is believed, with a warning, under the key of its application', async () => {
-    expect(await validate({}, licenceOf('iap-live.pubkey.b64'))).toMatchObject({
+describeWithVectors('validate (store_b) of a receipt signed by Google Play', () => {
+  it('accepts the receipt with a warning if the license key of its app is set', async () => {
+    expect(await validate({}, readLicenseKey('iap-live.pubkey.b64'))).toMatchObject({
       warning: expect.any(String),
       observations: [{ purchase: { platform: 'store_b', renewalIntent: 'Renew' } }],
     });
   });
 
-  it('is refused under the key of another application', async () => {
+  it('rejects the receipt if the license key of a different app is set', async () => {
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    const licence = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
-    await expect(validate({}, licence)).rejects.toMatchObject({ code: 'InvalidPayload' });
+    const licenseKey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+    await expect(validate({}, licenseKey)).rejects.toMatchObject({ code: 'InvalidPayload' });
   });
 
-  it('is refused when one character of it changed', async () => {
-    const { receipt } = sample();
+  it('rejects the receipt after one character was changed', async () => {
+    const { receipt } = readSample();
     const changed = { receipt: receipt.replace('"purchaseState":0', '"purchaseState":1') };
-    await expect(validate(changed, licenceOf('iap-live.pubkey.b64'))).rejects.toMatchObject({ code: 'InvalidPayload' });
+    await expect(validate(changed, readLicenseKey('iap-live.pubkey.b64'))).rejects.toMatchObject({
+      code: 'InvalidPayload',
+    });
   });
 });

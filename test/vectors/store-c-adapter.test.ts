@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { dayMs } from '../../lib/shared/time.ts';
 import type { ValidationRequest } from '../../lib/stores/store.ts';
 import { renewKeys } from '../../lib/stores/store-c/key-renewal.ts';
 import { createSession } from '../../lib/stores/store-c/session.ts';
@@ -7,36 +8,39 @@ import type { StoreFetch, StoreRequest } from '../../lib/stores/store-context.ts
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 import { createContext, createResponse, startTime } from '../lib/stores/store-c/fake-microsoft.ts';
 
-const sample = (name: string) => JSON.parse(readVector('microsoft/docs-samples', `${name}.json`).toString('utf8'));
+const readSample = (name: string) => JSON.parse(readVector('microsoft/docs-samples', `${name}.json`).toString('utf8'));
 
 const clientId = '1d577369-5a3b-4492-8227-393bfef1e13d';
 
-/** A StoreID key with the claims of the published sample, but for the date of its expiration and its service. */
-function keyOf(service: string, expiresAt = startTime + 20 * 86_400_000): string {
+/** Creates a Store ID key with the claims of the published sample, except its service and its expiration. */
+function createKey(service: string, expiresAt = startTime + 20 * dayMs): string {
   const issuer = `https://${service}.mp.microsoft.com/v6.0/keys`;
-  const { header, claims } = sample('store-id-key-claims');
+  const { header, claims } = readSample('store-id-key-claims');
   const changed = { ...claims, iss: issuer, aud: issuer, exp: expiresAt / 1000 };
   return `${[header, changed].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')}.AAAA`;
 }
 
-/** A Microsoft that answers with samples, and what it was asked. */
-function microsoft(responses: Readonly<Record<string, { status?: number; body?: object }>>) {
-  const asked: { url: string; init: StoreRequest }[] = [];
+/** Creates a store context whose fetch responds with samples and records the requests. */
+function createSampleStore(responses: Readonly<Record<string, { status?: number; body?: object }>>) {
+  const requests: { url: string; init: StoreRequest }[] = [];
   const fetch: StoreFetch = async (url, init = {}) => {
-    asked.push({ url, init });
-    const { response } = sample('token.request');
-    const found: { status?: number; body?: object } | undefined = url.startsWith('https://login.')
+    requests.push({ url, init });
+    const { response } = readSample('token.request');
+    const sampleResponse: { status?: number; body?: object } | undefined = url.startsWith('https://login.')
       ? { body: response }
       : responses[url];
-    return createResponse({ status: found?.status ?? (found ? 200 : 404), text: JSON.stringify(found?.body ?? {}) });
+    return createResponse({
+      status: sampleResponse?.status ?? (sampleResponse ? 200 : 404),
+      text: JSON.stringify(sampleResponse?.body ?? {}),
+    });
   };
   const settings = { tenantId: `tenant-${Math.random()}`, clientId, clientSecret: 'secret' };
-  return { asked, asking: createContext(fetch, settings), settings };
+  return { requests, context: createContext(fetch, settings), settings };
 }
 
-const bodyOf = ({ init }: { init: StoreRequest }) => JSON.parse(init.body ?? '');
+const parseBody = ({ init }: { init: StoreRequest }) => JSON.parse(init.body ?? '');
 
-describeWithVectors("the adapter against Microsoft's published samples", () => {
+describeWithVectors("store_c with Microsoft's published samples", () => {
   const recurrencesUrl = 'https://purchase.mp.microsoft.com/v8.0/b2b/recurrences/query';
   const subscription: ValidationRequest = {
     id: '9NBLGGH52Q8X',
@@ -45,26 +49,26 @@ describeWithVectors("the adapter against Microsoft's published samples", () => {
     license: {},
   };
 
-  it('asks Entra as the documents do and understands its answer', async () => {
-    const { url, form, contentType, method } = sample('token.request');
-    const store = microsoft({ [recurrencesUrl]: sample('recurrences-v8-query.response') });
-    await storeC.validate({ ...subscription, license: { storeIdKey_purchases: keyOf('purchase') } }, store.asking);
-    const [token, query] = store.asked;
-    expect(token?.url).toBe(url.replace('<tenant_id>', store.settings.tenantId));
-    expect(token?.init).toMatchObject({ method, headers: { 'content-type': contentType } });
-    expect(Object.fromEntries(new URLSearchParams(token?.init.body))).toEqual({
+  it('requests a token like the sample and parses its response', async () => {
+    const { url, form, contentType, method } = readSample('token.request');
+    const store = createSampleStore({ [recurrencesUrl]: readSample('recurrences-v8-query.response') });
+    await storeC.validate({ ...subscription, license: { storeIdKey_purchases: createKey('purchase') } }, store.context);
+    const [tokenRequest, queryRequest] = store.requests;
+    expect(tokenRequest?.url).toBe(url.replace('<tenant_id>', store.settings.tenantId));
+    expect(tokenRequest?.init).toMatchObject({ method, headers: { 'content-type': contentType } });
+    expect(Object.fromEntries(new URLSearchParams(tokenRequest?.init.body))).toEqual({
       ...form,
       client_id: clientId,
       client_secret: 'secret',
     });
-    expect(query?.init.headers?.authorization).toBe('Bearer REDACTED');
+    expect(queryRequest?.init.headers?.authorization).toBe('Bearer REDACTED');
   });
 
-  it('reads the sample of a subscription', async () => {
-    const store = microsoft({ [recurrencesUrl]: sample('recurrences-v8-query.response') });
-    const [item] = sample('recurrences-v8-query.response').body.items;
-    const license = { storeIdKey_purchases: keyOf('purchase') };
-    const validation = await storeC.validate({ ...subscription, license }, store.asking);
+  it('returns the subscription of the sample', async () => {
+    const store = createSampleStore({ [recurrencesUrl]: readSample('recurrences-v8-query.response') });
+    const [item] = readSample('recurrences-v8-query.response').body.items;
+    const license = { storeIdKey_purchases: createKey('purchase') };
+    const validation = await storeC.validate({ ...subscription, license }, store.context);
     expect(validation.nativeTransaction).toEqual(item);
     expect(validation.observations).toMatchObject([
       {
@@ -81,13 +85,13 @@ describeWithVectors("the adapter against Microsoft's published samples", () => {
     ]);
   });
 
-  it('asks for a collection as the documents do and reads the sample of an item', async () => {
-    const request = sample('collections-v6-query.request');
-    const store = microsoft({ [request.url]: sample('collections-v6-query.response') });
-    const license = { storeIdKey_collections: keyOf('collections') };
+  it('queries a collection like the sample and returns its item', async () => {
+    const request = readSample('collections-v6-query.request');
+    const store = createSampleStore({ [request.url]: readSample('collections-v6-query.response') });
+    const license = { storeIdKey_collections: createKey('collections') };
     const validation = await storeC.validate(
       { id: 'consumable2', type: 'consumable', transaction: { type: 'store_c-transaction' }, license },
-      store.asking,
+      store.context,
     );
     expect(validation.observations).toMatchObject([
       {
@@ -103,24 +107,27 @@ describeWithVectors("the adapter against Microsoft's published samples", () => {
     ]);
     expect(validation.observations[0]?.purchase).not.toHaveProperty('expirationDate');
     expect(JSON.stringify(validation.nativeTransaction)).not.toContain('user123');
-    const asked = store.asked.find(({ url }) => url === request.url);
-    const { beneficiaries, ...rest } = bodyOf(asked ?? { init: {} });
+    const query = store.requests.find(({ url }) => url === request.url);
+    const { beneficiaries, ...rest } = parseBody(query ?? { init: {} });
     expect(Object.keys(request.body)).toEqual(expect.arrayContaining(Object.keys(rest)));
-    const lowerCase = (names: object): string[] =>
+    const listLowerCaseKeys = (names: object): string[] =>
       Object.keys(names)
         .map((name) => name.toLowerCase())
         .sort();
-    expect(lowerCase(beneficiaries[0])).toEqual(lowerCase(request.body.beneficiaries[0]));
+    expect(listLowerCaseKeys(beneficiaries[0])).toEqual(listLowerCaseKeys(request.body.beneficiaries[0]));
   });
 
-  it('renews a key as the documents do', async () => {
-    const request = sample('keys-renew');
-    const renewed = keyOf('collections', startTime + 30 * 86_400_000);
-    const store = microsoft({ [request.url]: { body: { ...request.response.body, key: renewed } } });
-    const old = keyOf('collections', startTime + 86_400_000);
-    const token = await renewKeys(createSession(store.asking), { collectionsKey: old, productId: '9NBLGGH5WVP6' });
-    expect(token.collectionsKey).toBe(renewed);
-    const names = Object.keys(bodyOf(store.asked.at(-1) ?? { init: {} })).map((name) => name.toLowerCase());
+  it('renews a key like the sample', async () => {
+    const request = readSample('keys-renew');
+    const renewedKey = createKey('collections', startTime + 30 * dayMs);
+    const store = createSampleStore({ [request.url]: { body: { ...request.response.body, key: renewedKey } } });
+    const currentKey = createKey('collections', startTime + dayMs);
+    const token = await renewKeys(createSession(store.context), {
+      collectionsKey: currentKey,
+      productId: '9NBLGGH5WVP6',
+    });
+    expect(token.collectionsKey).toBe(renewedKey);
+    const names = Object.keys(parseBody(store.requests.at(-1) ?? { init: {} })).map((name) => name.toLowerCase());
     expect(names).toEqual(Object.keys(request.body).map((name) => name.toLowerCase()));
   });
 });
