@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { secondMs } from '../lib/shared/time.ts';
 
-const timeoutMs = 60 * secondMs;
+const timeoutMs = 180 * secondMs;
 const pollIntervalMs = 20;
 
 /**
  * Polls `read` until `isReached` accepts its value (by default: until the value is truthy) and returns that value.
- * Throws an error with the last value after 60 s. Uses `performance.now()`: tests replace `Date.now`.
+ * Throws an error with the last value after 180 s. Uses `performance.now()`: tests replace `Date.now`.
  */
 export async function waitFor<T>(
   description: string,

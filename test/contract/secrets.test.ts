@@ -213,5 +213,5 @@ describe('secrets of clients', () => {
       ];
       expectClean(responses.map(({ body }) => JSON.stringify(body)));
     }
-  }, 60_000);
+  });
 });

@@ -286,5 +286,5 @@ describe('a notification', () => {
       await queues.drain();
     }
     expect(await state()).toMatchObject({ renewalIntent: 'Lapse' });
-  }, 20_000);
+  });
 });

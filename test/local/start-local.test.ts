@@ -124,5 +124,5 @@ describe('startLocal with a data folder', () => {
     expect(await validate(receipt, third)).toMatchObject({ ok: true });
     expect(await purchasesOf('carol', third)).toMatchObject(active('carol'));
     await third.close();
-  }, 90_000);
+  });
 });

@@ -110,5 +110,5 @@ describe('npm start', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ baseUrl });
     first.kill('SIGINT');
     await once(first, 'exit');
-  }, 90_000);
+  });
 });

@@ -157,7 +157,7 @@ describe('consumeStream', () => {
       batchSize: 1,
       streamArn: expect.stringMatching(/:table\/stream-.+\/stream\//),
     });
-  }, 15_000);
+  });
 
   it('discards a failing record that exceeds the maximum age', async () => {
     const seen: string[] = [];
@@ -174,7 +174,7 @@ describe('consumeStream', () => {
     expect(seen).toEqual(['good']);
     expect(await reader.failures()).toHaveLength(1);
     await reader.close();
-  }, 15_000);
+  });
 
   it('reports discarded records of a partial failure without a function error', async () => {
     const reader = await stream(({ Records }) => {

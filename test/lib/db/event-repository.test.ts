@@ -59,7 +59,7 @@ describe('EventRepository.list', () => {
       }),
       { numRuns: 12 },
     );
-  }, 60_000);
+  });
 
   it('reads few more index entries than it returns', async () => {
     const appName = createUniqueName();
@@ -69,7 +69,7 @@ describe('EventRepository.list', () => {
     expect(await events.list(appName, { limit: 1000, skip: 0 })).toHaveLength(1000);
     // Half a read unit for each event, and about 32 for the index entries.
     expect(table.consumed.read - before).toBeLessThan(550);
-  }, 60_000);
+  });
 });
 
 describe('EventRepository.listByTags', () => {
@@ -82,7 +82,7 @@ describe('EventRepository.listByTags', () => {
     const failed = await events.listByTags(appName, ['error'], 10);
     expect(failed.map(({ eventId }) => eventId)).toEqual(Array.from({ length: 10 }, (_, ago) => `retried-${19 - ago}`));
     expect(failed.map(({ outcome }) => outcome.ok)).not.toContain(true);
-  }, 60_000);
+  });
 
   it('returns the newest events first, each once, with any of the tags', async () => {
     const appName = createUniqueName();
@@ -106,7 +106,7 @@ describe('EventRepository.listByTags', () => {
       }),
       { numRuns: 12 },
     );
-  }, 60_000);
+  });
 
   it.each(['__proto__', 'constructor', 'prototype', 'toString', '長'.repeat(300), 'x'.repeat(1_001)])(
     'finds an event by the tag %s',
@@ -136,7 +136,7 @@ describe('EventRepository.listByUser', () => {
       }),
       { numRuns: 12 },
     );
-  }, 60_000);
+  });
 
   it('returns the events of the customer behind hundreds of other events', async () => {
     const appName = createUniqueName();
@@ -145,7 +145,7 @@ describe('EventRepository.listByUser', () => {
       ...Array<undefined>(650).fill(undefined),
     ]);
     expect(getIds(await events.listByUser(appName, 'error', 10))).toEqual(own.reverse().slice(0, 10));
-  }, 60_000);
+  });
 
   it('reads only the events of the customer if no other event has the tag', async () => {
     const appName = createUniqueName();

@@ -118,7 +118,7 @@ describe('getPage', () => {
       }),
       { numRuns: 40 },
     );
-  }, 120_000);
+  });
 
   it('returns the rows of a date range and their exact number', async () => {
     const anyBound = fc.option(anyDate, { nil: undefined });
@@ -138,7 +138,7 @@ describe('getPage', () => {
       }),
       { numRuns: 40 },
     );
-  }, 120_000);
+  });
 
   it('returns the rows of the page while older rows are added', async () => {
     // Transactions with an old date, and rows of concurrent writers within the last hours.
@@ -185,7 +185,7 @@ describe('getPage', () => {
       ),
       { numRuns: 40 },
     );
-  }, 120_000);
+  });
 
   it('returns every row once over all pages while rows are appended and the shards lag differently', async () => {
     const fewRows = anyRows.map((rows) => rows.slice(0, 8));
@@ -235,7 +235,7 @@ describe('getPage', () => {
       ),
       { numRuns: 40 },
     );
-  }, 120_000);
+  });
 
   it('returns no rows for a range that ends before it starts', async () => {
     const list = createList('T');
