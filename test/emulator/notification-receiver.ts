@@ -56,9 +56,9 @@ export const respondWithStatus =
     response.writeHead(code).end();
   };
 
-/** Polls until the condition is true. Throws after one minute, far above the duration on a busy machine. */
+/** Polls until the condition is true. Throws after three minutes, far above the duration on a busy machine. */
 export async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + minuteMs;
+  const deadline = Date.now() + 3 * minuteMs;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`Timeout waiting for: ${condition}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
