@@ -72,20 +72,20 @@ function omitDerivedFields(purchase: Purchase): object {
 /** Sets the fields that the latest observation can lack, from the earlier state and the latest transaction. */
 function fillDerivedFields(
   purchase: Purchase,
-  known: { readonly purchase: Purchase; readonly transactions: readonly ObservedTransaction[] },
+  { purchase: earlier, transactions }: Pick<PurchaseState, 'purchase' | 'transactions'>,
 ): Purchase {
-  const transaction = known.transactions.find(
+  const transaction = transactions.find(
     (observed) => observed.transaction.transactionId === purchase.transactionId,
   )?.transaction;
-  const purchaseDate = chooseEarlier(purchase.purchaseDate, known.purchase.purchaseDate);
+  const purchaseDate = chooseEarlier(purchase.purchaseDate, earlier.purchaseDate);
   return {
     ...omitUsdRate(purchase),
     ...omitUndefined({
-      productType: purchase.productType ?? known.purchase.productType,
+      productType: purchase.productType ?? earlier.productType,
       purchaseDate,
-      renewalIntentChangeDate: chooseLater(purchase.renewalIntentChangeDate, known.purchase.renewalIntentChangeDate),
+      renewalIntentChangeDate: chooseLater(purchase.renewalIntentChangeDate, earlier.renewalIntentChangeDate),
       lastRenewalDate: purchase.lastRenewalDate ?? findRenewalDate(transaction, purchaseDate),
-      expirationDate: purchase.expirationDate ?? findKnownExpiration(purchase, known.purchase),
+      expirationDate: purchase.expirationDate ?? findEarlierExpiration(purchase, earlier),
       currency: transaction?.currency,
       amountMicros: transaction?.amountMicros,
     }),
@@ -94,9 +94,9 @@ function fillDerivedFields(
 }
 
 /** Stores do not report the duration of a non-renewing subscription. An earlier observation can have it from the client. */
-const findKnownExpiration = (purchase: Purchase, known: Purchase): EpochMillis | undefined =>
-  purchase.productType === 'non renewing subscription' && purchase.transactionId === known.transactionId
-    ? known.expirationDate
+const findEarlierExpiration = (purchase: Purchase, earlier: Purchase): EpochMillis | undefined =>
+  purchase.productType === 'non renewing subscription' && purchase.transactionId === earlier.transactionId
+    ? earlier.expirationDate
     : undefined;
 
 /** Returns the date of the latest transaction if it is a renewal. */
