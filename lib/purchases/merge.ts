@@ -72,20 +72,20 @@ function omitDerivedFields(purchase: Purchase): object {
 /** Sets the fields that the latest observation can lack, from the earlier state and the latest transaction. */
 function fillDerivedFields(
   purchase: Purchase,
-  source: { readonly purchase: Purchase; readonly transactions: readonly ObservedTransaction[] },
+  { purchase: earlier, transactions }: Pick<PurchaseState, 'purchase' | 'transactions'>,
 ): Purchase {
-  const transaction = source.transactions.find(
+  const transaction = transactions.find(
     (observed) => observed.transaction.transactionId === purchase.transactionId,
   )?.transaction;
-  const purchaseDate = chooseEarlier(purchase.purchaseDate, source.purchase.purchaseDate);
+  const purchaseDate = chooseEarlier(purchase.purchaseDate, earlier.purchaseDate);
   return {
     ...omitUsdRate(purchase),
     ...omitUndefined({
-      productType: purchase.productType ?? source.purchase.productType,
+      productType: purchase.productType ?? earlier.productType,
       purchaseDate,
-      renewalIntentChangeDate: chooseLater(purchase.renewalIntentChangeDate, source.purchase.renewalIntentChangeDate),
+      renewalIntentChangeDate: chooseLater(purchase.renewalIntentChangeDate, earlier.renewalIntentChangeDate),
       lastRenewalDate: purchase.lastRenewalDate ?? findRenewalDate(transaction, purchaseDate),
-      expirationDate: purchase.expirationDate ?? findEarlierExpiration(purchase, source.purchase),
+      expirationDate: purchase.expirationDate ?? findEarlierExpiration(purchase, earlier),
       currency: transaction?.currency,
       amountMicros: transaction?.amountMicros,
     }),
@@ -94,9 +94,9 @@ function fillDerivedFields(
 }
 
 /** Stores do not report the duration of a non-renewing subscription. An earlier observation can have it from the client. */
-const findEarlierExpiration = (purchase: Purchase, source: Purchase): EpochMillis | undefined =>
-  purchase.productType === 'non renewing subscription' && purchase.transactionId === source.transactionId
-    ? source.expirationDate
+const findEarlierExpiration = (purchase: Purchase, earlier: Purchase): EpochMillis | undefined =>
+  purchase.productType === 'non renewing subscription' && purchase.transactionId === earlier.transactionId
+    ? earlier.expirationDate
     : undefined;
 
 /** Returns the date of the latest transaction if it is a renewal. */

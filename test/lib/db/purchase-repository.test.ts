@@ -215,11 +215,11 @@ describe('recordPurchase', () => {
   });
 
   it('hides the purchase from a second app with the same ids', async () => {
-    const [appName, other] = [createUniqueName(), createUniqueName()];
+    const [appName, otherAppName] = [createUniqueName(), createUniqueName()];
     await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
-    expect(await purchases.find(other, id)).toBeUndefined();
-    expect(await purchases.listByUser(other, 'ann')).toEqual([]);
-    expect(await createTransactionRepository(table).find(other, 'store_a:1')).toBeUndefined();
+    expect(await purchases.find(otherAppName, id)).toBeUndefined();
+    expect(await purchases.listByUser(otherAppName, 'ann')).toEqual([]);
+    expect(await createTransactionRepository(table).find(otherAppName, 'store_a:1')).toBeUndefined();
     expect(await createTransactionRepository(table).find(appName, 'store_a:1')).toMatchObject({ purchaseId: id });
   });
 });
