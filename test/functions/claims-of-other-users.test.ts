@@ -22,7 +22,7 @@ beforeEach(async () => {
 const md5 = createHash('md5').update('victim').digest('hex');
 const asUuid = md5.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-3$3-8$4-$5');
 
-/** The store tells of a purchase before any client does; its user is named by the forms. */
+/** Processes a store notification before any validation. The store identifies the user by the aliases. */
 async function toldOf(purchaseId: string, ...userAliases: string[]): Promise<readonly string[]> {
   const now = Date.now();
   const look = createObservation({ purchaseId, expirationDate: now + dayMs }, { userAliases, asOf: now });
@@ -36,7 +36,7 @@ async function toldOf(purchaseId: string, ...userAliases: string[]): Promise<rea
 const ownersOf = async (purchaseId: string) =>
   (await deps().purchases.find(keys.appName, purchaseId))?.entitledUsers ?? [];
 
-/** Buys something and has it validated; `said` is what the client says of its user. */
+/** Buys a product and validates it. `said` is the part of the request that identifies the user. */
 async function validates(applicationUsername: string, said: object = {}): Promise<void> {
   const order = { platform: 'store_a', productId: createUniqueName('coins'), type: 'consumable', form: 'signed' };
   const { validate } = await service.callControl('/purchases', { ...order, applicationUsername });
@@ -47,14 +47,14 @@ async function validates(applicationUsername: string, said: object = {}): Promis
   expect(body.ok).toBe(true);
 }
 
-describe('a stranger', () => {
-  it.each([md5, asUuid, md5.toUpperCase()])('who names %s gets nothing of the user whose form it is', async (form) => {
+describe('a client that submits the alias of another customer', () => {
+  it.each([md5, asUuid, md5.toUpperCase()])('%s does not get the purchases of that customer', async (form) => {
     await validates('victim');
     await validates('mallory', { obfuscatedUsername: form });
     expect(await toldOf('store_a:777', md5)).toEqual(['victim']);
   });
 
-  it.each([md5, asUuid])('who names %s gets nothing of what waits for a user who is not known yet', async (form) => {
+  it.each([md5, asUuid])('%s does not get the unclaimed purchases under the alias', async (form) => {
     expect(await toldOf('store_a:888', asUuid)).toEqual([]);
     await validates('mallory', { obfuscatedUsername: form });
     expect(await ownersOf('store_a:888')).toEqual([]);
@@ -62,7 +62,7 @@ describe('a stranger', () => {
     expect(await ownersOf('store_a:888')).toEqual(['victim']);
   });
 
-  it.each([md5, asUuid])('who is called %s gets nothing of the user whose form it is', async (name) => {
+  it.each([md5, asUuid])('%s as username does not get the purchases of that customer', async (name) => {
     expect(await toldOf('store_a:999', md5)).toEqual([]);
     await validates(name);
     expect(await ownersOf('store_a:999')).toEqual([]);
@@ -71,7 +71,7 @@ describe('a stranger', () => {
     expect(await toldOf('store_a:1001', asUuid)).toEqual(['victim']);
   });
 
-  it('who even buys under the form of another user loses it to that user', async () => {
+  it('loses a purchase made under the alias to that customer', async () => {
     const { userAliases } = deps();
     await userAliases.saveAliases(keys.appName, { username: 'mallory', obfuscatedUsername: md5, storeAliases: [md5] });
     await userAliases.saveAliases(keys.appName, { username: 'victim', storeAliases: [] });
@@ -80,7 +80,7 @@ describe('a stranger', () => {
     expect(await userAliases.findUser(keys.appName, asUuid)).toBe('victim');
   });
 
-  it('who names a plain user gets nothing of that user', async () => {
+  it('does not get the purchases of a plain username', async () => {
     await validates('bob');
     await deps().userAliases.saveAliases(keys.appName, {
       username: 'mallory',
@@ -91,8 +91,8 @@ describe('a stranger', () => {
   });
 });
 
-describe('a user', () => {
-  it('whom the application names to stores in a form of its own is found by it, once a store showed it', async () => {
+describe('resolveStoreUser', () => {
+  it('finds a customer by an alias of the app after a store has returned it', async () => {
     const { userAliases } = deps();
     expect(await toldOf('store_b:1', 'own-form-of-ann')).toEqual([]);
     await userAliases.saveAliases(keys.appName, {
@@ -107,13 +107,13 @@ describe('a user', () => {
     expect(await userAliases.listUnclaimedPurchases(keys.appName, ann)).toEqual(['store_b:1']);
   });
 
-  it('whose name is a random UUID is found by it', async () => {
+  it('finds a customer whose username is a random UUID', async () => {
     const name = 'b1946ac9-2492-4d23-8c6b-6f3e0a1d9c55';
     await validates(name);
     expect(await toldOf('store_a:2', name)).toEqual([name]);
   });
 
-  it('whose name is plain is found by it, at once and later', async () => {
+  it('finds a customer with a plain username immediately and later', async () => {
     expect(await toldOf('store_a:3', 'carol')).toEqual([]);
     await validates('carol');
     expect(await ownersOf('store_a:3')).toEqual(['carol']);
@@ -121,14 +121,14 @@ describe('a user', () => {
   });
 });
 
-describe('a form that is too long for any user', () => {
-  it('counts as none', async () => {
+describe('validateReceipt with an alias over the maximum length', () => {
+  it('ignores the alias', async () => {
     await validates('dave', { obfuscatedUsername: 'x'.repeat(3_000) });
     expect((await deps().purchases.listByUser(keys.appName, 'dave')).length).toBe(1);
   });
 });
 
-it('a user who validates what another one has validated is told to ask again while the store is down, and no more', async () => {
+it('returns only ConnectionFailed to a second customer of a purchase during a store outage', async () => {
   const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription', applicationUsername: 'ann' };
   const { validate } = await service.callControl('/purchases', order);
   const as = async (applicationUsername: string) =>

@@ -20,7 +20,7 @@ const noCounts = { amountUSD: 0, amountMicros: {}, numRequests: 0, numTransactio
 const noMonthOfDays = { monthlyRevenueUSD: 0, monthlyTransactions: 0, monthlyPaidTransactions: 0 };
 const noMoney = { amountUSD: 0, numTransactions: 0 };
 
-/** What each GET answers of an application that nothing has happened in, to queries of which none finds anything. */
+/** Expected response of each GET endpoint for an app without data. */
 const answers: Readonly<Record<string, object>> = {
   'list-customers': noRows,
   'get-customer': {
@@ -61,27 +61,30 @@ const answers: Readonly<Record<string, object>> = {
 
 const gets = contracts.filter(({ method }) => method === 'GET');
 
-describe('an application in which nothing has happened', () => {
-  it.each(gets.map((contract) => [contract.id, contract] as const))('is told so by %s', async (id, contract) => {
-    // Each has an application of its own: being asked is something that happens.
-    const keys = await service.createApp(['processor_a']);
-    const response = await callEndpoint(contract, {
-      headers: buildBasicAuth(keys.appName, keys.secretKey),
-      params: { applicationUsername, appName: keys.appName, tag: 'nothing' },
-      ...(id === 'get-processor-purchases' && { query: { applicationUsername } }),
-    });
-    const { route, ...body } = response.body;
-    expect(body).toEqual(answers[id]);
-    expect(response.status).toBe(body.status ?? 200);
-    if (body.ok === false) expect(route).toBe(contract.path);
-  });
+describe('an app without data', () => {
+  it.each(gets.map((contract) => [contract.id, contract] as const))(
+    'gets an empty response from %s',
+    async (id, contract) => {
+      // Each test has an app of its own, because a request is recorded as an event.
+      const keys = await service.createApp(['processor_a']);
+      const response = await callEndpoint(contract, {
+        headers: buildBasicAuth(keys.appName, keys.secretKey),
+        params: { applicationUsername, appName: keys.appName, tag: 'nothing' },
+        ...(id === 'get-processor-purchases' && { query: { applicationUsername } }),
+      });
+      const { route, ...body } = response.body;
+      expect(body).toEqual(answers[id]);
+      expect(response.status).toBe(body.status ?? 200);
+      if (body.ok === false) expect(route).toBe(contract.path);
+    },
+  );
 
   it.each([
     { skip: '999999999', limit: '1000' },
     { startdate: '2020-01-01' },
     { enddate: '2030-01-01T00:00:00Z', include_notifications: 'true' },
     { startdate: '2030-01-01', enddate: '2020-01-01', skip: '7', limit: '7' },
-  ])('has empty lists for %j, too', async (query) => {
+  ])('gets empty lists for %j', async (query) => {
     const { appName, secretKey } = await service.createApp([]);
     for (const contract of [listCustomers, listPurchases, listTransactions]) {
       const { status, body } = await callEndpoint(contract, { headers: buildBasicAuth(appName, secretKey), query });

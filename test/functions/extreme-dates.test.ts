@@ -22,7 +22,7 @@ beforeAll(async () => {
 const ask = async (contract: Contract, query: Record<string, string>) =>
   await callEndpoint(contract, { headers: buildBasicAuth(keys.appName, keys.secretKey), query });
 
-/** How many rows a list has; that of events grows with each question. */
+/** Number of rows of a list. Each request adds an event. */
 async function rowsOf(contract: Contract, query: Record<string, string>): Promise<number> {
   const { status, body } = await ask(contract, query);
   expect([status, body.message]).toEqual([200, undefined]);
@@ -37,7 +37,7 @@ describe.each(lists.map((contract) => [contract.id, contract] as const))('%s', (
     { enddate: '2999-12-31T23:59:59Z' },
     { startdate: '1960-01-01', enddate: '2300-01-01' },
     { startdate: '1000-01-01' },
-  ])('has what lies between dates as far as %j', async (query) => {
+  ])('returns the rows between extreme dates: %j', async (query) => {
     expect(await rowsOf(contract, query)).toBeGreaterThan(0);
   });
 
@@ -50,7 +50,7 @@ describe.each(lists.map((contract) => [contract.id, contract] as const))('%s', (
     { startdate: '2300-01-01' },
     { startdate: '2300-01-01', enddate: '2400-01-01' },
     { startdate: '2300-01-01', enddate: '1000-01-01' },
-  ])('has nothing where there was nothing: %j', async (query) => {
+  ])('returns no rows for a period without data: %j', async (query) => {
     expect(await rowsOf(contract, query)).toBe(0);
     expect(await rowsOf(contract, { ...query, skip: '3', limit: '2' })).toBe(0);
   });

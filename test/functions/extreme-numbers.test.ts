@@ -20,7 +20,7 @@ afterAll(async () => {
 const headers = () => buildBasicAuth(keys.appName, keys.secretKey);
 
 it.each(['1e400', '-1e400', '9007199254740993', '12345678901234567890', '1e-200', '5e-324'])(
-  'a validation is recorded although its product costs %s',
+  'validateReceipt records an event for a product price of %s',
   async (number) => {
     const user = createUniqueName('user');
     const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription', applicationUsername: user };
@@ -45,7 +45,7 @@ it.each<[unknown, number | null]>([
   [-5_000_000_000, null],
   [1e300, null],
   ['1e400', null],
-])('a reported price of %j is an amount of %j', async (priceMicros, amountMicros) => {
+])('validateReceipt converts a reported price of %j to the amount %j', async (priceMicros, amountMicros) => {
   const user = createUniqueName('user');
   const order = {
     platform: 'store_b',

@@ -13,11 +13,11 @@ beforeAll(async () => {
   process.env.MASTER_KEY_ID = 'unused';
 });
 
-/** What a function can answer, in bytes. */
+/** Response limit of a Lambda function, in bytes. */
 const mostBytes = 6 * 1024 * 1024;
 const quantity = 24;
 
-/** An application whose purchases have so many users that they are more than one answer can hold. */
+/** Creates an app whose purchases have so many users that they exceed the response limit. */
 async function givenLargePurchases() {
   const { appName, secretKey } = await givenApp(table);
   const entitledUsers = Array.from({ length: 3_000 }, (_, index) => `${'user'.repeat(20)}-${index}`);
@@ -34,7 +34,7 @@ async function givenLargePurchases() {
     await callEndpoint(listPurchases, { headers: buildBasicAuth(appName, secretKey), query });
 }
 
-/** An application with many purchases of 20 KB, each with a notification. */
+/** Creates an app with purchases of 20 KB, each with a notification. */
 async function givenManyPurchases(many: number) {
   const { appName, secretKey } = await givenApp(table);
   const entitledUsers = Array.from({ length: 200 }, (_, index) => `${'user'.repeat(24)}-${index}`);
@@ -62,8 +62,8 @@ async function givenManyPurchases(many: number) {
     await callEndpoint(listPurchases, { headers: buildBasicAuth(appName, secretKey), query });
 }
 
-describe('purchases that are too many for one answer', () => {
-  it('are cut where dates were asked for, and the total tells', async () => {
+describe('listPurchases over the response limit', () => {
+  it('returns the first rows and the total for a date range', async () => {
     const list = await givenLargePurchases();
     const { status, body } = await list({ startdate: '2026-01-01' });
     expect(status).toBe(200);
@@ -75,7 +75,7 @@ describe('purchases that are too many for one answer', () => {
     expect(body.paging).toEqual({ skip: 0, limit: body.rows.length, total: quantity });
   });
 
-  it('are read with their notifications until the answer is full, and not much further', async () => {
+  it('stops reading notifications shortly after the response is full', async () => {
     const many = 1_500;
     const list = await givenManyPurchases(many);
     const { table: used } = deps();
@@ -85,11 +85,11 @@ describe('purchases that are too many for one answer', () => {
     expect(body.rows.length).toBeGreaterThan(200);
     expect(body.rows.length).toBeLessThan(300);
     for (const { notifications } of body.rows) expect(notifications).toHaveLength(1);
-    // About 3.5 units for each of a portion of 500, one for its notifications, and about 50 for the index.
+    // About 3.5 units per purchase of a batch of 500, one per notification query, and about 50 for the index.
     expect(used.consumed.read - before).toBeLessThan(2_200);
   });
 
-  it('are refused as a page, which a smaller one gives whole', async () => {
+  it('rejects a page that is too large and returns a smaller one', async () => {
     const list = await givenLargePurchases();
     expect(await list({ limit: '1000' })).toMatchObject({ status: 413, body: { code: 'InvalidPayload' } });
     const { body } = await list({ limit: '10', skip: '10' });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 const ask = async (contract: Contract, query: Record<string, string>) =>
   await callEndpoint(contract, { headers: buildBasicAuth(keys.appName, keys.secretKey), query });
 
-/** A pair for each contract and each value, as tests are named by. */
+/** Combines each contract with each value, for test titles. */
 const pairs = (list: readonly Contract[], values: readonly string[]) =>
   list.flatMap((contract) => values.map((value) => [contract.id, value, contract] as const));
 
@@ -30,7 +30,7 @@ const byDay = [getStats, getStatsV2];
 const noNumbers = ['-1', '1.5', '1e2', 'ten', 'NaN', 'Infinity', '0x10', ' 1', '+1', '١', '1,2', 'null'];
 const tooLong = '9'.repeat(30);
 const noDays = ['yesterday', '2026-02-31', '2026-13-01', '2026-00-10', '2026-1-1', '20260101', '1763700000000', 'null'];
-/** Days of which there are no statistics. */
+/** Days outside the range of statistics. */
 const daysOutside = ['0000-01-01', '0050-01-01', '1969-12-31', '3000-01-01', '9999-12-31'];
 const noMoments = [
   ...noDays,
@@ -40,7 +40,7 @@ const noMoments = [
   '2026-02-31T00:00:00Z',
 ];
 
-it('leaves out no list that is read in pages, and none that knows dates', () => {
+it('cover every contract with paging and every contract with dates', () => {
   const known = (field: string) =>
     contracts.filter(({ query }) => query && field in (query as unknown as { entries: object }).entries);
   expect(
@@ -55,7 +55,7 @@ it('leaves out no list that is read in pages, and none that knows dates', () => 
   ).toEqual([...byMoment, ...byDay].map(({ id }) => id).sort());
 });
 
-describe.each(['limit', 'skip', 'offset', 'startdate', 'enddate'])('what is no %s', (name) => {
+describe.each(['limit', 'skip', 'offset', 'startdate', 'enddate'])('an invalid %s', (name) => {
   const isDate = name.endsWith('date');
   const cases = isDate
     ? [...pairs(byMoment, noMoments), ...pairs(byDay, [...noDays, ...daysOutside, '2026-01-01T00:00:00Z'])]
@@ -64,24 +64,24 @@ describe.each(['limit', 'skip', 'offset', 'startdate', 'enddate'])('what is no %
         ...pairs([listEvents], name === 'limit' ? ['1001', tooLong] : []),
       ];
 
-  it.each(cases)('is refused by %s: %s', async (_id, value, contract) => {
+  it.each(cases)('%s rejects the value: %s', async (_id, value, contract) => {
     const { status, body } = await ask(contract, { [name]: value });
     expect([status, body.code, body.ok]).toEqual([400, 'InvalidPayload', false]);
-    // The message names the parameter and repeats nothing that was sent.
+    // The message contains the parameter and not the value.
     expect(body.message).toContain(name);
   });
 
   it.each(pairs(isDate ? [...byMoment, ...byDay] : pages, ['']))(
-    'is taken as not sent when it is empty by %s%s',
+    '%s accepts an empty value%s',
     async (_id, value, contract) => {
       expect(await ask(contract, { [name]: value })).toMatchObject({ status: 200 });
     },
   );
 });
 
-describe('a limit', () => {
+describe('limit', () => {
   it.each(pairs([listCustomers, listPurchases, listTransactions], ['1001', '5000', '2147483648', tooLong]))(
-    'above the largest page gives %s that page, and tells: %s',
+    '%s applies and returns the maximum for: %s',
     async (_id, limit, contract) => {
       const { status, body } = await ask(contract, { limit });
       expect([status, body.paging.limit]).toEqual([200, 1000]);
@@ -89,7 +89,7 @@ describe('a limit', () => {
   );
 
   it.each(pairs([listPurchases], ['0', '5000', ...noNumbers]))(
-    'means nothing to %s beside a date, nor do skip and offset: %s',
+    '%s ignores limit, skip and offset with a date: %s',
     async (_id, value, contract) => {
       const page = { limit: value, skip: value, offset: value };
       expect(await ask(contract, { ...page, startdate: '2026-01-31' })).toMatchObject({ status: 200 });
@@ -97,12 +97,12 @@ describe('a limit', () => {
     },
   );
 
-  it('means something beside a date that is sent empty', async () => {
+  it('applies with an empty date', async () => {
     expect(await ask(listPurchases, { startdate: '', limit: '0' })).toMatchObject({ status: 400 });
   });
 });
 
-describe('a moment', () => {
+describe('startdate', () => {
   it.each([
     '2026-01-31',
     '2026-01-31T10:20',
@@ -114,18 +114,15 @@ describe('a moment', () => {
     '2026-01-31T10:20:30+0200',
     '2026-01-31 10:20:30',
     '2024-02-29',
-  ])('may be written %s', async (startdate) => {
+  ])('accepts %s', async (startdate) => {
     for (const contract of byMoment) expect(await ask(contract, { startdate })).toMatchObject({ status: 200 });
   });
 });
 
-describe('a day of statistics', () => {
-  it.each(pairs(byDay, ['1970-01-01', '2999-12-31']))(
-    'may be as early or late in %s as %s',
-    async (_id, day, contract) => {
-      const { status, body } = await ask(contract, { startdate: day, enddate: day });
-      expect(status).toBe(200);
-      expect(body.dailyStats).toMatchObject([{ date: expect.stringContaining(day.slice(0, 4)), numTransactions: 0 }]);
-    },
-  );
+describe('the range of statistics', () => {
+  it.each(pairs(byDay, ['1970-01-01', '2999-12-31']))('%s accepts the day %s', async (_id, day, contract) => {
+    const { status, body } = await ask(contract, { startdate: day, enddate: day });
+    expect(status).toBe(200);
+    expect(body.dailyStats).toMatchObject([{ date: expect.stringContaining(day.slice(0, 4)), numTransactions: 0 }]);
+  });
 });

@@ -9,17 +9,18 @@ import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 const boughtAt = Date.now() - 30 * dayMs;
-/** A store renews a little before the end. */
+/** Stores renew shortly before the end. */
 const renewedAt = Date.now() - dayMs / 2;
 
-/** What is seen of a subscription at its start, and after a renewal. */
-const bought = (id: string) =>
+/** Builds the observation of a subscription at its start. */
+const buildFirst = (id: string) =>
   createObservation({
     ...{ purchaseId: `store_a:${id}`, transactionId: `store_a:${id}` },
     ...{ purchaseDate: boughtAt, expirationDate: boughtAt + 31 * dayMs },
   });
-function renewed(id: string) {
-  const first = bought(id);
+/** Builds the observation of the subscription after a renewal. */
+function buildRenewed(id: string) {
+  const first = buildFirst(id);
   const purchase = {
     ...first.purchase,
     transactionId: `store_a:${id}-2`,
@@ -32,7 +33,8 @@ function renewed(id: string) {
 let keys: IssuedApiKeys;
 beforeAll(async () => {
   keys = await givenApp(await createTestTable());
-  for (const look of [bought('1'), renewed('1'), bought('2')]) await givenPurchase(keys.appName, 'ann', look);
+  for (const observation of [buildFirst('1'), buildRenewed('1'), buildFirst('2')])
+    await givenPurchase(keys.appName, 'ann', observation);
 });
 
 const ask = async (contract: Contract, query: Record<string, string>) =>
@@ -44,35 +46,32 @@ const ask = async (contract: Contract, query: Record<string, string>) =>
     })
   ).body;
 
-/** The reasons that each row tells, by its id. */
-const told = (rows: { transactionId: string; notifications: { reason: string; date: string }[] }[]) =>
+/** Returns the reasons of each row by transaction id. */
+const toReasons = (rows: { transactionId: string; notifications: { reason: string; date: string }[] }[]) =>
   Object.fromEntries(rows.map((row) => [row.transactionId, row.notifications.map(({ reason }) => reason)]));
 
 const byDate = { startdate: new Date(boughtAt - dayMs).toISOString() };
-const asked = [
+const queries = [
   ['all rows', {}],
   ['the rows since a date', byDate],
 ] as const;
 
-describe('the notifications of a purchase', () => {
-  it.each(asked)('are in its row when %s are asked for with them', async (_which, query) => {
+describe('include_notifications', () => {
+  it.each(queries)('adds the notifications to %s of listPurchases', async (_which, query) => {
     const { rows } = await ask(listPurchases, { ...query, include_notifications: 'true' });
-    expect(told(rows)).toEqual({ 'store_a:1-2': ['PURCHASED', 'RENEWED'], 'store_a:2': ['PURCHASED'] });
+    expect(toReasons(rows)).toEqual({ 'store_a:1-2': ['PURCHASED', 'RENEWED'], 'store_a:2': ['PURCHASED'] });
   });
 
-  it.each(asked)(
-    'are in the row of each of its transactions when %s are asked for with them',
-    async (_which, query) => {
-      const { rows } = await ask(listTransactions, { ...query, include_notifications: 'true' });
-      expect(told(rows)).toEqual({
-        'store_a:1': ['PURCHASED', 'RENEWED'],
-        'store_a:1-2': ['PURCHASED', 'RENEWED'],
-        'store_a:2': ['PURCHASED'],
-      });
-    },
-  );
+  it.each(queries)('adds the notifications of the purchase to %s of listTransactions', async (_which, query) => {
+    const { rows } = await ask(listTransactions, { ...query, include_notifications: 'true' });
+    expect(toReasons(rows)).toEqual({
+      'store_a:1': ['PURCHASED', 'RENEWED'],
+      'store_a:1-2': ['PURCHASED', 'RENEWED'],
+      'store_a:2': ['PURCHASED'],
+    });
+  });
 
-  it('have a date and a reason, and are the same in the purchase itself', async () => {
+  it('returns date and reason, as getPurchase does', async () => {
     const { rows } = await ask(listPurchases, { include_notifications: 'true' });
     const { notifications } = await ask(getPurchase, { include_notifications: 'true' });
     const row = rows.find(({ purchaseId }: { purchaseId: string }) => purchaseId === 'store_a:1');
@@ -95,8 +94,8 @@ describe('the notifications of a purchase', () => {
   );
 });
 
-describe('the rows of a list', () => {
-  it.each([listPurchases, listTransactions])('are skipped by either name of the number ($id)', async (contract) => {
+describe('skip and offset', () => {
+  it.each([listPurchases, listTransactions])('both skip rows of $id', async (contract) => {
     const page = async (query: Record<string, string>) => {
       const { paging, rows } = await ask(contract, query);
       return { skip: paging.skip, ids: rows.map(({ transactionId }: { transactionId: string }) => transactionId) };

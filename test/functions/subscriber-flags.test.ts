@@ -23,7 +23,7 @@ const end = boughtAt + 30 * dayMs;
 const bought = (state: Partial<Purchase> = {}): UnrefreshableObservation =>
   createObservation({ purchaseDate: boughtAt, expirationDate: end, ...state });
 
-/** Something without an end. */
+/** Builds the observation of a purchase without an end. */
 function endless(
   productType: NonNullable<Purchase['productType']>,
   state: Partial<Purchase> = {},
@@ -33,7 +33,7 @@ function endless(
   return { ...look, purchase: lasting };
 }
 
-/** What the service says, at each moment, of somebody for whom these purchases were registered long before. */
+/** Returns the subscriber flags of a customer with these purchases at each time. */
 async function flagsAt(observations: readonly UnrefreshableObservation[], moments: readonly number[]) {
   const { appName, secretKey } = await givenApp(table);
   for (const look of observations) await givenPurchase(appName, 'ann', look);
@@ -46,7 +46,7 @@ async function flagsAt(observations: readonly UnrefreshableObservation[], moment
     const [row] = (await callEndpoint(listCustomers, { headers })).body.rows;
     const [named] = (await callEndpoint(listCustomers, { headers, query: params })).body.rows;
     const { subscription } = (await callEndpoint(getCustomerSubscription, { headers, params })).body;
-    // Every answer says the same at the same moment.
+    // All endpoints return the same flags at the same time.
     expect([row.customerInfo, named.customerInfo]).toEqual([customerInfo, customerInfo]);
     if (subscription) expect(purchases).toMatchObject({ [subscription.productId]: subscription });
     if (customerInfo.activeSubscriber) expect(subscription.isExpired).toBe(false);
@@ -58,12 +58,12 @@ async function flagsAt(observations: readonly UnrefreshableObservation[], moment
 
 const around = (moment: number) => [moment - second, moment, moment + second];
 
-describe('a subscriber', () => {
-  it('is active until the second in which the subscription expires', async () => {
+describe('subscriber flags', () => {
+  it('report an active subscriber until the second of the expiration', async () => {
     expect(await flagsAt([bought()], around(end))).toEqual(['active', 'lapsed', 'lapsed']);
   });
 
-  it('is active until the last of several subscriptions expires', async () => {
+  it('report an active subscriber until the last subscription expires', async () => {
     const later = bought({ purchaseId: 'store_a:2', productId: 'store_a:yearly', expirationDate: end + 5 * dayMs });
     expect(await flagsAt([bought(), later], [...around(end), ...around(end + 5 * dayMs)])).toEqual([
       ...Array(4).fill('active'),
@@ -71,17 +71,17 @@ describe('a subscriber', () => {
     ]);
   });
 
-  it('is active in a grace period until its end', async () => {
+  it('report an active subscriber until the end of a grace period', async () => {
     const grace = bought({ isBillingRetryPeriod: true, expirationDate: end + 3 * dayMs });
     expect(await flagsAt([grace], around(end + 3 * dayMs))).toEqual(['active', 'lapsed', 'lapsed']);
   });
 
-  it('is active until the store took the subscription away', async () => {
+  it('report an active subscriber until the revocation', async () => {
     const refunded = bought({ endedAt: boughtAt + 5 * dayMs, cancelationReason: 'Customer' });
     expect(await flagsAt([refunded], around(boughtAt + 5 * dayMs))).toEqual(['active', 'lapsed', 'lapsed']);
   });
 
-  it('is active as long as a subscription without an end is not taken away', async () => {
+  it('report an active subscriber for an open-ended subscription until it is revoked', async () => {
     const now = realNow();
     expect(await flagsAt([endless('non renewing subscription')], [now, now + 5_000 * dayMs])).toEqual([
       'active',
@@ -91,16 +91,16 @@ describe('a subscriber', () => {
     expect(await flagsAt([refunded], around(boughtAt + dayMs))).toEqual(['active', 'lapsed', 'lapsed']);
   });
 
-  it('is lapsed while the subscription is paused', async () => {
+  it('report a lapsed subscriber while the subscription is paused', async () => {
     expect(await flagsAt([bought({ isPaused: true, cancelationReason: 'PAUSED' })], [realNow()])).toEqual(['lapsed']);
   });
 
   it.each([
     ['a payment is pending', () => bought({ isPending: true })],
-    ['the first payment was given up', () => bought({ isAbandoned: true, expirationDate: boughtAt })],
-    ['nothing but a consumable was bought', () => endless('consumable')],
-    ['nothing but a product for good was bought', () => endless('non consumable')],
-  ])('is nobody of whom %s', async (_what, look) => {
-    expect(await flagsAt([look()], around(end))).toEqual(Array(3).fill('never subscribed'));
+    ['the first payment was abandoned', () => bought({ isAbandoned: true, expirationDate: boughtAt })],
+    ['the only purchase is a consumable', () => endless('consumable')],
+    ['the only purchase is a non-consumable', () => endless('non consumable')],
+  ])('report no subscriber if %s', async (_case, build) => {
+    expect(await flagsAt([build()], around(end))).toEqual(Array(3).fill('never subscribed'));
   });
 });

@@ -15,10 +15,10 @@ afterAll(async () => {
 
 const accounts = ['processor_a', 'service_processor_a'] as const;
 
-describe('an application that sells through both accounts of processor_a', () => {
+describe('validateReceipt with both accounts of processor_a', () => {
   for (const sold of accounts) {
     it.each(accounts.flatMap((account) => ['down', 'rate-limited', 'html', 'cut'].map((fault) => [account, fault])))(
-      `hears that %s cannot be asked (%s) of what ${sold} sold, or owns it`,
+      `returns ConnectionFailed or the purchase of ${sold} while %s is unavailable (%s)`,
       async (platform, fault) => {
         const keys = await service.createApp([...accounts]);
         const { validate } = await service.callControl('/purchases', {
@@ -35,7 +35,7 @@ describe('an application that sells through both accounts of processor_a', () =>
     );
   }
 
-  it('hears of a receipt that neither knows that it is refused', async () => {
+  it('rejects a receipt that neither Stripe account has', async () => {
     const keys = await service.createApp([...accounts]);
     const transaction = { type: 'processor_a', id: 'ch_unknown' };
     const { body } = await service.validate(keys, { id: 'premium', type: 'paid subscription', transaction });

@@ -53,8 +53,8 @@ async function given(order: object) {
   return { act, look, reasons };
 }
 
-describe('a purchase of store_b while its orders cannot be read', () => {
-  it('keeps what they told of its payment, and tells of a refund once', async () => {
+describe('processNotification of store_b with unavailable orders', () => {
+  it('keeps the payment data and announces a refund once', async () => {
     const { act, look, reasons } = await given({ type: 'paid subscription' });
     await act('refund');
     const told = await look('told');
@@ -63,7 +63,7 @@ describe('a purchase of store_b while its orders cannot be read', () => {
     expect(await reasons()).toEqual(['PURCHASED', 'REFUNDED']);
   });
 
-  it('is known to be refunded once the store has taken it back', async () => {
+  it('marks the purchase as refunded after the revocation', async () => {
     const { act, look, reasons } = await given({ type: 'consumable' });
     await act('revoke');
     expect(await look('down')).toMatchObject({ amountMicros: 4_990_000, refundedAt: expect.any(Number) });

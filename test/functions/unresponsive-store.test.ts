@@ -14,7 +14,7 @@ let service: TestService;
 let queues: WorkQueues;
 beforeAll(async () => {
   service = await startTestService();
-  // The sweep takes what is due of all applications, and those of other tests live in another time.
+  // enqueueDueItems leases the due items of all apps, and other tests use another clock.
   await createTestTable(createUniqueName('silent'));
   queues = await startWorkQueues();
 });
@@ -31,7 +31,7 @@ const reachable: readonly (readonly [Platform, string])[] = [
   ['processor_b', 'monthly'],
 ];
 
-/** A subscription that its user has shown to the service, at a store that posts nothing. */
+/** Buys and validates a subscription at a store that sends no notifications. */
 async function subscription(platform: Platform, productId: string, settings: object = {}) {
   const keys = await service.createApp([platform], settings);
   const order = { platform, productId, type: 'paid subscription', applicationUsername: createUniqueName('user') };
@@ -55,18 +55,18 @@ async function look({ appName, secretKey }: IssuedApiKeys, purchaseId: string) {
   return { ...body, reasons: body.notifications.map(({ reason }: { reason: string }) => reason) };
 }
 
-/** The clock moves, and the service does what it does every minute. */
+/** Advances the clock and runs the minutely workers. */
 async function passes(advance: string): Promise<void> {
   await service.callControl('/clock', { advance });
   await sweep({}, { getRemainingTimeInMillis: () => 60_000 } as Context);
   await queues.drain();
 }
 
-describe('a subscription whose store never tells anything', () => {
-  it.each(reachable)('expires, is refreshed and announced, once: %s', async (platform, productId) => {
+describe('refreshPurchase without store notifications', () => {
+  it.each(reachable)('refreshes and expires a subscription and announces it once: %s', async (platform, productId) => {
     const { look } = await subscription(platform, productId);
     expect(await look()).toMatchObject({ isExpired: false, reasons: ['PURCHASED'] });
-    // Some stores try to collect a payment for weeks.
+    // Some stores retry a payment for weeks.
     for (let week = 0; week < 14; week++) await passes('P7D');
     const expired = await look();
     expect(expired.isExpired).toBe(true);
@@ -75,7 +75,7 @@ describe('a subscription whose store never tells anything', () => {
     expect((await look()).reasons).toEqual(expired.reasons);
   });
 
-  it.each(reachable)('is found renewed before its user comes back: %s', async (platform, productId) => {
+  it.each(reachable)('finds a renewal without a validation: %s', async (platform, productId) => {
     const { act, look } = await subscription(platform, productId);
     await act('renew');
     await passes('P4D');
@@ -83,9 +83,9 @@ describe('a subscription whose store never tells anything', () => {
   });
 });
 
-describe('a subscription whose store cannot be asked', () => {
+describe('refreshPurchase with an unavailable store', () => {
   it.each(['store_a', 'store_b'] as const)(
-    'expires by the clock when patience ends: %s',
+    'expires a subscription by its date after the maximum of failed refreshes: %s',
     async (platform) => {
       const { act, look } = await subscription(platform, 'premium');
       await act('renew');
@@ -97,7 +97,7 @@ describe('a subscription whose store cannot be asked', () => {
       expect(await look()).toMatchObject({ isExpired: true, reasons: ['PURCHASED', 'EXPIRED'] });
       await service.clearFaults();
       for (let look = 0; look < 3; look++) await passes('P1D');
-      // What it missed of the life was a renewal that has run out, too.
+      // The outage hid a renewal that has expired as well.
       const { reasons } = await look();
       expect([reasons.slice(0, 2), reasons.slice(2).sort()]).toEqual([
         ['PURCHASED', 'EXPIRED'],
@@ -108,7 +108,7 @@ describe('a subscription whose store cannot be asked', () => {
   );
 
   it.each(['store_a', 'store_b'] as const)(
-    'once, at the end of what was cancelled, is asked again: %s',
+    'expires a subscription after the next refresh if it was canceled before the outage: %s',
     async (platform) => {
       const { act, look } = await subscription(platform, 'premium');
       await act('cancel');
@@ -123,7 +123,7 @@ describe('a subscription whose store cannot be asked', () => {
     },
   );
 
-  it('as it has no credentials for it, expires by the clock at its date', async () => {
+  it('expires a subscription at its date if the settings lack API credentials', async () => {
     const none = { issuerId: undefined, keyId: undefined, privateKey: undefined, sharedSecret: undefined };
     const { look } = await subscription('store_a', 'premium', none);
     await passes('P20D');

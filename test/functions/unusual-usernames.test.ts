@@ -55,10 +55,10 @@ const asker =
     return body;
   };
 
-/** Somebody whose name is nearly the same, and who owns nothing. */
+/** A similar username without purchases. */
 const others = ['a', 'b', '%', '/'];
 
-describe.each(labelled)('the user %s', (_label, name) => {
+describe.each(labelled)('the customer %s', (_label, name) => {
   let ask: ReturnType<typeof asker>;
   let keys: IssuedApiKeys;
   beforeAll(async () => {
@@ -68,7 +68,7 @@ describe.each(labelled)('the user %s', (_label, name) => {
   });
   const params = { applicationUsername: name };
 
-  it('is found with what the user bought at every path of customers', async () => {
+  it('gets its purchases from every customers path', async () => {
     const purchase = expect.objectContaining({ purchaseId: 'store_a:1', isExpired: false });
     const purchases = { 'store_a:monthly': purchase };
     const transactions = [expect.objectContaining({ purchaseId: 'store_a:1' })];
@@ -80,7 +80,7 @@ describe.each(labelled)('the user %s', (_label, name) => {
     expect(await ask(getCustomerTransactions, { params })).toEqual({ ...params, transactions });
   });
 
-  it('is found in the list of customers, and by name', async () => {
+  it('appears in the list of customers and in a search by username', async () => {
     const row = { applicationUsername: name, customerInfo: expect.objectContaining({ activeSubscriber: true }) };
     expect((await ask(listCustomers, {})).rows).toEqual([row]);
     const encoded = encodeURIComponent(name);
@@ -88,7 +88,7 @@ describe.each(labelled)('the user %s', (_label, name) => {
     expect((await ask(listCustomers, { query: { applicationUsername: name } })).rows).toEqual([row]);
   });
 
-  it('is found in the events of the user, and by a search', async () => {
+  it('appears in the events and in a search by tag', async () => {
     await ask(getCustomerPurchases, { params });
     const { events } = await ask(getCustomer, { params });
     expect(events.length).toBeGreaterThan(0);
@@ -97,7 +97,7 @@ describe.each(labelled)('the user %s', (_label, name) => {
     expect(contexts).toContainEqual(expect.objectContaining({ applicationUsername: name, eventType: 'customer.read' }));
   });
 
-  it('can be linked to a purchase, and nobody else is', async () => {
+  it('can be linked to a purchase without linking a similar username', async () => {
     await givenPurchase(keys.appName, 'owner', look('store_a:linked'));
     const body = { purchaseId: 'store_a:linked' };
     expect(await ask(addCustomerPurchase, { params, body })).toMatchObject({ ok: true, ...params });
@@ -112,7 +112,7 @@ describe.each(labelled)('the user %s', (_label, name) => {
   });
 });
 
-it.each(['error', 'store_a:9'])('the user %s is shown no request about somebody else', async (name) => {
+it.each(['error', 'store_a:9'])('getCustomer for %s returns no events of other customers', async (name) => {
   const keys = await givenApp(table);
   const ask = asker(keys);
   await givenPurchase(keys.appName, 'ann', look('store_a:9'));
