@@ -1,75 +1,68 @@
+import { expect } from '@jest/globals';
 import Stripe from 'stripe';
-import {
-  changePlan,
-  createCheckout,
-  createPortal,
-  getPrices,
-  getProcessorPurchases,
-} from '../../lib/api/processor-a.ts';
+import type { Contract } from '../../lib/api/contract.ts';
+import { createCheckout } from '../../lib/api/processor-a.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
-import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
+import { type CallResult, callWithPublicKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
-const contracts = {
-  checkout: createCheckout,
-  'change-plan': changePlan,
-  portal: createPortal,
-  prices: getPrices,
-  purchases: getProcessorPurchases,
-} as const;
-
-/** A shop that sells a monthly plan, a yearly one with a trial, a dearer month and coins. */
-export interface TestShop extends TestService {
-  readonly keys: IssuedApiKeys;
-  readonly prices: Readonly<Record<'basic' | 'yearly' | 'pro' | 'coins', string>>;
-  /** The account as its owner uses it. */
-  readonly stripe: Stripe;
-  /** A call with the public key; a POST where the endpoint is one. */
-  ask(
-    what: keyof typeof contracts,
-    sent?: object,
-    options?: { readonly keys?: IssuedApiKeys; readonly brand?: boolean },
-  ): Promise<CallResult>;
-  /** Checks out the offer as the user and pays; gives what the checkout answered. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
-  buy(offerId: string, more?: object): Promise<any>;
+interface CallCheckoutOptions {
+  /** Replaces the keys of the fixture's app. */
+  readonly keys?: IssuedApiKeys;
+  /** Calls the brand path `/v3/stripe/…` instead of the path of the contract. */
+  readonly usesBrandPath?: boolean;
 }
 
-export const urls = {
+/** An app with a Stripe account in the emulator. */
+export interface CheckoutFixture extends TestService {
+  readonly keys: IssuedApiKeys;
+  /** Price ids: a monthly plan, a yearly plan with a trial of 14 days, a more expensive monthly plan, a consumable. */
+  readonly prices: Readonly<Record<'basic' | 'yearly' | 'pro' | 'coins', string>>;
+  /** Client of the app's Stripe account. */
+  readonly stripe: Stripe;
+  /** Calls a contract of processor_a with the public key. `input` is the query of a GET and the body of a POST. */
+  call(contract: Contract, input?: object, options?: CallCheckoutOptions): Promise<CallResult>;
+  /** Creates a checkout session, pays it and returns the response to its creation. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
+  buy(offerId: string, fields?: object): Promise<any>;
+}
+
+/** Return addresses of a checkout session. */
+export const checkoutUrls = {
   successUrl: 'https://app.example.com/#ok?id={CHECKOUT_SESSION_ID}',
   cancelUrl: 'https://app.example.com/#no',
 };
 
-export async function openTestShop(platform: Platform = 'processor_a'): Promise<TestShop> {
+/** Builds the offer id of a price of the basic plan. */
+export const toBasicOffer = (priceId: string): string => `processor_a:prod_basic#${priceId}`;
+
+export async function startCheckoutFixture(platform: Platform = 'processor_a'): Promise<CheckoutFixture> {
   const service = await startTestService();
   const keys = await service.createApp([platform]);
-  const stripe = await ownerOf(service, keys.appName, platform);
-  const prices = await stock(stripe);
-  const ask: TestShop['ask'] = async (what, sent = {}, options = {}) => {
-    const { keys: own = keys, brand = false } = options;
-    const contract = contracts[what];
-    const path = brand ? { path: `/v3/stripe/${what}` } : {};
-    const headers = buildBasicAuth(own.appName, own.publicKey);
-    const payload = contract.method === 'GET' ? { query: sent as Record<string, string> } : { body: sent };
-    return await callEndpoint(contract, { ...path, headers, ...payload });
+  const stripe = await createStripeClient(service, keys.appName, platform);
+  const prices = await createPrices(stripe);
+  const call: CheckoutFixture['call'] = async (contract, input = {}, options = {}) => {
+    const payload = contract.method === 'GET' ? { query: input as Record<string, string> } : { body: input };
+    const path = options.usesBrandPath ? { path: contract.path.replace('processor_a', 'stripe') } : {};
+    return await callWithPublicKey(contract, options.keys ?? keys, { ...path, ...payload });
   };
   return {
     ...service,
     keys,
     prices,
     stripe,
-    ask,
-    buy: async (offerId, more = {}) => {
-      const { body } = await ask('checkout', { offerId, ...urls, ...more });
+    call,
+    async buy(offerId, fields = {}) {
+      const { body } = await call(createCheckout, { offerId, ...checkoutUrls, ...fields });
       await service.callControl(`/checkouts/${body.sessionId}/pay`, {});
       return body;
     },
   };
 }
 
-async function ownerOf(service: TestService, appName: string, platform: Platform): Promise<Stripe> {
+async function createStripeClient(service: TestService, appName: string, platform: Platform): Promise<Stripe> {
   const { secretKey } = (await deps().apps.findStoreSettings(appName, platform)) as { secretKey: string };
   const fetchFromEmulator: typeof fetch = async (url, init) => {
     const { host, pathname, search } = new URL(String(url));
@@ -78,21 +71,30 @@ async function ownerOf(service: TestService, appName: string, platform: Platform
   return new Stripe(secretKey, { httpClient: Stripe.createFetchHttpClient(fetchFromEmulator), maxNetworkRetries: 0 });
 }
 
-async function stock(stripe: Stripe): Promise<TestShop['prices']> {
-  const product = async (id: string, metadata: Stripe.MetadataParam = {}): Promise<void> => {
+async function createPrices(stripe: Stripe): Promise<CheckoutFixture['prices']> {
+  const createProduct = async (id: string, metadata: Stripe.MetadataParam = {}): Promise<void> => {
     await stripe.products.create({ id, name: `The ${id}`, metadata });
   };
-  const price = async (product: string, unit_amount: number, recurring?: Stripe.PriceCreateParams.Recurring) =>
+  const createPrice = async (product: string, unit_amount: number, recurring?: Stripe.PriceCreateParams.Recurring) =>
     (await stripe.prices.create({ product, unit_amount, currency: 'usd', ...(recurring && { recurring }) })).id;
-  await product('prod_basic', { supportLevel: 'email' });
-  await product('prod_pro', { product_type: 'paid subscription', canPurchase: 'true' });
-  await product('prod_coins');
-  await product('prod_foreign', { app: 'another-app' });
-  await price('prod_foreign', 100);
+  await createProduct('prod_basic', { supportLevel: 'email' });
+  await createProduct('prod_pro', { product_type: 'paid subscription', canPurchase: 'true' });
+  await createProduct('prod_coins');
+  await createProduct('prod_foreign', { app: 'another-app' });
+  await createPrice('prod_foreign', 100);
   return {
-    basic: await price('prod_basic', 499, { interval: 'month' }),
-    yearly: await price('prod_basic', 4999, { interval: 'year', trial_period_days: 14 }),
-    pro: await price('prod_pro', 999, { interval: 'month' }),
-    coins: await price('prod_coins', 150),
+    basic: await createPrice('prod_basic', 499, { interval: 'month' }),
+    yearly: await createPrice('prod_basic', 4999, { interval: 'year', trial_period_days: 14 }),
+    pro: await createPrice('prod_pro', 999, { interval: 'month' }),
+    coins: await createPrice('prod_coins', 150),
   };
+}
+
+/** Expects an error in the format of processor_a, whose `code` is the same for every error. */
+export function expectCheckoutError({ status, body }: CallResult, expectedStatus: number, message: RegExp): void {
+  expect({ status, body }).toMatchObject({
+    status: expectedStatus,
+    body: { ok: false, status: expectedStatus, code: 6778003 },
+  });
+  expect(body.message).toMatch(message);
 }

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getProcessorPurchases } from '../../lib/api/processor-a.ts';
+import { deps } from '../../lib/deps.ts';
+import { callEndpoint } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { type CheckoutFixture, expectCheckoutError, startCheckoutFixture, toBasicOffer } from './checkout-fixture.ts';
+
+let checkout: CheckoutFixture;
+beforeAll(async () => {
+  checkout = await startCheckoutFixture();
+});
+afterAll(() => checkout.close());
+
+const buyBasicPlan = async (fields: object = {}) => await checkout.buy(toBasicOffer(checkout.prices.basic), fields);
+
+describe('GET /v3/processor_a/purchases', () => {
+  it('replaces an access token near its end, and accepts the old token for an overlap', async () => {
+    const { accessToken } = await buyBasicPlan();
+    const read = async (token: string) => await checkout.call(getProcessorPurchases, { accessToken: token });
+    await checkout.callControl('/clock', { advance: 'P21D' });
+    const { newAccessToken } = (await read(accessToken)).body;
+    expect(newAccessToken).toMatch(/^ak_/);
+    expect((await read(accessToken)).status).toBe(200);
+    await checkout.callControl('/clock', { advance: 'P12D' });
+    expect((await read(accessToken)).status).toBe(403);
+    expect((await read(newAccessToken)).status).toBe(200);
+  });
+
+  it('stores an access token as a digest only', async () => {
+    const { accessToken, sessionId } = await buyBasicPlan();
+    const digest = createHash('sha256').update(accessToken).digest('hex');
+    const item = await deps().table.get({ pk: `${checkout.keys.appName}#A#${digest}`, sk: 'A' });
+    expect(item).toMatchObject({ session: sessionId, platform: 'processor_a' });
+    expect(JSON.stringify(item)).not.toContain(accessToken);
+  });
+
+  it('returns the purchases of a customer to the secret key without an access token', async () => {
+    const applicationUsername = createUniqueName('user');
+    const { accessToken } = await buyBasicPlan({ applicationUsername });
+    await checkout.call(getProcessorPurchases, { accessToken });
+    const keys = { ...checkout.keys, publicKey: checkout.keys.secretKey };
+    const { body } = await checkout.call(getProcessorPurchases, { applicationUsername }, { keys });
+    expect(body.purchases).toMatchObject([{ productId: 'processor_a:prod_basic' }]);
+  });
+
+  it('rejects a missing accessToken', async () => {
+    expectCheckoutError(await checkout.call(getProcessorPurchases), 400, /accessToken/);
+  });
+
+  it('rejects the public key without an access token, even with a username', async () => {
+    const response = await checkout.call(getProcessorPurchases, { applicationUsername: 'ann' });
+    expectCheckoutError(response, 400, /accessToken/);
+  });
+
+  it('rejects a request without an API key', async () => {
+    const { accessToken } = await buyBasicPlan();
+    expectCheckoutError(await callEndpoint(getProcessorPurchases, { query: { accessToken } }), 401, /[Cc]redentials/);
+  });
+});
