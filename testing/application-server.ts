@@ -13,7 +13,7 @@ interface ServerResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The request is accepted and never answered. */
+  /** Accepts the request and never responds. */
   readonly hangs?: boolean;
 }
 

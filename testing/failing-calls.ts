@@ -7,7 +7,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 export const failureModes = ['request lost', 'response lost', 'crash before', 'crash after'] as const;
 export type FailureMode = (typeof failureModes)[number];
 
-/** All network calls of this process, of which a chosen one fails. */
+/** Replaces the network calls of this process. One selected call fails. */
 export interface FailingCalls {
   /** Returns the number of calls since the last `failAt`. */
   count(): number;

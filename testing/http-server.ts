@@ -10,7 +10,7 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Starts an HTTP server. An error of `handle` is answered with status 500. */
+/** Starts an HTTP server. An error of `handle` results in status 500. */
 export async function startHttpServer(
   handle: (...args: Parameters<RequestListener>) => void | Promise<void>,
 ): Promise<HttpServer> {

@@ -17,7 +17,7 @@ export interface TestPurchases extends PurchaseRepository {
   readonly recordPurchase: RecordPurchase;
 }
 
-/** Creates the purchases of a table. Exchange rates are those of `startDate`. */
+/** Creates the purchases of a table. Uses the exchange rates of `startDate`. */
 export function createTestPurchases(table: Table): TestPurchases {
   const purchases = createPurchaseRepository(table, testCipher);
   const rates = createRateCache(createExchangeRateRepository(table), () => startDate);

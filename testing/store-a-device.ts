@@ -1,6 +1,6 @@
 import { type CordovaPage, type NativePlugin, openCordovaPage } from './cordova-page.ts';
 
-/** The monthly subscription of the tests, as the native side of the plugin returns it. */
+/** The monthly subscription in the format of the plugin's native side. */
 export const premiumProduct = {
   id: 'premium',
   title: 'Premium',

@@ -83,7 +83,7 @@ export function openPlayPage(body: PlayBody, details: object): PlayPage {
 type Exec = (success: Listener, error: Listener, service: string, method: string, args: readonly unknown[]) => void;
 type Listener = (message: unknown) => void;
 
-/** Builds a purchase as the native side of the plugin returns it: the signed fields and those of the device. */
+/** Builds a purchase in the format of the plugin's native side: signed fields and device fields. */
 function toNativePurchase({ transaction: { id, receipt, signature } }: PlayBody): object {
   const signedFields: { productId: string; quantity: number } = JSON.parse(receipt);
   const deviceFields = { orderId: id, getPurchaseState: 1, developerPayload: '' };

@@ -55,7 +55,7 @@ describe('imports of lib', () => {
     expect(cycles.filter((cycle) => cycle !== '')).toEqual([]);
   });
 
-  it('of an adapter do not use another adapter', () => {
+  it('stay within an adapter', () => {
     const toAdapter = (file: string) => /^stores\/([^/]+)\//.exec(file)?.[1];
     const foreign = files.flatMap((file) =>
       listImports(file)
