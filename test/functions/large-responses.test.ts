@@ -1,98 +1,117 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { listPurchases } from '../../lib/api/purchases.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { notificationKey, purchaseIndexKeys, purchaseKey } from '../../lib/db/keys.ts';
 import type { Table } from '../../lib/db/table.ts';
 import { deps } from '../../lib/deps.ts';
-import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createUniqueName, givenApp, startDate } from '../../testing/given.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 let table: Table;
 beforeAll(async () => {
   table = await createTestTable();
-  process.env.MASTER_KEY_ID = 'unused';
 });
 
-/** Response limit of a Lambda function, in bytes. */
-const mostBytes = 6 * 1024 * 1024;
-const quantity = 24;
+/**
+ * Maximum payload of a synchronous Lambda response, in bytes.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+ */
+const maxLambdaResponseBytes = 6 * 1024 * 1024;
+const largePurchaseCount = 24;
 
-/** Creates an app whose purchases have so many users that they exceed the response limit. */
-async function givenLargePurchases() {
-  const { appName, secretKey } = await givenApp(table);
-  const entitledUsers = Array.from({ length: 3_000 }, (_, index) => `${'user'.repeat(20)}-${index}`);
-  for (let index = 0; index < quantity; index++) {
-    const look = createObservation({ purchaseId: `store_a:${index}` });
-    await deps().recordPurchase(appName, look.purchase.purchaseId, {
-      ...{ trigger: 'validation', observation: look, strategy: 'all', now: startDate + index },
-    });
-    const key = purchaseKey(appName, look.purchase.purchaseId);
-    const stored = await table.get(key);
-    await table.transact([{ Put: { TableName: table.name, Item: { ...stored, ...key, entitledUsers } } }]);
+const recordPurchase = async (appName: string, purchaseId: string, now: number) =>
+  await deps().recordPurchase(appName, purchaseId, {
+    trigger: 'validation',
+    observation: createObservation({ purchaseId }),
+    strategy: 'all',
+    now,
+  });
+
+const listEntitledUsers = (count: number, length: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${'user'.repeat(length)}-${index}`);
+
+const fetchPurchases = async (keys: IssuedApiKeys, query: Record<string, string>) =>
+  await callWithSecretKey(listPurchases, keys, { query });
+
+/** Creates an app with 24 purchases of 3,000 entitled users each: more than one response can hold. */
+async function givenLargePurchases(): Promise<IssuedApiKeys> {
+  const keys = await givenApp(table);
+  const entitledUsers = listEntitledUsers(3_000, 20);
+  for (let index = 0; index < largePurchaseCount; index++) {
+    const purchaseId = `store_a:${index}`;
+    await recordPurchase(keys.appName, purchaseId, startDate + index);
+    const key = purchaseKey(keys.appName, purchaseId);
+    const item = { ...(await table.get(key)), ...key, entitledUsers };
+    await table.transact([{ Put: { TableName: table.name, Item: item } }]);
   }
-  return async (query: Record<string, string>) =>
-    await callEndpoint(listPurchases, { headers: buildBasicAuth(appName, secretKey), query });
+  return keys;
 }
 
-/** Creates an app with purchases of 20 KB, each with a notification. */
-async function givenManyPurchases(many: number) {
-  const { appName, secretKey } = await givenApp(table);
-  const entitledUsers = Array.from({ length: 200 }, (_, index) => `${'user'.repeat(24)}-${index}`);
-  const [other, { purchase }] = [createUniqueName(), createObservation()];
-  await deps().recordPurchase(other, purchase.purchaseId, {
-    ...{ trigger: 'validation', observation: createObservation(), strategy: 'all', now: startDate },
-  });
-  const stored = await table.get(purchaseKey(other, purchase.purchaseId));
-  const items = Array.from({ length: many }, (_, index) => {
-    const [purchaseId, at] = [`store_a:${index}`, startDate + index];
-    const indexed = purchaseIndexKeys(appName, purchaseId, { createdAt: at, updatedAt: at });
+/** Purchases that `GET /v3/purchases` reads at a time. */
+const batchSize = 500;
+
+/**
+ * Creates an app with many purchases, each with a notification. The first batch has purchases of 20 KB; the later ones
+ * are small, because writing them would take most of the time of the test.
+ */
+async function givenManyPurchases(count: number): Promise<IssuedApiKeys> {
+  const keys = await givenApp(table);
+  const entitledUsers = listEntitledUsers(200, 24);
+  const template = createUniqueName();
+  const { purchase } = createObservation();
+  await recordPurchase(template, purchase.purchaseId, startDate);
+  const templateItem = await table.get(purchaseKey(template, purchase.purchaseId));
+  const items = Array.from({ length: count }, (_, index) => {
+    const [purchaseId, date] = [`store_a:${index}`, startDate + index];
     return [
       {
-        ...stored,
-        ...purchaseKey(appName, purchaseId),
-        ...indexed,
+        ...templateItem,
+        ...purchaseKey(keys.appName, purchaseId),
+        ...purchaseIndexKeys(keys.appName, purchaseId, { createdAt: date, updatedAt: date }),
         purchase: { ...purchase, purchaseId },
-        entitledUsers,
+        entitledUsers: index < batchSize ? entitledUsers : [],
       },
-      { ...notificationKey(appName, purchaseId, at, 'n'), id: 'n', date: at, reason: 'RENEWED' },
+      { ...notificationKey(keys.appName, purchaseId, date, 'n'), id: 'n', date, reason: 'RENEWED' },
     ];
   });
   await table.batchPut(items.flat());
-  return async (query: Record<string, string>) =>
-    await callEndpoint(listPurchases, { headers: buildBasicAuth(appName, secretKey), query });
+  return keys;
 }
 
-describe('listPurchases over the response limit', () => {
-  it('returns the first rows and the total for a date range', async () => {
-    const list = await givenLargePurchases();
-    const { status, body } = await list({ startdate: '2026-01-01' });
+describe('GET /v3/purchases with more purchases than a response can hold', () => {
+  it('returns the first purchases of a date range, and the total of the range', async () => {
+    const { status, body } = await fetchPurchases(await givenLargePurchases(), { startdate: '2026-01-01' });
     expect(status).toBe(200);
-    expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(mostBytes);
+    expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(maxLambdaResponseBytes);
     expect(body.rows.length).toBeGreaterThan(10);
     expect(body.rows.map(({ purchaseId }: { purchaseId: string }) => purchaseId)).toEqual(
       Array.from({ length: body.rows.length }, (_, index) => `store_a:${index}`),
     );
-    expect(body.paging).toEqual({ skip: 0, limit: body.rows.length, total: quantity });
+    expect(body.paging).toEqual({ skip: 0, limit: body.rows.length, total: largePurchaseCount });
   });
 
-  it('stops reading notifications shortly after the response is full', async () => {
-    const many = 1_500;
-    const list = await givenManyPurchases(many);
-    const { table: used } = deps();
-    const before = used.consumed.read;
-    const { body } = await list({ startdate: '2026-01-01', include_notifications: 'true' });
-    expect(body.paging).toEqual({ skip: 0, limit: body.rows.length, total: many });
+  it('stops reading purchases and notifications after the batch that fills the response', async () => {
+    const purchaseCount = 1_500;
+    const keys = await givenManyPurchases(purchaseCount);
+    const { consumed } = deps().table;
+    const unitsBefore = consumed.read;
+    const { body } = await fetchPurchases(keys, { startdate: '2026-01-01', include_notifications: 'true' });
+    expect(body.paging).toEqual({ skip: 0, limit: body.rows.length, total: purchaseCount });
     expect(body.rows.length).toBeGreaterThan(200);
     expect(body.rows.length).toBeLessThan(300);
     for (const { notifications } of body.rows) expect(notifications).toHaveLength(1);
-    // About 3.5 units per purchase of a batch of 500, one per notification query, and about 50 for the index.
-    expect(used.consumed.read - before).toBeLessThan(2_200);
+    // One batch is 2,030 units: 3 for each of 500 purchases, 1 for its notifications, and 30 for the index.
+    expect(consumed.read - unitsBefore).toBeLessThan(2_200);
   });
 
-  it('rejects a page that is too large and returns a smaller one', async () => {
-    const list = await givenLargePurchases();
-    expect(await list({ limit: '1000' })).toMatchObject({ status: 413, body: { code: 'InvalidPayload' } });
-    const { body } = await list({ limit: '10', skip: '10' });
+  it('rejects a page that is too large, and returns a smaller one', async () => {
+    const keys = await givenLargePurchases();
+    expect(await fetchPurchases(keys, { limit: '1000' })).toMatchObject({
+      status: 413,
+      body: { code: 'InvalidPayload' },
+    });
+    const { body } = await fetchPurchases(keys, { limit: '10', skip: '10' });
     expect(body.rows).toHaveLength(10);
     expect(body.paging).toMatchObject({ skip: 10, limit: 10 });
   });

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Platform } from '../../lib/shared/platform.ts';
+import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
+
+let fixture: NotificationFixture;
+beforeAll(async () => {
+  fixture = await startNotificationFixture();
+});
+afterAll(() => fixture.close());
+
+type NotificationCase = readonly [Platform, actions: string, reasons: readonly string[], fields: object];
+
+const cases: readonly NotificationCase[] = [
+  ['store_a', 'renew', ['RENEWED'], { isExpired: false }],
+  ['store_a', 'cancel', ['WILL_LAPSE'], { renewalIntent: 'Lapse', isExpired: false }],
+  ['store_a', 'cancel uncancel', ['WILL_LAPSE', 'WILL_AUTO_RENEW'], { renewalIntent: 'Renew' }],
+  ['store_a', 'fail-payment', ['ENTERED_GRACE_PERIOD'], { isBillingRetryPeriod: true }],
+  ['store_a', 'fail-payment recover', ['ENTERED_GRACE_PERIOD', 'RENEWED'], { isBillingRetryPeriod: false }],
+  ['store_a', 'expire', ['EXPIRED'], { isExpired: true }],
+  ['store_a', 'refund', ['REFUNDED'], { isExpired: true }],
+  ['store_a', 'revoke', ['REVOKED'], { isExpired: true }],
+  ['store_a', 'extend', ['EXTENDED'], { isExpired: false }],
+  ['store_a', 'raise-price', ['PRICE_CHANGE_UPDATED'], { priceConsentStatus: 'Notified' }],
+  ['store_a', 'raise-price accept-price', ['PRICE_CHANGE_UPDATED', 'PRICE_CHANGE_CONFIRMED'], {}],
+  ['store_b', 'renew', ['RENEWED'], { isExpired: false }],
+  ['store_b', 'cancel', ['WILL_LAPSE'], { renewalIntent: 'Lapse', isExpired: false }],
+  ['store_b', 'cancel uncancel', ['WILL_LAPSE', 'WILL_AUTO_RENEW'], { renewalIntent: 'Renew' }],
+  ['store_b', 'fail-payment', ['ENTERED_GRACE_PERIOD'], { isBillingRetryPeriod: true }],
+  ['store_b', 'fail-payment recover', ['ENTERED_GRACE_PERIOD', 'RENEWED'], {}],
+  ['store_b', 'expire', ['EXPIRED'], { isExpired: true }],
+  // Google does not push a refund without revocation. The next refresh finds it in the order.
+  ['store_b', 'refund', [], { isExpired: false }],
+  // Google sends three notifications for a revocation, in any order.
+  ['store_b', 'revoke', ['REVOKED'], { isExpired: true }],
+  ['store_b', 'pause', ['PAUSED'], { isPaused: true, isExpired: true, cancelationReason: 'PAUSED' }],
+  ['store_b', 'pause resume', ['PAUSED', 'RENEWED'], { isExpired: false }],
+  ['processor_a', 'renew', ['RENEWED'], { isExpired: false }],
+  ['processor_a', 'cancel', ['WILL_LAPSE'], { renewalIntent: 'Lapse', isExpired: false }],
+  ['processor_a', 'cancel uncancel', ['WILL_LAPSE', 'WILL_AUTO_RENEW'], { renewalIntent: 'Renew' }],
+  ['processor_a', 'fail-payment', ['ENTERED_GRACE_PERIOD'], { isBillingRetryPeriod: true }],
+  ['processor_a', 'fail-payment recover', ['ENTERED_GRACE_PERIOD', 'RENEWED'], {}],
+  // An early renewal has the date of its period, so the later payment belongs to the following period.
+  ['processor_a', 'renew fail-payment recover', ['RENEWED', 'ENTERED_GRACE_PERIOD', 'RENEWED'], {}],
+  ['processor_a', 'expire', ['EXPIRED'], { isExpired: true }],
+  ['processor_a', 'pause', ['PAUSED'], { isPaused: true }],
+  ['processor_a', 'pause resume', ['PAUSED', 'RENEWED'], { isExpired: false }],
+  ['processor_a', 'refund', ['REFUNDED'], { isExpired: true }],
+  ['processor_a', 'revoke', ['REVOKED'], { isExpired: true }],
+  ['service_processor_a', 'cancel', ['WILL_LAPSE'], { renewalIntent: 'Lapse' }],
+  ['processor_b', 'renew', ['RENEWED'], { isExpired: false }],
+  ['processor_b', 'cancel', ['WILL_LAPSE'], { renewalIntent: 'Lapse' }],
+  ['processor_b', 'fail-payment', ['ENTERED_GRACE_PERIOD'], { isBillingRetryPeriod: true }],
+  ['processor_b', 'fail-payment recover', ['ENTERED_GRACE_PERIOD', 'RENEWED'], {}],
+  ['processor_b', 'expire', ['EXPIRED'], { isExpired: true }],
+  ['processor_b', 'revoke', ['REFUNDED'], { isExpired: true }],
+];
+
+describe('store notifications', () => {
+  it.each(cases)('records the actions of %s "%s" as %j', async (platform, actions, reasons, fields) => {
+    const { act } = await fixture.givenSubscription(platform);
+    let purchase: Awaited<ReturnType<typeof act>>;
+    for (const action of actions.split(' ')) purchase = await act(action);
+    expect(listReasons(purchase).filter((reason) => reason !== 'PURCHASED')).toEqual(reasons);
+    expect(purchase).toMatchObject(fields);
+  });
+});
