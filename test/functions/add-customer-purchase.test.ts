@@ -70,7 +70,7 @@ describe('POST /v3/customers/:applicationUsername/purchases', () => {
     }
   });
 
-  it('is idempotent', async () => {
+  it('links a purchase once if the request is repeated', async () => {
     const keys = await givenApp(table);
     await givenPaidPurchase(keys, 'ann');
     const first = await callWithSecretKey(addCustomerPurchase, keys, { params, body });

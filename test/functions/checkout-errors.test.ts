@@ -35,31 +35,31 @@ const listTokenCalls = (accessToken: string): readonly (readonly [Contract, obje
   [getProcessorPurchases, { accessToken }],
 ];
 
-describe('access token of processor_a', () => {
+describe('processor_a endpoints with an access token', () => {
   it.each([
     ['an unknown token', () => `ak_${'A'.repeat(32)}`],
     ['a token in another format', () => 'at_d742aeba-26f1-400a-b85e-c017c565ceac'],
     ['an API key', () => checkout.keys.publicKey],
-  ])('is rejected by every endpoint if it is %s', async (_description, getToken) => {
+  ])('reject %s', async (_description, getToken) => {
     for (const [contract, input] of listTokenCalls(getToken()))
       expectCheckoutError(await checkout.call(contract, input), 403, invalidToken);
   });
 
-  it("is rejected by every endpoint if it is another app's token", async () => {
+  it("reject another app's token", async () => {
     const { accessToken } = await checkout.buy(offerId);
     const keys = await checkout.createApp(['processor_a']);
     for (const [contract, input] of listTokenCalls(accessToken))
       expectCheckoutError(await checkout.call(contract, input, { keys }), 403, invalidToken);
   });
 
-  it('is rejected by every endpoint after it has expired', async () => {
+  it('reject an expired token', async () => {
     const { accessToken } = await checkout.buy(offerId);
     await checkout.callControl('/clock', { advance: 'P31D' });
     for (const [contract, input] of listTokenCalls(accessToken))
       expectCheckoutError(await checkout.call(contract, input), 403, invalidToken);
   });
 
-  it('is rejected with the id of another purchase', async () => {
+  it('reject a token with the id of a different purchase', async () => {
     const { accessToken } = await checkout.buy(offerId);
     const { sessionId } = await checkout.buy(offerId);
     const { subscription } = await checkout.stripe.checkout.sessions.retrieve(sessionId);

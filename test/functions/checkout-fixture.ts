@@ -90,7 +90,7 @@ async function createPrices(stripe: Stripe): Promise<CheckoutFixture['prices']> 
   };
 }
 
-/** Expects an error in the format of processor_a, whose `code` is the same for every error. */
+/** Expects an error in the error format of processor_a. All errors have the same `code`. */
 export function expectCheckoutError({ status, body }: CallResult, expectedStatus: number, message: RegExp): void {
   expect({ status, body }).toMatchObject({
     status: expectedStatus,

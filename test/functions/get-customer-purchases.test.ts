@@ -42,7 +42,7 @@ describe('GET /v3/customers/:applicationUsername/purchases', () => {
     });
   });
 
-  it('returns the active one of several purchases of a product', async () => {
+  it('returns the active purchase if a product has several', async () => {
     const keys = await givenApp(table);
     await givenPaidPurchase(keys, 'ann');
     const expired = createObservation({
