@@ -12,7 +12,7 @@ import { createTestTable } from './table.ts';
 import { waitFor } from './wait-for.ts';
 
 /** A notification of an emulated store and the attempts to deliver it. */
-export interface NotificationDelivery {
+interface NotificationDelivery {
   readonly state: string;
   readonly attempts: readonly { readonly status?: number }[];
 }

@@ -35,7 +35,7 @@ export const createAppStoreDevice =
  * Opens a page for version 11 of the plugin on a device with StoreKit 1. The payment queue delivers the receipt's
  * transaction as unfinished once the products are loaded.
  */
-export function openStoreKit1Page(body: ReceiptBody): CordovaPage {
+function openStoreKit1Page(body: ReceiptBody): CordovaPage {
   const device = createAppStoreDevice(body);
   const { id: transactionId } = body.transaction;
   const deliverTransaction = () =>

@@ -8,7 +8,7 @@ import { startTestService, type TestService } from '../../testing/service.ts';
 import { startWorkQueues, type WorkQueues } from '../../testing/work-queues.ts';
 
 /** A validated subscription whose store posts its notifications to the service. */
-export interface NotifiedSubscription {
+interface NotifiedSubscription {
   readonly keys: IssuedApiKeys;
   readonly username: string;
   readonly purchaseId: string;
