@@ -1,4 +1,4 @@
-import { type CordovaPage, type NativePlugin, openCordovaPage } from './cordova-page.ts';
+import type { NativePlugin } from './cordova-page.ts';
 
 /** The monthly subscription in the format of the plugin's native side. */
 export const premiumProduct = {
@@ -30,27 +30,3 @@ export const createAppStoreDevice =
     if (method === 'getStorefront') return 'USA';
     return undefined;
   };
-
-/**
- * Opens a page for version 11 of the plugin on a device with StoreKit 1. The payment queue delivers the receipt's
- * transaction as unfinished once the products are loaded.
- */
-function openStoreKit1Page(body: ReceiptBody): CordovaPage {
-  const device = createAppStoreDevice(body);
-  const { id: transactionId } = body.transaction;
-  const deliverTransaction = () =>
-    page.window.storekit.updatedTransactionCallback(
-      'PaymentTransactionStatePurchased',
-      0,
-      '',
-      transactionId,
-      premiumProduct.id,
-      '',
-      transactionId,
-    );
-  const page = openCordovaPage('ios', (method, args, service) => {
-    if (method === 'load') setTimeout(deliverTransaction, 20);
-    return device(method, args, service);
-  });
-  return page;
-}

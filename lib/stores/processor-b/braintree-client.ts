@@ -55,10 +55,12 @@ async function createHttpRequest(
   apiUrl: string,
   http: BraintreeHttp,
 ): Promise<BraintreeHttp['httpRequest']> {
-  const [{ Util }, { parseStringPromise }] = await Promise.all([
+  // Bundled CommonJS modules have a default export only.
+  const [{ default: braintreeUtil }, { default: xml2js }] = await Promise.all([
     import('braintree/lib/braintree/util.js'),
     import('xml2js'),
   ]);
+  const { Util } = braintreeUtil;
   return async (method, path, body) => {
     const response = await fetch(apiUrl + path, {
       method,
@@ -68,7 +70,7 @@ async function createHttpRequest(
     const error = http.checkHttpStatus(response.status);
     if (error) throw error;
     if (response.text.trim() === '') return {};
-    return Util.convertNodeToObject(await parseStringPromise(response.text, xmlOptions));
+    return Util.convertNodeToObject(await xml2js.parseStringPromise(response.text, xmlOptions));
   };
 }
 
