@@ -12,8 +12,9 @@ import { searchEvents } from '../../lib/api/events.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import type { Table } from '../../lib/db/table.ts';
+import { dayMs } from '../../lib/shared/time.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint } from '../../testing/call.ts';
-import { createObservation, dayMs, givenApp } from '../../testing/given.ts';
+import { createObservation, givenApp } from '../../testing/given.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 
