@@ -3,7 +3,6 @@ import { dayMs, minuteMs } from '../lib/shared/time.ts';
 
 /** Purchase date of all payloads below, in epoch milliseconds. */
 export const purchaseDate = Date.parse('2026-03-01T10:00:00Z');
-export { dayMs };
 export const bundleId = 'com.example.app';
 export const appAppleId = 1234567890;
 

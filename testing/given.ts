@@ -8,8 +8,6 @@ import type { Transaction } from '../lib/purchases/transaction.ts';
 import { createCipher } from '../lib/shared/cipher.ts';
 import { dayMs } from '../lib/shared/time.ts';
 
-export { dayMs };
-
 /** Purchase date of `createObservation`, in epoch milliseconds. */
 export const startDate = Date.parse('2026-01-01T00:00:00Z');
 

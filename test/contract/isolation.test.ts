@@ -6,8 +6,9 @@ import { eventKey } from '../../lib/db/keys.ts';
 import { deps } from '../../lib/deps.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
+import { dayMs } from '../../lib/shared/time.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
-import { createObservation, createTransaction, createUniqueName, dayMs } from '../../testing/given.ts';
+import { createObservation, createTransaction, createUniqueName } from '../../testing/given.ts';
 import { aggregatePartitions, givenPurchase } from '../../testing/given-purchase.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
+import { dayMs } from '../../lib/shared/time.ts';
 import { resolveStoreUser } from '../../lib/store-notifications/resolve-store-user.ts';
-import { createObservation, createUniqueName, dayMs } from '../../testing/given.ts';
+import { createObservation, createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;

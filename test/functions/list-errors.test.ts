@@ -40,16 +40,16 @@ const noMoments = [
   '2026-02-31T00:00:00Z',
 ];
 
-it('cover every contract with paging and every contract with dates', () => {
-  const known = (field: string) =>
-    contracts.filter(({ query }) => query && field in (query as unknown as { entries: object }).entries);
+it('covers every contract with paging and every contract with dates', () => {
+  const listContractsWith = (field: string) =>
+    contracts.filter(({ query }) => query && 'entries' in query && field in (query.entries as object));
   expect(
-    known('limit')
+    listContractsWith('limit')
       .map(({ id }) => id)
       .sort(),
   ).toEqual(pages.map(({ id }) => id).sort());
   expect(
-    known('startdate')
+    listContractsWith('startdate')
       .map(({ id }) => id)
       .sort(),
   ).toEqual([...byMoment, ...byDay].map(({ id }) => id).sort());

@@ -3,8 +3,9 @@ import type { Contract } from '../../lib/api/contract.ts';
 import { getPurchase, listPurchases } from '../../lib/api/purchases.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { dayMs } from '../../lib/shared/time.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
-import { createObservation, createTransaction, dayMs, givenApp } from '../../testing/given.ts';
+import { createObservation, createTransaction, givenApp } from '../../testing/given.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 
@@ -37,7 +38,7 @@ beforeAll(async () => {
     await givenPurchase(keys.appName, 'ann', observation);
 });
 
-const ask = async (contract: Contract, query: Record<string, string>) =>
+const call = async (contract: Contract, query: Record<string, string>) =>
   (
     await callEndpoint(contract, {
       headers: buildBasicAuth(keys.appName, keys.secretKey),
@@ -58,12 +59,12 @@ const queries = [
 
 describe('include_notifications', () => {
   it.each(queries)('adds the notifications to %s of listPurchases', async (_which, query) => {
-    const { rows } = await ask(listPurchases, { ...query, include_notifications: 'true' });
+    const { rows } = await call(listPurchases, { ...query, include_notifications: 'true' });
     expect(toReasons(rows)).toEqual({ 'store_a:1-2': ['PURCHASED', 'RENEWED'], 'store_a:2': ['PURCHASED'] });
   });
 
   it.each(queries)('adds the notifications of the purchase to %s of listTransactions', async (_which, query) => {
-    const { rows } = await ask(listTransactions, { ...query, include_notifications: 'true' });
+    const { rows } = await call(listTransactions, { ...query, include_notifications: 'true' });
     expect(toReasons(rows)).toEqual({
       'store_a:1': ['PURCHASED', 'RENEWED'],
       'store_a:1-2': ['PURCHASED', 'RENEWED'],
@@ -72,24 +73,27 @@ describe('include_notifications', () => {
   });
 
   it('returns date and reason, as getPurchase does', async () => {
-    const { rows } = await ask(listPurchases, { include_notifications: 'true' });
-    const { notifications } = await ask(getPurchase, { include_notifications: 'true' });
+    const { rows } = await call(listPurchases, { include_notifications: 'true' });
+    const { notifications } = await call(getPurchase, { include_notifications: 'true' });
     const row = rows.find(({ purchaseId }: { purchaseId: string }) => purchaseId === 'store_a:1');
     expect(row.notifications).toEqual(notifications);
     for (const notification of notifications) expect(Object.keys(notification).sort()).toEqual(['date', 'reason']);
   });
 
   it.each([undefined, '', 'false', '1', 'TRUE', 'yes', ' true'])(
-    'are not told when %j asks for them',
+    'omits the notifications for include_notifications=%j',
     async (value) => {
-      const wanted = value === undefined ? {} : { include_notifications: value };
+      const query = value === undefined ? {} : { include_notifications: value };
       for (const dates of [{}, byDate]) {
-        const query = { ...dates, ...wanted };
-        const rows = [...(await ask(listPurchases, query)).rows, ...(await ask(listTransactions, query)).rows];
+        const datedQuery = { ...dates, ...query };
+        const rows = [
+          ...(await call(listPurchases, datedQuery)).rows,
+          ...(await call(listTransactions, datedQuery)).rows,
+        ];
         expect(rows).toHaveLength(5);
         for (const row of rows) expect(row).not.toHaveProperty('notifications');
       }
-      expect(await ask(getPurchase, wanted)).not.toHaveProperty('notifications');
+      expect(await call(getPurchase, query)).not.toHaveProperty('notifications');
     },
   );
 });
@@ -97,7 +101,7 @@ describe('include_notifications', () => {
 describe('skip and offset', () => {
   it.each([listPurchases, listTransactions])('both skip rows of $id', async (contract) => {
     const page = async (query: Record<string, string>) => {
-      const { paging, rows } = await ask(contract, query);
+      const { paging, rows } = await call(contract, query);
       return { skip: paging.skip, ids: rows.map(({ transactionId }: { transactionId: string }) => transactionId) };
     };
     const all = (await page({})).ids;

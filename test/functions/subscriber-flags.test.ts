@@ -2,8 +2,9 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomer, getCustomerSubscription, listCustomers } from '../../lib/api/customers.ts';
 import type { Table } from '../../lib/db/table.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
+import { dayMs, secondMs } from '../../lib/shared/time.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
-import { createObservation, dayMs, givenApp, type UnrefreshableObservation } from '../../testing/given.ts';
+import { createObservation, givenApp, type UnrefreshableObservation } from '../../testing/given.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 
@@ -16,91 +17,97 @@ afterEach(() => {
   Date.now = realNow;
 });
 
-const second = 1000;
-const boughtAt = Math.floor(realNow() / second) * second - 20 * dayMs;
+const boughtAt = Math.floor(realNow() / secondMs) * secondMs - 20 * dayMs;
 const end = boughtAt + 30 * dayMs;
 
-const bought = (state: Partial<Purchase> = {}): UnrefreshableObservation =>
+const buildSubscription = (state: Partial<Purchase> = {}): UnrefreshableObservation =>
   createObservation({ purchaseDate: boughtAt, expirationDate: end, ...state });
 
 /** Builds the observation of a purchase without an end. */
-function endless(
+function buildPurchaseWithoutEnd(
   productType: NonNullable<Purchase['productType']>,
   state: Partial<Purchase> = {},
 ): UnrefreshableObservation {
-  const { purchase, ...look } = bought({ productType, ...state });
-  const { expirationDate: _end, ...lasting } = purchase;
-  return { ...look, purchase: lasting };
+  const { purchase, ...observation } = buildSubscription({ productType, ...state });
+  const { expirationDate: _end, ...withoutEnd } = purchase;
+  return { ...observation, purchase: withoutEnd };
 }
 
 /** Returns the subscriber flags of a customer with these purchases at each time. */
-async function flagsAt(observations: readonly UnrefreshableObservation[], moments: readonly number[]) {
+async function readFlagsAt(observations: readonly UnrefreshableObservation[], times: readonly number[]) {
   const { appName, secretKey } = await givenApp(table);
-  for (const look of observations) await givenPurchase(appName, 'ann', look);
+  for (const observation of observations) await givenPurchase(appName, 'ann', observation);
   const headers = buildBasicAuth(appName, secretKey);
   const params = { applicationUsername: 'ann' };
-  const said = [];
-  for (const moment of moments) {
-    Date.now = () => moment;
+  const flags = [];
+  for (const time of times) {
+    Date.now = () => time;
     const { customerInfo, purchases } = (await callEndpoint(getCustomer, { headers, params })).body;
     const [row] = (await callEndpoint(listCustomers, { headers })).body.rows;
-    const [named] = (await callEndpoint(listCustomers, { headers, query: params })).body.rows;
+    const [foundRow] = (await callEndpoint(listCustomers, { headers, query: params })).body.rows;
     const { subscription } = (await callEndpoint(getCustomerSubscription, { headers, params })).body;
     // All endpoints return the same flags at the same time.
-    expect([row.customerInfo, named.customerInfo]).toEqual([customerInfo, customerInfo]);
+    expect([row.customerInfo, foundRow.customerInfo]).toEqual([customerInfo, customerInfo]);
     if (subscription) expect(purchases).toMatchObject({ [subscription.productId]: subscription });
     if (customerInfo.activeSubscriber) expect(subscription.isExpired).toBe(false);
-    said.push(customerInfo.activeSubscriber ? 'active' : customerInfo.lapsedSubscriber ? 'lapsed' : 'never subscribed');
+    flags.push(
+      customerInfo.activeSubscriber ? 'active' : customerInfo.lapsedSubscriber ? 'lapsed' : 'never subscribed',
+    );
     expect(customerInfo.activeSubscriber && customerInfo.lapsedSubscriber).toBe(false);
   }
-  return said;
+  return flags;
 }
 
-const around = (moment: number) => [moment - second, moment, moment + second];
+/** The second before a time, the time, and the second after it. */
+const secondsAround = (time: number) => [time - secondMs, time, time + secondMs];
 
 describe('subscriber flags', () => {
   it('report an active subscriber until the second of the expiration', async () => {
-    expect(await flagsAt([bought()], around(end))).toEqual(['active', 'lapsed', 'lapsed']);
+    expect(await readFlagsAt([buildSubscription()], secondsAround(end))).toEqual(['active', 'lapsed', 'lapsed']);
   });
 
   it('report an active subscriber until the last subscription expires', async () => {
-    const later = bought({ purchaseId: 'store_a:2', productId: 'store_a:yearly', expirationDate: end + 5 * dayMs });
-    expect(await flagsAt([bought(), later], [...around(end), ...around(end + 5 * dayMs)])).toEqual([
-      ...Array(4).fill('active'),
-      ...Array(2).fill('lapsed'),
-    ]);
+    const later = buildSubscription({
+      purchaseId: 'store_a:2',
+      productId: 'store_a:yearly',
+      expirationDate: end + 5 * dayMs,
+    });
+    expect(
+      await readFlagsAt([buildSubscription(), later], [...secondsAround(end), ...secondsAround(end + 5 * dayMs)]),
+    ).toEqual([...Array(4).fill('active'), ...Array(2).fill('lapsed')]);
   });
 
   it('report an active subscriber until the end of a grace period', async () => {
-    const grace = bought({ isBillingRetryPeriod: true, expirationDate: end + 3 * dayMs });
-    expect(await flagsAt([grace], around(end + 3 * dayMs))).toEqual(['active', 'lapsed', 'lapsed']);
+    const grace = buildSubscription({ isBillingRetryPeriod: true, expirationDate: end + 3 * dayMs });
+    expect(await readFlagsAt([grace], secondsAround(end + 3 * dayMs))).toEqual(['active', 'lapsed', 'lapsed']);
   });
 
   it('report an active subscriber until the revocation', async () => {
-    const refunded = bought({ endedAt: boughtAt + 5 * dayMs, cancelationReason: 'Customer' });
-    expect(await flagsAt([refunded], around(boughtAt + 5 * dayMs))).toEqual(['active', 'lapsed', 'lapsed']);
+    const refunded = buildSubscription({ endedAt: boughtAt + 5 * dayMs, cancelationReason: 'Customer' });
+    expect(await readFlagsAt([refunded], secondsAround(boughtAt + 5 * dayMs))).toEqual(['active', 'lapsed', 'lapsed']);
   });
 
   it('report an active subscriber for an open-ended subscription until it is revoked', async () => {
     const now = realNow();
-    expect(await flagsAt([endless('non renewing subscription')], [now, now + 5_000 * dayMs])).toEqual([
-      'active',
-      'active',
-    ]);
-    const refunded = endless('non renewing subscription', { endedAt: boughtAt + dayMs });
-    expect(await flagsAt([refunded], around(boughtAt + dayMs))).toEqual(['active', 'lapsed', 'lapsed']);
+    expect(
+      await readFlagsAt([buildPurchaseWithoutEnd('non renewing subscription')], [now, now + 5_000 * dayMs]),
+    ).toEqual(['active', 'active']);
+    const refunded = buildPurchaseWithoutEnd('non renewing subscription', { endedAt: boughtAt + dayMs });
+    expect(await readFlagsAt([refunded], secondsAround(boughtAt + dayMs))).toEqual(['active', 'lapsed', 'lapsed']);
   });
 
   it('report a lapsed subscriber while the subscription is paused', async () => {
-    expect(await flagsAt([bought({ isPaused: true, cancelationReason: 'PAUSED' })], [realNow()])).toEqual(['lapsed']);
+    expect(
+      await readFlagsAt([buildSubscription({ isPaused: true, cancelationReason: 'PAUSED' })], [realNow()]),
+    ).toEqual(['lapsed']);
   });
 
   it.each([
-    ['a payment is pending', () => bought({ isPending: true })],
-    ['the first payment was abandoned', () => bought({ isAbandoned: true, expirationDate: boughtAt })],
-    ['the only purchase is a consumable', () => endless('consumable')],
-    ['the only purchase is a non-consumable', () => endless('non consumable')],
+    ['a payment is pending', () => buildSubscription({ isPending: true })],
+    ['the first payment was abandoned', () => buildSubscription({ isAbandoned: true, expirationDate: boughtAt })],
+    ['the only purchase is a consumable', () => buildPurchaseWithoutEnd('consumable')],
+    ['the only purchase is a non-consumable', () => buildPurchaseWithoutEnd('non consumable')],
   ])('report no subscriber if %s', async (_case, build) => {
-    expect(await flagsAt([build()], around(end))).toEqual(Array(3).fill('never subscribed'));
+    expect(await readFlagsAt([build()], secondsAround(end))).toEqual(Array(3).fill('never subscribed'));
   });
 });

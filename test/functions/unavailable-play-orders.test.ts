@@ -3,7 +3,7 @@ import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
@@ -25,7 +25,8 @@ afterAll(async () => {
   await service.close();
 });
 
-async function given(order: object) {
+/** Buys and validates a product of store_b. */
+async function validateOrder(order: object) {
   const { id, validate } = await service.callControl('/purchases', {
     platform: 'store_b',
     productId: createUniqueName('product'),
@@ -35,38 +36,38 @@ async function given(order: object) {
   const { body } = await service.validate(keys, validate);
   const purchaseId = `store_b:${body.data.collection[0].purchaseId}`;
   const act = async (action: string) => await service.callControl(`/purchases/${id}/${action}`, {});
-  const look = async (orders: 'told' | 'down') => {
+  /** Refreshes the purchase and returns its latest transaction. */
+  const refresh = async (orders: 'available' | 'down') => {
     areOrdersDown = orders === 'down';
     await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
-    const [payment] = await deps().purchases.listTransactions(keys.appName, [purchaseId]);
-    return payment;
+    const [transaction] = await deps().purchases.listTransactions(keys.appName, [purchaseId]);
+    return transaction;
   };
-  const reasons = async (): Promise<string[]> => {
-    const [headers, params] = [buildBasicAuth(keys.appName, keys.secretKey), { purchaseId }];
-    const { body: purchase } = await callEndpoint(getPurchase, {
-      headers,
-      params,
+  const listReasons = async (): Promise<string[]> => {
+    const { body: purchase } = await callWithSecretKey(getPurchase, keys, {
+      params: { purchaseId },
       query: { include_notifications: 'true' },
     });
     return purchase.notifications.map(({ reason }: { reason: string }) => reason);
   };
-  return { act, look, reasons };
+  return { act, refresh, listReasons };
 }
 
-describe('processNotification of store_b with unavailable orders', () => {
+describe('refreshPurchase (store_b) with unavailable orders', () => {
   it('keeps the payment data and announces a refund once', async () => {
-    const { act, look, reasons } = await given({ type: 'paid subscription' });
+    const { act, refresh, listReasons } = await validateOrder({ type: 'paid subscription' });
     await act('refund');
-    const told = await look('told');
-    expect(told).toMatchObject({ amountMicros: 4_990_000, refundedAt: expect.any(Number) });
-    for (const orders of ['down', 'told', 'down', 'told'] as const) expect(await look(orders)).toEqual(told);
-    expect(await reasons()).toEqual(['PURCHASED', 'REFUNDED']);
+    const transaction = await refresh('available');
+    expect(transaction).toMatchObject({ amountMicros: 4_990_000, refundedAt: expect.any(Number) });
+    for (const orders of ['down', 'available', 'down', 'available'] as const)
+      expect(await refresh(orders)).toEqual(transaction);
+    expect(await listReasons()).toEqual(['PURCHASED', 'REFUNDED']);
   });
 
   it('marks the purchase as refunded after the revocation', async () => {
-    const { act, look, reasons } = await given({ type: 'consumable' });
+    const { act, refresh, listReasons } = await validateOrder({ type: 'consumable' });
     await act('revoke');
-    expect(await look('down')).toMatchObject({ amountMicros: 4_990_000, refundedAt: expect.any(Number) });
-    expect(await reasons()).toEqual(['PURCHASED', 'REFUNDED']);
+    expect(await refresh('down')).toMatchObject({ amountMicros: 4_990_000, refundedAt: expect.any(Number) });
+    expect(await listReasons()).toEqual(['PURCHASED', 'REFUNDED']);
   });
 });

@@ -12,8 +12,9 @@ import { searchEvents } from '../../lib/api/events.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import type { Table } from '../../lib/db/table.ts';
+import { dayMs } from '../../lib/shared/time.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint } from '../../testing/call.ts';
-import { createObservation, dayMs, givenApp } from '../../testing/given.ts';
+import { createObservation, givenApp } from '../../testing/given.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 
@@ -45,26 +46,27 @@ const names = [
 const labelled = names.map((name) => [name.length > 100 ? `${name.slice(0, 4)}…` : name, name] as const);
 
 const expirationDate = Date.now() + 30 * dayMs;
-const look = (purchaseId: string) => createObservation({ purchaseId, purchaseDate: Date.now(), expirationDate });
+const buildObservation = (purchaseId: string) =>
+  createObservation({ purchaseId, purchaseDate: Date.now(), expirationDate });
 
-const asker =
+const createCaller =
   ({ appName, secretKey }: IssuedApiKeys) =>
-  async (contract: Contract, wanted: CallOptions) => {
-    const { status, body } = await callEndpoint(contract, { headers: buildBasicAuth(appName, secretKey), ...wanted });
+  async (contract: Contract, options: CallOptions) => {
+    const { status, body } = await callEndpoint(contract, { headers: buildBasicAuth(appName, secretKey), ...options });
     expect([status, body.message]).toEqual([200, undefined]);
     return body;
   };
 
-/** A similar username without purchases. */
-const others = ['a', 'b', '%', '/'];
+/** Usernames similar to the tested ones, without purchases. */
+const similarUsernames = ['a', 'b', '%', '/'];
 
 describe.each(labelled)('the customer %s', (_label, name) => {
-  let ask: ReturnType<typeof asker>;
+  let call: ReturnType<typeof createCaller>;
   let keys: IssuedApiKeys;
   beforeAll(async () => {
     keys = await givenApp(table);
-    ask = asker(keys);
-    await givenPurchase(keys.appName, name, look('store_a:1'));
+    call = createCaller(keys);
+    await givenPurchase(keys.appName, name, buildObservation('store_a:1'));
   });
   const params = { applicationUsername: name };
 
@@ -72,41 +74,41 @@ describe.each(labelled)('the customer %s', (_label, name) => {
     const purchase = expect.objectContaining({ purchaseId: 'store_a:1', isExpired: false });
     const purchases = { 'store_a:monthly': purchase };
     const transactions = [expect.objectContaining({ purchaseId: 'store_a:1' })];
-    const whole = await ask(getCustomer, { params });
+    const whole = await call(getCustomer, { params });
     expect(whole).toMatchObject({ ...params, purchases, transactions });
     expect(whole.customerInfo).toMatchObject({ lastPurchaseId: 'store_a:1', activeSubscriber: true });
-    expect(await ask(getCustomerPurchases, { params })).toEqual({ ...params, purchases });
-    expect(await ask(getCustomerSubscription, { params })).toEqual({ ...params, subscription: purchase });
-    expect(await ask(getCustomerTransactions, { params })).toEqual({ ...params, transactions });
+    expect(await call(getCustomerPurchases, { params })).toEqual({ ...params, purchases });
+    expect(await call(getCustomerSubscription, { params })).toEqual({ ...params, subscription: purchase });
+    expect(await call(getCustomerTransactions, { params })).toEqual({ ...params, transactions });
   });
 
   it('appears in the list of customers and in a search by username', async () => {
     const row = { applicationUsername: name, customerInfo: expect.objectContaining({ activeSubscriber: true }) };
-    expect((await ask(listCustomers, {})).rows).toEqual([row]);
+    expect((await call(listCustomers, {})).rows).toEqual([row]);
     const encoded = encodeURIComponent(name);
-    expect((await ask(listCustomers, { query: { applicationUsername: encoded } })).rows).toEqual([row]);
-    expect((await ask(listCustomers, { query: { applicationUsername: name } })).rows).toEqual([row]);
+    expect((await call(listCustomers, { query: { applicationUsername: encoded } })).rows).toEqual([row]);
+    expect((await call(listCustomers, { query: { applicationUsername: name } })).rows).toEqual([row]);
   });
 
   it('appears in the events and in a search by tag', async () => {
-    await ask(getCustomerPurchases, { params });
-    const { events } = await ask(getCustomer, { params });
+    await call(getCustomerPurchases, { params });
+    const { events } = await call(getCustomer, { params });
     expect(events.length).toBeGreaterThan(0);
-    const { rows } = await ask(searchEvents, { params: { tag: name } });
+    const { rows } = await call(searchEvents, { params: { tag: name } });
     const contexts = rows.map(({ context }: { context: object }) => context);
     expect(contexts).toContainEqual(expect.objectContaining({ applicationUsername: name, eventType: 'customer.read' }));
   });
 
   it('can be linked to a purchase without linking a similar username', async () => {
-    await givenPurchase(keys.appName, 'owner', look('store_a:linked'));
+    await givenPurchase(keys.appName, 'owner', buildObservation('store_a:linked'));
     const body = { purchaseId: 'store_a:linked' };
-    expect(await ask(addCustomerPurchase, { params, body })).toMatchObject({ ok: true, ...params });
-    const ids = (await ask(getCustomerTransactions, { params })).transactions.map(
+    expect(await call(addCustomerPurchase, { params, body })).toMatchObject({ ok: true, ...params });
+    const ids = (await call(getCustomerTransactions, { params })).transactions.map(
       ({ purchaseId }: { purchaseId: string }) => purchaseId,
     );
     expect(ids).toContain('store_a:linked');
-    for (const other of others) {
-      const found = await ask(getCustomerPurchases, { params: { applicationUsername: other } });
+    for (const other of similarUsernames) {
+      const found = await call(getCustomerPurchases, { params: { applicationUsername: other } });
       expect(found.purchases).toEqual({});
     }
   });
@@ -114,16 +116,16 @@ describe.each(labelled)('the customer %s', (_label, name) => {
 
 it.each(['error', 'store_a:9'])('getCustomer for %s returns no events of other customers', async (name) => {
   const keys = await givenApp(table);
-  const ask = asker(keys);
-  await givenPurchase(keys.appName, 'ann', look('store_a:9'));
-  await ask(getCustomerPurchases, { params: { applicationUsername: name } });
+  const call = createCaller(keys);
+  await givenPurchase(keys.appName, 'ann', buildObservation('store_a:9'));
+  await call(getCustomerPurchases, { params: { applicationUsername: name } });
   const headers = buildBasicAuth(keys.appName, keys.secretKey);
   for (let time = 0; time < 12; time++) {
     await callEndpoint(getPurchase, { headers, params: { purchaseId: 'store_a:none' } });
     await callEndpoint(getPurchase, { headers, params: { purchaseId: 'store_a:9' } });
   }
-  const { rows } = await ask(searchEvents, { params: { tag: name } });
+  const { rows } = await call(searchEvents, { params: { tag: name } });
   expect(rows).toHaveLength(13);
-  const { events } = await ask(getCustomer, { params: { applicationUsername: name } });
+  const { events } = await call(getCustomer, { params: { applicationUsername: name } });
   expect(events).toMatchObject([{ eventInfo: { type: 'customer.read', response: { ok: true } } }]);
 });

@@ -89,7 +89,7 @@ describe('POST /v1/validate with store_a', () => {
     expect((await read(getCustomerTransactions, user)).transactions).toHaveLength(1);
   });
 
-  it('answers a product that has expired with 6778003 and status 419', async () => {
+  it('rejects an expired product with 6778003 and status 419', async () => {
     const { id } = await buy(newUser(), { form: 'product' });
     const { validate } = await service.callControl(`/purchases/${id}/expire`, { form: 'product' });
     expect((await service.validate(keys, validate)).body).toMatchObject({ ok: false, status: 419, code: 6778003 });
@@ -122,7 +122,7 @@ describe('POST /v1/validate with store_a', () => {
     },
   );
 
-  it('grants from signed evidence with a warning while the store is down, as the device may not send it again', async () => {
+  it('accepts signed evidence with a warning while the store is down, because the device may not send it again', async () => {
     const user = newUser();
     const { validate } = await buy(user);
     await service.callControl('/faults', { platform: 'store_a', fault: 'down', times: 20 });
@@ -131,13 +131,13 @@ describe('POST /v1/validate with store_a', () => {
     expect((await read(getCustomerPurchases, user)).purchases).toHaveProperty('store_a:premium');
   });
 
-  it('refuses a receipt of another application', async () => {
+  it('rejects a receipt with another bundle id', async () => {
     const other = await service.createApp(['store_a'], { bundleId: 'com.example.other' });
     const { validate } = await buy(newUser());
     expect((await service.validate(other, validate)).body).toMatchObject({ ok: false, code: 6778001 });
   });
 
-  it('tells in the customer what happened, without any receipt', async () => {
+  it('records an event of the customer without the receipt', async () => {
     const user = newUser();
     const { validate } = await buy(user);
     await service.validate(keys, validate);

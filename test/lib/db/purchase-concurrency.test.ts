@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { purchaseKey } from '../../../lib/db/keys.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
+import { dayMs } from '../../../lib/shared/time.ts';
 import {
   createObservation,
   createTransaction,
   createUniqueName,
-  dayMs,
   startDate,
   type UnrefreshableObservation,
 } from '../../../testing/given.ts';

@@ -3,7 +3,8 @@ import { claimKey, purchasePartition } from '../../../lib/db/keys.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import { createTransactionRepository } from '../../../lib/db/transaction-repository.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
-import { createObservation, createTransaction, createUniqueName, dayMs, startDate } from '../../../testing/given.ts';
+import { dayMs } from '../../../lib/shared/time.ts';
+import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import {
   buildLinkInput,
   buildValidationInput,

@@ -7,10 +7,11 @@ import type { Item, Table } from '../../../lib/db/table.ts';
 import { deps } from '../../../lib/deps.ts';
 import { createRecordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { createCipher } from '../../../lib/shared/cipher.ts';
+import { dayMs } from '../../../lib/shared/time.ts';
 import { findAffectedCustomers } from '../../../lib/statistics/rebuild-customer-summary.ts';
 import { toTallyChange } from '../../../lib/statistics/tally-change.ts';
 import { readStreamRecord } from '../../../lib/webhooks/purchase-announcements.ts';
-import { createObservation, createUniqueName, dayMs, startDate } from '../../../testing/given.ts';
+import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
 

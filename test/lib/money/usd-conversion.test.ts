@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { chooseUsdRate, withUsdRate } from '../../../lib/money/usd-conversion.ts';
 import { merge } from '../../../lib/purchases/merge.ts';
-import { createObservation, createTransaction, dayMs, startDate } from '../../../testing/given.ts';
+import { dayMs } from '../../../lib/shared/time.ts';
+import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 
 const rates = { date: '2025-12-31', perEuro: { USD: '1.1', JPY: '180' } };
 const yen = { purchaseDate: startDate, currency: 'JPY', amountMicros: 600_000_000 };

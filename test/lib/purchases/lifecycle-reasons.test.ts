@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { findLifecycleReasons } from '../../../lib/purchases/lifecycle-reasons.ts';
 import { merge, type PurchaseState } from '../../../lib/purchases/merge.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
-import { createObservation, createTransaction, dayMs, startDate } from '../../../testing/given.ts';
+import { dayMs } from '../../../lib/shared/time.ts';
+import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 import { buildObservations, historyActions } from '../../../testing/subscription-history.ts';
 
 const createState = (state: Partial<Purchase> = {}): PurchaseState => merge(undefined, createObservation(state));

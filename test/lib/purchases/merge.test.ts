@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type EncryptedObservation, merge, type PurchaseState } from '../../../lib/purchases/merge.ts';
 import { toInferredAsOf } from '../../../lib/purchases/merge-transactions.ts';
-import { createObservation, createTransaction, dayMs, startDate } from '../../../testing/given.ts';
+import { dayMs } from '../../../lib/shared/time.ts';
+import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 import { buildObservations, historyActions } from '../../../testing/subscription-history.ts';
 
 const mergeAll = (observations: readonly EncryptedObservation[]): PurchaseState | undefined =>

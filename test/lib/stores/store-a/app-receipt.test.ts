@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { explicit, octetString, sequence, setOf } from '../../../../emulator/crypto/der.ts';
 import { ServiceError } from '../../../../lib/shared/errors.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
 import { verifyAppReceipt } from '../../../../lib/stores/store-a/app-receipt.ts';
-import { bundleId, dayMs, purchaseDate } from '../../../../testing/apple-payloads.ts';
+import { bundleId, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createCertificate, createPki, intermediateOid, leafOid, type Pki } from '../../../../testing/apple-pki.ts';
 import { encodeReceipt, type ReceiptFields, signMessage } from '../../../../testing/apple-signatures.ts';
 import { createVerificationContext } from '../../../../testing/apple-verification.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../../lib/shared/time.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
 import type { StoreContext, StoreFetch } from '../../../../lib/stores/store-context.ts';
-import { dayMs, purchaseDate } from '../../../../testing/apple-payloads.ts';
+import { purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createPki } from '../../../../testing/apple-pki.ts';
 import { signJws } from '../../../../testing/apple-signatures.ts';
 import { applePki, createContext, failFetch, jsonResponse, textResponse } from '../../../../testing/fake-apple.ts';

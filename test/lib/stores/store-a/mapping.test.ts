@@ -1,11 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { isExpired } from '../../../../lib/purchases/purchase.ts';
-import {
-  buildOneTimePayload,
-  buildTransactionPayload,
-  dayMs,
-  purchaseDate,
-} from '../../../../testing/apple-payloads.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
+import { buildOneTimePayload, buildTransactionPayload, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { type Customer, createSubscriber, validateSignedTransaction } from '../../../../testing/fake-apple.ts';
 
 const monthEnd = purchaseDate + 31 * dayMs;

@@ -1,10 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  buildOneTimePayload,
-  buildTransactionPayload,
-  dayMs,
-  purchaseDate,
-} from '../../../../testing/apple-payloads.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
+import { buildOneTimePayload, buildTransactionPayload, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createAppStore, createContext, createSubscriber, failFetch } from '../../../../testing/fake-apple.ts';
 import { type NotificationInput, observeNotification } from './notification-fixture.ts';
 

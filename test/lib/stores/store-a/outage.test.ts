@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ServiceError } from '../../../../lib/shared/errors.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
 import type { StoreContext, StoreFetch } from '../../../../lib/stores/store-context.ts';
 import {
@@ -7,7 +8,6 @@ import {
   buildOneTimePayload,
   buildTransactionPayload,
   bundleId,
-  dayMs,
   purchaseDate,
 } from '../../../../testing/apple-payloads.ts';
 import { createPki } from '../../../../testing/apple-pki.ts';

@@ -1,10 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  buildRenewalPayload,
-  buildTransactionPayload,
-  dayMs,
-  purchaseDate,
-} from '../../../../testing/apple-payloads.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
+import { buildRenewalPayload, buildTransactionPayload, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createPki } from '../../../../testing/apple-pki.ts';
 import { signJws } from '../../../../testing/apple-signatures.ts';
 import { applePki, createContext } from '../../../../testing/fake-apple.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../../lib/shared/time.ts';
 import { refresh } from '../../../../lib/stores/store-a/refresh.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import {
   buildOneTimePayload,
   buildTransactionPayload,
   bundleId,
-  dayMs,
   purchaseDate,
 } from '../../../../testing/apple-payloads.ts';
 import { type Customer, createAppStore, createContext, createSubscriber } from '../../../../testing/fake-apple.ts';

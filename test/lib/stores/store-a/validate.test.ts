@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
 import {
   buildAppTransactionPayload,
   buildOneTimePayload,
   buildTransactionPayload,
   bundleId,
-  dayMs,
   purchaseDate,
 } from '../../../../testing/apple-payloads.ts';
 import { createPki } from '../../../../testing/apple-pki.ts';

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../../lib/shared/time.ts';
 import type { ValidationRequest } from '../../../../lib/stores/store.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
-import { bundleId, dayMs, purchaseDate } from '../../../../testing/apple-payloads.ts';
+import { bundleId, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createPki } from '../../../../testing/apple-pki.ts';
 import { encodeReceipt, signMessage } from '../../../../testing/apple-signatures.ts';
 import { createContext, jsonResponse, textResponse } from '../../../../testing/fake-apple.ts';
