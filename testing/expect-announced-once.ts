@@ -1,6 +1,7 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { PurchaseChange } from '../lib/purchases/purchase-change.ts';
+import { listRefundKeys } from '../lib/purchases/refunds.ts';
 import { toPurchaseRecord } from '../lib/purchases/to-records.ts';
 
 /**
@@ -63,9 +64,7 @@ function listFacts(changes: readonly PurchaseChange[]): string[] {
   let ends = 0;
   return changes.flatMap(({ after, lifecycleReasons }) => {
     const { purchase, transactions } = after.state;
-    const refunds = transactions.flatMap(({ transaction: { transactionId, refundedAt } }) =>
-      refundedAt === undefined ? [] : [transactionId, refundedAt],
-    );
+    const refunds = listRefundKeys(transactions.map(({ transaction }) => transaction));
     if (lifecycleReasons.includes('RENEWED')) renewals++;
     if (lifecycleReasons.includes('WILL_AUTO_RENEW') || lifecycleReasons.includes('RENEWED')) renewalIntents++;
     const details: Readonly<Record<string, unknown>> = {
@@ -79,6 +78,10 @@ function listFacts(changes: readonly PurchaseChange[]): string[] {
     if (lifecycleReasons.includes('EXPIRED') || lifecycleReasons.includes('PAUSED')) ends++;
     return lifecycleReasons
       .filter((reason) => reason in details)
-      .map((reason) => `${reason} ${JSON.stringify(details[reason])}`);
+      .map((reason, index, reasons) => {
+        // A change has a REFUNDED for each new refund.
+        const repetition = reason === 'REFUNDED' ? index - reasons.indexOf(reason) : 0;
+        return `${reason} ${JSON.stringify(details[reason])} ${repetition}`;
+      });
   });
 }

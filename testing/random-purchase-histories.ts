@@ -14,6 +14,7 @@ const stepKinds = [
   'lapse',
   'expire',
   'refund',
+  'refund a part',
   'pause',
   'resume',
   'consume',
@@ -63,6 +64,9 @@ export function createHistoryRunner(
     const transaction = createTransaction(purchase, {
       purchaseDate: purchase.lastRenewalDate ?? purchase.purchaseDate ?? now,
       ...(kind === 'refund' && { refundedAt: now }),
+      ...(kind === 'refund a part' && {
+        partialRefunds: [{ id: `refund-${now}`, date: now, amountMicros: (purchaseIndex + 1) * 700_000 }],
+      }),
     });
     const isLink = kind === 'link' && before !== undefined;
     const isValidation = kind === 'buy' || kind === 'claim' || !before;

@@ -14,6 +14,7 @@ export const historyActions = [
   'share',
   'refund',
   'refund first transaction',
+  'refund a part',
   'upgrade',
   'observe',
 ] as const;
@@ -61,6 +62,15 @@ function applyAction(
       return {
         purchase,
         transactions: transactions.map((transaction, i) => (i === 0 ? refund(transaction, at) : transaction)),
+      };
+    case 'refund a part':
+      return {
+        purchase,
+        transactions: transactions.map((transaction, i) =>
+          i === transactions.length - 1
+            ? { ...transaction, partialRefunds: [{ id: `refund-${index}`, date: at, amountMicros: 1_000_000 }] }
+            : transaction,
+        ),
       };
     case 'refund':
       return {

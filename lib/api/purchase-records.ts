@@ -75,6 +75,9 @@ export const TransactionRecord = v.strictObject({
   amountMicros: v.nullable(v.number()),
   currency: v.nullable(v.string()),
   isReportedAmount: OptionalBoolean,
+  // Spec: not shown. The part of `amountMicros` that was refunded, and the date of the latest refund.
+  refundedAmountMicros: OptionalNumber,
+  refundDate: OptionalDateTime,
 });
 export type TransactionRecord = v.InferOutput<typeof TransactionRecord>;
 

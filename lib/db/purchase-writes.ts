@@ -1,7 +1,7 @@
-import { buildAnnouncement } from '../purchases/announcement.ts';
-import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import { buildAnnouncements } from '../purchases/announcement.ts';
 import type { ObservedTransaction } from '../purchases/merge-transactions.ts';
 import type { PurchaseChange } from '../purchases/purchase-change.ts';
+import { listRefundKeys } from '../purchases/refunds.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
@@ -37,7 +37,7 @@ export function buildChangeTransactions(
   const purchaseWrites = [
     ...markers,
     buildPurchaseWrite(table, appName, change),
-    ...change.lifecycleReasons.map((reason) => buildNotificationWrite(table, appName, { change, reason })),
+    ...buildNotificationWrites(table, appName, change),
     ...buildTransactionWrites(change.changedTransactions.filter((observed) => isNewRefund(observed, change))),
     ...(change.before ? claims : []),
     ...buildUnclaimedWrites(table, appName, change),
@@ -107,26 +107,22 @@ const buildUnchangedCondition = (previous: ObservedTransaction | undefined) =>
       };
 
 /**
- * Whether the transaction was refunded since. A refund is written with the purchase item: if it were written before a
+ * Whether the transaction has a refund that is not stored yet. A refund is written with the purchase item: if it were written before a
  * crash, the repeated update would find no change and the refund would never be announced.
  */
-const isNewRefund = (
-  { transaction: { transactionId, refundedAt } }: ObservedTransaction,
-  change: PurchaseChange,
-): boolean =>
-  refundedAt !== undefined && findPreviousTransaction(change, transactionId)?.transaction.refundedAt === undefined;
+function isNewRefund({ transaction }: ObservedTransaction, change: PurchaseChange): boolean {
+  const previous = findPreviousTransaction(change, transaction.transactionId)?.transaction;
+  const previousKeys = listRefundKeys(previous ? [previous] : []);
+  return listRefundKeys([transaction]).some((key) => !previousKeys.includes(key));
+}
 
-function buildNotificationWrite(
-  table: string,
-  appName: string,
-  { change, reason }: { change: PurchaseChange; reason: NotificationReason },
-): Write {
-  const { state, version, updatedAt } = change.after;
+function buildNotificationWrites(table: string, appName: string, { after, lifecycleReasons }: PurchaseChange): Write[] {
+  const { state, version, updatedAt } = after;
   const { purchaseId } = state.purchase;
-  const { id, date } = buildAnnouncement({ appName, purchaseId, version, updatedAt }, reason);
-  return {
+  const announcements = buildAnnouncements({ appName, purchaseId, version, updatedAt }, lifecycleReasons);
+  return announcements.map(({ id, date, reason }) => ({
     Put: { TableName: table, Item: { ...keys.notificationKey(appName, purchaseId, date, id), id, date, reason } },
-  };
+  }));
 }
 
 /** Retention of the alias links of an unclaimed purchase. Longer than a paid period of one year. */

@@ -18,11 +18,17 @@ export interface PurchaseVersion {
   readonly updatedAt: EpochMillis;
 }
 
-/** Builds the announcement of a reason. Deterministic: the same version and reason have the same id. */
-export function buildAnnouncement(
+/**
+ * Builds the announcements of a version. Deterministic: the same version and reasons have the same ids. A repeated reason, such
+ * as two refunds in one observation, has an id for each repetition.
+ */
+export function buildAnnouncements(
   { appName, purchaseId, version, updatedAt: date }: PurchaseVersion,
-  reason: NotificationReason,
-): Announcement {
-  const name = `${appName}\n${purchaseId}\n${version}\n${reason}`;
-  return { id: createHash('sha256').update(name).digest('hex').slice(0, 32), reason, date };
+  reasons: readonly NotificationReason[],
+): Announcement[] {
+  return reasons.map((reason, index) => {
+    const repetition = reasons.slice(0, index).filter((earlier) => earlier === reason).length;
+    const name = `${appName}\n${purchaseId}\n${version}\n${reason}${repetition > 0 ? `\n${repetition}` : ''}`;
+    return { id: createHash('sha256').update(name).digest('hex').slice(0, 32), reason, date };
+  });
 }

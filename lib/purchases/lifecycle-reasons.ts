@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { EpochMillis } from '../shared/time.ts';
 import type { PurchaseState } from './merge.ts';
 import { isExpired, type Purchase } from './purchase.ts';
+import { listRefundKeys } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Reason of a purchase change, named by the specification. `REPEATED` is the wire value of `WEBHOOK_REPEATED`. */
@@ -37,7 +38,7 @@ export interface StateAt {
 /**
  * Finds the lifecycle reasons between two purchase states, most important first. Comparing states reports each fact once, from
  * whichever source it came first, and reports missed facts: a renewal that has expired since yields both reasons. The reason
- * of the store notification distinguishes facts that result in the same state.
+ * of the store notification distinguishes facts that result in the same state. Each refund has a `REFUNDED` of its own.
  */
 export function findLifecycleReasons(
   before: StateAt | undefined,
@@ -60,7 +61,9 @@ export function findLifecycleReasons(
   const otherReasons = isEndedByRefund
     ? reasons.filter((reason) => reason !== 'EXPIRED' && reason !== 'REVOKED')
     : reasons;
-  return [chooseRefundReason(before, after), ...otherReasons];
+  const refundReasons =
+    chooseRefundReason(before, after) === 'REVOKED' ? ['REVOKED' as const] : newRefunds.map(() => 'REFUNDED' as const);
+  return [...refundReasons, ...otherReasons];
 }
 
 /** Finds the reasons of a new plan, a new payment and a change of access. */
@@ -112,9 +115,12 @@ function chooseRefundReason(before: StateAt, after: StateAt): NotificationReason
   return to.isSharedPurchase || isRevoked ? 'REVOKED' : 'REFUNDED';
 }
 
+/** Returns the keys of the new refunds, full and partial. The key of a full refund is the id of its transaction. */
 function findNewRefunds(before: PurchaseState, after: PurchaseState): string[] {
-  const refundedBefore = new Set(listRefundedIds(before));
-  return listRefundedIds(after).filter((id) => !refundedBefore.has(id));
+  const [keysBefore, keysAfter] = [before, after].map(({ transactions }) =>
+    listRefundKeys(transactions.map(({ transaction }) => transaction)),
+  );
+  return (keysAfter ?? []).filter((key) => !keysBefore?.includes(key));
 }
 
 const listRefundedIds = (state: PurchaseState): string[] =>

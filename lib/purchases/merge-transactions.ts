@@ -2,6 +2,7 @@ import { chooseUsdRate, omitUsdRate } from '../money/usd-conversion.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { toCanonicalJson } from './canonical-json.ts';
+import { mergePartialRefunds } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A transaction with the as-of times of its state and of its amount, which can come from different observations. */
@@ -43,12 +44,18 @@ export function mergeTransactions(
 
 /**
  * Merges two observations of one transaction. Dates and refund come from the later observation, which can lack the amount.
+ * Partial refunds come from both.
  * The amount comes from the observation with the better amount, and the USD conversion is the best one for that amount.
  */
 function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): ObservedTransaction {
   const state = isLaterObservation(b, a) ? b : a;
   const amountSource = hasBetterAmount(b, a) ? b : a;
-  const transaction = { ...omitAmount(state.transaction), ...pickAmount(amountSource.transaction) };
+  const partialRefunds = mergePartialRefunds(a.transaction.partialRefunds, b.transaction.partialRefunds);
+  const transaction = {
+    ...pickState(state.transaction),
+    ...pickAmount(amountSource.transaction),
+    ...(partialRefunds && { partialRefunds }),
+  };
   const usdConversion = chooseUsdRate(transaction, [a.transaction, b.transaction]);
   return { asOf: state.asOf, amountAsOf: amountSource.amountAsOf, transaction: { ...transaction, ...usdConversion } };
 }
@@ -56,7 +63,7 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
 /** Whether `a` is later. Observations with the same as-of time are ordered by content, so that the merge is commutative. */
 function isLaterObservation(a: ObservedTransaction, b: ObservedTransaction): boolean {
   if (a.asOf !== b.asOf) return a.asOf > b.asOf;
-  return toCanonicalJson(omitAmount(a.transaction)) > toCanonicalJson(omitAmount(b.transaction));
+  return toCanonicalJson(pickState(a.transaction)) > toCanonicalJson(pickState(b.transaction));
 }
 
 /**
@@ -81,7 +88,8 @@ const rankAmount = ({ transaction: { amountMicros, isReportedAmount } }: Observe
 const pickAmount = ({ currency, amountMicros, isReportedAmount }: Transaction): Partial<Transaction> =>
   omitUndefined({ currency, amountMicros, isReportedAmount });
 
-function omitAmount(transaction: Transaction): Transaction {
-  const { currency, amountMicros, isReportedAmount, ...rest } = omitUsdRate(transaction);
+/** Removes the fields that are merged on their own. */
+function pickState(transaction: Transaction): Transaction {
+  const { currency, amountMicros, isReportedAmount, partialRefunds, ...rest } = omitUsdRate(transaction);
   return rest;
 }

@@ -10,6 +10,7 @@ import { withoutPlatform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { Announcement } from './announcement.ts';
 import { isExpired, isSubscription, type Purchase } from './purchase.ts';
+import { listRefundedAmounts } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
 
 type LifecycleNotification = Pick<Announcement, 'date' | 'reason'>;
@@ -116,6 +117,19 @@ export function toTransactionRecord(transaction: Transaction): TransactionRecord
     amountMicros: transaction.amountMicros ?? null,
     amountUSD: toAmountUsd(transaction),
     currency: transaction.currency ?? null,
+    ...toRefundFields(transaction),
+  };
+}
+
+/** Returns the sum and the latest date of the refunds. A full refund of an unknown amount has a date only. */
+function toRefundFields(transaction: Transaction): Pick<TransactionRecord, 'refundedAmountMicros' | 'refundDate'> {
+  const refunds = listRefundedAmounts(transaction);
+  if (refunds.length === 0) return {};
+  return {
+    ...(transaction.amountMicros !== undefined && {
+      refundedAmountMicros: refunds.reduce((sum, { amountMicros = 0 }) => sum + amountMicros, 0),
+    }),
+    refundDate: toIsoSeconds(Math.max(...refunds.map(({ date }) => date))),
   };
 }
 

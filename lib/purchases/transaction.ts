@@ -3,6 +3,22 @@ import { IsoDay, UsdRate } from '../money/usd-rate.ts';
 import { Platform } from '../shared/platform.ts';
 
 /**
+ * A refund of a part of a payment. The refund that completes a full refund is `refundedAt` of the transaction, and is not
+ * listed here.
+ */
+export const PartialRefund = v.object({
+  /** The store's id of the refund, or a key that every observation of the refund derives alike. */
+  id: v.string(),
+  /** When the store refunded the part, in epoch milliseconds. */
+  date: v.number(),
+  /** Micros of the transaction's currency. */
+  amountMicros: v.exactOptional(v.number()),
+  /** Number of refunded units. */
+  quantity: v.exactOptional(v.number()),
+});
+export type PartialRefund = v.InferOutput<typeof PartialRefund>;
+
+/**
  * A payment that started or renewed a purchase; the amount of a free trial is 0. Dates are epoch milliseconds, ids have a
  * platform prefix, amounts are micros of `currency`.
  */
@@ -27,7 +43,9 @@ export const Transaction = v.object({
   usdRateDate: v.exactOptional(IsoDay),
   /** Whether the amount comes from the client (`priceMicros` of the request) and not from the store. */
   isReportedAmount: v.exactOptional(v.boolean()),
-  /** When the store refunded the payment. */
+  /** Refunds of parts of the payment, each once. Absent without any. */
+  partialRefunds: v.exactOptional(v.pipe(v.array(PartialRefund), v.readonly())),
+  /** When the store refunded the whole payment, or the rest of it after partial refunds. */
   refundedAt: v.exactOptional(v.number()),
 });
 export type Transaction = v.InferOutput<typeof Transaction>;

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { toAmountUsd } from '../money/usd-amount.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import { listRefundedAmounts, type RefundedAmount } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import { parse } from '../shared/parse.ts';
 import type { StoredItem } from '../shared/stream-record.ts';
@@ -44,18 +45,24 @@ const tallyRow = (list: ListKind, date: EpochMillis): Tally => ({
 const tallyCreation = (list: ListKind, date: EpochMillis): DailyTallies => buildForDay(date, tallyRow(list, date));
 
 /**
- * Counts a payment on the day of the purchase and a payment reversal on its own day, so the amounts of past days do not
- * change. A sandbox transaction counts as a transaction, but neither as paid nor with its amount.
+ * Counts a payment on the day of the purchase and each refund on its own day, so the amounts of past days do not change. A sandbox transaction counts as a transaction, but neither as paid nor with its amount.
  */
 function tallyTransaction(transaction: Transaction): DailyTallies {
-  const { purchaseDate, refundedAt, sandbox } = transaction;
+  const { purchaseDate, sandbox } = transaction;
   const payment = buildForDay(purchaseDate, {
     ...tallyRow('T', purchaseDate),
     transactions: 1,
     ...(!sandbox && tallyPayment(transaction)),
   });
-  if (refundedAt === undefined || sandbox) return payment;
-  return sumDailyTallies(payment, buildForDay(refundedAt, negate(tallyAmount(transaction))));
+  if (sandbox) return payment;
+  const refunds = listRefundedAmounts(transaction).map((refund) => tallyRefund(transaction, refund));
+  return sumDailyTallies(payment, ...refunds);
+}
+
+function tallyRefund(transaction: Transaction, { date, amountMicros, amountUsd }: RefundedAmount): DailyTallies {
+  const currency = toCountedCurrency(transaction);
+  if (currency === undefined || !amountMicros) return noTallies;
+  return buildForDay(date, negate(toAmountTally(currency, amountMicros, amountUsd)));
 }
 
 function tallyPayment(transaction: Transaction): Tally {
@@ -72,12 +79,13 @@ function tallyAmount(transaction: Transaction): Tally {
   const { amountMicros } = transaction;
   const currency = toCountedCurrency(transaction);
   if (currency === undefined || !amountMicros) return {};
-  const usd = toAmountUsd(transaction);
-  return {
-    [`${currency}.micros`]: amountMicros,
-    ...(usd !== null && { [`${currency}.usd`]: Math.round(usd * 1_000_000) }),
-  };
+  return toAmountTally(currency, amountMicros, toAmountUsd(transaction) ?? undefined);
 }
+
+const toAmountTally = (currency: string, amountMicros: number, amountUsd: number | undefined): Tally => ({
+  [`${currency}.micros`]: amountMicros,
+  ...(amountUsd !== undefined && { [`${currency}.usd`]: Math.round(amountUsd * 1_000_000) }),
+});
 
 /** Clients can send any currency code. Codes outside ISO 4217 count as `XXX`, which limits the size of a counter. */
 const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Announcement, buildAnnouncement } from '../purchases/announcement.ts';
+import { type Announcement, buildAnnouncements } from '../purchases/announcement.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { parse } from '../shared/parse.ts';
 import type { ItemImage, StreamRecord } from '../shared/stream-record.ts';
@@ -44,8 +44,6 @@ export function readPurchaseItem(
 ): PurchaseAnnouncements & { readonly version: number } {
   const { purchase, version, updatedAt, announcedReasons, entitledUsers } = parse(PurchaseItem, item, 'InternalError');
   const { purchaseId } = purchase;
-  const announcements = announcedReasons.map((reason) =>
-    buildAnnouncement({ appName, purchaseId, version, updatedAt }, reason),
-  );
+  const announcements = buildAnnouncements({ appName, purchaseId, version, updatedAt }, announcedReasons);
   return { appName, announcements, recipients: entitledUsers, purchase, version };
 }

@@ -96,6 +96,14 @@ const arbitraryWrite: fc.Arbitrary<TransactionWrite> = fc.record({
       currency: fc.constantFrom('USD', 'EUR'),
       sandbox: fc.boolean(),
       refundedAt: fc.integer({ min: 0, max: 90 }).map((days) => startDate + days * dayMs),
+      partialRefunds: fc.array(
+        fc.record({
+          id: fc.uuid(),
+          date: fc.integer({ min: 0, max: 90 }).map((days) => startDate + days * dayMs),
+          amountMicros: fc.integer({ min: 0, max: 5_000_000 }),
+        }),
+        { maxLength: 3 },
+      ),
     },
     { requiredKeys: ['purchaseDate', 'amountMicros', 'currency', 'sandbox'] },
   ),
@@ -171,6 +179,18 @@ describe('aggregateStreamRecords', () => {
 });
 
 describe('tallyItem', () => {
+  it('subtracts each partial refund on its day, and the rest on the day of the full refund', () => {
+    const item = buildTransactionItem('app', 1, {
+      ...{ purchaseDate: startDate, amountMicros: 4_990_000, currency: 'USD', sandbox: false },
+      partialRefunds: [{ id: 'a', date: startDate + dayMs, amountMicros: 1_000_000 }],
+      refundedAt: startDate + 3 * dayMs,
+    });
+    const days = tallyTransactionItem(item);
+    expect(days.get('2026-01-01')).toMatchObject({ 'USD.micros': 4_990_000, paid: 1 });
+    expect(days.get('2026-01-02')).toEqual({ 'USD.micros': -1_000_000, 'USD.usd': -1_000_000 });
+    expect(days.get('2026-01-04')).toEqual({ 'USD.micros': -3_990_000, 'USD.usd': -3_990_000 });
+  });
+
   it('counts a sandbox transaction without its amount', () => {
     const sandboxItem = buildTransactionItem('app', 1, {
       purchaseDate: startDate,

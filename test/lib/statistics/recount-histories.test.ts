@@ -95,14 +95,25 @@ async function computeSums(appName: string): Promise<SumsByPeriod> {
     for (const { date, reason } of notifications) add(Number(date), `N.${reason}`);
   }
   for (const item of await readRows(appName, 'T')) {
-    const { purchaseDate, refundedAt, sandbox, amountMicros = 0 } = item.transaction as Transaction;
+    const {
+      purchaseDate,
+      refundedAt,
+      partialRefunds = [],
+      sandbox,
+      amountMicros = 0,
+    } = item.transaction as Transaction;
     add(purchaseDate, 'T', { isHourly: true });
     add(purchaseDate, 'transactions');
     if (sandbox) continue;
     for (const name of ['paid', 'USD.paid', 'USD.transactions']) add(purchaseDate, name);
     for (const name of ['USD.micros', 'USD.usd']) {
       add(purchaseDate, name, { value: amountMicros });
-      if (refundedAt !== undefined) add(refundedAt, name, { value: -amountMicros });
+      let remaining = amountMicros;
+      for (const { date, amountMicros: part = 0 } of partialRefunds) {
+        add(date, name, { value: -Math.min(part, remaining) });
+        remaining -= Math.min(part, remaining);
+      }
+      if (refundedAt !== undefined) add(refundedAt, name, { value: -remaining });
     }
   }
   const events = await Promise.all(

@@ -1,0 +1,84 @@
+import { toAmountUsd } from '../money/usd-amount.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { toCanonicalJson } from './canonical-json.ts';
+import type { PartialRefund, Transaction } from './transaction.ts';
+
+/** A refund of a transaction or of a part of it. */
+export interface RefundedAmount {
+  readonly date: EpochMillis;
+  /** Micros of the transaction's currency. Undefined if the amount of the transaction is unknown. */
+  readonly amountMicros?: number;
+  /** US dollars at the rate of the transaction. Undefined if the rate is unknown. */
+  readonly amountUsd?: number;
+}
+
+/**
+ * Merges partial refunds by id, sorted by date. Idempotent, commutative and associative: the earliest date, the largest amount
+ * and the largest quantity of a refund win, because a response of the store can lack any of them.
+ */
+export function mergePartialRefunds(
+  a: readonly PartialRefund[] = [],
+  b: readonly PartialRefund[] = [],
+): readonly PartialRefund[] | undefined {
+  const byId = new Map<string, PartialRefund>();
+  for (const refund of [...a, ...b]) byId.set(refund.id, mergePartialRefund(byId.get(refund.id) ?? refund, refund));
+  const merged = [...byId.values()].sort((x, y) => x.date - y.date || (x.id < y.id ? -1 : 1));
+  return merged.length > 0 ? merged : undefined;
+}
+
+const mergePartialRefund = (a: PartialRefund, b: PartialRefund): PartialRefund => ({
+  id: a.id,
+  date: Math.min(a.date, b.date),
+  ...omitUndefined({
+    amountMicros: chooseLarger(a.amountMicros, b.amountMicros),
+    quantity: chooseLarger(a.quantity, b.quantity),
+  }),
+});
+
+const chooseLarger = (a?: number, b?: number): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+
+/**
+ * Returns the refunds of a transaction: the partial ones, then the rest if the payment was refunded in full. Their sum never
+ * exceeds the payment, and a full refund returns exactly the payment, also in US dollars.
+ */
+export function listRefundedAmounts(transaction: Transaction): RefundedAmount[] {
+  const { partialRefunds = [], refundedAt, amountMicros: total } = transaction;
+  const refunds = [
+    ...partialRefunds.map((refund) => ({ date: refund.date, amountMicros: computePartialAmount(refund, transaction) })),
+    ...(refundedAt === undefined ? [] : [{ date: refundedAt, amountMicros: total }]),
+  ];
+  let refunded = 0;
+  return refunds.map(({ date, amountMicros = 0 }) => {
+    if (total === undefined) return { date };
+    const refundedBefore = refunded;
+    refunded = Math.min(refunded + amountMicros, Math.max(total, 0));
+    const amountUsd = subtractUsd(transaction, refunded, refundedBefore);
+    return { date, amountMicros: refunded - refundedBefore, ...(amountUsd !== undefined && { amountUsd }) };
+  });
+}
+
+/** Returns the amount of the refund, or the price of the refunded units. */
+function computePartialAmount(
+  { amountMicros, quantity }: PartialRefund,
+  { amountMicros: total, quantity: boughtQuantity = 1 }: Transaction,
+): number | undefined {
+  if (amountMicros !== undefined || quantity === undefined || total === undefined) return amountMicros;
+  return Math.round((total * Math.min(quantity, boughtQuantity)) / boughtQuantity);
+}
+
+/** Converts the sums and subtracts, so that the rounded parts add up to the rounded whole. */
+function subtractUsd(transaction: Transaction, micros: number, microsBefore: number): number | undefined {
+  const [usd, usdBefore] = [micros, microsBefore].map((amountMicros) => toAmountUsd({ ...transaction, amountMicros }));
+  return usd === null || usdBefore === null || usd === undefined || usdBefore === undefined
+    ? undefined
+    : usd - usdBefore;
+}
+
+/** Lists a key for each refund of the transactions: the id of each partial refund, and the full refund of a transaction. */
+export const listRefundKeys = (transactions: readonly Transaction[]): string[] =>
+  transactions.flatMap(({ transactionId, partialRefunds = [], refundedAt }) => [
+    ...partialRefunds.map(({ id }) => toCanonicalJson([transactionId, id])),
+    ...(refundedAt === undefined ? [] : [transactionId]),
+  ]);
