@@ -8,17 +8,17 @@ import { recordObservations } from '../validation/record-observations.ts';
 import type { CheckoutContext } from './checkout-context.ts';
 
 /**
- * Records observations like a validation does, and claims each purchase for the username of its checkout session.
- * Returns the stored purchases.
+ * Records observations like a validation does, and claims each purchase for the user of its checkout. Returns the stored
+ * purchases.
  */
 export async function recordStripePurchases(
   observations: readonly Observation[],
   { app, recorder, deps }: CheckoutContext,
 ): Promise<EntitledPurchase[]> {
-  const usernames = new Set(observations.map(({ userAliases }) => userAliases[0]));
+  const usernames = new Set(observations.map(({ checkoutUsername }) => checkoutUsername));
   const recorded: EntitledPurchase[] = [];
   for (const username of usernames) {
-    const userObservations = observations.filter(({ userAliases }) => userAliases[0] === username);
+    const userObservations = observations.filter(({ checkoutUsername }) => checkoutUsername === username);
     const request = username === undefined ? {} : { applicationUsername: username };
     recorded.push(...(await recordObservations(userObservations, { app, recorder, deps, request })));
   }

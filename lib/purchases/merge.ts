@@ -40,7 +40,8 @@ export function merge(state: PurchaseState | undefined, observation: EncryptedOb
 }
 
 function toPurchaseState({
-  replacedPurchaseId: _,
+  replacedPurchaseId: _replacedPurchaseId,
+  checkoutUsername: _checkoutUsername,
   transactionsAsOf,
   ...observation
 }: EncryptedObservation): PurchaseState {

@@ -19,6 +19,11 @@ export interface Observation {
   readonly transactions: readonly Transaction[];
   /** The user aliases in the response, such as `appAccountToken` or an obfuscated account id. */
   readonly userAliases: readonly string[];
+  /**
+   * The user of this service's checkout that sold the purchase. Claims the purchase, even if the customer is new. Must come
+   * from data that neither the buyer nor an API client can write.
+   */
+  readonly checkoutUsername?: string;
   /** The purchase that this one replaces, for example after a plan change in Google Play. Its claims are copied. */
   readonly replacedPurchaseId?: string;
   /** Data for a refresh, stored encrypted. Undefined if the store cannot be queried for the purchase. */

@@ -78,7 +78,7 @@ export function computePurchaseChange(
 ): PurchaseChange | undefined {
   const state = update.observation ? merge(before?.state, update.observation) : before?.state;
   if (!state) return undefined;
-  const claims = applyClaim(before?.claims ?? update.replacedPurchase?.claims ?? [], update);
+  const claims = applyClaims(before?.claims ?? update.replacedPurchase?.claims ?? [], update);
   const after = applyUpdate(before, { state, claims }, update);
   const gainedUsers = after.entitledUsers.filter((username) => !before?.entitledUsers.includes(username));
   const lostUsers = (before?.entitledUsers ?? []).filter((username) => !after.entitledUsers.includes(username));
@@ -158,15 +158,23 @@ function findReasons(
 /** The reasons that a revocation can have in a state, most specific first. A notification replaces only one of them. */
 const revocationReasons = ['REVOKED', 'REFUNDED', 'EXPIRED'] as const;
 
-/** Applies the claim of the update. Returns the same array if the claim does not change the entitled users. */
-function applyClaim(claims: readonly Claim[], update: PurchaseUpdate): readonly Claim[] {
+/** Applies the claims of the update. Returns the same array if they do not change the entitled users. */
+function applyClaims(claims: readonly Claim[], update: PurchaseUpdate): readonly Claim[] {
+  const checkoutClaim = claimForNewPurchase(claims, update.observation?.checkoutUsername);
+  const withCheckoutClaim = checkoutClaim ? applyClaim(claims, checkoutClaim, update) : claims;
+  const claim = update.claim ?? claimForNewPurchase(withCheckoutClaim, update.storeUser);
+  return claim ? applyClaim(withCheckoutClaim, claim, update) : withCheckoutClaim;
+}
+
+function applyClaim(
+  claims: readonly Claim[],
+  { username, source }: NonNullable<PurchaseUpdate['claim']>,
+  update: PurchaseUpdate,
+): readonly Claim[] {
   const { strategy } = update;
-  const claim = update.claim ?? claimForStoreUser(claims, update);
-  if (!claim) return claims;
-  const { username, source } = claim;
   const existing = claims.find((candidate) => candidate.username === username);
   if (!existing && exceedsClaimLimit(claims, source, strategy)) return claims;
-  const renewed = renewClaim(existing, username, source, computeClaimTime(claims, source, update));
+  const renewed = renewClaim(existing, username, source, computeClaimTime(claims, update));
   const newClaims = [...evictOldestClaim(claims.filter((candidate) => candidate !== existing)), renewed];
   if (!existing || existing.source !== renewed.source) return newClaims;
   const changesEntitledUsers =
@@ -175,18 +183,13 @@ function applyClaim(claims: readonly Claim[], update: PurchaseUpdate): readonly 
   return changesEntitledUsers ? newClaims : claims;
 }
 
-/** Returns the time of the claim. If the latest claim wins, it is later than all others, even if the clock is behind. */
-const computeClaimTime = (
-  claims: readonly Claim[],
-  source: Claim['source'],
-  { strategy, now }: PurchaseUpdate,
-): EpochMillis =>
-  source === 'manual' || strategy === 'last'
-    ? Math.max(now, ...claims.map(({ lastClaimedAt }) => lastClaimedAt + 1))
-    : now;
+/** Returns the time of the claim: later than all stored claims, even if the clock is behind, because they are announced. */
+const computeClaimTime = (claims: readonly Claim[], { now }: PurchaseUpdate): EpochMillis =>
+  Math.max(now, ...claims.map(({ lastClaimedAt }) => lastClaimedAt + 1));
 
-const claimForStoreUser = (claims: readonly Claim[], { storeUser }: PurchaseUpdate): PurchaseUpdate['claim'] =>
-  storeUser !== undefined && claims.length === 0 ? { username: storeUser, source: 'validation' } : undefined;
+/** Returns the claim of a user that the store identifies. The claims of API clients take precedence over it. */
+const claimForNewPurchase = (claims: readonly Claim[], username: string | undefined): PurchaseUpdate['claim'] =>
+  username !== undefined && claims.length === 0 ? { username, source: 'validation' } : undefined;
 
 const findChangedTransactions = (
   before: PurchaseState['transactions'],

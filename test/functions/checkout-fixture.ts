@@ -62,7 +62,12 @@ export async function startCheckoutFixture(platform: Platform = 'processor_a'): 
   };
 }
 
-async function createStripeClient(service: TestService, appName: string, platform: Platform): Promise<Stripe> {
+/** Creates a client of the Stripe account that an app has in the emulator. */
+export async function createStripeClient(
+  service: Pick<TestService, 'emulatorUrl'>,
+  appName: string,
+  platform: Platform,
+): Promise<Stripe> {
   const { secretKey } = (await deps().apps.findStoreSettings(appName, platform)) as { secretKey: string };
   const fetchFromEmulator: typeof fetch = async (url, init) => {
     const { host, pathname, search } = new URL(String(url));

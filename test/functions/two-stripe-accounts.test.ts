@@ -37,8 +37,8 @@ describe('validateReceipt with both accounts of processor_a', () => {
 
   it('rejects a receipt that neither Stripe account has', async () => {
     const keys = await service.createApp([...accounts]);
-    const transaction = { type: 'processor_a', id: 'ch_unknown' };
+    const transaction = { type: 'processor_a-charge', id: 'ch_unknown' };
     const { body } = await service.validate(keys, { id: 'premium', type: 'paid subscription', transaction });
-    expect(body).toMatchObject({ ok: false, code: 6778001 });
+    expect(body).toMatchObject({ ok: false, code: 6778001, message: 'The id is not found at Stripe.' });
   });
 });

@@ -1,3 +1,5 @@
+import * as v from 'valibot';
+import { Username } from '../../api/identifiers.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { type Platform, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
@@ -31,6 +33,20 @@ export function requireOwnApp(context: Pick<MappingContext, 'appName'>, metadata
     throw new ServiceError('InvalidPayload', 'The purchase belongs to another app.');
   }
 }
+
+/**
+ * Returns the user of a checkout of this service. Only the secret key of the account can write metadata, and only the checkout
+ * writes both keys; buyers can write a `client_reference_id` into the URL of a payment link.
+ *
+ * @see https://docs.stripe.com/metadata
+ */
+export const readCheckoutUser = (
+  { appName }: Pick<MappingContext, 'appName'>,
+  metadata: Metadata,
+): { readonly checkoutUsername?: string } => {
+  const username = v.safeParse(Username, metadata?.applicationUsername);
+  return metadata?.app === appName && username.success ? { checkoutUsername: username.output } : {};
+};
 
 /** Returns the username in the metadata. `application_username` is the key of older integrations. */
 export const readUserAliases = (metadata: Metadata): string[] =>

@@ -4,7 +4,7 @@ import type { Transaction } from '../../purchases/transaction.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import { omitNullish, toMillis } from './convert.ts';
-import { type MappingContext, readUserAliases, requireOwnApp, toOfferId } from './mapping-context.ts';
+import { type MappingContext, readCheckoutUser, readUserAliases, requireOwnApp, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode, toMicros } from './money.ts';
 import type { Charge, Dispute, PaymentIntent, Price, Product, Session } from './payloads.ts';
 import { findReversal, type PaymentReversal } from './payment-reversals.ts';
@@ -49,6 +49,7 @@ export function toPaymentObservation(
     purchase: { ...purchase, ...(isPending && { isPending }), ...toDiscountId(session) },
     transactions: isPending ? [] : [transaction],
     userAliases: session.client_reference_id ? [session.client_reference_id] : readUserAliases(session.metadata),
+    ...readCheckoutUser(context, session.metadata),
     refreshToken: { id: session.id, ...(session.customer && { customer: session.customer }) },
   };
 }
@@ -95,6 +96,7 @@ export function toChargeObservation(
     purchase,
     transactions: [transaction],
     userAliases: readUserAliases(charge.metadata),
+    ...readCheckoutUser(context, charge.metadata),
     refreshToken: { id: charge.id },
   };
 }

@@ -6,7 +6,7 @@ import { unavailableError } from './api-errors.ts';
 import { toCancelationReason } from './cancelation-reason.ts';
 import { omitNullish, toMillis, toOptionalMillis } from './convert.ts';
 import { filterPaidInvoices, findInvoiceReversal, toInvoiceTransaction } from './invoices.ts';
-import { type MappingContext, readUserAliases, requireOwnApp, toOfferId } from './mapping-context.ts';
+import { type MappingContext, readCheckoutUser, readUserAliases, requireOwnApp, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode } from './money.ts';
 import type { Discount, Invoice, Subscription } from './payloads.ts';
 import { getPriceProductId } from './payment-observation.ts';
@@ -49,6 +49,7 @@ export function toSubscriptionObservation(
     },
     transactions: paid.map((invoice) => toInvoiceTransaction(invoice, subscription, { context, reversals })),
     userAliases: readUserAliases(subscription.metadata),
+    ...readCheckoutUser(context, subscription.metadata),
     refreshToken: { id: subscription.id, customer: subscription.customer },
   };
 }
