@@ -12,6 +12,9 @@ const CreatePurchaseBody = v.strictObject({ platform: v.string(), ...PurchaseOrd
 export function createPurchase(emulator: Emulator, call: HttpRequest): object {
   const { platform, ...order } = parseBody(CreatePurchaseBody, call);
   const store = getStore(emulator, platform, 400);
+  if (order.pending && !Object.hasOwn(store.actions, 'pay')) {
+    throw controlError(422, `pending: ${store.platform} does not have pending purchases.`);
+  }
   return applyChange(emulator, store, { form: order.form, change: () => store.placeOrder(order) });
 }
 

@@ -36,6 +36,8 @@ export const PurchaseOrder = v.strictObject({
   /** Paid first period. `true` means half the price. */
   intro: v.exactOptional(v.union([v.boolean(), IntroOffer])),
   sandbox: v.exactOptional(v.boolean()),
+  /** Whether the payment is pending. The action `pay` completes it, `abandon` ends it unpaid. */
+  pending: v.exactOptional(v.boolean()),
   /** Whether the subscription renews automatically when the clock passes the end of a period. */
   autoRenew: v.exactOptional(v.boolean()),
   /** Form of the `validate` body. Each store has a default. */

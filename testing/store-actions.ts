@@ -98,6 +98,11 @@ export const subscriptionActions: ActionCase[] = [
   ['processor_b', 'test-notification', 'as before', unchanged],
 ];
 
+/** Actions on a purchase whose payment is pending, by store. */
+export const pendingActions: (readonly [platform: Platform, action: 'pay' | 'abandon'])[] = (
+  ['store_b', 'processor_a', 'service_processor_a', 'processor_b'] as const
+).flatMap((platform) => [[platform, 'pay'] as const, [platform, 'abandon'] as const]);
+
 /** Cases for a non-consumable product. */
 export const oneOffActions: ActionCase[] = [
   ['store_a', 'refund', 'sooner', { isExpired: true, cancelationReason: 'Customer.OtherReason' }],

@@ -2,6 +2,7 @@ import type { EmulatedStore } from '../emulated-store.ts';
 import { type AccountState, requireSubscription } from './account-state.ts';
 import { pauseCollection, resumeCollection } from './pausing.ts';
 import { loseDispute, refundPurchase } from './payment-reversals.ts';
+import { abandonPending, payPending } from './pending-payment.ts';
 import { changePlan } from './plan-change.ts';
 import {
   cancelAtPeriodEnd,
@@ -34,6 +35,8 @@ export function createActions(state: AccountState): EmulatedStore['actions'] {
   });
   return {
     ...Object.fromEntries(subscriptionActions),
+    pay: (purchaseId) => payPending(state, purchaseId, state.now()),
+    abandon: (purchaseId) => abandonPending(state, purchaseId, state.now()),
     refund: (purchaseId, details) => refundPurchase(state, { purchaseId, at: state.now(), details }),
     revoke: (purchaseId, details) => loseDispute(state, { purchaseId, at: state.now(), details }),
   };

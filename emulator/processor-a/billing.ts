@@ -4,7 +4,7 @@ import { generateId, getId, getObject, saveObject } from './account-objects.ts';
 import { type AccountState, emitEvent } from './account-state.ts';
 import { getPeriod, toSeconds } from './catalogue.ts';
 import { type BillingReason, buildInvoice, buildInvoicePayment, type InvoiceLineInput } from './invoice-objects.ts';
-import { buildCharge, buildPaymentIntent } from './payment-objects.ts';
+import { buildCharge, buildPaymentIntent, type PaymentStatus } from './payment-objects.ts';
 import { getItem, withItem } from './subscription-objects.ts';
 
 interface BillingInput {
@@ -12,13 +12,15 @@ interface BillingInput {
   readonly reason: BillingReason;
   readonly lines: readonly InvoiceLineInput[];
   readonly isPaid: boolean;
+  /** Whether the payment is pending instead of failed. Only for an unpaid invoice. */
+  readonly isPending?: boolean;
 }
 
-/** Creates an invoice and a successful or failed payment. Returns the subscription with its new latest invoice. */
+/** Creates an invoice and a successful, pending or failed payment. Returns the subscription with its new latest invoice. */
 export function billSubscription(
   state: AccountState,
   subscription: Stripe.Subscription,
-  { at, reason, lines, isPaid }: BillingInput,
+  { at, reason, lines, isPaid, isPending = false }: BillingInput,
 ): Stripe.Subscription {
   const customer = getId(subscription.customer);
   const { id: itemId } = getItem(subscription);
@@ -32,47 +34,57 @@ export function billSubscription(
     isPaid,
   });
   saveObject(state.records, 'invoices', invoice);
-  if (invoice.amount_due > 0) savePayment(state, invoice, { purchaseId: id, at });
-  emitEvent(state, isPaid ? 'invoice.paid' : 'invoice.payment_failed', { purchaseId: id, at, object: invoice });
+  const status = isPaid ? 'succeeded' : isPending ? 'pending' : 'failed';
+  if (invoice.amount_due > 0) savePayment(state, invoice, { purchaseId: id, at, status });
+  if (!isPending)
+    emitEvent(state, isPaid ? 'invoice.paid' : 'invoice.payment_failed', { purchaseId: id, at, object: invoice });
   return { ...subscription, latest_invoice: invoice.id };
 }
 
 function savePayment(
   state: AccountState,
   invoice: Stripe.Invoice,
-  { purchaseId, at }: { purchaseId: string; at: number },
+  { purchaseId, at, status }: { purchaseId: string; at: number; status: PaymentStatus },
 ): void {
   const { records } = state;
   const [intent, charge] = [generateId('pi'), generateId('ch')];
   const { livemode, currency, amount_due: amount } = invoice;
   const input = { at, livemode, amount, currency, customer: getId(invoice.customer), metadata: {} };
-  const isPaid = invoice.status === 'paid';
-  const payment = saveObject(records, 'payment_intents', buildPaymentIntent(input, intent, charge, isPaid));
-  saveObject(records, 'charges', buildCharge(input, charge, intent, isPaid));
+  const payment = saveObject(records, 'payment_intents', buildPaymentIntent(input, intent, charge, status));
+  saveObject(records, 'charges', buildCharge(input, charge, intent, status));
   saveObject(records, 'invoice_payments', buildInvoicePayment(invoice, intent, at));
-  emitEvent(state, `payment_intent.${isPaid ? 'succeeded' : 'payment_failed'}`, { purchaseId, at, object: payment });
+  emitEvent(state, paymentEvents[status], { purchaseId, at, object: payment });
 }
+
+/** Event of a payment intent by the status of its payment. */
+export const paymentEvents = {
+  succeeded: 'payment_intent.succeeded',
+  pending: 'payment_intent.processing',
+  failed: 'payment_intent.payment_failed',
+} as const satisfies Record<PaymentStatus, string>;
 
 /** Pays the open invoice of a subscription. */
 export function payOpenInvoice(state: AccountState, subscription: Stripe.Subscription, at: number): void {
   const { records } = state;
   const open = getObject(records, 'invoices', getId(subscription.latest_invoice));
-  const paid: Stripe.Invoice = {
-    ...open,
-    amount_paid: open.amount_due,
-    amount_remaining: 0,
-    attempt_count: open.attempt_count + 1,
-    next_payment_attempt: null,
-    status: 'paid',
-    status_transitions: { ...open.status_transitions, paid_at: toSeconds(at) },
-  };
+  const paid = { ...toPaidInvoice(open, at), attempt_count: open.attempt_count + 1 };
   saveObject(records, 'invoices', paid);
   for (const payment of [...records.objects.invoice_payments.values()]) {
     if (getId(payment.invoice) === open.id) records.objects.invoice_payments.delete(payment.id);
   }
-  savePayment(state, paid, { purchaseId: subscription.id, at });
+  savePayment(state, paid, { purchaseId: subscription.id, at, status: 'succeeded' });
   emitEvent(state, 'invoice.paid', { purchaseId: subscription.id, at, object: paid });
 }
+
+/** Copies an invoice as paid. */
+export const toPaidInvoice = (open: Stripe.Invoice, at: number): Stripe.Invoice => ({
+  ...open,
+  amount_paid: open.amount_due,
+  amount_remaining: 0,
+  next_payment_attempt: null,
+  status: 'paid',
+  status_transitions: { ...open.status_transitions, paid_at: toSeconds(at) },
+});
 
 /** Records another failed payment of the open invoice. */
 export function failOpenInvoice(state: AccountState, subscription: Stripe.Subscription, at: number): void {

@@ -3,7 +3,7 @@ import { addPeriod, dayMs } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import { generateId, getId, type SessionOptions, saveObject } from './account-objects.ts';
 import { type AccountState, emitEvent } from './account-state.ts';
-import { billSubscription, buildPeriodLine } from './billing.ts';
+import { billSubscription, buildPeriodLine, paymentEvents } from './billing.ts';
 import { getPeriod } from './catalogue.ts';
 import { buildCharge, buildPaymentIntent } from './payment-objects.ts';
 import { buildCustomer } from './session-objects.ts';
@@ -16,10 +16,15 @@ interface CheckoutPayment {
   readonly options: SessionOptions;
   readonly customer: string | null;
   readonly at: number;
+  readonly isPending: boolean;
 }
 
-/** Pays for a checkout session. Returns the id of the purchase. */
-export function payCheckout(state: AccountState, sessionId: string): string {
+/**
+ * Completes a checkout session, paid or with a delayed payment method whose payment is pending. Returns the id of the purchase.
+ *
+ * @see https://docs.stripe.com/payments/checkout/fulfill-orders
+ */
+export function payCheckout(state: AccountState, sessionId: string, isPending = false): string {
   const { records } = state;
   const session = records.objects['checkout/sessions'].get(sessionId);
   if (session === undefined) throw controlError(404, `Checkout session ${sessionId} is not found.`);
@@ -35,14 +40,17 @@ export function payCheckout(state: AccountState, sessionId: string): string {
     options,
     customer: getOrCreateCustomer(state, session, at),
     at,
+    isPending,
   };
+  const isFree = session.amount_total === 0 || options.trialDays > 0;
+  if (isPending && isFree) throw controlError(422, 'pending: a free trial or product does not have a payment.');
   const result = session.mode === 'subscription' ? startSubscription(state, payment) : payOnce(state, payment);
   const complete: Stripe.Checkout.Session = {
     ...session,
     ...result,
     customer: payment.customer,
     status: 'complete',
-    payment_status: session.amount_total === 0 || options.trialDays > 0 ? 'no_payment_required' : 'paid',
+    payment_status: isFree ? 'no_payment_required' : isPending ? 'unpaid' : 'paid',
     url: null,
   };
   saveObject(records, 'checkout/sessions', complete);
@@ -61,7 +69,7 @@ function getOrCreateCustomer({ records }: AccountState, session: Stripe.Checkout
   ).id;
 }
 
-function startSubscription(state: AccountState, { price, line, options, customer, at }: CheckoutPayment) {
+function startSubscription(state: AccountState, { price, line, options, customer, at, isPending }: CheckoutPayment) {
   const id = generateId('sub');
   const quantity = line.quantity ?? 1;
   const isTrial = options.trialDays > 0;
@@ -79,7 +87,14 @@ function startSubscription(state: AccountState, { price, line, options, customer
   });
   const period = buildPeriodLine(price, quantity, { start: at, end });
   const lines = [isTrial ? { ...period, amount: 0 } : period];
-  const subscription = billSubscription(state, unbilled, { at, reason: 'subscription_create', lines, isPaid: true });
+  const created: Stripe.Subscription = isPending ? { ...unbilled, status: 'incomplete' } : unbilled;
+  const subscription = billSubscription(state, created, {
+    at,
+    reason: 'subscription_create',
+    lines,
+    isPaid: !isPending,
+    isPending,
+  });
   saveObject(state.records, 'subscriptions', subscription);
   if (options.autoRenew) state.records.autoRenewing.add(id);
   if (isTrial) state.records.pendingTrialReminders.add(id);
@@ -87,15 +102,16 @@ function startSubscription(state: AccountState, { price, line, options, customer
   return { subscription: id, invoice: getId(subscription.latest_invoice), payment_intent: null };
 }
 
-function payOnce(state: AccountState, { session, options, customer, at }: CheckoutPayment) {
+function payOnce(state: AccountState, { session, options, customer, at, isPending }: CheckoutPayment) {
   const amount = session.amount_total ?? 0;
   if (amount === 0) return { subscription: null, payment_intent: null };
   const [intent, charge] = [generateId('pi'), generateId('ch')];
   const { livemode, currency } = session;
   const input = { at, livemode, amount, currency: currency ?? 'usd', customer, metadata: options.metadata };
-  const payment = saveObject(state.records, 'payment_intents', buildPaymentIntent(input, intent, charge, true));
-  saveObject(state.records, 'charges', buildCharge(input, charge, intent, true));
-  emitEvent(state, 'payment_intent.succeeded', { purchaseId: intent, at, object: payment });
+  const status = isPending ? 'pending' : 'succeeded';
+  const payment = saveObject(state.records, 'payment_intents', buildPaymentIntent(input, intent, charge, status));
+  saveObject(state.records, 'charges', buildCharge(input, charge, intent, status));
+  emitEvent(state, paymentEvents[status], { purchaseId: intent, at, object: payment });
   return { subscription: null, payment_intent: intent };
 }
 

@@ -12,8 +12,13 @@ export interface PaymentInput {
   readonly metadata: Stripe.Metadata;
 }
 
+/** Status of a payment: `pending` while a bank confirms a delayed payment method. */
+export type PaymentStatus = 'succeeded' | 'pending' | 'failed';
+
+const intentStatuses = { succeeded: 'succeeded', pending: 'processing', failed: 'requires_payment_method' } as const;
+
 /**
- * Creates a succeeded or failed payment intent.
+ * Creates a succeeded, pending or failed payment intent.
  *
  * @see https://docs.stripe.com/api/payment_intents/object
  */
@@ -21,7 +26,7 @@ export function buildPaymentIntent(
   input: PaymentInput,
   id: string,
   charge: string,
-  isPaid: boolean,
+  status: PaymentStatus,
 ): Stripe.PaymentIntent {
   const { at, livemode, amount, currency, customer, metadata } = input;
   return {
@@ -31,7 +36,6 @@ export function buildPaymentIntent(
     amount,
     amount_capturable: 0,
     amount_details: { tip: {} },
-    amount_received: isPaid ? amount : 0,
     application: null,
     application_fee_amount: null,
     automatic_payment_methods: null,
@@ -46,7 +50,6 @@ export function buildPaymentIntent(
     customer_account: null,
     description: null,
     excluded_payment_method_types: null,
-    last_payment_error: isPaid ? null : buildPaymentError(charge),
     latest_charge: charge,
     livemode,
     managed_payments: null,
@@ -66,11 +69,22 @@ export function buildPaymentIntent(
     source: null,
     statement_descriptor: null,
     statement_descriptor_suffix: null,
-    status: isPaid ? 'succeeded' : 'requires_payment_method',
     transfer_data: null,
     transfer_group: null,
+    ...toIntentStatus(status, amount, charge),
   };
 }
+
+/** Returns the members of a payment intent that depend on the status of its payment. */
+export const toIntentStatus = (
+  status: PaymentStatus,
+  amount: number,
+  charge: string,
+): Pick<Stripe.PaymentIntent, 'status' | 'amount_received' | 'last_payment_error'> => ({
+  status: intentStatuses[status],
+  amount_received: status === 'succeeded' ? amount : 0,
+  last_payment_error: status === 'failed' ? buildPaymentError(charge) : null,
+});
 
 const buildPaymentError = (charge: string): Stripe.PaymentIntent.LastPaymentError => ({
   type: 'card_error',
@@ -81,35 +95,29 @@ const buildPaymentError = (charge: string): Stripe.PaymentIntent.LastPaymentErro
 });
 
 /** Creates the charge of a payment intent. */
-export function buildCharge(input: PaymentInput, id: string, intent: string, isPaid: boolean): Stripe.Charge {
+export function buildCharge(input: PaymentInput, id: string, intent: string, status: PaymentStatus): Stripe.Charge {
   const { at, livemode, amount, currency, customer, metadata } = input;
   return {
     id,
     object: 'charge',
     amount,
-    amount_captured: isPaid ? amount : 0,
     amount_refunded: 0,
     application: null,
     application_fee: null,
     application_fee_amount: null,
-    balance_transaction: isPaid ? generateId('txn') : null,
     billing_details: { address: null, email: null, name: null, phone: null, tax_id: null },
     calculated_statement_descriptor: 'EMULATOR',
-    captured: isPaid,
     created: toSeconds(at),
     currency,
     customer,
     description: null,
     disputed: false,
     failure_balance_transaction: null,
-    failure_code: isPaid ? null : 'card_declined',
-    failure_message: isPaid ? null : 'Your card was declined.',
     fraud_details: {},
     livemode,
     metadata,
     on_behalf_of: null,
     outcome: null,
-    paid: isPaid,
     payment_intent: intent,
     payment_method: generateId('pm'),
     payment_method_details: null,
@@ -123,8 +131,29 @@ export function buildCharge(input: PaymentInput, id: string, intent: string, isP
     source_transfer: null,
     statement_descriptor: null,
     statement_descriptor_suffix: null,
-    status: isPaid ? 'succeeded' : 'failed',
     transfer_data: null,
     transfer_group: null,
+    ...toChargeStatus(status, amount),
+  };
+}
+
+/** Returns the members of a charge that depend on its status. */
+export function toChargeStatus(
+  status: PaymentStatus,
+  amount: number,
+): Pick<
+  Stripe.Charge,
+  'status' | 'paid' | 'captured' | 'amount_captured' | 'balance_transaction' | 'failure_code' | 'failure_message'
+> {
+  const isPaid = status === 'succeeded';
+  const hasFailed = status === 'failed';
+  return {
+    status,
+    paid: isPaid,
+    captured: isPaid,
+    amount_captured: isPaid ? amount : 0,
+    balance_transaction: isPaid ? generateId('txn') : null,
+    failure_code: hasFailed ? 'card_declined' : null,
+    failure_message: hasFailed ? 'Your card was declined.' : null,
   };
 }

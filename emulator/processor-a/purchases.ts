@@ -12,7 +12,7 @@ import { listCharges } from './payment-reversals.ts';
 import { buildLineItem, buildSession } from './session-objects.ts';
 import { getItem } from './subscription-objects.ts';
 
-/** Places an order through a checkout session that is paid immediately. Returns the id of the purchase. */
+/** Places an order through a checkout session that is paid immediately, or later if it is pending. Returns the id of the purchase. */
 export function placeOrder(state: AccountState, order: PurchaseOrder): string {
   const { records } = state;
   const at = state.now();
@@ -40,7 +40,7 @@ export function placeOrder(state: AccountState, order: PurchaseOrder): string {
     autoRenew: order.autoRenew === true,
     metadata,
   });
-  return payCheckout(state, session.id);
+  return payCheckout(state, session.id, order.pending);
 }
 
 /** Finds the customer of an earlier purchase with the same username. */

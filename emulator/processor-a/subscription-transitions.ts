@@ -31,7 +31,11 @@ export const renew: SubscriptionTransition = (state, subscription, at) => {
 
 /** Cancels a subscription at the end of its period. */
 export const cancelAtPeriodEnd: SubscriptionTransition = (state, subscription, at) => {
-  requirePossible(!isEnded(subscription), subscription.id, `is ${subscription.status}`);
+  requirePossible(
+    !isEnded(subscription) && subscription.status !== 'incomplete',
+    subscription.id,
+    `is ${subscription.status}`,
+  );
   requirePossible(!subscription.cancel_at_period_end, subscription.id, 'is already canceled');
   return saveSubscription(
     state,
@@ -61,6 +65,7 @@ export const resumeRenewal: SubscriptionTransition = (state, subscription, at) =
 export const endSubscription: SubscriptionTransition = (state, subscription, at) => {
   const { id, status } = subscription;
   requirePossible(!isEnded(subscription), id, `is already ${status}`);
+  requirePossible(status !== 'incomplete', id, 'is incomplete');
   const reason = status === 'past_due' || status === 'unpaid' ? 'payment_failed' : 'cancellation_requested';
   state.records.autoRenewing.delete(id);
   const ended: Stripe.Subscription = {

@@ -1,6 +1,12 @@
+import { dayMs } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import { billSubscription, savePayment, withStatus } from './billing.ts';
-import { emitCheckWebhook, emitDisputeWebhook, emitSubscriptionWebhook } from './emit-webhooks.ts';
+import {
+  emitCheckWebhook,
+  emitDisputeWebhook,
+  emitSubscriptionWebhook,
+  emitTransactionWebhook,
+} from './emit-webhooks.ts';
 import { generateId, type ResponseContext } from './merchant-state.ts';
 import type { Payment, Subscription } from './records.ts';
 import { reversePayment } from './transactions.ts';
@@ -22,6 +28,7 @@ export const subscriptionActions: Readonly<
     billSubscription(context, subscription, Math.max(context.now(), getNextBillingTime(subscription)));
   },
   cancel: (context, subscription) => {
+    if (subscription.status === 'Pending') throw controlError(422, 'The subscription is Pending: abandon cancels it.');
     if (subscription.status === 'Canceled' || subscription.status === 'Expired') {
       throw controlError(422, `The subscription is already ${subscription.status}.`);
     }
@@ -36,9 +43,19 @@ export const subscriptionActions: Readonly<
     billSubscription(context, subscription);
   },
   expire: (context, subscription) => {
+    if (subscription.status === 'Pending') throw controlError(422, 'The subscription is Pending.');
     if (subscription.status === 'Expired') throw controlError(422, 'The subscription is already Expired.');
     context.state.subscriptions.set(subscription.id, withStatus(subscription, 'Expired', context.now()));
     emitSubscriptionWebhook(context, 'subscription_expired', { id: subscription.id, at: context.now() });
+  },
+  pay: (context, subscription) => {
+    requirePending(subscription);
+    const firstBilling = Math.min(subscription.firstBilling, Math.floor(context.now() / dayMs) * dayMs);
+    billSubscription(context, { ...subscription, firstBilling });
+  },
+  abandon: (context, subscription) => {
+    requirePending(subscription);
+    cancelSubscription(context, subscription);
   },
   refund: (context, subscription) => refundPayment(context, findLatestPaid(context, subscription)),
   revoke: (context, subscription) => disputePayment(context, findLatestPaid(context, subscription)),
@@ -47,10 +64,30 @@ export const subscriptionActions: Readonly<
 
 /** Control API actions on a one-time payment. */
 export const paymentActions: Readonly<Record<string, (context: ResponseContext, payment: Payment) => void>> = {
+  pay: (context, payment) => settlePending(context, payment, 'settled'),
+  abandon: (context, payment) => settlePending(context, payment, 'settlement_declined'),
   refund: refundPayment,
   revoke: disputePayment,
   'test-notification': (context, { id }) => emitCheckWebhook(context, id),
 };
+
+function requirePending({ status }: Subscription): void {
+  if (status !== 'Pending') throw controlError(422, `The subscription is ${status} and not Pending.`);
+}
+
+/**
+ * Settles or declines a pending payment.
+ *
+ * @see https://developer.paypal.com/braintree/docs/reference/general/webhooks/transaction/node
+ */
+function settlePending(context: ResponseContext, payment: Payment, status: 'settled' | 'settlement_declined'): void {
+  if (payment.status !== 'settlement_pending') {
+    throw controlError(422, `The payment is ${payment.status} and not settlement_pending.`);
+  }
+  const settled = { ...payment, status, updatedAt: context.now() };
+  context.state.payments.set(payment.id, settled);
+  emitTransactionWebhook(context, `transaction_${status}`, settled);
+}
 
 function failPayment(context: ResponseContext, subscription: Subscription): void {
   const { id, price: amount, currency, customerId, payments } = subscription;
@@ -81,8 +118,10 @@ function disputePayment(context: ResponseContext, payment: Payment | undefined):
   emitDisputeWebhook(context, disputed, 'lost');
 }
 
+const unpaidStatuses: ReadonlySet<string> = new Set(['voided', 'settlement_pending', 'settlement_declined']);
+
 function requirePaid(payment: Payment | undefined): Payment {
-  if (!payment || payment.status === 'voided' || payment.refundIds.length > 0 || payment.dispute) {
+  if (!payment || unpaidStatuses.has(payment.status) || payment.refundIds.length > 0 || payment.dispute) {
     throw controlError(422, 'A payment that can be reversed is not found.');
   }
   return payment;

@@ -62,6 +62,8 @@ export const withStatus = (subscription: Subscription, status: Subscription['sta
       : [{ status, timestamp: at }, ...subscription.history],
 });
 
-/** Returns the time of the next automatic renewal. */
+/** Returns the time of the next automatic payment. */
 export const getNextDueTime = (subscription: Subscription): number | undefined =>
-  subscription.autoRenew && subscription.status === 'Active' ? getNextBillingTime(subscription) : undefined;
+  subscription.autoRenew && (subscription.status === 'Active' || subscription.status === 'Pending')
+    ? getNextBillingTime(subscription)
+    : undefined;

@@ -1,6 +1,6 @@
 import type { ResponseContext } from './merchant-state.ts';
 import type { Payment } from './records.ts';
-import { toDisputeView, toSubscriptionView, toTimestamp } from './views.ts';
+import { toDisputeView, toPaymentView, toSubscriptionView, toTimestamp } from './views.ts';
 import type { XmlValue } from './xml.ts';
 
 interface WebhookSubject {
@@ -20,6 +20,13 @@ export function emitSubscriptionWebhook(
   if (subscription === undefined) throw new Error(`Subscription ${id} is not found`);
   const content = { subscription: toSubscriptionView(context.state, subscription, at) };
   context.emitNotification({ purchaseId: id, at, native: buildWebhook(kind, at, content) });
+}
+
+/** Emits a webhook with the current state of a payment. */
+export function emitTransactionWebhook(context: ResponseContext, kind: string, payment: Payment): void {
+  const at = context.now();
+  const content = { transaction: toPaymentView(payment, at) };
+  context.emitNotification({ purchaseId: payment.id, at, native: buildWebhook(kind, at, content) });
 }
 
 /** Emits a webhook for the dispute of a payment. */

@@ -10,9 +10,17 @@ import { getStatus } from './views.ts';
 export function createPendingOrder({ products, pendingOrders }: MerchantState, order: PurchaseOrder): string {
   const period = order.period ?? products.get(order.productId)?.period ?? 'P1M';
   const isPlan = order.type === 'paid subscription';
+  if (order.pending && order.trial) throw controlError(422, 'pending: a free trial does not have a payment.');
   if (isPlan && !/^P\d+[MY]$/.test(period)) throw controlError(422, 'period must be in months or years.');
   const priced = { priceMicros: 4_990_000, currency: 'USD', ...products.get(order.productId), ...order };
-  const { applicationUsername: _user, trial: _trial, autoRenew: _renew, form: _form, ...product } = priced;
+  const {
+    applicationUsername: _user,
+    trial: _trial,
+    autoRenew: _renew,
+    form: _form,
+    pending: _pending,
+    ...product
+  } = priced;
   products.set(order.productId, { ...product, ...(isPlan && { period }) });
   const nonce = `tokencc_bh_${generateId(24)}`;
   pendingOrders.set(nonce, { nonce, order: { ...priced, ...(isPlan && { period }) } });

@@ -80,7 +80,7 @@ function processSale(
     currency: order?.currency ?? 'USD',
     customerId,
     nonce: sale.payment_method_nonce,
-    status: toStatus(sale, verdict.rejection, response),
+    status: toStatus(sale, { ...verdict, ...(response && { response }) }, order?.pending),
     ...(sale.order_id !== undefined && { orderId: sale.order_id }),
     ...(sale.api_request_key !== undefined && { requestKey: sale.api_request_key }),
     ...(verdict.rejection !== undefined && { rejection: verdict.rejection }),
@@ -91,9 +91,11 @@ function processSale(
   return response ? declinedResponse(response.text, view) : xmlResponse(201, 'transaction', view);
 }
 
-function toStatus({ options }: Sale, rejection: string | undefined, response: object | undefined): string {
+/** A pending payment, such as a bank debit, is confirmed or declined by the bank later. */
+function toStatus({ options }: Sale, { rejection, response }: Partial<Payment>, isPending = false): string {
   if (rejection !== undefined) return 'gateway_rejected';
   if (response) return 'processor_declined';
+  if (isPending) return 'settlement_pending';
   return options?.submit_for_settlement ? 'submitted_for_settlement' : 'authorized';
 }
 

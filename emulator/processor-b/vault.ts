@@ -57,6 +57,9 @@ export function findPaymentMethod({ state }: ResponseContext, id: string): HttpR
   return method ? xmlResponse(200, 'credit-card', { token: id, customerId: method.customerId }) : emptyResponse(404);
 }
 
+/** Time until the first billing date of a pending subscription. */
+const pendingPeriod = 'P7D';
+
 const NewSubscription = v.object({
   subscription: v.object({
     id: v.optional(v.string()),
@@ -97,6 +100,8 @@ export function createSubscription(context: ResponseContext, body: unknown): Htt
   const order = state.pendingOrders.get(method.nonce)?.order ?? plan;
   const at = now();
   const trial = order.trial === true ? plan.period : order.trial || undefined;
+  const status = order.pending ? 'Pending' : 'Active';
+  const start = order.pending ? pendingPeriod : trial;
   const subscription: Subscription = {
     id,
     planId,
@@ -105,18 +110,18 @@ export function createSubscription(context: ResponseContext, body: unknown): Htt
     price: price ?? formatAmount(plan),
     currency: plan.currency ?? 'USD',
     months: Math.round(countDays(plan.period) / 30.4375),
-    status: 'Active',
+    status,
     createdAt: at,
     updatedAt: at,
-    firstBilling: Math.floor((trial ? addPeriod(at, trial) : at) / dayMs) * dayMs,
+    firstBilling: Math.floor((start === undefined ? at : addPeriod(at, start)) / dayMs) * dayMs,
     cycles: 0,
     isTrial: trial !== undefined,
     autoRenew: order.autoRenew ?? false,
-    history: [{ status: 'Active', timestamp: at }],
+    history: [{ status, timestamp: at }],
     payments: [],
   };
   state.subscriptions.set(id, subscription);
-  const started = trial ? subscription : billSubscription(context, subscription);
+  const started = trial || status === 'Pending' ? subscription : billSubscription(context, subscription);
   return xmlResponse(201, 'subscription', toSubscriptionView(state, started, at));
 }
 

@@ -1,10 +1,12 @@
 import { controlError } from '../control-error.ts';
+import { mapValues } from '../map-values.ts';
 import type { Product } from '../product.ts';
-import { requireSubscription } from '../purchase-checks.ts';
+import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import type { ActionBody } from '../purchase-order.ts';
 import { getOrCreateProduct } from './catalogue.ts';
 import { endSubscription, expire, lapse, refund, revoke } from './end-subscription.ts';
 import { failPayment, startAccountHold } from './payment-failure.ts';
+import { abandonPending, payPending } from './pending-payment.ts';
 import { changePlan } from './plan-change.ts';
 import {
   buildSubscriptionNotification,
@@ -27,6 +29,20 @@ type Action = (purchase: Purchase, context: TransitionContext, details: ActionBo
 
 /** Creates the actions on a purchase. */
 export const createActions = (state: StoreState): Readonly<Record<string, Action>> => ({
+  ...mapValues(createPaidActions(state), requirePaid),
+  pay: payPending,
+  abandon: abandonPending,
+});
+
+/** Wraps an action that is not possible without a completed first payment. */
+const requirePaid =
+  (action: Action): Action =>
+  (purchase, context, details) => {
+    requirePossible(!purchase.isUnpaid, purchase, 'is not paid');
+    return action(purchase, context, details);
+  };
+
+const createPaidActions = (state: StoreState): Readonly<Record<string, Action>> => ({
   renew,
   cancel: (purchase, { at }) => cancelRenewal(purchase, at),
   uncancel: resumeRenewal,
@@ -49,9 +65,11 @@ function resolvePlan(state: StoreState, purchase: Purchase, { productId, ...term
   return getOrCreateProduct(state, { ...terms, productId, type: 'paid subscription' });
 }
 
+const scheduledStates: ReadonlySet<string> = new Set(['ACTIVE', 'PAUSED', 'IN_GRACE_PERIOD', 'ON_HOLD', 'CANCELED']);
+
 /** Returns the time of the next scheduled transition of a purchase. */
 export function getNextDueTime({ subscription }: Purchase): number | undefined {
-  if (subscription === undefined || subscription.state === 'EXPIRED') return undefined;
+  if (subscription === undefined || !scheduledStates.has(subscription.state)) return undefined;
   const { state, holdEnds, resumesAt, expiryTime } = subscription;
   if (state === 'ON_HOLD') return holdEnds;
   return state === 'PAUSED' ? resumesAt : expiryTime;

@@ -3,10 +3,18 @@ import { formatTime } from '../calendar.ts';
 import { toObfuscatedAccountId } from './accounts.ts';
 import { getLatestOrder } from './orders.ts';
 import { getRemainingQuantity } from './partial-refund.ts';
+import { isPending } from './pending-payment.ts';
 import type { Purchase } from './records.ts';
 
 const toAccountIds = ({ applicationUsername }: Purchase): { obfuscatedExternalAccountId?: string } =>
   applicationUsername === undefined ? {} : { obfuscatedExternalAccountId: toObfuscatedAccountId(applicationUsername) };
+
+/** Numbers of the purchase states in `purchases.products.get`. */
+const legacyStates = { PURCHASED: 0, CANCELLED: 1, PENDING: 2 } as const;
+
+/** Returns the state of a one-time purchase, in the terms of `purchases.productsv2.getproductpurchasev2`. */
+export const getPurchaseState = (purchase: Purchase): keyof typeof legacyStates =>
+  purchase.isCancelled ? 'CANCELLED' : isPending(purchase) ? 'PENDING' : 'PURCHASED';
 
 /**
  * Converts a one-time purchase to the response of `purchases.productsv2.getproductpurchasev2`.
@@ -14,7 +22,7 @@ const toAccountIds = ({ applicationUsername }: Purchase): { obfuscatedExternalAc
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2/getproductpurchasev2
  */
 export function toProductView(purchase: Purchase): androidpublisher_v3.Schema$ProductPurchaseV2 {
-  const { productId, isConsumed, isAcknowledged, isCancelled, sandbox, quantity, purchasedAt } = purchase;
+  const { productId, isConsumed, isAcknowledged, sandbox, quantity, isUnpaid, purchasedAt } = purchase;
   const productOfferDetails = {
     purchaseOptionId: 'buy',
     quantity,
@@ -24,12 +32,13 @@ export function toProductView(purchase: Purchase): androidpublisher_v3.Schema$Pr
   return {
     kind: 'androidpublisher#productPurchaseV2',
     productLineItem: [{ productId, productOfferDetails }],
-    purchaseStateContext: { purchaseState: isCancelled ? 'CANCELLED' : 'PURCHASED' },
+    purchaseStateContext: { purchaseState: getPurchaseState(purchase) },
     ...(sandbox && { testPurchaseContext: { fopType: 'TEST' } }),
     orderId: getLatestOrder(purchase).id,
     ...toAccountIds(purchase),
     regionCode: 'US',
-    purchaseCompletionTime: formatTime(purchasedAt),
+    // Absent until the payment is complete.
+    ...(!isUnpaid && { purchaseCompletionTime: formatTime(purchasedAt) }),
     acknowledgementState: `ACKNOWLEDGEMENT_STATE_${isAcknowledged ? 'ACKNOWLEDGED' : 'PENDING'}`,
   };
 }
@@ -40,11 +49,11 @@ export function toProductView(purchase: Purchase): androidpublisher_v3.Schema$Pr
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.products/get
  */
 export function toLegacyProductView(purchase: Purchase): androidpublisher_v3.Schema$ProductPurchase {
-  const { isConsumed, isAcknowledged, isCancelled, sandbox, quantity, purchasedAt } = purchase;
+  const { isConsumed, isAcknowledged, sandbox, quantity, purchasedAt } = purchase;
   return {
     kind: 'androidpublisher#productPurchase',
     purchaseTimeMillis: String(purchasedAt),
-    purchaseState: isCancelled ? 1 : 0,
+    purchaseState: legacyStates[getPurchaseState(purchase)],
     consumptionState: isConsumed ? 1 : 0,
     developerPayload: '',
     orderId: getLatestOrder(purchase).id,

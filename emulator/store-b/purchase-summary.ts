@@ -2,6 +2,7 @@ import { formatTime } from '../calendar.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
 import { getProduct } from '../product.ts';
 import { findLatestPaidOrder, getLatestOrder } from './orders.ts';
+import { getPurchaseState } from './product-view.ts';
 import type { Purchase } from './records.ts';
 import type { StoreState } from './store-state.ts';
 
@@ -13,7 +14,7 @@ export function toPurchaseSummary(state: StoreState, purchase: Purchase): Purcha
     id,
     productId,
     type: getProduct(state, productId).type,
-    state: subscription?.state ?? (purchase.isCancelled ? 'CANCELLED' : 'PURCHASED'),
+    state: subscription?.state ?? getPurchaseState(purchase),
     sandbox,
     ...(applicationUsername !== undefined && { applicationUsername }),
     purchaseTime: formatTime(purchase.purchasedAt),

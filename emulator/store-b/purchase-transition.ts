@@ -39,6 +39,7 @@ const subscriptionTypes = {
   REVOKED: 12,
   EXPIRED: 13,
   PRICE_CHANGE_UPDATED: 19,
+  PENDING_PURCHASE_CANCELED: 20,
 } as const;
 export type SubscriptionEvent = keyof typeof subscriptionTypes;
 

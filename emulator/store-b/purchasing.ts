@@ -6,6 +6,7 @@ import type { PurchaseOrder } from '../purchase-order.ts';
 import { getOrCreateProduct } from './catalogue.ts';
 import { selectOffer } from './offers.ts';
 import { generateOrderId, generatePurchaseToken } from './orders.ts';
+import { withPendingPayment } from './pending-payment.ts';
 import { buildOneTimeNotification, buildSubscriptionNotification, type Transition } from './purchase-transition.ts';
 import type { Order, Purchase, Subscription } from './records.ts';
 import type { StoreState } from './store-state.ts';
@@ -18,6 +19,7 @@ export function purchaseProduct(state: StoreState, order: PurchaseOrder, now: nu
   if (type === 'paid subscription' && (order.quantity ?? 1) > 1) {
     throw controlError(422, 'quantity: must be 1 for a subscription.');
   }
+  if (order.pending && trial) throw controlError(422, 'pending: a free trial does not have a payment.');
   const product = getOrCreateProduct(state, order);
   const owned = [...state.purchases.values()].find(
     (purchase) =>
@@ -29,10 +31,14 @@ export function purchaseProduct(state: StoreState, order: PurchaseOrder, now: nu
   const at = floorToSecond(now);
   if (type === 'paid subscription') {
     const purchase = createSubscription({ order, product, at });
-    return { purchase, notifications: [buildSubscriptionNotification(purchase, 'PURCHASED')] };
+    return order.pending
+      ? { purchase: withPendingPayment(purchase), notifications: [] }
+      : { purchase, notifications: [buildSubscriptionNotification(purchase, 'PURCHASED')] };
   }
   const purchase = createOneTimePurchase({ order, product, at });
-  return { purchase, notifications: [buildOneTimeNotification(purchase, 'PURCHASED')] };
+  return order.pending
+    ? { purchase: withPendingPayment(purchase), notifications: [] }
+    : { purchase, notifications: [buildOneTimeNotification(purchase, 'PURCHASED')] };
 }
 
 /** Order with its product and time. */
@@ -45,7 +51,8 @@ export interface Sale {
 /** Whether the purchase prevents buying the product again. A consumed purchase does not. */
 function isOwned({ productId, subscription, isConsumed, isCancelled }: Purchase, product: Product): boolean {
   if (productId !== product.id) return false;
-  return subscription === undefined ? !isConsumed && !isCancelled : subscription.state !== 'EXPIRED';
+  if (subscription === undefined) return !isConsumed && !isCancelled;
+  return subscription.state !== 'EXPIRED' && subscription.state !== 'PENDING_PURCHASE_CANCELED';
 }
 
 /** Builds a subscription in its first period. */

@@ -38,7 +38,16 @@ const PriceChange = v.object({
 
 /** Current state of a subscription. */
 export const Subscription = v.object({
-  state: v.picklist(['ACTIVE', 'PAUSED', 'IN_GRACE_PERIOD', 'ON_HOLD', 'CANCELED', 'EXPIRED']),
+  state: v.picklist([
+    'PENDING',
+    'ACTIVE',
+    'PAUSED',
+    'IN_GRACE_PERIOD',
+    'ON_HOLD',
+    'CANCELED',
+    'EXPIRED',
+    'PENDING_PURCHASE_CANCELED',
+  ]),
   autoRenew: v.boolean(),
   /** Whether it renews automatically when the clock passes the end of a period. */
   renewsAutomatically: v.boolean(),
@@ -65,6 +74,8 @@ export const Purchase = v.object({
   applicationUsername: v.exactOptional(v.string()),
   sandbox: v.boolean(),
   purchasedAt: v.number(),
+  /** Whether the first payment is pending or was abandoned. */
+  isUnpaid: v.exactOptional(v.literal(true)),
   isAcknowledged: v.boolean(),
   isConsumed: v.boolean(),
   /** Whether a one-time purchase was canceled or refunded. */

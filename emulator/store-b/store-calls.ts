@@ -10,6 +10,7 @@ import { apiError, toErrorResponse } from './api-error.ts';
 import { packageName } from './keys.ts';
 import { authorize, handleTokenRequest } from './oauth.ts';
 import { toOrderView } from './order-view.ts';
+import { isPending } from './pending-payment.ts';
 import { toLegacyProductView, toProductView } from './product-view.ts';
 import { handleCertsRequest } from './pubsub-push.ts';
 import type { Purchase } from './records.ts';
@@ -95,6 +96,7 @@ function acknowledgeSubscription(
   [productId = '', token = '']: readonly string[],
 ): HttpResponse {
   const purchase = requireProduct(requirePurchase(context, token, 'subscription'), productId);
+  if (purchase.isUnpaid) throw apiError(400, 'invalid', 'The subscription purchase is not in a valid state.');
   return saveFlags(context, purchase, { isAcknowledged: true });
 }
 
@@ -109,7 +111,7 @@ function consumeProduct(context: ResponseContext, [productId = '', token = '']: 
 
 function requireOwnedProduct(context: ResponseContext, productId: string, token: string): Purchase {
   const purchase = requireProduct(requirePurchase(context, token, 'product'), productId);
-  if (!purchase.isCancelled) return purchase;
+  if (!purchase.isCancelled && !isPending(purchase)) return purchase;
   throw apiError(400, 'productNotOwnedByUser', 'The product purchase is not owned by the user.');
 }
 

@@ -20,11 +20,12 @@ interface SubscriptionPurchase extends androidpublisher_v3.Schema$SubscriptionPu
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2/get
  */
 export function toSubscriptionView(purchase: Purchase, product: Product): SubscriptionPurchase {
-  const { applicationUsername, isAcknowledged, purchasedAt, sandbox } = purchase;
+  const { applicationUsername, isAcknowledged, isUnpaid, purchasedAt, sandbox } = purchase;
   const subscription = requireSubscription(purchase);
   const view: SubscriptionPurchase = {
     kind: 'androidpublisher#subscriptionPurchaseV2',
-    startTime: formatTime(purchasedAt),
+    // Absent while the first payment is pending.
+    ...(!isUnpaid && { startTime: formatTime(purchasedAt) }),
     regionCode: 'US',
     subscriptionState: `SUBSCRIPTION_STATE_${subscription.state}`,
     latestOrderId: getLatestOrder(purchase).id,

@@ -3,6 +3,7 @@ import { getProduct } from '../product.ts';
 import { buildAdditionalData, parseForm } from '../validate-body.ts';
 import { toObfuscatedAccountId } from './accounts.ts';
 import { packageName } from './keys.ts';
+import { isPending } from './pending-payment.ts';
 import type { Purchase } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
 
@@ -31,15 +32,19 @@ export function buildValidateBody(
   };
 }
 
-/** Builds the purchase on the device. For a subscription it has the first order, because renewals do not change it. */
+/**
+ * Builds the purchase on the device. For a subscription it has the first order, because renewals do not change it. A pending
+ * purchase has the state 4 and does not have an order id yet.
+ */
 function buildReceipt(purchase: Purchase): object {
   const { orders, productId, purchasedAt, isCancelled, id, applicationUsername, quantity, subscription } = purchase;
+  const isUnpaid = isPending(purchase);
   return {
-    orderId: orders[0]?.id,
+    ...(!isUnpaid && { orderId: orders[0]?.id }),
     packageName,
     productId,
     purchaseTime: purchasedAt,
-    purchaseState: isCancelled ? 1 : 0,
+    purchaseState: isCancelled ? 1 : isUnpaid ? 4 : 0,
     purchaseToken: id,
     ...(applicationUsername !== undefined && { obfuscatedAccountId: toObfuscatedAccountId(applicationUsername) }),
     quantity,

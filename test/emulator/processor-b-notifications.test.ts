@@ -53,6 +53,41 @@ function createSubscription(order: object = {}): string {
 
 const [active, charged] = ['subscription_went_active', 'subscription_charged_successfully'];
 
+describe('a pending payment at the emulated Braintree', () => {
+  const found = (id: string) => callGateway(`subscriptions/${id}`);
+
+  it('keeps a subscription Pending until it is paid', async () => {
+    const nonce = createSubscription({ pending: true });
+    expect(await listKinds(store.takePosted())).toEqual([]);
+    expect(found('mine')).toContain('<status>Pending</status>');
+    store.actions.pay?.(nonce, {});
+    expect(await listKinds(store.takePosted())).toEqual([active, charged]);
+    expect(found('mine')).toContain('<status>Active</status>');
+    expect(found('mine')).toContain('<paid-through-date type="date">2027-02-27</paid-through-date>');
+  });
+
+  it('cancels a Pending subscription that is abandoned', async () => {
+    const nonce = createSubscription({ pending: true });
+    store.actions.abandon?.(nonce, {});
+    expect(await listKinds(store.takePosted())).toEqual(['subscription_canceled']);
+    expect(found('mine')).toContain('<status>Canceled</status>');
+  });
+
+  it.each([
+    ['pay', 'transaction_settled', 'settled'],
+    ['abandon', 'transaction_settlement_declined', 'settlement_declined'],
+  ])('settles a payment with %s', async (action, kind, status) => {
+    const nonce = store.placeOrder({ productId: 'tip_jar', type: 'consumable', pending: true });
+    const transaction = { type: 'sale', amount: '4.99', payment_method_nonce: nonce };
+    const created = callGateway('transactions', { transaction });
+    expect(created).toContain('<status>settlement_pending</status>');
+    store.actions[action]?.(nonce, {});
+    expect(await listKinds(store.takePosted())).toEqual([kind]);
+    const id = /<id>([^<]+)<\/id>/.exec(created)?.[1];
+    expect(callGateway(`transactions/${id}`)).toContain(`<status>${status}</status>`);
+  });
+});
+
 describe('a subscription at the emulated Braintree', () => {
   it('emits webhooks for the first payment', async () => {
     createSubscription();
