@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import * as v from 'valibot';
 import type { App } from '../lib/apps/app.ts';
-import { createApp, getApp, rotateApiKey, setStrategy, setVocabulary } from '../lib/apps/manage-apps.ts';
+import { createApp, getApp, rotateApiKey, setCatalogue, setStrategy, setVocabulary } from '../lib/apps/manage-apps.ts';
 import { deps } from '../lib/deps.ts';
 import { type Strategy, strategies } from '../lib/purchases/claims.ts';
 import { parseJson } from '../lib/shared/parse.ts';
@@ -12,7 +12,7 @@ import { vocabularies } from '../lib/shared/vocabulary.ts';
 import { checkStoreSettings } from './check-store-settings.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
 
-/** `app create|list|rotate-key|set-store|set-strategy|set-vocabulary|set-webhook|test-webhook`. */
+/** `app create|list|rotate-key|set-catalogue|show-catalogue|set-store|set-strategy|set-vocabulary|set-webhook|test-webhook`. */
 export function createAppCommands(): Command {
   const app = new Command('app').description('Manage apps');
   app
@@ -38,6 +38,17 @@ export function createAppCommands(): Command {
     .argument('<file>')
     .addOption(new Option('--skip-check', 'save the settings without a request to the store'))
     .action(setStoreAction);
+  app
+    .command('set-catalogue')
+    .description("Set the products of an app from a JSON file ('-' for standard input); replaces the present catalogue")
+    .argument('<name>')
+    .argument('<file>')
+    .action(setCatalogueAction);
+  app
+    .command('show-catalogue')
+    .description('Show the products of an app as JSON')
+    .argument('<name>')
+    .action(showCatalogueAction);
   app
     .command('set-strategy')
     .description('Set the entitlement strategy of an app')
@@ -90,11 +101,26 @@ async function setStoreAction(
   file: string,
   { skipCheck }: { skipCheck?: true },
 ): Promise<void> {
-  const settings = parseJson(v.record(v.string(), v.unknown()), readFileSync(file === '-' ? 0 : file, 'utf8'));
+  const settings = readJsonFile(file);
   await getApp(deps().apps, name);
   const result = await checkStoreSettings(name, platform, { settings, callStore: !skipCheck });
   await deps().apps.setStoreSettings(name, platform, settings);
   console.log(`${result}\nSettings saved, encrypted. They take effect within 15 seconds.`);
+}
+
+/** Reads a JSON object from a file, or from standard input for `-`. */
+const readJsonFile = (file: string): Readonly<Record<string, unknown>> =>
+  parseJson(v.record(v.string(), v.unknown()), readFileSync(file === '-' ? 0 : file, 'utf8'));
+
+async function setCatalogueAction(name: string, file: string): Promise<void> {
+  const catalogue = await setCatalogue(deps().apps, name, readJsonFile(file));
+  const count = Object.keys(catalogue).length;
+  console.log(`${count} ${count === 1 ? 'product' : 'products'} saved. They take effect within 15 seconds.`);
+}
+
+async function showCatalogueAction(name: string): Promise<void> {
+  await getApp(deps().apps, name);
+  console.log(JSON.stringify((await deps().apps.findCatalogue(name)) ?? {}, null, 2));
 }
 
 async function setStrategyAction(name: string, strategy: Strategy): Promise<void> {

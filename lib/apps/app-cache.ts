@@ -1,13 +1,15 @@
 import * as v from 'valibot';
+import type { Catalogue } from '../purchases/catalogue.ts';
 import { type Cache, createCache } from '../shared/cache.ts';
 import type { Platform } from '../shared/platform.ts';
 import { type EpochMillis, secondMs } from '../shared/time.ts';
 import { type App, AppName } from './app.ts';
 
-/** Reads apps and their store settings. */
+/** Reads apps with their store settings and their catalogue. */
 interface AppReader {
   find(name: string): Promise<App | undefined>;
   findStoreSettings(appName: string, platform: Platform): Promise<unknown>;
+  findCatalogue(appName: string): Promise<Catalogue | undefined>;
 }
 
 /** An app reader that is fast enough to be used by every request. */
@@ -17,10 +19,11 @@ export type AppCache = AppReader;
 const ttlMs = 15 * secondMs;
 const maxEntries = 1_000;
 
-/** Creates a cache with a TTL of 15 seconds. Failures and missing values are not cached. */
+/** Creates a cache with a TTL of 15 seconds. Failures, missing apps and missing settings are not cached. */
 export function createAppCache(apps: AppReader, now: () => EpochMillis): AppCache {
   const cachedApps = createCache<App>(maxEntries);
   const cachedSettings = createCache<unknown>(maxEntries);
+  const cachedCatalogues = createCache<Catalogue>(maxEntries);
   async function getOrLoad<T>(cache: Cache<T>, key: string, load: () => Promise<T | undefined>) {
     const cached = cache.get(key, now());
     if (cached !== undefined) return cached;
@@ -33,5 +36,7 @@ export function createAppCache(apps: AppReader, now: () => EpochMillis): AppCach
     find: async (name) => (v.is(AppName, name) ? await getOrLoad(cachedApps, name, () => apps.find(name)) : undefined),
     findStoreSettings: async (appName, platform) =>
       await getOrLoad(cachedSettings, `${appName}#${platform}`, () => apps.findStoreSettings(appName, platform)),
+    findCatalogue: async (appName) =>
+      await getOrLoad(cachedCatalogues, appName, async () => (await apps.findCatalogue(appName)) ?? {}),
   };
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Deps } from '../deps.ts';
+import { Catalogue } from '../purchases/catalogue.ts';
 import type { Strategy } from '../purchases/claims.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
@@ -64,6 +65,14 @@ export async function setStrategy(apps: Apps, name: string, strategy: Strategy):
 /** Sets the vocabulary of webhooks and of responses to the secret key. */
 export async function setVocabulary(apps: Apps, name: string, vocabulary: App['vocabulary']): Promise<void> {
   await apps.update({ ...(await getApp(apps, name)), vocabulary });
+}
+
+/** Replaces the catalogue of the app. Throws `InvalidPayload` for an invalid catalogue. */
+export async function setCatalogue(apps: Apps, name: string, catalogue: unknown): Promise<Catalogue> {
+  const parsed = parse(Catalogue, catalogue);
+  const app = await getApp(apps, name);
+  await apps.setCatalogue(app.name, parsed);
+  return parsed;
 }
 
 /** Returns the app. Throws `AppNotFound`. */

@@ -1,4 +1,5 @@
 import { App, type WebhookSender, type WebhookSettings } from '../apps/app.ts';
+import { Catalogue } from '../purchases/catalogue.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { parse } from '../shared/parse.ts';
 import { type Platform, platforms } from '../shared/platform.ts';
@@ -22,6 +23,9 @@ export interface AppRepository {
   /** Returns the decrypted settings for a store. Undefined if there are none. */
   findStoreSettings(appName: string, platform: Platform): Promise<unknown>;
   setStoreSettings(appName: string, platform: Platform, settings: unknown): Promise<void>;
+  /** Returns the catalogue of the app. Undefined if none was set. */
+  findCatalogue(appName: string): Promise<Catalogue | undefined>;
+  setCatalogue(appName: string, catalogue: Catalogue): Promise<void>;
   /** Encrypts the app's stale secrets under the current master key. Returns the number of stale secrets. */
   reencryptSecrets(name: string): Promise<number>;
 }
@@ -71,6 +75,13 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
     async setStoreSettings(appName, platform, settings) {
       const encrypted = await cipher.encrypt(JSON.stringify(settings), settingsContext(appName, platform));
       await table.batchPut([{ ...keys.storeSettingsKey(appName, platform), settings: encrypted }]);
+    },
+    async findCatalogue(appName) {
+      const item = await table.get(keys.catalogueKey(appName));
+      return item && parse(Catalogue, item.catalogue, 'DatabaseError');
+    },
+    async setCatalogue(appName, catalogue) {
+      await table.batchPut([{ ...keys.catalogueKey(appName), catalogue }]);
     },
     async reencryptSecrets(name) {
       const item = (await table.get(keys.appKey(name))) ?? {};

@@ -13,6 +13,7 @@ import type { EpochMillis } from '../shared/time.ts';
  * Item                             pk                    sk                      In indexes
  * App                              APP#a                 APP                     byCreated
  * Store settings (encrypted)       APP#a                 STORE#<platform>
+ * Catalogue                        APP#a                 CATALOGUE
  * Purchase                         a#P#<purchaseId>      P                       byCreated, byKey, due (if scheduled)
  *   Claim                          a#P#<purchaseId>      C#<username>
  *   Lifecycle notification         a#P#<purchaseId>      N#<date>#<id>
@@ -140,6 +141,7 @@ export function parseDueItemKey({ pk, sk }: Key): DueItem | undefined {
 export const appsPartition = 'APPS';
 export const appIndexKeys = (appName: string) => ({ createdPk: appsPartition, createdSk: appName });
 export const appKey = (appName: string): Key => ({ pk: `APP#${appName}`, sk: 'APP' });
+export const catalogueKey = (appName: string): Key => ({ pk: `APP#${appName}`, sk: 'CATALOGUE' });
 export const storeSettingsKey = (appName: string, platform: string): Key => ({
   pk: `APP#${appName}`,
   sk: `STORE#${platform}`,

@@ -20,9 +20,14 @@ export async function createStoreContext(
   { recorder, deps }: { readonly recorder: Pick<EventRecorder, 'addExternalCall'>; readonly deps: StoreContextDeps },
 ): Promise<StoreContext> {
   const { now, emulator, appCache, table, accessTokens, purchases, transactions } = deps;
+  const [settings, catalogue = {}] = await Promise.all([
+    appCache.findStoreSettings(appName, platform),
+    appCache.findCatalogue(appName),
+  ]);
   return {
     appName,
-    settings: await appCache.findStoreSettings(appName, platform),
+    settings,
+    catalogue,
     fetch: createRecordedFetch({
       record: recorder.addExternalCall,
       now,

@@ -1,3 +1,4 @@
+import type { Catalogue } from '../purchases/catalogue.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
 import type { EpochMillis } from '../shared/time.ts';
@@ -12,6 +13,8 @@ export interface StoreContext {
   readonly appName: string;
   /** Decrypted settings of the app for this store. Undefined if the app does not use the store. The adapter parses them. */
   readonly settings: unknown;
+  /** The app's products. Empty if the operator has set none. Use `findCatalogueProduct`. */
+  readonly catalogue?: Catalogue;
   readonly fetch: StoreFetch;
   /** Returns the current time of the service, in epoch milliseconds. The local runtime can move this clock. */
   readonly now: () => EpochMillis;

@@ -101,6 +101,25 @@ describe('claimcheck', () => {
     expect(await cli(['deliveries', 'backfill', 'demo', '--from', 'yesterday'])).toMatchObject({ code: 1 });
   });
 
+  it('replaces the catalogue of an existing app, and shows it', async () => {
+    const appName = createUniqueName();
+    await cli(['app', 'create', appName]);
+    expect(await cli(['app', 'show-catalogue', appName])).toEqual({ code: 0, out: '{}\n', error: '' });
+    const catalogue = {
+      'store_b:season': { type: 'non renewing subscription', billingPeriod: 'P3M' },
+      gold: { type: 'paid subscription', billingPeriod: 'P1M', group: 'gold' },
+    };
+    const saved = await cli(['app', 'set-catalogue', appName, '-'], JSON.stringify(catalogue));
+    expect(saved).toMatchObject({ code: 0, out: '2 products saved. They take effect within 15 seconds.\n' });
+    const invalid = JSON.stringify({ gold: { type: 'paid subscription', billingPeriod: 'monthly' } });
+    expect(await cli(['app', 'set-catalogue', appName, '-'], invalid)).toMatchObject({
+      code: 1,
+      error: expect.stringMatching(/gold.billingPeriod: expected an ISO 8601 duration/),
+    });
+    expect(JSON.parse((await cli(['app', 'show-catalogue', appName])).out)).toEqual(catalogue);
+    expect(await cli(['app', 'set-catalogue', 'unknown', '-'], '{}')).toMatchObject({ code: 1 });
+  });
+
   it('sets the strategy of an existing app only', async () => {
     const appName = createUniqueName();
     await cli(['app', 'create', appName]);

@@ -1,10 +1,10 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { addBillingPeriods } from '../../shared/billing-period.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import { addBillingPeriods } from '../billing-period.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import type { MappingContext, RequestDetails } from './mapping-context.ts';
 import { findLatestTransaction, type StoreTransaction } from './store-transaction.ts';

@@ -1,0 +1,48 @@
+import * as v from 'valibot';
+import { ProductType } from '../api/enumerations.ts';
+import { BillingPeriod } from '../shared/billing-period.ts';
+import { withoutPlatform } from '../shared/platform.ts';
+
+const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(255));
+
+/** What the operator states about a product. It takes precedence over the client's request. */
+export const CatalogueProduct = v.pipe(
+  v.strictObject({
+    type: ProductType,
+    /** Duration of one period. The end of a non-renewing subscription, which most stores do not report. */
+    billingPeriod: v.exactOptional(BillingPeriod),
+    /** Subscription group: a customer has at most one active subscription of a group. */
+    group: v.exactOptional(Name),
+  }),
+  v.check(
+    ({ type, billingPeriod, group }) => isSubscriptionType(type) || (billingPeriod ?? group) === undefined,
+    'billingPeriod and group for subscriptions only',
+  ),
+);
+export type CatalogueProduct = v.InferOutput<typeof CatalogueProduct>;
+
+const isSubscriptionType = (type: ProductType): boolean =>
+  type === 'paid subscription' || type === 'non renewing subscription';
+
+/** Leaves room in an item of at most 400 KB. */
+const maxCatalogueBytes = 300_000;
+
+/** The products of an app, by product id of the store: `gold`, or `store_b:gold` for a single store. */
+export const Catalogue = v.pipe(
+  v.record(Name, CatalogueProduct),
+  v.check(
+    (products) => Buffer.byteLength(JSON.stringify(products)) <= maxCatalogueBytes,
+    `a catalogue of at most ${maxCatalogueBytes / 1000} KB`,
+  ),
+  v.readonly(),
+);
+export type Catalogue = v.InferOutput<typeof Catalogue>;
+
+/** Returns the product of a prefixed product id (`store_b:gold`). An entry for the store takes precedence. */
+export function findCatalogueProduct(
+  catalogue: Catalogue | undefined,
+  productId: string,
+): CatalogueProduct | undefined {
+  const key = [productId, withoutPlatform(productId)].find((id) => catalogue && Object.hasOwn(catalogue, id));
+  return key === undefined ? undefined : catalogue?.[key];
+}
