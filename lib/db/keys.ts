@@ -34,6 +34,7 @@ import type { EpochMillis } from '../shared/time.ts';
  * Statistics of a day or month     a#S                   D#<day>, M#<month>
  * Stream marker                    a#F#<id>              F                                                         TTL
  * Idempotent run                   a#O#<platform>#<sha>  O                                                         TTL
+ * Result of a store adapter        a#O#<platform>#<sha>  R                                                         TTL
  * Access token (SHA-256)           a#A#<hash>            A                                                         TTL
  * Price list of a processor        a#L#<platform>        L                                                         TTL
  *   Time of its last change        a#L#<platform>        X                                                         TTL
@@ -238,6 +239,11 @@ export const enqueuedNotificationKey = (appName: string, platform: string, key: 
 export const idempotencyKey = (appName: string, platform: string, digest: string): Key => ({
   pk: `${appName}#O#${platform}#${digest}`,
   sk: 'O',
+});
+
+export const storedResultKey = (appName: string, platform: string, digest: string): Key => ({
+  pk: `${appName}#O#${platform}#${digest}`,
+  sk: 'R',
 });
 
 export const accessTokenKey = (appName: string, digest: string): Key => ({ pk: `${appName}#A#${digest}`, sk: 'A' });

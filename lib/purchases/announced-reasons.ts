@@ -47,7 +47,8 @@ export function selectAnnouncedReasons(
  * renewal intent, and the end date of an expired purchase.
  */
 function toAnnouncedView(purchase: Purchase, now: EpochMillis): object {
-  const { renewalIntentChangeDate, renewalProductId, productType, usdRate, usdRateDate, ...visible } = purchase;
+  const { renewalIntentChangeDate, renewalProductId, productType, usdRate, usdRateDate, ...rest } = purchase;
+  const { serviceConsumption: _, ...visible } = rest;
   const { expirationDate, endedAt, ...permanent } = visible;
   return isExpired(purchase, now) ? { ...permanent, isExpired: true } : visible;
 }

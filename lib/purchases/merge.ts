@@ -5,6 +5,7 @@ import { toCanonicalJson } from './canonical-json.ts';
 import { mergeTransactions, type ObservedTransaction, toObservedTransaction } from './merge-transactions.ts';
 import type { Observation } from './observation.ts';
 import type { Purchase } from './purchase.ts';
+import { chooseLaterConsumption } from './service-consumption.ts';
 import type { Transaction } from './transaction.ts';
 
 /** The merge of all observations of a purchase. */
@@ -67,7 +68,8 @@ function isLaterState(a: PurchaseState, b: PurchaseState): boolean {
 function omitDerivedFields(purchase: Purchase): object {
   const { productType, purchaseDate, renewalIntentChangeDate, lastRenewalDate, currency, amountMicros, ...rest } =
     omitUsdRate(purchase);
-  return rest;
+  const { serviceConsumption: _, ...reported } = rest;
+  return reported;
 }
 
 /** Sets the fields that the latest observation can lack, from the earlier state and the latest transaction. */
@@ -87,6 +89,7 @@ function fillDerivedFields(
       renewalIntentChangeDate: chooseLater(purchase.renewalIntentChangeDate, earlier.renewalIntentChangeDate),
       lastRenewalDate: purchase.lastRenewalDate ?? findRenewalDate(transaction, purchaseDate),
       expirationDate: purchase.expirationDate ?? findEarlierExpiration(purchase, earlier),
+      serviceConsumption: chooseLaterConsumption(purchase.serviceConsumption, earlier.serviceConsumption),
       currency: transaction?.currency,
       amountMicros: transaction?.amountMicros,
     }),

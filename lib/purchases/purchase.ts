@@ -3,6 +3,7 @@ import { CancelationReason, PriceConsentStatus, ProductType, RenewalIntent } fro
 import { IsoDay, UsdRate } from '../money/usd-rate.ts';
 import { Platform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import { ServiceConsumption } from './service-consumption.ts';
 
 /**
  * A purchase after its latest transaction. Dates are epoch milliseconds, ids have a platform prefix (`store_a:…`), amounts are
@@ -33,6 +34,8 @@ export const Purchase = v.object({
   isAbandoned: v.exactOptional(v.boolean()),
   isAcknowledged: v.exactOptional(v.boolean()),
   isConsumed: v.exactOptional(v.boolean()),
+  /** The consumption that this service performs for a validation. Internal. */
+  serviceConsumption: v.exactOptional(ServiceConsumption),
   isBillingRetryPeriod: v.exactOptional(v.boolean()),
   isTrialPeriod: v.exactOptional(v.boolean()),
   isIntroPeriod: v.exactOptional(v.boolean()),

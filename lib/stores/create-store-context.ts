@@ -1,4 +1,5 @@
 import { createRunOnce } from '../db/idempotency.ts';
+import { createStoredResults } from '../db/stored-results.ts';
 import type { Deps } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { Platform } from '../shared/platform.ts';
@@ -35,6 +36,7 @@ export async function createStoreContext(
     }),
     now,
     runOnce: createRunOnce(table, { appName, platform, now }),
+    storedResults: createStoredResults(table, { appName, platform, now }),
     findGrant: async (token) => {
       const grant = await accessTokens.find(appName, token, now());
       return grant?.platform === platform ? grant : undefined;

@@ -28,6 +28,11 @@ export interface StoreContext {
     run: () => Promise<T>,
     recover: () => Promise<T | undefined>,
   ) => Promise<T>;
+  /** Results that the adapter keeps for a week, by a key of its own. */
+  readonly storedResults?: {
+    readonly find: (key: string) => Promise<unknown>;
+    readonly save: (key: string, result: object) => Promise<void>;
+  };
   /** Returns the access grant of a token issued by this service. Undefined for unknown and expired tokens. */
   readonly findGrant?: (accessToken: string) => Promise<AccessGrant | undefined>;
   /** Returns the stored refresh token of a purchase. `purchaseId` is prefixed (`store_c:…`), as in the next members. */

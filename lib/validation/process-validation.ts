@@ -2,6 +2,7 @@ import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
+import { toFirstResponse } from '../purchases/service-consumption.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { Platform } from '../shared/platform.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
@@ -39,11 +40,15 @@ export async function processValidation(
   const recorded = await recordObservations(validation.observations, { ...context, request, validation });
   const fulfilled = await fulfillAtStore({ store, validation, storeContext }, { ...context, request });
   const fulfilledById = new Map(fulfilled.map((entitled) => [entitled.purchase.purchaseId, entitled]));
+  const toFirst = (entitled: EntitledPurchase): EntitledPurchase => ({
+    ...entitled,
+    purchase: toFirstResponse(entitled.purchase, request.applicationUsername, deps.now()),
+  });
   const requestedPurchase = recorded.find(({ purchase }) => purchase.purchaseId === validation.purchaseId);
   return {
     validation,
-    purchases: recorded.map((entitled) => fulfilledById.get(entitled.purchase.purchaseId) ?? entitled),
-    ...(requestedPurchase && { requestedPurchase }),
+    purchases: recorded.map((entitled) => toFirst(fulfilledById.get(entitled.purchase.purchaseId) ?? entitled)),
+    ...(requestedPurchase && { requestedPurchase: toFirst(requestedPurchase) }),
   };
 }
 

@@ -5,6 +5,7 @@ import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreValidation } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { unavailableError } from './api-errors.ts';
+import type { StoredData } from './known-purchases.ts';
 import { lookUpToken } from './lookup.ts';
 import { createPlayApi, type PlayApi } from './play-api.ts';
 import { getFulfillBudgetMs } from './request-budget.ts';
@@ -19,20 +20,30 @@ export async function fulfill(validation: StoreValidation, context: StoreContext
   const { acknowledge, serviceAccount, ...settings } = parseStoredSettings(context.settings);
   if (!acknowledge || !serviceAccount) return [];
   const play = createPlayApi({ ...settings, serviceAccount }, context, { budgetMs: getFulfillBudgetMs(validation) });
+  const lookup = { play, now: context.now, storedData: context };
   const fulfilled: Observation[] = [];
   for (const observation of validation.observations) {
     if (!needsFulfillment(observation.purchase, context.now())) continue;
-    fulfilled.push(await fulfillPurchase(observation, play, context.now));
+    fulfilled.push(await fulfillPurchase(observation, lookup));
   }
   return fulfilled;
 }
 
-async function fulfillPurchase(observation: Observation, play: PlayApi, now: () => EpochMillis): Promise<Observation> {
+interface FulfillContext {
+  readonly play: PlayApi;
+  readonly now: () => EpochMillis;
+  readonly storedData: StoredData;
+}
+
+async function fulfillPurchase(
+  observation: Observation,
+  { play, now, storedData }: FulfillContext,
+): Promise<Observation> {
   const { purchase, refreshToken } = observation;
   const { productType } = purchase;
   const productId = withoutPlatform(purchase.productId);
   const token = refreshToken?.purchaseToken ?? withoutPlatform(purchase.purchaseId);
-  const isConsumable = productType === 'consumable';
+  const isConsumable = purchase.serviceConsumption !== undefined;
   const isSubscription = productType === 'paid subscription';
   const isFulfilled = isConsumable
     ? await play.consume(productId, token)
@@ -47,13 +58,13 @@ async function fulfillPurchase(observation: Observation, play: PlayApi, now: () 
   }
   // The purchase may be acknowledged already. Only the queried state proves it: otherwise Google would refund it.
   const hints = { id: productId, type: productType ?? 'non consumable' };
-  const result = await lookUpToken({ token, hints, productId, isSubscription }, { play, now: asOf });
+  const result = await lookUpToken({ token, hints, productId, isSubscription }, { play, now: asOf, storedData });
   const current =
     typeof result === 'object' && result.observations.find((item) => item.purchase.purchaseId === purchase.purchaseId);
-  if (!current || needsFulfillment(current.purchase, asOf))
+  if (!current || (isConsumable && !current.purchase.isConsumed) || needsFulfillment(current.purchase, asOf))
     throw unavailableError('Google rejects to acknowledge or consume the purchase');
   return current;
 }
 
 const needsFulfillment = (purchase: Purchase, now: EpochMillis): boolean =>
-  isActive(purchase, now) && (purchase.productType === 'consumable' || purchase.isAcknowledged === false);
+  isActive(purchase, now) && (purchase.serviceConsumption !== undefined || purchase.isAcknowledged === false);

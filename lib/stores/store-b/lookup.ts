@@ -1,5 +1,6 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { EpochMillis } from '../../shared/time.ts';
+import { loadKnownPurchases, type StoredData } from './known-purchases.ts';
 import type { RequestHints } from './mapping-context.ts';
 import { listEarlierOrderIds, withPastOrders } from './past-orders.ts';
 import type { OneTimePurchase, Order, Subscription } from './payloads.ts';
@@ -9,6 +10,7 @@ import {
   findPaidOrderId,
   listOwnedItems,
   toProductObservations,
+  toPurchaseIds,
   toSubscriptionObservations,
 } from './to-observation.ts';
 
@@ -30,6 +32,7 @@ interface LookupRequest {
 interface LookupContext {
   readonly play: PlayApi;
   readonly now: EpochMillis;
+  readonly storedData: StoredData;
 }
 
 const maxReplacedTokens = 5;
@@ -74,11 +77,12 @@ function omitPersonalData(native: LookupResult['nativeTransaction']): LookupResu
 async function toObservations(
   subscription: Subscription,
   { token, hints }: Pick<LookupRequest, 'token' | 'hints'>,
-  { play, now }: LookupContext,
+  { play, now, storedData }: LookupContext,
 ): Promise<Observation[]> {
+  const items = listOwnedItems(subscription);
   const orders = new Map<string, Order>();
   const pastOrders = new Map<string, Order>();
-  for (const item of listOwnedItems(subscription)) {
+  for (const item of items) {
     const paidOrderId = findPaidOrderId(subscription, item);
     if (paidOrderId === undefined) continue;
     for (const [orderId, order] of await play.fetchOrders([...listEarlierOrderIds(paidOrderId), paidOrderId])) {
@@ -86,7 +90,8 @@ async function toObservations(
       else pastOrders.set(orderId, order);
     }
   }
-  const observations = toSubscriptionObservations(subscription, { token, now, orders, hints });
+  const known = await loadKnownPurchases(toPurchaseIds(token, items), storedData);
+  const observations = toSubscriptionObservations(subscription, { token, now, orders, hints, known });
   return observations.map((observation) => withPastOrders(observation, pastOrders));
 }
 
@@ -123,13 +128,14 @@ function markReplaced(observation: Observation, replacedAt: EpochMillis): Observ
 
 async function findProduct(
   { token, hints, productId }: LookupRequest,
-  { play, now }: LookupContext,
+  { play, now, storedData }: LookupContext,
 ): Promise<LookupResult | undefined> {
   const result = await play.fetchProduct(token, productId);
   if (result.kind !== 'found') return undefined;
   const orders = await fetchProductOrders(result.value, play);
+  const known = await loadKnownPurchases(toPurchaseIds(token, result.value.productLineItem), storedData);
   return {
-    observations: toProductObservations(result.value, { token, now, orders, hints }),
+    observations: toProductObservations(result.value, { token, now, orders, hints, known }),
     nativeTransaction: {
       ...result.native,
       ...toLegacyFields(result.value),

@@ -1,5 +1,6 @@
 import type { EpochMillis } from '../../shared/time.ts';
 import type { ValidationRequest } from '../store.ts';
+import type { KnownPurchases } from './known-purchases.ts';
 import type { Order } from './payloads.ts';
 
 /** The part of a request that completes what Google Play does not report about a product. */
@@ -12,6 +13,7 @@ export interface MappingContext {
   /** The latest order of each product id, if Google Play returned it. */
   readonly orders: ReadonlyMap<string, Order>;
   readonly hints: RequestHints | undefined;
+  readonly known: KnownPurchases;
 }
 
 interface OfferDetails {

@@ -23,7 +23,7 @@ export async function observe(notification: StoreNotification, context: StoreCon
   const play = connectPlay(context);
   const now = context.now();
   const request = { token, hints: undefined, productId, isSubscription: payload.kind !== 'product' };
-  const result = await lookUpToken(request, { play, now });
+  const result = await lookUpToken(request, { play, now, storedData: context });
   // A purchase that Google Play has deleted ended by its expiration date long ago.
   const observations = result === undefined || result === 'gone' ? [] : result.observations;
   const isOwn = ({ purchase: { purchaseId } }: Observation) => isPurchaseOfToken(token, purchaseId);

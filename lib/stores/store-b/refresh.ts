@@ -1,5 +1,5 @@
-import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
+import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store-context.ts';
 import { connectPlay } from './connect-play.ts';
 import { lookUpToken } from './lookup.ts';
@@ -10,11 +10,11 @@ export async function refresh(
   refreshToken: Readonly<Record<string, string>>,
   context: StoreContext,
 ): Promise<readonly Observation[]> {
-  const { purchaseToken: token, kind, productId } = v.parse(RefreshToken, refreshToken);
+  const { purchaseToken: token, kind, productId } = parse(RefreshToken, refreshToken, 'InternalError');
   const isSubscription = kind === 'subscription';
   const hints =
     kind === 'consumable' || kind === 'non consumable' ? ({ id: productId, type: kind } as const) : undefined;
   const request = { token, hints, productId, isSubscription };
-  const result = await lookUpToken(request, { play: connectPlay(context), now: context.now() });
+  const result = await lookUpToken(request, { play: connectPlay(context), now: context.now(), storedData: context });
   return !result || result === 'gone' ? [] : result.observations;
 }

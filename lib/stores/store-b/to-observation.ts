@@ -14,9 +14,9 @@ import { hasOutstandingPayment, toSubscriptionState } from './subscription-state
 
 const toPrefixedId = (native: string): string => withPlatform('store_b', native);
 
-/** Builds the id of a purchase: the first product of a token has the token's id, the others add their product. */
-const toPurchaseId = ({ token }: MappingContext, productId: string, index: number): string =>
-  toPrefixedId(index === 0 ? token : `${token}:${productId}`);
+/** Builds the ids of the purchases of a token: the first product has the token's id, the others add their product. */
+export const toPurchaseIds = (token: string, products: readonly { readonly productId: string }[]): string[] =>
+  products.map(({ productId }, index) => toPrefixedId(index === 0 ? token : `${token}:${productId}`));
 
 /** Lists the owned line items. If there are several, one without an order is a deferred replacement. */
 export const listOwnedItems = ({ lineItems }: Subscription): readonly LineItem[] =>
@@ -29,8 +29,10 @@ export const findPaidOrderId = (subscription: Subscription, item: LineItem): str
 /** Converts a subscription to one observation for each owned line item. */
 export function toSubscriptionObservations(subscription: Subscription, context: MappingContext): Observation[] {
   const { linkedPurchaseToken } = subscription;
-  return listOwnedItems(subscription).map((item, index) => {
-    const purchaseId = toPurchaseId(context, item.productId, index);
+  const items = listOwnedItems(subscription);
+  const purchaseIds = toPurchaseIds(context.token, items);
+  return items.map((item, index) => {
+    const purchaseId = purchaseIds[index] as string;
     const purchase = toSubscriptionPurchase(subscription, item, { ...context, purchaseId });
     return {
       asOf: context.now,
@@ -112,12 +114,13 @@ const getPeriodEnd = (order: Order | undefined, { productId }: LineItem): EpochM
 
 /** Converts a one-time purchase to one observation for each of its products. */
 export function toProductObservations(oneTimePurchase: OneTimePurchase, context: MappingContext): Observation[] {
+  const purchaseIds = toPurchaseIds(context.token, oneTimePurchase.productLineItem);
   return oneTimePurchase.productLineItem.map((item, index) => {
     const { productId } = item;
     const order = context.orders.get(productId);
     const state = oneTimePurchase.purchaseStateContext?.purchaseState;
     const endedAt = state === 'CANCELLED' ? estimateEnd(oneTimePurchase, order, context.now) : undefined;
-    const purchaseId = toPurchaseId(context, productId, index);
+    const purchaseId = purchaseIds[index] as string;
     const purchase = toProductPurchase(oneTimePurchase, item, { ...context, purchaseId, endedAt });
     const isPaid = state !== 'PENDING' && (endedAt === undefined || oneTimePurchase.orderId !== undefined);
     return {
@@ -139,13 +142,9 @@ type ProductItem = OneTimePurchase['productLineItem'][number];
 function toProductPurchase(
   oneTimePurchase: OneTimePurchase,
   { productId: nativeProductId, productOfferDetails: details = {} }: ProductItem,
-  {
-    token,
-    hints,
-    purchaseId,
-    endedAt,
-  }: MappingContext & { readonly purchaseId: string; readonly endedAt: EpochMillis | undefined },
+  context: MappingContext & { readonly purchaseId: string; readonly endedAt: EpochMillis | undefined },
 ): Purchase {
+  const { token, purchaseId, endedAt } = context;
   const productId = toPrefixedId(nativeProductId);
   const offer = details.offerId ?? details.purchaseOptionId;
   return {
@@ -158,7 +157,7 @@ function toProductPurchase(
     isConsumed: details.consumptionState === 'CONSUMPTION_STATE_CONSUMED',
     quantity: details.quantity ?? 1,
     ...omitUndefined({
-      productType: toProductType(details.consumptionState, hints),
+      productType: findProductType({ productId, consumptionState: details.consumptionState }, context),
       offerId: offer === undefined ? undefined : `${productId}#${offer}`,
       purchaseDate: oneTimePurchase.purchaseCompletionTime,
       isPending: oneTimePurchase.purchaseStateContext?.purchaseState === 'PENDING' || undefined,
@@ -169,10 +168,19 @@ function toProductPurchase(
   };
 }
 
-/** Relies on the request: Google Play does not report whether a product is consumable before it is consumed. */
-function toProductType(consumptionState: string | undefined, hints: MappingContext['hints']): Purchase['productType'] {
-  if (hints?.type === 'consumable' || consumptionState === 'CONSUMPTION_STATE_CONSUMED') return 'consumable';
-  return hints && 'non consumable';
+/**
+ * Finds the type of a one-time product. Google Play reports only that a product was consumed, so the type that was stored
+ * first counts, and the type in a request only for the requested product: a client must not turn a product into a consumable.
+ */
+function findProductType(
+  { productId, consumptionState }: { readonly productId: string; readonly consumptionState: string | undefined },
+  { hints, known, purchaseId }: MappingContext & { readonly purchaseId: string },
+): Purchase['productType'] {
+  const storedType = known.get(purchaseId)?.purchase.productType;
+  if (storedType !== undefined) return storedType;
+  if (consumptionState === 'CONSUMPTION_STATE_CONSUMED') return 'consumable';
+  if (!hints || toPrefixedId(hints.id) !== productId) return undefined;
+  return hints.type === 'consumable' ? 'consumable' : 'non consumable';
 }
 
 function toProductTransaction(

@@ -5,6 +5,7 @@ import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { type Evidence, verifyEvidence } from './evidence.ts';
 import { type LookupResult, lookUpToken } from './lookup.ts';
+import { planConsumption } from './plan-consumption.ts';
 import { createPlayApi } from './play-api.ts';
 import { fromSignedReceipt } from './receipt-observation.ts';
 import { startFulfillDeadline } from './request-budget.ts';
@@ -27,13 +28,14 @@ export async function validate(request: ValidationRequest, context: StoreContext
   const isSubscription = request.type === 'paid subscription' || request.type === 'application';
   const result = await lookUpToken(
     { token: evidence.purchaseToken, hints: request, productId: request.id, isSubscription },
-    { play, now: context.now() },
+    { play, now: context.now(), storedData: context },
   );
   if (result === 'gone')
     throw new ServiceError('PurchaseExpired', 'The purchase expired. Google Play has deleted its details.');
   if (!result || result.observations.length === 0)
     throw new ServiceError('InvalidPayload', 'purchaseToken is not found in Google Play for this app.');
-  return { ...toValidation(request, result), fulfillDeadline };
+  const validation = toValidation(request, result);
+  return { ...(await planConsumption(validation, request, { settings, context })), fulfillDeadline };
 }
 
 function toValidation(

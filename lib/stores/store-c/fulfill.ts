@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
+import { parse } from '../../shared/parse.ts';
 import { withoutPlatform } from '../../shared/platform.ts';
 import type { StoreValidation } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -23,7 +24,7 @@ export async function fulfill(
 ): Promise<readonly Observation[]> {
   const session = createSession(context);
   const observation = observations.find(({ purchase }) => purchase.purchaseId === purchaseId);
-  if (!session.settings.consume || !observation || !isConsumable(observation)) return [];
+  if (!session.settings.consume || !observation || !needsConsumption(observation)) return [];
   const kind = nativeTransaction.productKind ?? nativeTransaction.productType;
   const isManaged = kind === 'Consumable';
   const newQuantity = await consume(session, observation, { isManaged, appName: context.appName });
@@ -32,7 +33,8 @@ export async function fulfill(
   return [{ ...observation, asOf: Math.max(session.now(), observation.asOf + 1), purchase }];
 }
 
-const isConsumable = ({ purchase }: Observation): boolean =>
+/** Whether the observation is a consumable that the customer still owns. */
+export const needsConsumption = ({ purchase }: Observation): boolean =>
   purchase.productType === 'consumable' && purchase.isConsumed === false && purchase.endedAt === undefined;
 
 async function consume(
@@ -40,7 +42,7 @@ async function consume(
   { purchase, refreshToken }: Observation,
   { isManaged, appName }: { readonly isManaged: boolean; readonly appName: string },
 ): Promise<number> {
-  const { collectionsKey = '', productId, sandboxId } = v.parse(RefreshToken, refreshToken);
+  const { collectionsKey = '', productId, sandboxId } = parse(RefreshToken, refreshToken, 'InternalError');
   const body = {
     beneficiary: toBeneficiary(parseStoreIdKey(collectionsKey, 'collections', session)),
     productId,

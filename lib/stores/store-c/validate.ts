@@ -6,6 +6,7 @@ import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, type LookupResult, lookUpProduct, type ObservedItem } from './lookup.ts';
 import { parseLookupRequest } from './lookup-request.ts';
 import { withNewestKeys } from './newest-keys.ts';
+import { planConsumption } from './plan-consumption.ts';
 import { createTicketError } from './service-ticket.ts';
 import { createSession, type MicrosoftSession } from './session.ts';
 
@@ -15,17 +16,19 @@ import { createSession, type MicrosoftSession } from './session.ts';
  */
 export async function validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation> {
   const session = createSession(context);
-  const lookup = await lookUpRetailThenSandbox(session, parseLookupRequest(request, session));
+  const lookupRequest = parseLookupRequest(request, session);
+  const lookup = await lookUpRetailThenSandbox(session, lookupRequest);
   if (lookup.kind === 'keyNeeded') throw await createTicketError(session, lookup.service, request);
   const requested = chooseItem(lookup.observed);
-  return {
+  const validation = {
     id: request.id,
-    scope: 'product',
+    scope: 'product' as const,
     observations: await withStoredData(lookup.observed, session, context),
     ...(requested && { purchaseId: requested.observation.purchase.purchaseId }),
     nativeTransaction: requested?.nativeTransaction ?? {},
     ineligibleForIntroPrice: [],
   };
+  return await planConsumption(validation, request, { lookup: lookupRequest, context });
 }
 
 async function withStoredData(

@@ -154,16 +154,6 @@ describe('POST /v1/validate (store_b) of a one-time product', () => {
     expect(await validate(body)).toMatchObject({ ok: true, data: { collection: [{ isExpired: false, quantity: 1 }] } });
     expect(await actAndRead(id, 'revoke')).toMatchObject({ isExpired: true });
   });
-
-  it('consumes a stored consumable once if the settings say so', async () => {
-    const appKeys = await service.createApp(['store_b'], { acknowledge: true });
-    const { validate: body } = await buy({ type: 'consumable' });
-    expect((await service.validate(appKeys, body)).body).toMatchObject({
-      ok: true,
-      data: { collection: [{ isConsumed: true }] },
-    });
-    expect((await service.validate(appKeys, body)).body).toMatchObject({ ok: false, code: 6778004 });
-  });
 });
 
 describe('POST /v1/validate (store_b)', () => {

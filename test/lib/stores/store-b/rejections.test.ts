@@ -52,6 +52,11 @@ const createSubscription = (
 });
 
 describe('validate (store_b)', () => {
+  it('throws InternalError for malformed stored settings', async () => {
+    const context = createContext({}, { settings: { packageName: 7 } });
+    await expect(storeB.validate(createRequest(), context)).rejects.toMatchObject({ code: 'InternalError' });
+  });
+
   it.each<[string, string, Response]>([
     ['ConnectionFailed', 'an exceeded quota', createError(403, 'rateLimitExceeded')],
     ['InternalError', 'missing permissions', createError(403, 'permissionDenied')],
@@ -182,5 +187,13 @@ describe('fulfill (store_b)', () => {
       message: 'Google Play is unavailable. Try again later.',
     });
     expect(await storeB.fulfill?.(validation, createAcknowledgingContext(responses))).toHaveLength(1);
+  });
+});
+
+describe('refresh (store_b)', () => {
+  it('throws InternalError for a malformed refresh token', async () => {
+    await expect(storeB.refresh?.({ kind: 'subscription' }, createContext({}))).rejects.toMatchObject({
+      code: 'InternalError',
+    });
   });
 });

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../../lib/shared/time.ts';
+import { createUniqueName } from '../../../../testing/given.ts';
 import { startTestService, type TestService } from '../../../../testing/service.ts';
 
 let service: TestService;
@@ -80,13 +82,33 @@ describe('POST /v1/validate (store_c)', () => {
     });
   });
 
-  it('consumes a stored consumable if the settings say so', async () => {
-    const keys = await service.createApp(['store_c'], { consume: true });
-    const { id, validate } = await buy({ type: 'consumable', quantity: 2, productId: '9NBLGGH5WVP6' });
-    expect(await service.validate(keys, validate)).toMatchObject({
-      body: { ok: true, data: { collection: [{ isConsumed: true }] } },
-    });
-    expect(await service.callControl(`/purchases/${id}`)).toMatchObject({ quantity: 0 });
-    expect(await service.validate(keys, validate)).toMatchObject({ body: { ok: false, code: 6778004 } });
-  });
+  it.each([
+    ['developer-managed', {}],
+    ['store-managed', { quantity: 2 }],
+  ])(
+    'returns a %s consumable that it consumed as not consumed, also to a client that lost the response',
+    async (_kind, quantity) => {
+      const keys = await service.createApp(['store_c'], { consume: true });
+      const applicationUsername = createUniqueName('user');
+      const order = { type: 'consumable', productId: '9NBLGGH5WVP6', applicationUsername, ...quantity };
+      const { id, validate } = await buy(order);
+      const { body: first } = await service.validate(keys, validate);
+      expect(first).toMatchObject({
+        ok: true,
+        data: { collection: [{ isConsumed: false, quantity: 1, ...quantity }] },
+      });
+      expect(await service.callControl(`/purchases/${id}`)).toMatchObject({ quantity: 0 });
+      const { body: again } = await service.validate(keys, validate);
+      expect(again).toMatchObject({ ok: true, data: { collection: first.data.collection } });
+      expect(again.data.transaction).toMatchObject({
+        transactionId: first.data.transaction.transactionId,
+        ...quantity,
+      });
+      const stranger = { ...validate, additionalData: { applicationUsername: createUniqueName('user') } };
+      expect((await service.validate(keys, stranger)).body).toMatchObject({ ok: false });
+      await service.callControl('/clock', { set: new Date(Date.now() + 4 * dayMs).toISOString() });
+      const { validate: renewedKey } = await service.callControl(`/purchases/${id}`);
+      expect((await service.validate(keys, renewedKey)).body).toMatchObject({ ok: false });
+    },
+  );
 });

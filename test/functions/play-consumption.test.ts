@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getPurchase } from '../../lib/api/purchases.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { dayMs, hourMs } from '../../lib/shared/time.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+let keys: IssuedApiKeys;
+beforeAll(async () => {
+  service = await startTestService();
+  keys = await service.createApp(['store_b'], { acknowledge: true });
+});
+afterAll(async () => {
+  await service.close();
+});
+
+/** Buys a product of store_b that the app's settings let the service consume or acknowledge. */
+async function buy(type: string) {
+  const order = {
+    platform: 'store_b',
+    type,
+    productId: createUniqueName('product'),
+    applicationUsername: createUniqueName('user'),
+  };
+  const { id, validate: body } = await service.callControl('/purchases', order);
+  const validate = async (changes: object = {}) => (await service.validate(keys, { ...body, ...changes })).body;
+  const findAtStore = async () => await service.callControl(`/purchases/${id}`);
+  const fetchRecord = async () =>
+    (await callWithSecretKey(getPurchase, keys, { params: { purchaseId: `store_b:${id}` } })).body;
+  return { id, validate, findAtStore, fetchRecord };
+}
+
+const advance = async (ms: number) =>
+  await service.callControl('/clock', { set: new Date(Date.now() + ms).toISOString() });
+
+describe('POST /v1/validate (store_b) with acknowledge: true', () => {
+  it('does not consume a product that was stored with a different type', async () => {
+    const { validate, findAtStore, fetchRecord } = await buy('non consumable');
+    expect(await validate()).toMatchObject({ ok: true });
+    expect(await validate({ type: 'consumable' })).toMatchObject({ ok: true });
+    expect(await findAtStore()).toMatchObject({ isAcknowledged: true, isConsumed: false });
+    expect(await fetchRecord()).toMatchObject({ isConsumed: false });
+  });
+
+  it('does not consume a consumable that a request calls non consumable', async () => {
+    const { validate, findAtStore } = await buy('consumable');
+    expect(await validate({ type: 'non consumable' })).toMatchObject({ ok: true });
+    expect(await findAtStore()).toMatchObject({ isAcknowledged: true, isConsumed: false });
+  });
+
+  it('does not consume another product than the requested one', async () => {
+    const { validate, findAtStore } = await buy('non consumable');
+    expect(await validate({ id: 'coins', type: 'consumable' })).toMatchObject({ ok: false, code: 6778001 });
+    expect(await findAtStore()).toMatchObject({ isConsumed: false });
+  });
+
+  it('returns a consumable that it consumed as not consumed, also to a client that lost the response', async () => {
+    const { validate, findAtStore, fetchRecord } = await buy('consumable');
+    const first = await validate();
+    expect(first).toMatchObject({
+      ok: true,
+      data: { collection: [{ isConsumed: false, isAcknowledged: false, isExpired: false }] },
+    });
+    expect(await findAtStore()).toMatchObject({ isConsumed: true });
+    const again = await validate();
+    expect({ ...again.data, date: '' }).toEqual({ ...first.data, date: '' });
+    await advance(23 * hourMs);
+    expect((await validate()).data.collection).toEqual(first.data.collection);
+    expect(await fetchRecord()).toMatchObject({ isConsumed: true, isAcknowledged: true });
+  });
+
+  it('returns PurchaseConsumed some days after it consumed the product', async () => {
+    const { validate } = await buy('consumable');
+    expect(await validate()).toMatchObject({ ok: true });
+    await advance(4 * dayMs);
+    expect(await validate()).toMatchObject({ ok: false, code: 6778004 });
+  });
+
+  it('returns PurchaseConsumed to another customer', async () => {
+    const { validate } = await buy('consumable');
+    expect(await validate()).toMatchObject({ ok: true });
+    const other = { additionalData: { applicationUsername: createUniqueName('user') } };
+    expect(await validate(other)).toMatchObject({ ok: false, code: 6778004 });
+    expect(await validate({ additionalData: undefined })).toMatchObject({ ok: false, code: 6778004 });
+    expect(await validate()).toMatchObject({ ok: true });
+  });
+});
