@@ -35,7 +35,7 @@ const commonActions = [
 const platformActions = {
   store_a: [...commonActions, 'raise-price', 'accept-price', 'extend', 'redeem-offer', 'reverse-refund'],
   store_b: [...commonActions, 'pause', 'resume', 'raise-price', 'accept-price'],
-  processor_a: [...commonActions, 'pause', 'resume'],
+  processor_a: [...commonActions, 'pause', 'resume', 'pause-collection', 'resume-collection'],
 } as const satisfies Partial<Record<Platform, readonly string[]>>;
 
 /** The platforms of the generated histories. */

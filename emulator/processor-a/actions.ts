@@ -1,6 +1,6 @@
 import type { EmulatedStore } from '../emulated-store.ts';
 import { type AccountState, requireSubscription } from './account-state.ts';
-import { pauseCollection, resumeCollection } from './pausing.ts';
+import { pause, pauseCollection, resume, resumeCollection } from './pausing.ts';
 import { loseDispute, refundPurchase } from './payment-reversals.ts';
 import { abandonPending, payPending } from './pending-payment.ts';
 import { changePlan } from './plan-change.ts';
@@ -21,8 +21,10 @@ const transitions: Readonly<Record<string, SubscriptionTransition>> = {
   'fail-payment': failPayment,
   recover,
   expire: endSubscription,
-  pause: pauseCollection,
-  resume: resumeCollection,
+  pause,
+  resume,
+  'pause-collection': pauseCollection,
+  'resume-collection': resumeCollection,
   'change-plan': changePlan,
 };
 

@@ -4,7 +4,7 @@ import { type AccountState, saveSubscription } from './account-state.ts';
 import { apiError, notFoundError } from './api-error.ts';
 import type { ApiWrite } from './checkout-api.ts';
 import { type Form, readForm, readMetadata, readText, rejectUnknownParams, requireText } from './form.ts';
-import { applyPause, applyResume } from './pausing.ts';
+import { pause, resume } from './pausing.ts';
 import { refundCharge } from './payment-reversals.ts';
 import { switchPrice } from './plan-change.ts';
 import { getItem } from './subscription-objects.ts';
@@ -57,14 +57,14 @@ function withPrice(
 /** `POST /v1/subscriptions/{id}/pause` */
 export function pauseSubscription(state: AccountState, id: string, { form, at }: ApiWrite): Stripe.Subscription {
   rejectUnknownParams(form, ['expand']);
-  applyPause(state, requireApiSubscription(state, id), at);
+  pause(state, requireApiSubscription(state, id), at, {});
   return requireApiSubscription(state, id);
 }
 
 /** `POST /v1/subscriptions/{id}/resume`: starts a period immediately. */
 export function resumeSubscription(state: AccountState, id: string, { form, at }: ApiWrite): Stripe.Subscription {
   rejectUnknownParams(form, ['expand']);
-  applyResume(state, requireApiSubscription(state, id), at);
+  resume(state, requireApiSubscription(state, id), at, {});
   return requireApiSubscription(state, id);
 }
 

@@ -117,14 +117,49 @@ export function startNextPeriod(
   subscription: Stripe.Subscription,
   { at, isPaid }: { at: number; isPaid: boolean },
 ): Stripe.Subscription {
-  const item = getItem(subscription);
-  const { start, end } = computeNextPeriod(subscription, item, at);
-  const renewed = withItem(subscription, {
-    current_period_start: toSeconds(start),
-    current_period_end: toSeconds(end),
+  const { renewed, period, lines } = advancePeriod(subscription, at);
+  return billSubscription(state, renewed, { at: period.start, reason: 'subscription_cycle', lines, isPaid });
+}
+
+/**
+ * Starts the next period of a subscription with a void invoice. Stripe does not send events of such an invoice.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/pause-payment
+ */
+export function startVoidPeriod(
+  state: AccountState,
+  subscription: Stripe.Subscription,
+  at: number,
+): Stripe.Subscription {
+  const { renewed, period, lines } = advancePeriod(subscription, at);
+  const { id, metadata } = subscription;
+  const invoice = buildInvoice(generateId('in'), {
+    at: period.start,
+    subscription: { id, itemId: getItem(subscription).id, metadata },
+    customer: getId(subscription.customer),
+    reason: 'subscription_cycle',
+    lines,
+    isPaid: false,
   });
-  const lines = [buildPeriodLine(item.price, item.quantity ?? 1, { start, end })];
-  return billSubscription(state, renewed, { at: start, reason: 'subscription_cycle', lines, isPaid });
+  const voided = saveObject(state.records, 'invoices', {
+    ...invoice,
+    status: 'void',
+    attempt_count: 0,
+    attempted: false,
+    next_payment_attempt: null,
+    status_transitions: { ...invoice.status_transitions, voided_at: toSeconds(period.start) },
+  });
+  return { ...renewed, latest_invoice: voided.id };
+}
+
+function advancePeriod(subscription: Stripe.Subscription, at: number) {
+  const item = getItem(subscription);
+  const period = computeNextPeriod(subscription, item, at);
+  const renewed = withItem(subscription, {
+    current_period_start: toSeconds(period.start),
+    current_period_end: toSeconds(period.end),
+  });
+  return { renewed, period, lines: [buildPeriodLine(item.price, item.quantity ?? 1, period)] };
 }
 
 /** Computes the next period. Skips periods that ended before `at`. */

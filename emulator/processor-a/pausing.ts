@@ -1,27 +1,27 @@
 import type Stripe from 'stripe';
 import { addPeriod } from '../calendar.ts';
-import { type AccountState, requirePossible, saveSubscription, saveSubscriptionAs } from './account-state.ts';
+import { requirePossible, saveSubscription, saveSubscriptionAs } from './account-state.ts';
 import { billSubscription, buildPeriodLine } from './billing.ts';
 import { getPeriod, toSeconds } from './catalogue.ts';
 import { getItem, withItem } from './subscription-objects.ts';
 import { isRunning, type SubscriptionTransition } from './subscription-transitions.ts';
 
 /**
- * Pauses payment collection, until the end of `period` if it is set.
+ * Pauses payment collection, until the end of `period` if it is set. The subscription stays active, and the invoices of its next
+ * periods are void.
  *
  * @see https://docs.stripe.com/billing/subscriptions/pause-payment
  */
 export const pauseCollection: SubscriptionTransition = (state, subscription, at, { period }) => {
   requirePossible(isRunning(subscription), subscription.id, `is ${subscription.status}`);
-  requirePossible(subscription.pause_collection === null, subscription.id, 'is paused already');
+  requirePossible(subscription.pause_collection === null, subscription.id, 'has paused its collection already');
   const resumes_at = period === undefined ? null : toSeconds(addPeriod(at, period));
   return saveSubscription(state, { ...subscription, pause_collection: { behavior: 'void', resumes_at } }, at);
 };
 
-/** Resumes payment collection, or a paused subscription. */
+/** Resumes payment collection. The next period is billed. */
 export const resumeCollection: SubscriptionTransition = (state, subscription, at) => {
-  if (subscription.status === 'paused') return applyResume(state, subscription, at);
-  requirePossible(subscription.pause_collection !== null, subscription.id, 'is not paused');
+  requirePossible(subscription.pause_collection !== null, subscription.id, 'has not paused its collection');
   return saveSubscription(state, { ...subscription, pause_collection: null }, at);
 };
 
@@ -30,7 +30,7 @@ export const resumeCollection: SubscriptionTransition = (state, subscription, at
  *
  * @see https://docs.stripe.com/billing/subscriptions/pause
  */
-export function applyPause(state: AccountState, subscription: Stripe.Subscription, at: number): string {
+export const pause: SubscriptionTransition = (state, subscription, at) => {
   requirePossible(isRunning(subscription), subscription.id, `is ${subscription.status}`);
   const paused: Stripe.Subscription = {
     ...subscription,
@@ -41,10 +41,10 @@ export function applyPause(state: AccountState, subscription: Stripe.Subscriptio
   };
   saveSubscription(state, paused, at);
   return saveSubscriptionAs(state, 'paused', { subscription: paused, at });
-}
+};
 
 /** Resumes a paused subscription with a paid period. */
-export function applyResume(state: AccountState, subscription: Stripe.Subscription, at: number): string {
+export const resume: SubscriptionTransition = (state, subscription, at) => {
   requirePossible(subscription.status === 'paused', subscription.id, `is ${subscription.status}: it is not paused`);
   const { status_details: _removed, ...unpaused } = subscription;
   const { price, quantity } = getItem(subscription);
@@ -57,4 +57,4 @@ export function applyResume(state: AccountState, subscription: Stripe.Subscripti
   const resumed = billSubscription(state, unbilled, { at, reason: 'subscription_update', lines, isPaid: true });
   saveSubscription(state, resumed, at);
   return saveSubscriptionAs(state, 'resumed', { subscription: resumed, at });
-}
+};

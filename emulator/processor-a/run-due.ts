@@ -37,8 +37,7 @@ export function advanceTo(state: AccountState, until: number): boolean {
 function getNextDueTime({ records }: AccountState, subscription: Stripe.Subscription): number | undefined {
   if (!isRunning(subscription)) return undefined;
   const { cancel_at, pause_collection, id } = subscription;
-  const renewalTime =
-    records.autoRenewing.has(id) && pause_collection === null ? getItem(subscription).current_period_end : null;
+  const renewalTime = records.autoRenewing.has(id) ? getItem(subscription).current_period_end : null;
   const times = [getReminderTime(records, subscription), cancel_at, pause_collection?.resumes_at ?? null, renewalTime];
   const dueTimes = times.filter((time) => time !== null);
   return dueTimes.length === 0 ? undefined : Math.min(...dueTimes) * secondMs;

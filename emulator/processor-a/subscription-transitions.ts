@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import type { ActionBody } from '../purchase-order.ts';
 import { type AccountState, requirePossible, saveSubscription, saveSubscriptionAs } from './account-state.ts';
-import { failOpenInvoice, payOpenInvoice, startNextPeriod } from './billing.ts';
+import { failOpenInvoice, payOpenInvoice, startNextPeriod, startVoidPeriod } from './billing.ts';
 import { toSeconds } from './catalogue.ts';
 import { getItem } from './subscription-objects.ts';
 
@@ -17,16 +17,16 @@ export type SubscriptionTransition = (
 export const isRunning = ({ status }: Stripe.Subscription): boolean => status === 'active' || status === 'trialing';
 const isEnded = ({ status }: Stripe.Subscription): boolean => status === 'canceled' || status === 'incomplete_expired';
 
-/** Starts the next period with a successful payment. */
+/** Starts the next period with a successful payment, or with a void invoice while payment collection is paused. */
 export const renew: SubscriptionTransition = (state, subscription, at) => {
   const { id, status, cancel_at_period_end } = subscription;
   requirePossible(isRunning(subscription), id, `is ${status} and cannot renew`);
   requirePossible(!cancel_at_period_end, id, 'is canceled and cannot renew');
-  return saveSubscription(
-    state,
-    { ...startNextPeriod(state, subscription, { at, isPaid: true }), status: 'active' },
-    at,
-  );
+  const renewed =
+    subscription.pause_collection === null
+      ? startNextPeriod(state, subscription, { at, isPaid: true })
+      : startVoidPeriod(state, subscription, at);
+  return saveSubscription(state, { ...renewed, status: 'active' }, at);
 };
 
 /** Cancels a subscription at the end of its period. */
@@ -90,6 +90,7 @@ export const failPayment: SubscriptionTransition = (state, subscription, at, { g
     id,
     `is ${status} and cannot fail a payment`,
   );
+  requirePossible(subscription.pause_collection === null, id, 'has paused its collection');
   const billed = startNextPeriod(state, subscription, { at, isPaid: false });
   return saveSubscription(state, { ...billed, status: grace ? 'past_due' : 'unpaid' }, at);
 };

@@ -109,22 +109,39 @@ describe('a subscription of the emulated Stripe API', () => {
       ['customer.subscription.deleted'],
     ],
     [
-      'with a limited pause',
-      [['pause', { period: 'P3D' }]],
+      'with a limited pause of the collection',
+      [['pause-collection', { period: 'P3D' }]],
       { subscription: { status: 'active', pause_collection: { resumes_at: toSeconds(startTime) + 3 * daySeconds } } },
       ['customer.subscription.updated'],
     ],
     [
-      'after a limited pause',
-      [['pause', { period: 'P3D' }], 'P4D'],
+      'after a limited pause of the collection',
+      [['pause-collection', { period: 'P3D' }], 'P4D'],
       { subscription: { pause_collection: null } },
       ['customer.subscription.updated'],
     ],
     [
-      'after a resumed pause',
-      [['pause'], ['resume']],
+      'after resumed collection',
+      [['pause-collection'], ['resume-collection']],
       { subscription: { pause_collection: null } },
       ['customer.subscription.updated'],
+    ],
+    [
+      'that renews while its collection is paused',
+      [['pause-collection'], ['renew']],
+      {
+        subscription: {
+          status: 'active',
+          latest_invoice: { status: 'void', amount_paid: 0 },
+        },
+      },
+      ['customer.subscription.updated'],
+    ],
+    [
+      'that is paused',
+      [['pause']],
+      { subscription: { status: 'paused', pause_collection: null } },
+      ['customer.subscription.updated', 'customer.subscription.paused'],
     ],
   ])('returns the state and the events of a subscription %s', async (_case, steps, expected, events) => {
     const result = await runSubscription(client, steps);
@@ -140,6 +157,9 @@ describe('a subscription of the emulated Stripe API', () => {
     ['a second end', [['expire']], ['expire']],
     ['a second pause', [['pause']], ['pause']],
     ['a resumption without a pause', [], ['resume']],
+    ['a second pause of the collection', [['pause-collection']], ['pause-collection']],
+    ['a resumption of the collection without a pause', [], ['resume-collection']],
+    ['a failed payment while the collection is paused', [['pause-collection']], ['fail-payment']],
     ['a second refund', [['refund']], ['refund']],
     ['a plan change to the same price', [], ['change-plan', { productId: 'plan' }]],
     ['a price increase', [], ['raise-price']],

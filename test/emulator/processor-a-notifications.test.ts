@@ -68,8 +68,11 @@ describe('a subscription at the emulated Stripe', () => {
     ['failed payment', [failing], [unpaid, 'invoice.payment_failed', updated]],
     ['second failed payment', [failing, failing], ['invoice.payment_failed', updated]],
     ['recovered payment', [failing, ['recover']], [paid, 'invoice.paid', updated]],
-    ['pause', [['pause']], [updated]],
-    ['resumption', [['pause'], ['resume']], [updated]],
+    ['pause', [['pause']], [updated, 'customer.subscription.paused']],
+    ['resumption', [['pause'], ['resume']], [paid, 'invoice.paid', updated, 'customer.subscription.resumed']],
+    ['pause of the collection', [['pause-collection']], [updated]],
+    ['renewal while the collection is paused', [['pause-collection'], ['renew']], [updated]],
+    ['resumption of the collection', [['pause-collection'], ['resume-collection']], [updated]],
     ['refund', [['refund']], ['refund.created', 'charge.refunded']],
     ['dispute', [['revoke']], disputed],
     [
@@ -108,7 +111,7 @@ describe('a subscription at the emulated Stripe', () => {
       },
     ],
     ['the previous status', [['fail-payment']], { status: 'active' }],
-    ['the previous pause', [['pause']], { pause_collection: null }],
+    ['the previous pause of the collection', [['pause-collection']], { pause_collection: null }],
   ])('sends %s as previous attribute', (_member, steps, previous) => {
     const last = store.runSteps(store.placeOrder(plan), steps).at(-1);
     expect(last && parseEvent(last).data.previous_attributes).toMatchObject(previous);
