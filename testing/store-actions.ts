@@ -77,12 +77,17 @@ export const subscriptionActions: ActionCase[] = [
     [platform, 'renew', 'later', renewedState],
     [platform, 'cancel', 'as before', lapses],
     [platform, 'cancel uncancel', 'as before', renews],
-    [platform, 'fail-payment', 'later', { ...renews, isBillingRetryPeriod: true }],
+    // A period that is not paid is not a renewal.
+    [platform, 'fail-payment', 'later', { ...renews, isBillingRetryPeriod: true, lastRenewalDate: undefined }],
     [platform, 'fail-payment recover', 'later', { ...renewedState, isBillingRetryPeriod: false }],
     [platform, 'expire', 'sooner', endedState],
     [platform, 'pause', 'sooner', { isExpired: true, isPaused: true, cancelationReason: 'PAUSED' }],
     [platform, 'pause resume', 'as before', renews],
-    [platform, 'change-plan', 'as before', { ...renews, productId: `${platform}:better` }],
+    // Stripe keeps the subscription active while it does not collect payments.
+    [platform, 'pause-collection', 'as before', unchanged],
+    [platform, 'pause-collection resume-collection', 'as before', unchanged],
+    [platform, 'pause-collection renew', 'later', renews],
+    [platform, 'change-plan', 'as before', { ...renews, productId: `${platform}:better`, lastRenewalDate: undefined }],
     [platform, 'refund', 'sooner', { isExpired: true, cancelationReason: 'Customer' }],
     // The action `revoke` is a lost dispute.
     [platform, 'revoke', 'sooner', { isExpired: true, cancelationReason: 'System' }],

@@ -108,7 +108,10 @@ const findRenewalDate = (
   transaction: Transaction | undefined,
   purchaseDate: EpochMillis | undefined,
 ): EpochMillis | undefined =>
-  transaction?.expirationDate !== undefined && purchaseDate !== undefined && transaction.purchaseDate > purchaseDate
+  transaction?.isRenewal !== false &&
+  transaction?.expirationDate !== undefined &&
+  purchaseDate !== undefined &&
+  transaction.purchaseDate > purchaseDate
     ? transaction.purchaseDate
     : undefined;
 

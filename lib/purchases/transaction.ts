@@ -31,6 +31,8 @@ export const Transaction = v.object({
   sandbox: v.boolean(),
   purchaseDate: v.number(),
   expirationDate: v.exactOptional(v.number()),
+  /** Whether the payment renews the purchase. Derived from the dates if the store does not report it. Internal. */
+  isRenewal: v.exactOptional(v.boolean()),
   isPending: v.exactOptional(v.boolean()),
   isTrialPeriod: v.exactOptional(v.boolean()),
   isIntroPeriod: v.exactOptional(v.boolean()),

@@ -44,6 +44,10 @@ const cases: readonly NotificationCase[] = [
   ['processor_a', 'expire', ['EXPIRED'], { isExpired: true }],
   ['processor_a', 'pause', ['PAUSED'], { isPaused: true }],
   ['processor_a', 'pause resume', ['PAUSED', 'RENEWED'], { isExpired: false }],
+  ['processor_a', 'pause-collection', [], { isExpired: false, renewalIntent: 'Renew' }],
+  ['processor_a', 'pause-collection renew resume-collection', [], { isExpired: false, renewalIntent: 'Renew' }],
+  // The first period after the pause is the first renewal that is paid.
+  ['processor_a', 'pause-collection renew resume-collection renew', ['RENEWED'], { isExpired: false }],
   ['processor_a', 'refund', ['REFUNDED'], { isExpired: true }],
   ['processor_a', 'revoke', ['REVOKED'], { isExpired: true }],
   ['service_processor_a', 'cancel', ['WILL_LAPSE'], { renewalIntent: 'Lapse' }],

@@ -26,7 +26,7 @@ const reasonsByFeedback: Readonly<Record<string, CancelationReason>> = {
  * @see https://docs.stripe.com/api/subscriptions/object
  */
 export function toCancelationReason(
-  { status, cancellation_details: details, pause_collection }: Subscription,
+  { status, cancellation_details: details }: Subscription,
   reversal: PaymentReversal | undefined,
 ): CancelationReason | undefined {
   if (reversal) return reversal.kind === 'refund' ? 'Customer' : 'System';
@@ -37,7 +37,7 @@ export function toCancelationReason(
     case 'incomplete_expired':
       return 'System.BillingError';
     default:
-      return status === 'paused' || pause_collection !== null ? 'PAUSED' : undefined;
+      return status === 'paused' ? 'PAUSED' : undefined;
   }
 }
 

@@ -23,6 +23,15 @@ export const filterPaidInvoices = (invoices: readonly Invoice[]): Invoice[] =>
     .filter(({ status }) => status === 'paid')
     .sort((a, b) => a.created - b.created || getPaidAt(a) - getPaidAt(b));
 
+/** Whether an invoice renews its subscription. The invoice of a plan change does not. */
+const isRenewal = ({ billing_reason }: Invoice): boolean => billing_reason === 'subscription_cycle';
+
+/** Returns the start of the latest renewed period. `paid` are the paid invoices, oldest first. */
+export function findLastRenewalDate(paid: readonly Invoice[]): EpochMillis | undefined {
+  const invoice = paid.findLast(isRenewal);
+  return invoice && toMillis(findMainLine(invoice)?.period.start ?? invoice.created);
+}
+
 /** Finds the reversal of an invoice's payment. */
 export function findInvoiceReversal(
   { payments }: Invoice,
@@ -54,6 +63,7 @@ export function toInvoiceTransaction(
       invoice.billing_reason === 'subscription_create' ? toMillis(subscription.start_date) : getPaidAt(invoice),
     currency: toCurrencyCode(invoice.currency),
     amountMicros: toMicros(invoice.amount_paid, invoice.currency),
+    isRenewal: isRenewal(invoice),
     ...omitNullish({
       quantity: line?.quantity,
       expirationDate: line && toMillis(line.period.end),

@@ -67,7 +67,8 @@ function toUpdateReason({ data: { object, previous_attributes } }: StripeEvent):
   const before = previous_attributes ?? {};
   const changed = (field: string): boolean => Object.hasOwn(before, field);
   if (changed('status')) return toStatusReason(before.status, object.status);
-  if (changed('pause_collection')) return object.pause_collection ? 'PAUSED' : 'RENEWED';
+  // Payment collection is paused or resumed. The customer keeps access.
+  if (changed('pause_collection')) return 'OTHER';
   if (changed('items') && listPriceIds(before.items) !== listPriceIds(object.items)) return 'PLAN_CHANGED';
   if (changed('cancel_at_period_end') || changed('cancel_at')) {
     return object.cancel_at_period_end || object.cancel_at ? 'WILL_LAPSE' : 'WILL_AUTO_RENEW';

@@ -102,7 +102,6 @@ export const Subscription = v.object({
   cancel_at_period_end: v.boolean(),
   ended_at: v.nullable(Seconds),
   cancellation_details: v.nullable(v.object({ reason: v.nullable(v.string()), feedback: v.nullable(v.string()) })),
-  pause_collection: v.nullable(v.object({ resumes_at: v.nullable(Seconds) })),
   discounts: v.array(v.union([v.string(), Discount])),
   metadata: NullableMetadata,
   latest_invoice: v.nullable(v.union([v.string(), Invoice])),

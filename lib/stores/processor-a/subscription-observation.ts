@@ -5,7 +5,7 @@ import type { EpochMillis } from '../../shared/time.ts';
 import { unavailableError } from './api-errors.ts';
 import { toCancelationReason } from './cancelation-reason.ts';
 import { omitNullish, toMillis, toOptionalMillis } from './convert.ts';
-import { filterPaidInvoices, findInvoiceReversal, toInvoiceTransaction } from './invoices.ts';
+import { filterPaidInvoices, findInvoiceReversal, findLastRenewalDate, toInvoiceTransaction } from './invoices.ts';
 import { type MappingContext, readCheckoutUser, readUserAliases, requireOwnApp, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode } from './money.ts';
 import type { Discount, Invoice, Subscription } from './payloads.ts';
@@ -44,6 +44,7 @@ export function toSubscriptionObservation(
       ...omitNullish({
         ...toEnd(subscription, latest && findInvoiceReversal(latest, reversals)),
         ...toRenewalIntent(subscription),
+        lastRenewalDate: findLastRenewalDate(paid),
         ...toDiscount(subscription.discounts, context.now),
       }),
     },
@@ -84,24 +85,23 @@ function toIdentity(
 }
 
 function toState(subscription: Subscription, item: Item, context: MappingContext): Partial<Purchase> {
-  const { status, start_date } = subscription;
-  const isPaused = status === 'paused' || subscription.pause_collection !== null;
-  const isRenewed = item.current_period_start > start_date;
+  const { status } = subscription;
   return {
     expirationDate: computeExpiration(subscription, item, context),
     isBillingRetryPeriod: status === 'past_due',
     isTrialPeriod: status === 'trialing',
-    ...(isRenewed && { lastRenewalDate: toMillis(item.current_period_start) }),
     ...(status === 'incomplete' && { isPending: true }),
     ...(status === 'incomplete_expired' && { isAbandoned: true }),
-    ...(isPaused && {
-      isPaused,
-      ...omitNullish({ autoResumeDate: toOptionalMillis(subscription.pause_collection?.resumes_at) }),
-    }),
+    ...(status === 'paused' && { isPaused: true }),
   };
 }
 
-/** Computes the end of access. Stripe starts the next period before its payment, so an unpaid period does not count. */
+/**
+ * Computes the end of access. Stripe starts the next period before its payment, so an unpaid period does not count. While payment
+ * collection is paused, the subscription stays active and the customer keeps access.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/pause-payment
+ */
 function computeExpiration(subscription: Subscription, item: Item, { graceMs }: MappingContext): EpochMillis {
   const { status, ended_at, trial_end, cancel_at } = subscription;
   const periodEnd = toMillis(item.current_period_end);
@@ -116,9 +116,6 @@ function computeExpiration(subscription: Subscription, item: Item, { graceMs }: 
     case 'paused':
       return toOptionalMillis(trial_end) ?? toMillis(item.current_period_start);
     default:
-      // Stripe does not report when the pause began. The start of the period lies in the past, so access has ended.
-      // https://docs.stripe.com/billing/subscriptions/pause-payment
-      if (subscription.pause_collection !== null) return toMillis(item.current_period_start);
       return Math.min(
         status === 'trialing' ? (toOptionalMillis(trial_end) ?? periodEnd) : periodEnd,
         toOptionalMillis(cancel_at) ?? Number.POSITIVE_INFINITY,

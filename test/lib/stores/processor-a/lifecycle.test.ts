@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { deps } from '../../../../lib/deps.ts';
+import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import { type CheckoutService, startCheckoutService } from './checkout-fixture.ts';
 
 let service: CheckoutService;
@@ -7,6 +8,14 @@ beforeAll(async () => {
   service = await startCheckoutService();
 });
 afterAll(() => service.close());
+
+/** Validates a purchase and returns its stored state. */
+async function validateAndFind(id: string): Promise<Purchase> {
+  expect(await service.validatePurchase(id)).toMatchObject({ ok: true });
+  const purchase = await service.findStoredPurchase(id);
+  if (!purchase) throw new Error(`The purchase ${id} is not found.`);
+  return purchase;
+}
 
 describe('POST /v1/validate (processor_a subscription)', () => {
   it('adds a transaction after a renewal', async () => {
@@ -74,15 +83,28 @@ describe('POST /v1/validate (processor_a subscription)', () => {
 
   it('rejects a paused subscription until it resumes', async () => {
     const { id } = await service.buy();
-    await service.act(id, 'pause', { period: 'P10D' });
+    await service.act(id, 'pause');
     expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
-    expect(await service.findStoredPurchase(id)).toMatchObject({
-      isPaused: true,
-      cancelationReason: 'PAUSED',
-      autoResumeDate: expect.any(Number),
-    });
-    await service.callControl('/clock', { advance: 'P11D' });
+    expect(await service.findStoredPurchase(id)).toMatchObject({ isPaused: true, cancelationReason: 'PAUSED' });
+    await service.act(id, 'resume');
     expect((await service.validatePurchase(id)).data.collection[0]).toMatchObject({ isExpired: false });
+  });
+
+  it('keeps access while payment collection is paused, also in the next period', async () => {
+    const { id } = await service.buy({ autoRenew: true });
+    const { expirationDate, transactionId } = await validateAndFind(id);
+    await service.act(id, 'pause-collection', { period: 'P2M' });
+    await service.callControl('/clock', { advance: 'P40D' });
+    const paused = await validateAndFind(id);
+    expect(paused).toMatchObject({ transactionId, renewalIntent: 'Renew' });
+    for (const field of ['isPaused', 'cancelationReason', 'autoResumeDate', 'lastRenewalDate']) {
+      expect(paused).not.toHaveProperty(field);
+    }
+    expect(paused.expirationDate).toBeGreaterThan(expirationDate ?? Number.POSITIVE_INFINITY);
+    await service.callControl('/clock', { advance: 'P60D' });
+    const resumed = await validateAndFind(id);
+    expect(resumed.transactionId).not.toBe(transactionId);
+    expect(resumed.lastRenewalDate).toEqual(expect.any(Number));
   });
 
   it('records a free trial as a transaction with the amount 0', async () => {

@@ -39,7 +39,6 @@ export const givenSubscription = (state: Partial<v.InferInput<typeof Subscriptio
     cancel_at_period_end: false,
     ended_at: null,
     cancellation_details: { reason: null, feedback: null },
-    pause_collection: null,
     discounts: [],
     metadata: { app: 'app', applicationUsername: 'customer' },
     latest_invoice: 'in_3',

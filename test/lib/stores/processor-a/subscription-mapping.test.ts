@@ -56,13 +56,12 @@ describe('toSubscriptionObservation', () => {
   });
 
   it.each<[string, State, Partial<Purchase>, (keyof Purchase)[]]>([
-    ['in its first period', { start_date: periodStart }, { purchaseDate: periodStart * 1000 }, ['lastRenewalDate']],
     ['of test mode', { livemode: false }, { sandbox: true }, []],
     [
       'that is trialing',
       { status: 'trialing', start_date: periodStart, trial_end: periodEnd },
       { isTrialPeriod: true, expirationDate: periodEnd * 1000 },
-      ['lastRenewalDate'],
+      [],
     ],
     ['that is incomplete', { status: 'incomplete' }, { isPending: true }, []],
     [
@@ -131,18 +130,6 @@ describe('toSubscriptionObservation', () => {
       ['autoResumeDate'],
     ],
     [
-      'with paused collection',
-      { pause_collection: { resumes_at: periodEnd } },
-      {
-        isPaused: true,
-        cancelationReason: 'PAUSED',
-        expirationDate: periodStart * 1000,
-        autoResumeDate: periodEnd * 1000,
-        renewalIntent: 'Renew',
-      },
-      [],
-    ],
-    [
       'with a limited discount',
       {
         discounts: [
@@ -178,6 +165,27 @@ describe('toSubscriptionObservation', () => {
     const { purchase } = observe(state);
     expect(purchase).toMatchObject(expected);
     for (const field of absent) expect(purchase).not.toHaveProperty(field);
+  });
+
+  const monthBefore = Date.parse('2027-02-01T00:00:00Z') / 1000;
+  it.each<[string, readonly string[], number | undefined]>([
+    ['in its first period', ['subscription_create'], undefined],
+    ['after a renewal', ['subscription_create', 'subscription_cycle'], periodStart],
+    ['after a plan change', ['subscription_create', 'subscription_update'], undefined],
+    ['after a renewal and a plan change', ['subscription_cycle', 'subscription_update'], monthBefore],
+  ])('returns the start of the last renewed period of a subscription %s', (_title, billingReasons, start) => {
+    const invoices = billingReasons.map((billing_reason, index) => {
+      const created = index === 0 ? monthBefore : periodStart;
+      const { lines } = givenInvoice();
+      const data = lines.data.map((line) => ({ ...line, period: { start: created, end: periodEnd } }));
+      return givenInvoice({ id: `in_${index}`, billing_reason, created, lines: { data } });
+    });
+    expect(observe({}, { invoices }).purchase.lastRenewalDate).toBe(start && start * 1000);
+  });
+
+  it('does not report a renewal of an unpaid period', () => {
+    const invoices = [givenInvoice({ billing_reason: 'subscription_create' }), givenInvoice({ status: 'open' })];
+    expect(observe({ status: 'past_due' }, { invoices }).purchase).not.toHaveProperty('lastRenewalDate');
   });
 
   it('returns the user alias and the refresh token', () => {

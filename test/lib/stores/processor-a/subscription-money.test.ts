@@ -78,6 +78,7 @@ describe('toSubscriptionObservation: transactions', () => {
         quantity: 2,
         currency: 'USD',
         amountMicros: 9_980_000,
+        isRenewal: true,
       },
     ]);
   });
