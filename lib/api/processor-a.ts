@@ -63,7 +63,8 @@ export const createCheckout = defineContract({
     successUrl: Url,
     cancelUrl: Url,
     mode: nullableOptional(v.picklist(['payment', 'subscription'])),
-    accessToken: nullableOptional(Token),
+    // An invalid token counts as no token.
+    accessToken: nullableOptional(v.pipe(v.string(), v.maxLength(5_000))),
   }),
   response: v.strictObject({ ok: v.literal(true), sessionId: v.string(), url: v.string(), accessToken: v.string() }),
   permissions: ['write', 'stores'],

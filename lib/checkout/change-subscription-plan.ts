@@ -27,7 +27,7 @@ export async function changeSubscriptionPlan(
 ): Promise<{ readonly purchase?: PurchaseWithOffer; readonly newAccessToken: string }> {
   const { app, deps } = context;
   const { accessToken: token } = request;
-  const grant = await requireGrant(deps.accessTokens.find(app.name, token, deps.now()));
+  const grant = await requireGrant(token, context);
   const account = await openCheckoutAccount(context, grant.platform);
   const { customer, subscription } = await findOwnSubscription(request, grant, account);
   const { price } = await findOfferPrice(request.offerId, account);

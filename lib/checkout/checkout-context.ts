@@ -1,5 +1,5 @@
 import type { App } from '../apps/app.ts';
-import type { AccessTokenGrant } from '../db/access-token-repository.ts';
+import type { AccessTokenGrant, ActiveGrant } from '../db/access-token-repository.ts';
 import type { Deps } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../shared/errors.ts';
@@ -32,13 +32,20 @@ export async function openCheckoutAccount(
   return openStripeAccount(checkoutPlatform, await createStoreContext(app.name, checkoutPlatform, context));
 }
 
-/** Resolves the grant of an access token. Throws `Forbidden` if the token is unknown, expired or for another store. */
-export async function requireGrant<G extends AccessTokenGrant>(
-  pendingGrant: Promise<G | undefined>,
-): Promise<G & { platform: ProcessorAPlatform }> {
-  const grant = await pendingGrant;
-  if (!grant || !isProcessorAPlatform(grant.platform)) throw invalidTokenError();
-  return { ...grant, platform: grant.platform };
+/** A grant of a Stripe account. */
+type CheckoutGrant = ActiveGrant & { readonly platform: ProcessorAPlatform };
+
+/** Finds the grant of an access token. Returns undefined if the token is unknown, expired or for another store. */
+export async function findGrant(token: string, { app, deps }: CheckoutContext): Promise<CheckoutGrant | undefined> {
+  const grant = await deps.accessTokens.find(app.name, token, deps.now());
+  return grant && isProcessorAPlatform(grant.platform) ? { ...grant, platform: grant.platform } : undefined;
+}
+
+/** Finds the grant of an access token. Throws `Forbidden` if the token is unknown, expired or for another store. */
+export async function requireGrant(token: string, context: CheckoutContext): Promise<CheckoutGrant> {
+  const grant = await findGrant(token, context);
+  if (!grant) throw invalidTokenError();
+  return grant;
 }
 
 /** Creates the error for an unusable access token. Client libraries discard their token if they receive exactly this message. */

@@ -4,7 +4,7 @@ import type { createCheckout } from '../api/processor-a.ts';
 import { unavailableError } from '../stores/processor-a/api-errors.ts';
 import type { Price } from '../stores/processor-a/payloads.ts';
 import { callStripe } from '../stores/processor-a/stripe-client.ts';
-import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './checkout-context.ts';
+import { type CheckoutContext, findGrant, findStripeCustomerId, openCheckoutAccount } from './checkout-context.ts';
 import { findOfferPrice } from './price-list.ts';
 import { getTrialDays } from './to-price-list.ts';
 
@@ -13,17 +13,17 @@ type CheckoutRequest = ContractBody<typeof createCheckout>;
 /** Maximum length of `client_reference_id` at Stripe. */
 const maxReferenceLength = 200;
 
-/** Creates a checkout session for an offer, and an access token for the purchase. */
+/**
+ * Creates a checkout session for an offer, and an access token for the purchase. An unknown or expired access token counts as no
+ * token: the buyer is a new Stripe customer.
+ */
 export async function createCheckoutSession(
   request: CheckoutRequest,
   context: CheckoutContext,
 ): Promise<{ readonly sessionId: string; readonly url: string; readonly accessToken: string }> {
   const { app, deps } = context;
-  const now = deps.now();
-  const grant =
-    request.accessToken === undefined
-      ? undefined
-      : await requireGrant(deps.accessTokens.find(app.name, request.accessToken, now));
+  // Clients send their stored token forever and never discard it, so an ended token must not prevent an order.
+  const grant = request.accessToken === undefined ? undefined : await findGrant(request.accessToken, context);
   const account = await openCheckoutAccount(context, grant?.platform);
   const { price } = await findOfferPrice(request.offerId, account);
   const customer = grant && (await findStripeCustomerId(grant, account));
@@ -32,7 +32,7 @@ export async function createCheckoutSession(
   if (!url) throw unavailableError('The checkout session does not have a URL.');
   const { platform } = account.mapping;
   const newGrant = { platform, session: id, ...(customer !== undefined && { customer }) };
-  return { sessionId: id, url, accessToken: await deps.accessTokens.issue(app.name, newGrant, now) };
+  return { sessionId: id, url, accessToken: await deps.accessTokens.issue(app.name, newGrant, deps.now()) };
 }
 
 /** @see https://docs.stripe.com/api/checkout/sessions */

@@ -20,7 +20,7 @@ export async function createPortalSession(
   context: CheckoutContext,
 ): Promise<string> {
   const { app, deps } = context;
-  const grant = await requireGrant(deps.accessTokens.find(app.name, accessToken, deps.now()));
+  const grant = await requireGrant(accessToken, context);
   const account = await openCheckoutAccount(context, grant.platform);
   const customer = await requireStripeCustomerId(grant, account);
   if (id !== undefined) await authorizeSubscriptionId(id, customer, account);

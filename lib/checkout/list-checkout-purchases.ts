@@ -15,7 +15,7 @@ export async function listPurchasesByAccessToken(
 ): Promise<{ readonly purchases: PurchaseWithOffer[]; readonly newAccessToken?: string }> {
   const { app, deps } = context;
   const now = deps.now();
-  const grant = await requireGrant(deps.accessTokens.find(app.name, token, now));
+  const grant = await requireGrant(token, context);
   const account = await openCheckoutAccount(context, grant.platform);
   const customer = await findStripeCustomerId(grant, account);
   const resolvedGrant = { ...grant, ...(customer !== undefined && { customer }) };

@@ -27,9 +27,8 @@ afterAll(() => checkout.close());
 const returnUrl = 'https://app.example.com/';
 const invalidToken = /^Invalid access token$/;
 
-/** Every call that accepts an access token. */
+/** Every call that requires an access token. */
 const listTokenCalls = (accessToken: string): readonly (readonly [Contract, object])[] => [
-  [createCheckout, { offerId, ...checkoutUrls, accessToken }],
   [changePlan, { offerId, accessToken }],
   [createPortal, { returnUrl, accessToken }],
   [getProcessorPurchases, { accessToken }],

@@ -96,6 +96,34 @@ describe('POST /v3/processor_a/checkout', () => {
     expect(purchases.map(({ isTrialPeriod = false }) => isTrialPeriod).sort()).toEqual([false, false, true]);
   });
 
+  it.each<[string, (issued: string) => string | Promise<string>]>([
+    ['an unknown token', () => `ak_${'A'.repeat(32)}`],
+    ['a token in another format', () => 'at_d742aeba-26f1-400a-b85e-c017c565ceac'],
+    ['a long text', () => 'x'.repeat(3_000)],
+    [
+      'an expired token',
+      async (issued) => {
+        await checkout.callControl('/clock', { advance: 'P31D' });
+        return issued;
+      },
+    ],
+  ])('sells to a client that sends %s', async (_description, getToken) => {
+    const offerId = `prod_coins#${checkout.prices.coins}`;
+    const { accessToken: issued } = await checkout.buy(offerId);
+    const { accessToken, sessionId } = await checkout.buy(offerId, { accessToken: await getToken(issued) });
+    expect((await checkout.stripe.checkout.sessions.retrieve(sessionId)).status).toBe('complete');
+    expect(await listPurchases(accessToken)).toHaveLength(1);
+  });
+
+  it("sells to a client that sends another app's token as a new customer", async () => {
+    const offerId = `prod_coins#${checkout.prices.coins}`;
+    const { accessToken: foreignToken } = await checkout.buy(offerId);
+    const keys = await checkout.createApp(['processor_a']);
+    const input = { offerId, ...checkoutUrls, accessToken: foreignToken };
+    const { body } = await checkout.call(createCheckout, input, { keys });
+    expect((await checkout.stripe.checkout.sessions.retrieve(body.sessionId)).customer).toBeNull();
+  });
+
   it.each([
     ['offerId', { offerId: undefined }],
     ['successUrl', { successUrl: undefined }],
