@@ -19,6 +19,9 @@ export const createClientToken = defineContract({
     /** `customer.id` of the buyer's own validation. Any other id is for a new customer. */
     customerId: nullableOptional(v.pipe(v.string(), v.maxLength(512))),
   }),
-  response: v.strictObject({ success: v.literal(true), clientToken: v.string() }),
+  response: v.union([
+    v.strictObject({ success: v.literal(true), clientToken: v.string() }),
+    v.strictObject({ success: v.literal(false), message: v.string() }),
+  ]),
   permissions: ['stores'],
 });

@@ -114,4 +114,19 @@ describe('POST /v3/processor_b/client-token', () => {
     expect(await validate(replay)).toHaveProperty('customerId', undefined);
     expect(await validate(request)).toHaveProperty('customerId', customerId);
   });
+
+  it.each([
+    ['an unavailable processor', async () => keys, /^Braintree is unavailable/],
+    ['an app without settings', async () => await service.createApp([]), /settings/],
+    ['a wrong key', async () => ({ ...keys, publicKey: 'pub_wrong' }), /do not match/],
+  ])('reports %s with status 200 and a message', async (_case, getKeys, message) => {
+    const appKeys = await getKeys();
+    await service.callControl('/faults', { platform: 'processor_b', fault: 'down' });
+    const response = await callWithPublicKey(createClientToken, appKeys, { body: { applicationUsername: 'Gus' } });
+    await service.clearFaults();
+    expect(response).toMatchObject({
+      status: 200,
+      body: { success: false, message: expect.stringMatching(message) },
+    });
+  });
 });

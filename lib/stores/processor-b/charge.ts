@@ -10,7 +10,7 @@ import { searchPaymentIds } from './search-payments.ts';
 /** Stored result of an order, replayed if the same nonce is submitted again. */
 export interface ChargeRecord extends ChargeOutcome {
   readonly productId: string;
-  /** Username of the buyer. Undefined if the request had none. */
+  /** Username of the buyer. Undefined for an anonymous buyer. */
   readonly username?: string;
   readonly at: EpochMillis;
 }

@@ -53,11 +53,7 @@ describe('validate (processor_b payment)', () => {
   it.each([
     ['payment', { productId: 'tip_jar', type: 'consumable' }, /\/transactions$/],
     ['subscription', { productId: 'monthly', type: 'paid subscription' }, /\/subscriptions$/],
-    [
-      'subscription with a stored payment method',
-      { productId: 'monthly', type: 'paid subscription' },
-      /\/customers$/,
-    ],
+    ['subscription with a stored payment method', { productId: 'monthly', type: 'paid subscription' }, /\/customers$/],
   ])('recovers a %s whose response was lost', async (_case, order, path) => {
     const { body } = await braintree.buy({ ...order, applicationUsername: 'Cid' });
     const before = braintree.countCharges();
