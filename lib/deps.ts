@@ -19,6 +19,7 @@ import { createStreamMarkerRepository, type StreamMarkerRepository } from './db/
 import { createTableClient, type Table } from './db/table.ts';
 import { createTransactionRepository, type TransactionRepository } from './db/transaction-repository.ts';
 import { createUserAliasRepository, type UserAliasRepository } from './db/user-alias-repository.ts';
+import { createVaultReferenceRepository, type VaultReferenceRepository } from './db/vault-reference-repository.ts';
 import type { ExchangeRates } from './money/attach-usd-rates.ts';
 import { createRateCache } from './money/exchange-rates/rate-cache.ts';
 import type { PurchaseRepository } from './purchases/purchase-repository.ts';
@@ -48,6 +49,7 @@ export interface Deps {
   readonly userAliases: UserAliasRepository;
   readonly events: EventRepository;
   readonly accessTokens: AccessTokenRepository;
+  readonly vaultReferences: VaultReferenceRepository;
   readonly priceLists: PriceListRepository;
   readonly counters: CounterRepository;
   readonly appItems: AppItemRepository;
@@ -95,6 +97,7 @@ function createDeps(environment: NodeJS.ProcessEnv): Deps {
     userAliases: () => createUserAliasRepository(members.table),
     events: () => createEventRepository(members.table, retentionDays, now),
     accessTokens: () => createAccessTokenRepository(members.table),
+    vaultReferences: () => createVaultReferenceRepository(members.table),
     priceLists: () => createPriceListRepository(members.table),
     counters: () => createCounterRepository(members.table),
     appItems: () => createAppItemRepository(members.table),

@@ -10,6 +10,7 @@ import {
   createCustomer,
   createPaymentMethod,
   createSubscription,
+  findCustomer,
   findPaymentMethod,
   findSubscription,
 } from './vault.ts';
@@ -25,11 +26,7 @@ const routes: readonly (readonly [method: string, path: RegExp, respond: Respond
   ['PUT', /^transactions\/([\w-]+)\/void$/, (context, { id }) => reverseTransaction(context, id, 'void')],
   ['POST', /^transactions\/([\w-]+)\/refund$/, (context, { id }) => reverseTransaction(context, id, 'refund')],
   ['POST', /^customers$/, (context, { body }) => createCustomer(context, body)],
-  [
-    'GET',
-    /^customers\/([\w-]+)$/,
-    ({ state }, { id }) => (state.customers.has(id) ? xmlResponse(200, 'customer', { id }) : emptyResponse(404)),
-  ],
+  ['GET', /^customers\/([\w-]+)$/, (context, { id }) => findCustomer(context, id)],
   ['POST', /^payment_methods$/, (context, { body }) => createPaymentMethod(context, body)],
   ['GET', /^payment_methods\/any\/([\w-]+)$/, (context, { id }) => findPaymentMethod(context, id)],
   ['POST', /^subscriptions$/, (context, { body }) => createSubscription(context, body)],
@@ -74,7 +71,7 @@ function generateClientToken({ state }: ResponseContext, body: unknown): HttpRes
     version: 2,
     environment: 'sandbox',
     merchantId: state.merchantId,
-    authorizationFingerprint: generateId(40),
+    authorizationFingerprint: `${generateId(40)}?customer_id=${id ?? ''}`,
   };
   return xmlResponse(201, 'client-token', { value: Buffer.from(JSON.stringify(content)).toString('base64') });
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { StoreNotification } from '../emulated-store.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import type { Payment, PaymentMethod, PendingOrder, SavedState, Subscription } from './records.ts';
@@ -70,6 +70,9 @@ const letters = 'bcdfghjkmnpqrstvwxyz23456789';
 /** Generates an id in the format of Braintree. */
 export const generateId = (length: number): string =>
   [...randomBytes(length)].map((byte) => letters[byte % letters.length]).join('');
+
+/** Generates a customer id in the format of Braintree: a number. */
+export const generateCustomerId = (): string => String(randomInt(10_000_000_000, 99_999_999_999));
 
 /** Formats micros as Braintree's decimal amount. */
 export const formatAmount = ({ priceMicros = 4_990_000 }: Pick<PurchaseOrder, 'priceMicros'>): string =>

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { controlError } from '../control-error.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
@@ -7,7 +8,8 @@ import type { Payment, PendingOrder, Subscription } from './records.ts';
 import { getStatus } from './views.ts';
 
 /** Creates a nonce for an order. The purchase is created when a client validates the nonce. Returns the nonce. */
-export function createPendingOrder({ products, pendingOrders }: MerchantState, order: PurchaseOrder): string {
+export function createPendingOrder(state: MerchantState, order: PurchaseOrder): string {
+  const { products, pendingOrders } = state;
   const period = order.period ?? products.get(order.productId)?.period ?? 'P1M';
   const isPlan = order.type === 'paid subscription';
   if (order.pending && order.trial) throw controlError(422, 'pending: a free trial does not have a payment.');
@@ -19,12 +21,33 @@ export function createPendingOrder({ products, pendingOrders }: MerchantState, o
     autoRenew: _renew,
     form: _form,
     pending: _pending,
+    clientToken,
     ...product
   } = priced;
   products.set(order.productId, { ...product, ...(isPlan && { period }) });
+  const customerId = clientToken === undefined ? undefined : findTokenCustomer(state, clientToken);
   const nonce = `tokencc_bh_${generateId(24)}`;
-  pendingOrders.set(nonce, { nonce, order: { ...priced, ...(isPlan && { period }) } });
+  pendingOrders.set(nonce, {
+    nonce,
+    order: { ...priced, ...(isPlan && { period }) },
+    ...(customerId !== undefined && { customerId }),
+  });
   return nonce;
+}
+
+const ClientToken = v.object({ merchantId: v.string(), authorizationFingerprint: v.string() });
+
+/** Returns the customer of a client token. Undefined if the token is for a new customer. */
+function findTokenCustomer({ merchantId, customers }: MerchantState, clientToken: string): string | undefined {
+  const token = v.safeParse(
+    v.pipe(v.string(), v.parseJson(), ClientToken),
+    Buffer.from(clientToken, 'base64').toString('utf8'),
+  );
+  if (!token.success || token.output.merchantId !== merchantId) throw controlError(422, 'clientToken is not valid.');
+  // The client SDK reads the customer from the same place:
+  // https://github.com/braintree/braintree-web-drop-in/blob/main/src/lib/is-guest-checkout.js
+  const [, customerId = ''] = /[?&]customer_id=([\w-]*)/.exec(token.output.authorizationFingerprint) ?? [];
+  return customers.has(customerId) ? customerId : undefined;
 }
 
 /** Returns the pending order of a nonce. Throws 404 if it is unknown. */

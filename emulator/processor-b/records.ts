@@ -49,7 +49,12 @@ export const Subscription = v.object({
 export type Subscription = v.InferOutput<typeof Subscription>;
 
 /** The order of a nonce that a client can validate. */
-export const PendingOrder = v.object({ nonce: v.string(), order: PurchaseOrder });
+export const PendingOrder = v.object({
+  nonce: v.string(),
+  order: PurchaseOrder,
+  /** Customer whose vault contains the payment method of the nonce. */
+  customerId: v.exactOptional(v.string()),
+});
 export type PendingOrder = v.InferOutput<typeof PendingOrder>;
 
 /** A payment method in the vault. */

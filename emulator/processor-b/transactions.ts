@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { secondMs } from '../calendar.ts';
 import type { HttpResponse } from '../http-messages.ts';
 import { savePayment } from './billing.ts';
-import { generateId, type ResponseContext } from './merchant-state.ts';
+import { generateCustomerId, type ResponseContext } from './merchant-state.ts';
 import { checkNonce, consumeNonce } from './nonces.ts';
 import type { Payment } from './records.ts';
 import { declinedResponse, emptyResponse, validationErrorResponse, xmlResponse } from './responses.ts';
@@ -47,6 +47,15 @@ export function createTransaction(context: ResponseContext, body: unknown): Http
   }
   const { problem, ...verdict } = checkNonce(state, sale.payment_method_nonce);
   if (problem) return validationErrorResponse('transaction', { ...problem, attribute: 'payment_method_nonce' });
+  const vaultCustomerId = state.pendingOrders.get(sale.payment_method_nonce)?.customerId;
+  if (vaultCustomerId !== undefined && sale.customer_id !== undefined && sale.customer_id !== vaultCustomerId) {
+    return validationErrorResponse('transaction', {
+      code: '91516',
+      attribute: 'payment_method_nonce',
+      message:
+        'Cannot provide both payment_method_token and customer_id unless the payment_method belongs to the customer.',
+    });
+  }
   consumeNonce(state, sale.payment_method_nonce);
   return processSale(context, sale, isDuplicate(context, sale) ? { rejection: 'duplicate' } : verdict);
 }
@@ -57,7 +66,7 @@ function isDuplicate({ state, now }: ResponseContext, { order_id, amount, custom
       order_id !== undefined &&
       payment.orderId === order_id &&
       payment.amount === amount &&
-      payment.customerId === customer_id &&
+      (customer_id === undefined || payment.customerId === customer_id) &&
       now() - payment.createdAt < duplicateWindowMs,
   );
 }
@@ -68,13 +77,15 @@ function processSale(
   verdict: Pick<Payment, 'rejection'> & Partial<Payment>,
 ): HttpResponse {
   const { state, now } = context;
-  const customerId = sale.customer_id ?? generateId(10);
+  const pendingOrder = state.pendingOrders.get(sale.payment_method_nonce);
+  // https://developer.paypal.com/braintree/docs/guides/credit-cards/server-side/node#creating-transactions
+  const customerId = sale.customer_id ?? pendingOrder?.customerId ?? generateCustomerId();
   state.customers.add(customerId);
   const amount = Number(sale.amount);
   const amountResponse = amount >= 2_000 &&
     amount < 3_000 && { code: String(Math.floor(amount)), text: 'Do Not Honor' };
   const response = verdict.response ?? (amountResponse || undefined);
-  const order = state.pendingOrders.get(sale.payment_method_nonce)?.order;
+  const order = pendingOrder?.order;
   const payment = savePayment(context, {
     amount: sale.amount,
     currency: order?.currency ?? 'USD',

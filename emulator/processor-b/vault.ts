@@ -2,16 +2,26 @@ import * as v from 'valibot';
 import { addPeriod, countDays, dayMs } from '../calendar.ts';
 import type { HttpResponse } from '../http-messages.ts';
 import { billSubscription } from './billing.ts';
-import { formatAmount, generateId, type ResponseContext } from './merchant-state.ts';
+import {
+  formatAmount,
+  generateCustomerId,
+  generateId,
+  type MerchantState,
+  type ResponseContext,
+} from './merchant-state.ts';
 import { checkNonce, consumeNonce } from './nonces.ts';
-import type { Subscription } from './records.ts';
+import type { PaymentMethod, Subscription } from './records.ts';
 import { declinedResponse, emptyResponse, validationErrorResponse, xmlResponse } from './responses.ts';
 import { toSubscriptionView } from './views.ts';
 
-/** `POST /customers`. */
-export function createCustomer({ state }: ResponseContext, body: unknown): HttpResponse {
-  const { customer } = v.parse(v.object({ customer: v.object({ id: v.optional(v.string()) }) }), body);
-  const id = customer.id ?? generateId(10);
+const NewCustomer = v.object({
+  customer: v.object({ id: v.optional(v.string()), payment_method_nonce: v.optional(v.string()) }),
+});
+
+/** `POST /customers`: creates a customer, with a payment method if there is a nonce. */
+export function createCustomer(context: ResponseContext, body: unknown): HttpResponse {
+  const { state } = context;
+  const { id = generateCustomerId(), payment_method_nonce: nonce } = v.parse(NewCustomer, body).customer;
   if (state.customers.has(id)) {
     return validationErrorResponse('customer', {
       code: '91609',
@@ -19,8 +29,46 @@ export function createCustomer({ state }: ResponseContext, body: unknown): HttpR
       message: 'Customer ID has already been taken.',
     });
   }
-  state.customers.add(id);
-  return xmlResponse(201, 'customer', { id });
+  if (nonce === undefined) {
+    state.customers.add(id);
+    return findCustomer(context, id, 201);
+  }
+  if (state.pendingOrders.get(nonce)?.customerId !== undefined) {
+    return validationErrorResponse('customer', {
+      code: '91617',
+      attribute: 'payment_method_nonce',
+      message: 'Vaulted payment instrument nonce belongs to a different customer.',
+    });
+  }
+  return storePaymentMethod(state, { customerId: id, nonce }) ?? findCustomer(context, id, 201);
+}
+
+/** `GET /customers/{id}`. */
+export function findCustomer({ state }: ResponseContext, id: string, status = 200): HttpResponse {
+  if (!state.customers.has(id)) return emptyResponse(404);
+  const methods = [...state.methods.values()].filter(({ customerId }) => customerId === id);
+  return xmlResponse(status, 'customer', { id, creditCards: methods.map(({ token }) => ({ token, customerId: id })) });
+}
+
+/** Stores the payment method of a nonce, and its customer. Returns the response if Braintree rejects the nonce. */
+function storePaymentMethod(
+  state: MerchantState,
+  { customerId, nonce, token = generateId(8) }: { customerId: string; nonce: string; token?: string | undefined },
+): HttpResponse | undefined {
+  const { problem, rejection, response } = checkNonce(state, nonce);
+  if (problem) return validationErrorResponse('credit-card', { ...problem, attribute: 'payment_method_nonce' });
+  consumeNonce(state, nonce);
+  if (rejection || response) {
+    const message = response?.text ?? `Gateway Rejected: ${rejection}`;
+    return declinedResponse(message, {
+      status: 'processor_declined',
+      gatewayRejectionReason: rejection ?? null,
+      processorResponseText: message,
+    });
+  }
+  state.customers.add(customerId);
+  state.methods.set(token, { token, customerId, nonce });
+  return undefined;
 }
 
 const NewMethod = v.object({
@@ -33,22 +81,12 @@ const NewMethod = v.object({
 
 /** `POST /payment_methods`. */
 export function createPaymentMethod({ state }: ResponseContext, body: unknown): HttpResponse {
-  const { customer_id: customerId, payment_method_nonce: nonce, token } = v.parse(NewMethod, body).payment_method;
-  const { problem, rejection, response } = checkNonce(state, nonce);
-  if (problem) return validationErrorResponse('credit-card', { ...problem, attribute: 'payment_method_nonce' });
+  const method = v.parse(NewMethod, body).payment_method;
+  const { customer_id: customerId, payment_method_nonce: nonce, token = generateId(8) } = method;
   if (!state.customers.has(customerId)) return emptyResponse(404);
-  consumeNonce(state, nonce);
-  if (rejection || response) {
-    const message = response?.text ?? `Gateway Rejected: ${rejection}`;
-    return declinedResponse(message, {
-      status: 'processor_declined',
-      gatewayRejectionReason: rejection ?? null,
-      processorResponseText: message,
-    });
-  }
-  const method = { token: token ?? generateId(8), customerId, nonce };
-  state.methods.set(method.token, method);
-  return xmlResponse(201, 'credit-card', { token: method.token, customerId });
+  return (
+    storePaymentMethod(state, { customerId, nonce, token }) ?? xmlResponse(201, 'credit-card', { token, customerId })
+  );
 }
 
 /** `GET /payment_methods/any/{token}`. */
@@ -63,29 +101,44 @@ const pendingPeriod = 'P7D';
 const NewSubscription = v.object({
   subscription: v.object({
     id: v.optional(v.string()),
-    payment_method_token: v.string(),
+    payment_method_token: v.optional(v.string()),
+    payment_method_nonce: v.optional(v.string()),
     plan_id: v.string(),
     price: v.optional(v.string()),
   }),
 });
+
+/** Finds the payment method of a nonce that a payment form created with the token of a customer. */
+function findVaultedMethod(state: MerchantState, nonce: string): PaymentMethod | undefined {
+  const customerId = state.pendingOrders.get(nonce)?.customerId;
+  if (customerId === undefined || checkNonce(state, nonce).problem) return undefined;
+  const method = { token: generateId(8), customerId, nonce };
+  state.methods.set(method.token, method);
+  return method;
+}
 
 /** `POST /subscriptions`. */
 export function createSubscription(context: ResponseContext, body: unknown): HttpResponse {
   const { state, now } = context;
   const {
     id = generateId(6),
-    payment_method_token,
+    payment_method_token: token,
+    payment_method_nonce: nonce,
     plan_id: planId,
     price,
   } = v.parse(NewSubscription, body).subscription;
   const plan = state.products.get(planId);
-  const method = state.methods.get(payment_method_token);
+  const method = nonce === undefined ? state.methods.get(token ?? '') : findVaultedMethod(state, nonce);
   if (!plan?.period)
     return validationErrorResponse('subscription', {
       code: '91904',
       attribute: 'plan_id',
       message: 'Plan ID is invalid.',
     });
+  if (!method && nonce !== undefined) {
+    const message = 'Payment method nonce represents an un-vaulted payment instrument.';
+    return validationErrorResponse('subscription', { code: '91927', attribute: 'payment_method_nonce', message });
+  }
   if (!method) {
     const message = 'Payment method token is invalid.';
     return validationErrorResponse('subscription', { code: '91903', attribute: 'payment_method_token', message });
@@ -97,6 +150,7 @@ export function createSubscription(context: ResponseContext, body: unknown): Htt
       message: 'ID has already been taken.',
     });
   }
+  if (nonce !== undefined) consumeNonce(state, nonce);
   const order = state.pendingOrders.get(method.nonce)?.order ?? plan;
   const at = now();
   const trial = order.trial === true ? plan.period : order.trial || undefined;

@@ -16,10 +16,12 @@ export const createClientToken = defineContract({
   // Spec: required. Released clients omit it before the customer has signed in, and the token does not need it.
   body: v.object({
     applicationUsername: nullableOptional(Username),
-    customerId: nullableOptional(
-      v.pipe(v.string(), v.regex(/^[\w-]{1,36}$/, 'an id of 1 to 36 letters, digits, _ and -')),
-    ),
+    /** `customer.id` of the buyer's own validation. Any other id is for a new customer. */
+    customerId: nullableOptional(v.pipe(v.string(), v.maxLength(512))),
   }),
-  response: v.strictObject({ success: v.literal(true), clientToken: v.string() }),
+  response: v.union([
+    v.strictObject({ success: v.literal(true), clientToken: v.string() }),
+    v.strictObject({ success: v.literal(false), message: v.string() }),
+  ]),
   permissions: ['stores'],
 });

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { Platform } from '../shared/platform.ts';
-import { createStoreContext } from '../stores/create-store-context.ts';
+import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import type { ProcessorAPlatform } from '../stores/processor-a/mapping-context.ts';
 import { openStripeAccount, type StripeAccount } from '../stores/processor-a/stripe-account.ts';
 import { callStripe } from '../stores/processor-a/stripe-client.ts';
@@ -12,8 +12,7 @@ import { fetchSession } from '../stores/processor-a/stripe-queries.ts';
 import type { RecordingDeps } from '../validation/record-observations.ts';
 import { selectCheckoutPlatform } from './checkout-platform.ts';
 
-type CheckoutDeps = RecordingDeps &
-  Pick<Deps, 'now' | 'table' | 'emulator' | 'appCache' | 'accessTokens' | 'purchases' | 'transactions' | 'priceLists'>;
+type CheckoutDeps = RecordingDeps & StoreContextDeps & Pick<Deps, 'priceLists'>;
 
 /** Dependencies of a request to a checkout endpoint. */
 export interface CheckoutContext {

@@ -35,14 +35,12 @@ export function createRunOnce(
     const startedAt = now();
     const ttl = keys.toTtl(startedAt + retentionMs);
     await reserveKey(table, { item: { ...itemKey, startedAt, ttl }, existing });
-    const recovered = existing ? await recover() : undefined;
-    const result =
-      recovered ??
-      (await run().catch(async (error: unknown) => {
-        // Releases the key, so that the next call does not wait for the maximum duration.
-        await table.batchPut([{ ...itemKey, startedAt: 0, ttl }]);
-        throw error;
-      }));
+    const recoverOrRun = async () => (existing && (await recover())) ?? (await run());
+    const result = await recoverOrRun().catch(async (error: unknown) => {
+      // Releases the key, so that the next call does not wait for the maximum duration.
+      await table.batchPut([{ ...itemKey, startedAt: 0, ttl }]);
+      throw error;
+    });
     await table.batchPut([{ ...itemKey, startedAt, ttl, result: JSON.stringify(result) }]);
     return result;
   };

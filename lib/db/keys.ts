@@ -36,6 +36,8 @@ import type { EpochMillis } from '../shared/time.ts';
  * Idempotent run                   a#O#<platform>#<sha>  O                                                         TTL
  * Result of a store adapter        a#O#<platform>#<sha>  R                                                         TTL
  * Access token (SHA-256)           a#A#<hash>            A                                                         TTL
+ * Vault reference                  a#V#<reference>       R
+ *   Reference of a vault customer  a#V#<customerId>      C
  * Price list of a processor        a#L#<platform>        L                                                         TTL
  *   Time of its last change        a#L#<platform>        X                                                         TTL
  * Exchange rates of a day          FX                    <YYYY-MM-DD>
@@ -247,6 +249,14 @@ export const storedResultKey = (appName: string, platform: string, digest: strin
 });
 
 export const accessTokenKey = (appName: string, digest: string): Key => ({ pk: `${appName}#A#${digest}`, sk: 'A' });
+export const vaultReferenceKey = (appName: string, reference: string): Key => ({
+  pk: `${appName}#V#${reference}`,
+  sk: 'R',
+});
+export const vaultCustomerKey = (appName: string, customerId: string): Key => ({
+  pk: `${appName}#V#${customerId}`,
+  sk: 'C',
+});
 export const priceListKey = (appName: string, platform: string): Key => ({ pk: `${appName}#L#${platform}`, sk: 'L' });
 export const priceChangeKey = (appName: string, platform: string): Key => ({ pk: `${appName}#L#${platform}`, sk: 'X' });
 

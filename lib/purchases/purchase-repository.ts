@@ -33,7 +33,8 @@ export interface NotificationPart {
 
 /** The stored purchases of all apps: the port that `lib/db` implements. */
 export interface PurchaseRepository {
-  find(appName: string, purchaseId: string): Promise<EntitledPurchase | undefined>;
+  /** Returns the purchase with the as-of time of its state. */
+  find(appName: string, purchaseId: string): Promise<(EntitledPurchase & { readonly asOf: EpochMillis }) | undefined>;
   /** Returns the purchases that exist, in the order of the ids. */
   findMany(appName: string, purchaseIds: readonly string[]): Promise<EntitledPurchase[]>;
   /** Lists the purchases that entitle the customer, latest purchase date first. */

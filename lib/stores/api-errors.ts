@@ -19,3 +19,6 @@ export const unusableSettingsError = (platform: Platform, cause: unknown): Servi
 /** Creates the error for a request to a store that the app does not use. */
 export const missingSettingsError = (platform: Platform, code: ErrorCode = 'InvalidPayload'): ServiceError =>
   new ServiceError(code, `The app has no ${platform} settings.`);
+
+/** Warning of a validation that does not contain the store's current state. */
+export const lastVerifiedWarning = 'The store is unavailable. This is the last verified state of the purchase.';

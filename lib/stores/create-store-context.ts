@@ -8,7 +8,7 @@ import type { StoreContext } from './store-context.ts';
 
 export type StoreContextDeps = Pick<
   Deps,
-  'now' | 'emulator' | 'appCache' | 'table' | 'accessTokens' | 'purchases' | 'transactions'
+  'now' | 'emulator' | 'appCache' | 'table' | 'accessTokens' | 'vaultReferences' | 'purchases' | 'transactions'
 >;
 
 /**
@@ -20,7 +20,7 @@ export async function createStoreContext(
   platform: Platform,
   { recorder, deps }: { readonly recorder: Pick<EventRecorder, 'addExternalCall'>; readonly deps: StoreContextDeps },
 ): Promise<StoreContext> {
-  const { now, emulator, appCache, table, accessTokens, purchases, transactions } = deps;
+  const { now, emulator, appCache, table, accessTokens, vaultReferences, purchases, transactions } = deps;
   const [settings, catalogue = {}] = await Promise.all([
     appCache.findStoreSettings(appName, platform),
     appCache.findCatalogue(appName),
@@ -41,8 +41,10 @@ export async function createStoreContext(
       const grant = await accessTokens.find(appName, token, now());
       return grant?.platform === platform ? grant : undefined;
     },
+    getVaultReference: async (customerId) => await vaultReferences.getOrCreate(appName, customerId),
     findRefreshToken: async (purchaseId) => (await purchases.findRefreshState(appName, purchaseId))?.refreshToken,
     findPurchase: async (purchaseId) => (await purchases.find(appName, purchaseId))?.purchase,
+    findObservedAt: async (purchaseId) => (await purchases.find(appName, purchaseId))?.asOf,
     listTransactions: async (purchaseId) => await purchases.listTransactions(appName, [purchaseId]),
     listTransactionsById: async (transactionId) => await transactions.listById(appName, transactionId),
     extraRoots: emulator.roots,

@@ -35,10 +35,17 @@ export interface StoreContext {
   };
   /** Returns the access grant of a token issued by this service. Undefined for unknown and expired tokens. */
   readonly findGrant?: (accessToken: string) => Promise<AccessGrant | undefined>;
+  /**
+   * Returns the random id under which clients refer to a customer of the processor's vault. It proves a purchase of the
+   * customer, so it must be shown only to the buyer.
+   */
+  readonly getVaultReference?: (customerId: string) => Promise<string>;
   /** Returns the stored refresh token of a purchase. `purchaseId` is prefixed (`store_c:…`), as in the next members. */
   readonly findRefreshToken?: (purchaseId: string) => Promise<Readonly<Record<string, string>> | undefined>;
   /** Returns the stored state of a purchase. */
   readonly findPurchase?: (purchaseId: string) => Promise<Purchase | undefined>;
+  /** Returns the as-of time of the stored state of a purchase. */
+  readonly findObservedAt?: (purchaseId: string) => Promise<EpochMillis | undefined>;
   /** Returns the stored transactions of a purchase. */
   readonly listTransactions?: (purchaseId: string) => Promise<readonly Transaction[]>;
   /**

@@ -4,6 +4,7 @@ import { isActive } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { withoutPlatform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import { lastVerifiedWarning } from '../stores/api-errors.ts';
 import type { Store, ValidationRequest } from '../stores/store.ts';
 import type { ValidationOutcome } from './validation-outcome.ts';
 
@@ -36,7 +37,7 @@ export async function loadLastVerifiedState(
     purchaseId: stored.purchase.purchaseId,
     nativeTransaction: {},
     ineligibleForIntroPrice: [],
-    warning: 'The store is unavailable. This is the last verified state of the purchase.',
+    warning: lastVerifiedWarning,
   };
   return { validation, purchases: [stored], requestedPurchase: stored };
 }

@@ -77,6 +77,17 @@ describe('POST /v3/webhook/:platform/:appName', () => {
     },
   );
 
+  it('rejects a signed challenge of Braintree as a notification', async () => {
+    const keys = await fixture.createApp(['processor_b']);
+    const path = `/v3/webhook/processor_b/${keys.appName}`;
+    const challenge = '20f9f8ed05f77439fe955c977e4c8a53';
+    const signature = await (await fetch(`${fixture.server.url}${path}?bt_challenge=${challenge}`)).text();
+    expect(signature).toMatch(/^\w+\|[\da-f]{40}$/);
+    const form = new URLSearchParams({ bt_signature: signature, bt_payload: challenge }).toString();
+    expect((await post(path, form)).status).toBe(403);
+    expect((await fetchEventList(keys)).ids).toEqual([]);
+  });
+
   it('accepts a signed notification with an invalid date and records an error event', async () => {
     const keys = await fixture.createApp(['processor_a']);
     const { webhookSecrets } = (await fixture.callControl('/settings/processor_a')) as { webhookSecrets: string[] };

@@ -1,25 +1,29 @@
-import type { BraintreeGateway, PaymentMethodCreateRequest, TransactionRequest } from 'braintree';
-import { ServiceError } from '../../shared/errors.ts';
+import type { BraintreeGateway, CustomerCreateRequest, TransactionRequest } from 'braintree';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { callBraintree, findOrUndefined } from './braintree-client.ts';
-import { parseDeclinedResult, toDeclineMessage } from './decline.ts';
+import { listErrorCodes, parseDeclinedResult, toDeclineMessage } from './decline.ts';
 import type { Order } from './order.ts';
-import { BraintreeTransaction, parseBraintreeObject, Subscription } from './payloads.ts';
+import { BraintreeTransaction, Customer, PaymentMethod, parseBraintreeObject, Subscription } from './payloads.ts';
 import { searchPaymentIds } from './search-payments.ts';
 
 /** Stored result of an order, replayed if the same nonce is submitted again. */
-export interface ChargeRecord {
+export interface ChargeRecord extends ChargeOutcome {
   readonly productId: string;
-  readonly customerId: string;
+  /** Username of the buyer. Undefined for an anonymous buyer. */
+  readonly username?: string;
   readonly at: EpochMillis;
-  readonly transaction?: BraintreeTransaction;
-  readonly subscription?: Subscription;
-  /** Public message of a declined payment. */
-  readonly declineMessage?: string;
 }
 
 /** The part of a charge record that Braintree determines. */
-export type ChargeOutcome = Pick<ChargeRecord, 'transaction' | 'subscription' | 'declineMessage'>;
+export interface ChargeOutcome {
+  readonly transaction?: BraintreeTransaction;
+  readonly subscription?: Subscription;
+  /** Customer in Braintree's vault to which the payment method belongs. */
+  readonly customerId?: string;
+  /** Public message of a declined payment. */
+  readonly declineMessage?: string;
+}
 
 /** Charges an order: creates a payment or a subscription. */
 export const charge = async (gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome> =>
@@ -31,19 +35,23 @@ export const charge = async (gateway: BraintreeGateway, order: Order): Promise<C
 export async function recoverCharge(gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome | undefined> {
   if (order.product.type !== 'paid subscription') return await findPayment(gateway, order);
   const subscription = await findOrUndefined(() => gateway.subscription.find(order.key));
-  return subscription && { subscription: parseBraintreeObject(Subscription, subscription) };
+  return subscription && (await toSubscriptionOutcome(gateway, subscription));
 }
 
-/** @see https://developer.paypal.com/braintree/docs/reference/request/transaction/sale */
+/**
+ * Sells without a customer id: the payment belongs to the customer of the payment method. For a payment method that is not in
+ * the vault, Braintree creates a customer.
+ *
+ * @see https://developer.paypal.com/braintree/docs/reference/request/transaction/sale/node
+ * @see https://developer.paypal.com/braintree/docs/guides/credit-cards/server-side/node
+ */
 async function createSale(gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome> {
   const { key, nonce, product, deviceData } = order;
-  await ensureCustomer(gateway, order.customerId);
   const sale: TransactionRequest & { apiRequestKey: string } = {
     amount: product.amount,
     paymentMethodNonce: nonce,
     orderId: key,
     apiRequestKey: key,
-    customerId: order.customerId,
     ...(deviceData !== undefined && { deviceData }),
     ...(product.merchantAccountId !== undefined && { merchantAccountId: product.merchantAccountId }),
     options: { submitForSettlement: true, storeInVaultOnSuccess: true },
@@ -78,51 +86,84 @@ const unpaidStatuses = new Set([
 ]);
 
 const toOutcome = (transaction: BraintreeTransaction): ChargeOutcome =>
-  unpaidStatuses.has(transaction.status) ? { declineMessage: toDeclineMessage({ transaction }) } : { transaction };
+  unpaidStatuses.has(transaction.status)
+    ? { declineMessage: toDeclineMessage({ transaction }) }
+    : { transaction, ...omitUndefined({ customerId: transaction.customer?.id }) };
 
+/** @see https://developer.paypal.com/braintree/docs/reference/request/subscription/create/node */
 async function createSubscription(gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome> {
   const { key, product } = order;
-  await ensureCustomer(gateway, order.customerId);
-  const declineMessage = await vaultPaymentMethod(gateway, order);
-  if (declineMessage !== undefined) return { declineMessage };
+  const method = await vaultPaymentMethod(gateway, order);
+  if ('declineMessage' in method) return method;
   const result = await callBraintree(() =>
     gateway.subscription.create({
       id: key,
-      paymentMethodToken: key,
+      ...method,
       planId: product.planId ?? '',
       price: product.amount,
       ...(product.merchantAccountId !== undefined && { merchantAccountId: product.merchantAccountId }),
     }),
   );
-  if (result.success) return { subscription: parseBraintreeObject(Subscription, result.subscription) };
+  if (result.success) return await toSubscriptionOutcome(gateway, result.subscription);
   const declined = parseDeclinedResult(result);
   // An interrupted attempt for the same order can complete after the recovery check. It then owns the subscription id.
   return (await recoverCharge(gateway, order)) ?? { declineMessage: toDeclineMessage(declined) };
 }
 
+/** The payment method of a subscription: a token, or the nonce of a payment method that is in the vault already. */
+type SubscriptionMethod = { readonly paymentMethodToken: string } | { readonly paymentMethodNonce: string };
+
+/** Validation error for the nonce of a payment method in the vault: `VaultedPaymentInstrumentNonceBelongsToDifferentCustomer`. */
+const vaultedNonceCode = '91617';
+
 /**
- * Stores the payment method under the order's key. Idempotent: an interrupted attempt can have consumed the nonce
- * already. Returns the message if the card is declined.
+ * Stores the payment method with a customer of its own, because a subscription needs a payment method in the vault. The
+ * customer has the order's key as id. Idempotent: an interrupted attempt can have consumed the nonce already.
+ *
+ * @see https://developer.paypal.com/braintree/docs/reference/request/customer/create/node
  */
-async function vaultPaymentMethod(gateway: BraintreeGateway, order: Order): Promise<string | undefined> {
-  const { key, nonce, customerId, deviceData } = order;
-  if (await findOrUndefined(() => gateway.paymentMethod.find(key))) return undefined;
-  const method: PaymentMethodCreateRequest & { token: string } = {
-    customerId,
+async function vaultPaymentMethod(
+  gateway: BraintreeGateway,
+  order: Order,
+): Promise<SubscriptionMethod | { readonly declineMessage: string }> {
+  const { key, nonce, deviceData } = order;
+  const existing = await findMethodOfCustomer(gateway, key);
+  if (existing) return existing;
+  const customer = {
+    id: key,
     paymentMethodNonce: nonce,
-    token: key,
     ...(deviceData !== undefined && { deviceData }),
-    options: { verifyCard: true, makeDefault: true },
-  };
-  const result = await callBraintree(() => gateway.paymentMethod.create(method));
-  if (result.success || (await findOrUndefined(() => gateway.paymentMethod.find(key)))) return undefined;
-  return toDeclineMessage(parseDeclinedResult(result));
+    creditCard: { options: { verifyCard: true } },
+  } as CustomerCreateRequest;
+  const result = await callBraintree(() => gateway.customer.create(customer));
+  if (!result.success && listErrorCodes(result).includes(vaultedNonceCode)) return { paymentMethodNonce: nonce };
+  // A concurrent request can create the customer first.
+  const method = result.success ? toSubscriptionMethod(result.customer) : await findMethodOfCustomer(gateway, key);
+  return method ?? { declineMessage: toDeclineMessage(parseDeclinedResult(result)) };
 }
 
-/** Creates the customer if it does not exist. A concurrent request can create it first. */
-async function ensureCustomer(gateway: BraintreeGateway, id: string): Promise<void> {
-  if (await findOrUndefined(() => gateway.customer.find(id))) return;
-  const result = await callBraintree(() => gateway.customer.create({ id }));
-  if (result.success || (await findOrUndefined(() => gateway.customer.find(id)))) return;
-  throw new ServiceError('InternalError', 'Braintree rejected the customer.');
+async function findMethodOfCustomer(gateway: BraintreeGateway, id: string): Promise<SubscriptionMethod | undefined> {
+  const customer = await findOrUndefined(() => gateway.customer.find(id));
+  return customer && toSubscriptionMethod(customer);
+}
+
+function toSubscriptionMethod(customer: unknown): SubscriptionMethod | undefined {
+  const [method] = parseBraintreeObject(Customer, customer).paymentMethods;
+  return method && { paymentMethodToken: method.token };
+}
+
+async function toSubscriptionOutcome(gateway: BraintreeGateway, result: unknown): Promise<ChargeOutcome> {
+  const subscription = parseBraintreeObject(Subscription, result);
+  return { subscription, ...omitUndefined({ customerId: await findCustomerId(gateway, subscription) }) };
+}
+
+/** Returns the customer of the first payment. A trial does not have a payment yet. */
+async function findCustomerId(
+  gateway: BraintreeGateway,
+  { transactions, paymentMethodToken }: Subscription,
+): Promise<string | undefined> {
+  const customerId = transactions[0]?.customer?.id;
+  if (customerId !== undefined || paymentMethodToken === undefined) return customerId;
+  const method = await findOrUndefined(() => gateway.paymentMethod.find(paymentMethodToken));
+  return method && parseBraintreeObject(PaymentMethod, method).customerId;
 }

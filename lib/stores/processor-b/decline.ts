@@ -30,13 +30,18 @@ const settingsErrorCodes = new Set(['91904', '91513', '91577', '91901', '91936']
 
 /** Parses an unsuccessful result. Throws `InternalError` if the settings cause it. */
 export function parseDeclinedResult(result: object): DeclinedResult {
-  const { errors } = result as { readonly errors?: { deepErrors?: () => unknown } };
-  const codes = parseBraintreeObject(ValidationErrors, errors?.deepErrors?.() ?? []).map(({ code }) => code);
+  const codes = listErrorCodes(result);
   const declined = parseBraintreeObject(DeclinedResult, result);
   if (codes.some((code) => settingsErrorCodes.has(code))) {
     throw invalidSettingsError(`a product of the catalogue is invalid (${declined.message ?? codes.join(', ')})`);
   }
   return declined;
+}
+
+/** Lists the codes of the validation errors of an unsuccessful result. */
+export function listErrorCodes(result: object): string[] {
+  const { errors } = result as { readonly errors?: { deepErrors?: () => unknown } };
+  return parseBraintreeObject(ValidationErrors, errors?.deepErrors?.() ?? []).map(({ code }) => code);
 }
 
 /** Returns the public message of a declined payment, with Braintree's reason. */

@@ -8,7 +8,8 @@ export interface MappingContext {
   readonly productId: string;
   /** Undefined if the product is not in the catalogue any longer. */
   readonly productType?: ProductType;
-  readonly customerId: string;
+  /** Customer in Braintree's vault. Undefined if Braintree has not stored the payment method. */
+  readonly customerId?: string | undefined;
   readonly sandbox: boolean;
   /** Length of access after a failed renewal payment. */
   readonly graceMs: number;
@@ -30,3 +31,9 @@ export function createMappingContext(
     graceMs: graceDays * dayMs,
   };
 }
+
+/** Returns the members of a refresh token that Braintree's objects do not contain. */
+export const toTokenMembers = ({ productId, customerId }: MappingContext) => ({
+  productId,
+  ...(customerId !== undefined && { customerId }),
+});

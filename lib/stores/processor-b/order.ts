@@ -13,7 +13,6 @@ export interface Order {
   readonly nonce: string;
   readonly productId: string;
   readonly product: CatalogueProduct;
-  readonly customerId: string;
   readonly deviceData?: string;
 }
 
@@ -24,15 +23,11 @@ export function parseOrder(
 ): Order {
   const { catalogue } = parseStoredSettings(settings);
   const { paymentMethodNonce: nonce, deviceData } = parseEvidence(request.transaction);
-  const { applicationUsername: username } = request;
-  const key = hashParts(appName, 'nonce', nonce);
   return {
-    key,
+    key: hashParts(appName, 'nonce', nonce),
     nonce,
     productId: request.id,
     product: findCatalogueProduct(request, catalogue),
-    // Without a username, the payment gets a customer of its own.
-    customerId: username === undefined ? key : hashParts(appName, 'user', username),
     ...(deviceData !== undefined && deviceData !== null && { deviceData: toText(deviceData) }),
   };
 }

@@ -61,6 +61,7 @@ export type BraintreeTransaction = v.InferOutput<typeof BraintreeTransaction>;
 export const Subscription = v.object({
   id: v.string(),
   planId: v.string(),
+  paymentMethodToken: emptyAsUndefined(v.string()),
   status: v.string(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
@@ -77,6 +78,12 @@ export const Subscription = v.object({
   transactions: v.optional(v.array(BraintreeTransaction), []),
 });
 export type Subscription = v.InferOutput<typeof Subscription>;
+
+/** @see https://developer.paypal.com/braintree/docs/reference/response/payment-method/node */
+export const PaymentMethod = v.object({ token: v.string(), customerId: emptyAsUndefined(v.string()) });
+
+/** @see https://developer.paypal.com/braintree/docs/reference/response/customer/node */
+export const Customer = v.object({ id: v.string(), paymentMethods: v.array(PaymentMethod) });
 
 /** Parses an object that Braintree returned. Throws `ConnectionFailed` if it does not match the schema. */
 export function parseBraintreeObject<const S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {

@@ -3,7 +3,7 @@ import type { Observation } from '../../purchases/observation.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import type { MappingContext } from './mapping-context.ts';
+import { type MappingContext, toTokenMembers } from './mapping-context.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction } from './payloads.ts';
 import { findReversalDate, isPaid } from './payment-reversals.ts';
@@ -51,8 +51,8 @@ export function toPaymentObservation(
       ...(endedAt !== undefined && { endedAt, cancelationReason: toCancelationReason(payment, refundedAt) }),
     },
     transactions: isPaid(payment) || refundedAt !== undefined ? [transaction] : [],
-    userAliases: [context.customerId],
-    refreshToken: { transaction: payment.id, productId: context.productId, customerId: context.customerId },
+    userAliases: [],
+    refreshToken: { transaction: payment.id, ...toTokenMembers(context) },
   };
 }
 

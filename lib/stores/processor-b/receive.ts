@@ -56,11 +56,20 @@ async function signChallenge(challenge: string, context: StoreContext): Promise<
   }
 }
 
+/**
+ * Format of a challenge. Anyone can get the signature of a challenge from the GET request. A notification is longer.
+ *
+ * @see https://github.com/braintree/braintree_node/blob/master/lib/braintree/webhook_notification_gateway.js
+ */
+const challengePattern = /^[\da-f]{20,32}$/i;
+
 async function verifyNotification(body: string, context: StoreContext): Promise<unknown> {
   const form = new URLSearchParams(body);
+  const payload = form.get('bt_payload') ?? '';
+  if (challengePattern.test(payload.trim())) throw new ServiceError('Forbidden', 'The signature is invalid.');
   const { webhookNotification } = await createGateway(context);
   try {
-    return await webhookNotification.parse(form.get('bt_signature') ?? '', form.get('bt_payload') ?? '');
+    return await webhookNotification.parse(form.get('bt_signature') ?? '', payload);
   } catch (cause) {
     if (isBraintreeError(cause, 'invalidSignatureError')) {
       throw new ServiceError('Forbidden', 'The signature is invalid.', { cause });

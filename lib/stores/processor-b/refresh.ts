@@ -4,16 +4,22 @@ import type { Observation } from '../../purchases/observation.ts';
 import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store-context.ts';
 import { callBraintree, createGateway } from './braintree-client.ts';
-import { createMappingContext } from './mapping-context.ts';
+import { createMappingContext, type MappingContext } from './mapping-context.ts';
 import { BraintreeTransaction, parseBraintreeObject, Subscription } from './payloads.ts';
 import { toPaymentObservation } from './payment-observation.ts';
 import { toSubscriptionObservation } from './subscription-observation.ts';
 
-const common = { productId: v.string(), customerId: v.string() };
+const common = { productId: v.string(), customerId: v.exactOptional(v.string()) };
 const RefreshToken = v.union([
   v.object({ subscription: v.string(), ...common }),
   v.object({ transaction: v.string(), ...common }),
 ]);
+
+/** The objects of a purchase at Braintree: a subscription or a payment, with the refunds of its payments. */
+export type PurchaseObjects = { readonly refunds: readonly BraintreeTransaction[] } & (
+  | { readonly subscription: Subscription }
+  | { readonly transaction: BraintreeTransaction }
+);
 
 /** Fetches the current state of a payment or subscription, with its refunds. */
 export const refresh = async (
@@ -30,13 +36,27 @@ export async function fetchObservation(
   const token = parse(RefreshToken, refreshToken);
   const { productId, customerId } = token;
   const mapping = createMappingContext(context, { productId, customerId, asOf: context.now() });
-  if ('transaction' in token) {
-    const payment = await fetchPayment(gateway, token.transaction);
-    return toPaymentObservation(payment, await fetchRefunds(gateway, [payment]), mapping);
+  return toObservation(await fetchPurchaseObjects(gateway, token), mapping);
+}
+
+/** Maps the objects of a purchase to an observation. */
+export const toObservation = (objects: PurchaseObjects, mapping: MappingContext): Observation =>
+  'subscription' in objects
+    ? toSubscriptionObservation(objects.subscription, objects.refunds, mapping)
+    : toPaymentObservation(objects.transaction, objects.refunds, mapping);
+
+/** Fetches the objects of the purchase with these ids. */
+export async function fetchPurchaseObjects(
+  gateway: BraintreeGateway,
+  ids: { readonly subscription: string } | { readonly transaction: string },
+): Promise<PurchaseObjects> {
+  if ('transaction' in ids) {
+    const transaction = await fetchPayment(gateway, ids.transaction);
+    return { transaction, refunds: await fetchRefunds(gateway, [transaction]) };
   }
-  const result = await callBraintree(() => gateway.subscription.find(token.subscription));
+  const result = await callBraintree(() => gateway.subscription.find(ids.subscription));
   const subscription = parseBraintreeObject(Subscription, result);
-  return toSubscriptionObservation(subscription, await fetchRefunds(gateway, subscription.transactions), mapping);
+  return { subscription, refunds: await fetchRefunds(gateway, subscription.transactions) };
 }
 
 const fetchRefunds = async (

@@ -1,7 +1,7 @@
 import type { StoreFetch } from '../store-context.ts';
 import { unavailableError } from './api-errors.ts';
 
-/** A new customer's subscription takes five calls, and API Gateway ends a request after 29 s. */
+/** A new subscription takes four calls, and API Gateway ends a request after 29 s. */
 const totalMs = 24_000;
 /** A payment can take long, and the outcome of an aborted payment is unknown. */
 const maxCallMs = 12_000;

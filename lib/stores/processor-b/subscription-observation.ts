@@ -3,7 +3,7 @@ import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { dayMs, type EpochMillis } from '../../shared/time.ts';
-import type { MappingContext } from './mapping-context.ts';
+import { type MappingContext, toTokenMembers } from './mapping-context.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
 import { toPrefixedId, toTransaction } from './payment-observation.ts';
@@ -38,8 +38,8 @@ export function toSubscriptionObservation(
       ...(latest && { currency: latest.currencyIsoCode, amountMicros: toMicros(latest.amount) }),
     },
     transactions: [...transactions, ...toTrialTransaction(subscription, context)],
-    userAliases: [context.customerId],
-    refreshToken: { subscription: subscription.id, productId: context.productId, customerId: context.customerId },
+    userAliases: [],
+    refreshToken: { subscription: subscription.id, ...toTokenMembers(context) },
   };
 }
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 /** Creates a payment that counts its charges. The results apply to the charges in order. */
 function createPayment(...results: ('charged' | 'timeout' | 'rejected')[]) {
-  const state = { charges: 0 };
+  const state = { charges: 0, isRecoverable: true };
   const runOnce = createRunOnce(table, { appName: createUniqueName(), platform: 'processor_b', now: () => startDate });
   const charge = async () => {
     const result = results.shift() ?? 'charged';
@@ -20,7 +20,10 @@ function createPayment(...results: ('charged' | 'timeout' | 'rejected')[]) {
     if (result !== 'charged') throw new ServiceError('ConnectionFailed', result);
     return { charge: state.charges };
   };
-  const recover = async () => (state.charges > 0 ? { charge: state.charges } : undefined);
+  const recover = async () => {
+    if (!state.isRecoverable) throw new ServiceError('ConnectionFailed', 'recovery');
+    return state.charges > 0 ? { charge: state.charges } : undefined;
+  };
   return { state, pay: () => runOnce('nonce', charge, recover) };
 }
 
@@ -71,5 +74,15 @@ describe('createRunOnce', () => {
     await expect(pay()).rejects.toMatchObject({ code: 'Conflict' });
     now += 61_000;
     expect(await pay()).toEqual({ charge: 1 });
+  });
+
+  it('recovers again immediately after a failed recovery', async () => {
+    const { state, pay } = createPayment('timeout');
+    await expect(pay()).rejects.toMatchObject({ code: 'ConnectionFailed' });
+    state.isRecoverable = false;
+    await expect(pay()).rejects.toMatchObject({ code: 'ConnectionFailed' });
+    state.isRecoverable = true;
+    expect(await pay()).toEqual({ charge: 1 });
+    expect(state.charges).toBe(1);
   });
 });

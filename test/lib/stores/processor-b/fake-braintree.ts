@@ -40,6 +40,7 @@ export async function startFakeBraintree(): Promise<FakeBraintree> {
     fetch,
     now: client.clock.now,
     runOnce,
+    getVaultReference: async (customerId) => `reference of ${customerId}`,
     extraRoots: [],
     ...changes,
   });

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import * as v from 'valibot';
+import { isConflict } from '../shared/errors.ts';
+import { parse } from '../shared/parse.ts';
+import * as keys from './keys.ts';
+import type { Table } from './table.ts';
+
+const ReferenceItem = v.object({ customerId: v.string(), reference: v.string() });
+
+/**
+ * The vault references of all apps: random ids under which clients refer to a customer of a processor's vault. Customer ids of
+ * the processor can be guessed, and a client token of a customer shows the saved payment methods.
+ */
+export interface VaultReferenceRepository {
+  /** Returns the reference of a customer of the vault. Creates it at the first call. */
+  getOrCreate(appName: string, customerId: string): Promise<string>;
+  /** Returns the customer of a reference. Undefined if this app has not created the reference. */
+  findCustomerId(appName: string, reference: string): Promise<string | undefined>;
+}
+
+export function createVaultReferenceRepository(table: Table): VaultReferenceRepository {
+  const find = async (key: keys.Key) => {
+    const item = await table.get(key);
+    return item && parse(ReferenceItem, item, 'DatabaseError');
+  };
+  const create = async (appName: string, customerId: string): Promise<string> => {
+    const item = { customerId, reference: randomBytes(16).toString('hex') };
+    await table.transact(
+      [keys.vaultCustomerKey(appName, customerId), keys.vaultReferenceKey(appName, item.reference)].map((key) => ({
+        Put: {
+          TableName: table.name,
+          Item: { ...key, ...item },
+          ConditionExpression: 'attribute_not_exists(pk)',
+        },
+      })),
+    );
+    return item.reference;
+  };
+  return {
+    async getOrCreate(appName, customerId) {
+      const key = keys.vaultCustomerKey(appName, customerId);
+      const existing = await find(key);
+      if (existing) return existing.reference;
+      return await create(appName, customerId).catch(async (error: unknown) => {
+        // A concurrent request has created it.
+        const created = isConflict(error) ? await find(key) : undefined;
+        if (created) return created.reference;
+        throw error;
+      });
+    },
+    findCustomerId: async (appName, reference) => (await find(keys.vaultReferenceKey(appName, reference)))?.customerId,
+  };
+}
