@@ -32,12 +32,26 @@ export function applyAction(emulator: Emulator, call: HttpRequest, [id = '', nam
     const supported = Object.keys(store.actions).join(', ');
     throw controlError(422, `${store.platform} does not support ${name}. Supported actions: ${supported}.`);
   }
-  if (details.quantity !== undefined && !(store.platform === 'store_b' && name === 'refund'))
+  checkRefundedPart(store, name, details);
+  return applyChange(emulator, store, { form: details.form, change: () => action(id, details) });
+}
+
+/** Stores that refund a part of a payment, by the member of the body. */
+const partialRefundStores: Readonly<Record<'quantity' | 'amountMicros', readonly string[]>> = {
+  quantity: ['store_b'],
+  amountMicros: ['store_b'],
+};
+
+/** Throws 422 if the action or the store does not support a refund of a part. */
+function checkRefundedPart({ platform }: RunningStore, action: string, details: ActionBody): void {
+  for (const member of ['quantity', 'amountMicros'] as const) {
+    const supporting = partialRefundStores[member];
+    if (details[member] === undefined || (action === 'refund' && supporting.includes(platform))) continue;
     throw controlError(
       422,
-      `quantity: only refund of store_b supports a partial quantity, not ${name} of ${store.platform}.`,
+      `${member}: only refund of ${supporting.join(', ')} supports it, not ${action} of ${platform}.`,
     );
-  return applyChange(emulator, store, { form: details.form, change: () => action(id, details) });
+  }
 }
 
 /** `POST /control/checkouts/{sessionId}/pay`. */

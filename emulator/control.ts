@@ -27,6 +27,7 @@ const routes: Readonly<Record<string, Readonly<Record<string, ControlHandler>>>>
   '/control/notifications': { GET: listNotifications, POST: addDeliveryRule, DELETE: clearDeliveryRules },
   '/control/notifications/release': { POST: releaseNotifications },
   '/control/notifications/*': { PUT: setNotificationUrl },
+  '/control/orders/*': { PUT: setOrdersReadable },
   '/control/purchases': { POST: createPurchase },
   '/control/purchases/*': { GET: showPurchase },
   '/control/purchases/*/*': { POST: applyAction },
@@ -77,6 +78,17 @@ function addFault(emulator: Emulator, call: HttpRequest): object {
   const store = getStore(emulator, platform, 400);
   emulator.faults.add(store.platform, fault);
   return { platform: store.platform, faults: emulator.faults.list(store.platform) };
+}
+
+const OrdersBody = v.strictObject({ readable: v.boolean() });
+
+/** `PUT /control/orders/{platform}`: sets whether the API returns orders. */
+function setOrdersReadable(emulator: Emulator, call: HttpRequest, [name = '']: readonly string[]): object {
+  const { platform, setOrdersReadable: set } = getStore(emulator, name);
+  if (set === undefined) throw controlError(422, `${platform} does not have orders.`);
+  const { readable } = parseBody(OrdersBody, call);
+  set(readable);
+  return { platform, readable };
 }
 
 function clearFaults({ faults }: Emulator): object {

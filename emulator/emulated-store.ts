@@ -66,6 +66,8 @@ export interface EmulatedStore {
   readonly toOutgoingNotification?: (notification: StoreNotification) => OutgoingNotification;
   /** Pays a checkout session and returns the purchase id; undefined if the store does not have the session. */
   readonly payCheckout?: (sessionId: string) => string | undefined;
+  /** Sets whether the API returns orders. Without the permission for financial data, Google Play does not. */
+  readonly setOrdersReadable?: (readable: boolean) => void;
   readonly products: () => readonly Readonly<Record<string, unknown>>[];
   readonly purchases: () => readonly PurchaseSummary[];
   /** Runs the scheduled transitions until the time, in chronological order. Returns whether there were any. */

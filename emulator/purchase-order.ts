@@ -62,6 +62,8 @@ export const ActionBody = v.strictObject({
   transactionId: v.exactOptional(v.string()),
   /** Quantity to refund. Default: the whole purchase. */
   quantity: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  /** Amount to refund, in micros. Default: the whole payment. */
+  amountMicros: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   form: v.exactOptional(v.string()),
 });
 export type ActionBody = v.InferOutput<typeof ActionBody>;

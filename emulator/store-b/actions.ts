@@ -3,7 +3,7 @@ import { mapValues } from '../map-values.ts';
 import type { Product } from '../product.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import type { ActionBody } from '../purchase-order.ts';
-import { getOrCreateProduct } from './catalogue.ts';
+import { getOrCreateProduct, getPurchasedPlan } from './catalogue.ts';
 import { endSubscription, expire, lapse, refund, revoke } from './end-subscription.ts';
 import { failPayment, startAccountHold } from './payment-failure.ts';
 import { abandonPending, payPending } from './pending-payment.ts';
@@ -59,10 +59,19 @@ const createPaidActions = (state: StoreState): Readonly<Record<string, Action>> 
   'test-notification': (purchase) => ({ purchase, notifications: [testNotification] }),
 });
 
+/** Returns the new product, or the same product with another base plan: a period is a base plan. */
 function resolvePlan(state: StoreState, purchase: Purchase, { productId, ...terms }: ActionBody): Product {
-  if (productId === undefined) throw controlError(400, 'productId: change-plan requires the new product.');
+  if (productId === undefined && terms.period === undefined)
+    throw controlError(400, 'productId: change-plan requires the new product or the period of the new base plan.');
   requireSubscription(purchase);
-  return getOrCreateProduct(state, { ...terms, productId, type: 'paid subscription' });
+  if (productId !== undefined && productId !== purchase.productId)
+    return getOrCreateProduct(state, { ...terms, productId, type: 'paid subscription' });
+  const { period, priceMicros } = terms;
+  return {
+    ...getPurchasedPlan(state, purchase),
+    ...(period !== undefined && { period }),
+    ...(priceMicros !== undefined && { priceMicros }),
+  };
 }
 
 const scheduledStates: ReadonlySet<string> = new Set(['ACTIVE', 'PAUSED', 'IN_GRACE_PERIOD', 'ON_HOLD', 'CANCELED']);

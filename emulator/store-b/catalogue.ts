@@ -1,6 +1,7 @@
 import type { Period } from '../calendar.ts';
-import { defaultPriceMicros, findProduct, type Product } from '../product.ts';
+import { defaultPriceMicros, findProduct, getProduct, type Product } from '../product.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
+import type { Purchase } from './records.ts';
 import type { StoreState } from './store-state.ts';
 
 /** Terms of a new product. */
@@ -14,6 +15,12 @@ export function getOrCreateProduct({ products }: StoreState, terms: ProductTerms
   const product: Product = { id, type, priceMicros, currency, ...(type === 'paid subscription' && { period }) };
   products.set(id, product);
   return product;
+}
+
+/** Returns the product of a purchase with the period of the purchased base plan. */
+export function getPurchasedPlan(state: StoreState, { productId, subscription }: Purchase): Product {
+  const product = getProduct(state, productId);
+  return subscription?.period === undefined ? product : { ...product, period: subscription.period };
 }
 
 /** Returns the billing period of a product. */

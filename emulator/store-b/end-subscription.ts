@@ -2,7 +2,7 @@ import { controlError } from '../control-error.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import type { ActionBody } from '../purchase-order.ts';
 import { findLatestPaidOrder, getLatestOrder, isPaid } from './orders.ts';
-import { getRemainingQuantity, refundPart } from './partial-refund.ts';
+import { getRemainingMicros, getRemainingQuantity, refundAmount, refundPart } from './partial-refund.ts';
 import {
   buildSubscriptionNotification,
   buildVoidedNotification,
@@ -49,13 +49,20 @@ export function lapse(purchase: Purchase, at: number): Transition {
 }
 
 /**
- * Refunds an order. A subscription continues; a one-time purchase is revoked, unless only part of its quantity is refunded.
+ * Refunds an order. A subscription continues; a one-time purchase is revoked, unless only a part is refunded.
  *
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders/refund
  */
-export function refund(purchase: Purchase, at: number, { transactionId, quantity }: ActionBody = {}): Transition {
-  const { id, state, amountMicros } = selectOrder(purchase, transactionId);
+export function refund(
+  purchase: Purchase,
+  at: number,
+  { transactionId, quantity, amountMicros: refundedMicros }: ActionBody = {},
+): Transition {
+  const order = selectOrder(purchase, transactionId);
+  const { id, state, amountMicros } = order;
   requirePossible(isPaid(state) && amountMicros > 0, purchase, `does not have a payment to refund for ${id}`);
+  if (refundedMicros !== undefined && refundedMicros !== getRemainingMicros(order))
+    return refundAmount(purchase, { at, order, amountMicros: refundedMicros });
   const isPartial = quantity !== undefined && quantity !== getRemainingQuantity(purchase);
   if (purchase.subscription === undefined) return isPartial ? refundPart(purchase, at, quantity) : revoke(purchase, at);
   requirePossible(!isPartial, purchase, 'is a subscription and cannot be refunded partially');

@@ -4,6 +4,7 @@ import type { Product } from '../product.ts';
 import { getPeriod, toBasePlanId } from './catalogue.ts';
 import { toMoney } from './money.ts';
 import { isPaid } from './orders.ts';
+import { getRemainingMicros } from './partial-refund.ts';
 import type { Order, VoidedOrder } from './records.ts';
 
 /** Developer's share of the price, in percent. */
@@ -46,10 +47,6 @@ export function toOrderView(
     ],
   };
 }
-
-/** Returns the price minus partial refunds. */
-const getRemainingMicros = ({ amountMicros, partialRefunds = [] }: Order): number =>
-  partialRefunds.reduce((remaining, refund) => remaining - refund.amountMicros, amountMicros);
 
 function toHistory(order: Order): androidpublisher_v3.Schema$OrderHistory {
   const { state, createdAt, changedAt, currency, partialRefunds = [] } = order;

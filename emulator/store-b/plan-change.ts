@@ -13,12 +13,13 @@ import {
 import { createSubscription } from './purchasing.ts';
 import type { Purchase } from './records.ts';
 
-/** Changes the product immediately. The new purchase has its own token and replaces the old one, which ends. */
+/** Changes the product or its base plan immediately. The new purchase has its own token and replaces the old one, which ends. */
 export function changePlan(purchase: Purchase, next: Product, { at, product }: TransitionContext): Transition {
   const { state, renewsAutomatically } = requireSubscription(purchase);
   const hasAccess = state === 'ACTIVE' || state === 'CANCELED' || state === 'IN_GRACE_PERIOD';
   requirePossible(hasAccess, purchase, `is ${state}: its plan cannot be changed`);
-  if (next.id === product.id) throw controlError(422, `productId: ${purchase.id} already has ${product.id}.`);
+  const isSamePlan = next.id === product.id && getPeriod(next) === getPeriod(product);
+  if (isSamePlan) throw controlError(422, `productId: ${purchase.id} already has ${product.id}.`);
   const { applicationUsername, sandbox } = purchase;
   const order = {
     ...(applicationUsername !== undefined && { applicationUsername }),
@@ -26,7 +27,10 @@ export function changePlan(purchase: Purchase, next: Product, { at, product }: T
     autoRenew: renewsAutomatically,
   };
   const replaces = { token: purchase.id, productId: product.id, period: getPeriod(product) };
-  const successor = withSubscription(createSubscription({ order, product: next, at: floorToSecond(at) }), { replaces });
+  const successor = withSubscription(createSubscription({ order, product: next, at: floorToSecond(at) }), {
+    replaces,
+    period: getPeriod(next),
+  });
   return {
     purchase: endSubscription(purchase, at, 'replacement'),
     notifications: [buildSubscriptionNotification(purchase, 'EXPIRED')],

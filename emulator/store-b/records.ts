@@ -53,6 +53,8 @@ export const Subscription = v.object({
   renewsAutomatically: v.boolean(),
   expiryTime: v.number(),
   anchor: BillingAnchor,
+  /** Period of the base plan. Default: the period of the product. */
+  period: v.exactOptional(Period),
   phase: Phase,
   offerId: v.exactOptional(v.string()),
   priceMicros: v.number(),

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
 import { mapValues } from '../map-values.ts';
-import { getProduct } from '../product.ts';
 import { getPurchase } from '../purchase-checks.ts';
 import { runDue } from '../run-due.ts';
 import { createActions, getNextDueTime, runDueTransition } from './actions.ts';
 import { rateLimitedResponse, unavailableResponse } from './api-error.ts';
+import { getPurchasedPlan } from './catalogue.ts';
 import { createKeys, Keys, packageName, toSettings } from './keys.ts';
 import { toOutgoingNotification } from './pubsub-push.ts';
 import { toPurchaseSummary } from './purchase-summary.ts';
@@ -42,6 +42,9 @@ async function openStoreB({ now, savedState, emitNotification }: EmulatedStoreCo
     actions: createPurchaseActions(context, saveTransition),
     findPurchase: (id) => (state.purchases.has(id) ? toPurchaseSummary(state, getPurchase(state, id)) : undefined),
     validateBody: (id, form) => buildValidateBody(context, getPurchase(state, id), form),
+    setOrdersReadable: (readable) => {
+      state.areOrdersReadable = readable;
+    },
     products: () => [...state.products.values()],
     purchases: () => [...state.purchases.values()].map((purchase) => toPurchaseSummary(state, purchase)),
     advanceTo: (time) => {
@@ -89,7 +92,7 @@ const createPurchaseActions = (
     return saveTransition(action(purchase, context, details), context.at);
   });
 
-const createTransitionContext = (state: StoreState, { productId }: Purchase, at: number): TransitionContext => ({
+const createTransitionContext = (state: StoreState, purchase: Purchase, at: number): TransitionContext => ({
   at,
-  product: getProduct(state, productId),
+  product: getPurchasedPlan(state, purchase),
 });

@@ -5,8 +5,8 @@ import {
   type StoreHttpRequest,
   textResponse,
 } from '../http-messages.ts';
-import { getProduct } from '../product.ts';
 import { apiError, toErrorResponse } from './api-error.ts';
+import { getPurchasedPlan } from './catalogue.ts';
 import { packageName } from './keys.ts';
 import { authorize, handleTokenRequest } from './oauth.ts';
 import { toOrderView } from './order-view.ts';
@@ -80,7 +80,7 @@ function handleApiCall(context: ResponseContext, call: StoreHttpRequest): HttpRe
 
 function getSubscription(context: ResponseContext, [token = '']: readonly string[]): HttpResponse {
   const purchase = requirePurchase(context, token, 'subscription');
-  return jsonResponse(200, toSubscriptionView(purchase, getProduct(context.state, purchase.productId)));
+  return jsonResponse(200, toSubscriptionView(purchase, getPurchasedPlan(context.state, purchase)));
 }
 
 function getProductPurchase(context: ResponseContext, [token = '']: readonly string[]): HttpResponse {
@@ -120,6 +120,14 @@ function saveFlags({ state }: ResponseContext, purchase: Purchase, flags: Partia
   return noContentResponse;
 }
 
+/** Error of a service account without the permission "View financial data, orders, and cancellation survey responses". */
+const missingPermissionError = () =>
+  apiError(
+    403,
+    'permissionDenied',
+    'The current user has insufficient permissions to perform the requested operation.',
+  );
+
 function getOrders(context: ResponseContext, _parts: readonly string[], { query }: StoreHttpRequest): HttpResponse {
   const ids = query.getAll('orderIds');
   if (ids.length < 1 || ids.length > 1000 || new Set(ids).size < ids.length) {
@@ -129,8 +137,9 @@ function getOrders(context: ResponseContext, _parts: readonly string[], { query 
 }
 
 function requireOrderView({ state }: ResponseContext, id: string): ReturnType<typeof toOrderView> {
+  if (!state.areOrdersReadable) throw missingPermissionError();
   const match = findOrder(state, id);
   if (match === undefined) throw apiError(404, 'orderNotFound', 'The order was not found.');
   const { order, purchase } = match;
-  return toOrderView(order, { token: purchase.id, product: getProduct(state, order.productId) });
+  return toOrderView(order, { token: purchase.id, product: getPurchasedPlan(state, purchase) });
 }

@@ -8,6 +8,8 @@ export interface StoreState {
   readonly products: Map<string, Product>;
   readonly purchases: Map<string, Purchase>;
   readonly voided: VoidedOrder[];
+  /** Whether the service account has the permission to view orders. */
+  areOrdersReadable: boolean;
 }
 
 /** State in the state file. */
@@ -15,6 +17,7 @@ export const SavedState = v.object({
   products: v.array(Product),
   purchases: v.array(Purchase),
   voided: v.array(VoidedOrder),
+  areOrdersReadable: v.exactOptional(v.boolean()),
 });
 type SavedState = v.InferOutput<typeof SavedState>;
 
@@ -23,13 +26,15 @@ export const createState = (saved?: SavedState): StoreState => ({
   products: indexById(saved?.products),
   purchases: indexById(saved?.purchases),
   voided: [...(saved?.voided ?? [])],
+  areOrdersReadable: saved?.areOrdersReadable ?? true,
 });
 
 /** Converts the state for the state file. */
-export const toSavedState = ({ products, purchases, voided }: StoreState): SavedState => ({
+export const toSavedState = ({ products, purchases, voided, areOrdersReadable }: StoreState): SavedState => ({
   products: [...products.values()],
   purchases: [...purchases.values()],
   voided,
+  areOrdersReadable,
 });
 
 /** Finds an order with its purchase. */

@@ -1,5 +1,6 @@
 import { sign } from 'node:crypto';
 import { getProduct } from '../product.ts';
+import type { ProductType } from '../purchase-order.ts';
 import { buildAdditionalData, parseForm } from '../validate-body.ts';
 import { toObfuscatedAccountId } from './accounts.ts';
 import { packageName } from './keys.ts';
@@ -9,7 +10,15 @@ import type { ResponseContext } from './response-context.ts';
 
 /** Transaction type by form: `store` uses neutral tokens, `brand` the brand tokens of existing clients. */
 const types = { store: 'android-store', brand: 'android-playstore' } as const;
-const forms = ['store', 'brand'] as const;
+const forms = ['store', 'brand', 'wrong-type'] as const;
+
+/** Product type that a faulty app sends, by the real type. */
+const wrongTypes: Readonly<Record<ProductType, ProductType>> = {
+  consumable: 'non consumable',
+  'non consumable': 'consumable',
+  'paid subscription': 'consumable',
+  'non renewing subscription': 'consumable',
+};
 
 /** Builds the body that a client posts to `/v1/validate`. Throws 400 for an unknown form. */
 export function buildValidateBody(
@@ -17,14 +26,15 @@ export function buildValidateBody(
   purchase: Purchase,
   form = 'store',
 ): Readonly<Record<string, unknown>> {
-  const type = types[parseForm(forms, form)];
+  const parsedForm = parseForm(forms, form);
+  const type = types[parsedForm === 'brand' ? 'brand' : 'store'];
   const product = getProduct(state, purchase.productId);
   const { id: purchaseToken, applicationUsername } = purchase;
   const receipt = JSON.stringify(buildReceipt(purchase));
   const signature = sign('sha1', Buffer.from(receipt), keys.licensePrivateKey).toString('base64');
   return {
     id: product.id,
-    type: product.type,
+    type: parsedForm === 'wrong-type' ? wrongTypes[product.type] : product.type,
     priceMicros: purchase.subscription?.priceMicros ?? product.priceMicros,
     currency: product.currency,
     transaction: { type, id: purchase.orders[0]?.id, purchaseToken, receipt, signature },

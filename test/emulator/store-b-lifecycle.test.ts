@@ -189,6 +189,21 @@ describe('subscription of store_b with autoRenew', () => {
 });
 
 describe('change-plan (store_b)', () => {
+  it('changes the base plan of the same product', async () => {
+    const { id } = (await client.buy({ productId: 'several-plans' })).body;
+    const { body } = await client.act(id, 'change-plan', { period: 'P1Y', priceMicros: 49_990_000 });
+    const [old, successor] = [(await client.subscription(id)).body, (await client.subscription(body.id)).body];
+    expect(successor).toMatchObject({
+      linkedPurchaseToken: id,
+      lineItems: [{ productId: 'several-plans', offerDetails: { basePlanId: 'p1y' } }],
+    });
+    expect(old).toMatchObject({ lineItems: [{ productId: 'several-plans', offerDetails: { basePlanId: 'p1m' } }] });
+    await client.act(body.id, 'renew');
+    const [{ expiryTime }] = (await client.subscription(body.id)).body.lineItems;
+    expect(Date.parse(expiryTime) - Date.parse(successor.lineItems[0].expiryTime)).toBeGreaterThan(364 * 86_400_000);
+    expect(await client.act(body.id, 'change-plan', { period: 'P1Y' })).toMatchObject({ status: 422 });
+  });
+
   it('creates a purchase that references and ends the old one', async () => {
     const { id } = await runHistory(['P1D'], { applicationUsername: 'mover' });
     const { body } = await client.act(id, 'change-plan', {

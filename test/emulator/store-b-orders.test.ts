@@ -53,6 +53,27 @@ describe('first order of store_b', () => {
 });
 
 describe('orders API of store_b', () => {
+  it('returns no orders without the permission', async () => {
+    const { orderIds } = await buyCoins();
+    const setReadable = async (readable: boolean) =>
+      await client.control('PUT', '/control/orders/store_b', { readable });
+    expect(await setReadable(false)).toMatchObject({ status: 200 });
+    expect(await client.order(orderIds[0])).toMatchObject({ status: 403 });
+    expect(await setReadable(true)).toMatchObject({ status: 200 });
+    expect(await client.order(orderIds[0])).toMatchObject({ status: 200 });
+  });
+
+  it('returns a partial refund of an amount, which it neither notifies nor lists', async () => {
+    const { id, orderIds } = await buyCoins();
+    const { body } = await client.act(id, 'refund', { amountMicros: 500_000 });
+    expect(body.notifications).toEqual([]);
+    expect((await client.order(orderIds[0])).body).toMatchObject({
+      state: 'PARTIALLY_REFUNDED',
+      orderHistory: { partialRefundEvents: [{ refundDetails: { total: usd('0', 50) } }] },
+    });
+    expect(await client.act(id, 'refund', { amountMicros: 1_990_000 })).toMatchObject({ status: 422 });
+  });
+
   it('returns the documented members', async () => {
     const { id, orderIds } = await buyCoins({ quantity: 2 });
     expect((await client.order(orderIds[0])).body).toMatchObject({
