@@ -1,26 +1,30 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import {
   Alarm,
   type AlarmProps,
   ComparisonOperator,
-  Dashboard,
-  GraphWidget,
   type IMetric,
+  Metric,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { Operation, type Table } from 'aws-cdk-lib/aws-dynamodb';
+import { Operation, type ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { AlarmTopic } from './alarm-topic.ts';
-import { createFailureMetric, createLogMetric, createSumMetric } from './failure-metrics.ts';
+import { Dashboard } from './dashboard.ts';
+import type { DeploymentOptions } from './deployment-options.ts';
+import { createFailureMetric, createLogMetric, createSumMetric, createThrottleMetric } from './failure-metrics.ts';
 import type { QueueName, Queues } from './queues.ts';
+import { sendsToOwnQueue, workers as workerDefinitions } from './workers.ts';
 
 interface AlarmsProps {
   readonly api: SpecRestApi;
-  readonly table: Table;
+  readonly accessLog: ILogGroup;
+  readonly table: ITable;
   /** Functions by contract id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
   /** Functions by endpoint id. */
@@ -28,6 +32,7 @@ interface AlarmsProps {
   /** Functions by worker id. */
   readonly workers: ReadonlyMap<string, LambdaFunction>;
   readonly queues: Queues;
+  readonly options: DeploymentOptions;
 }
 
 interface AlarmText {
@@ -130,18 +135,27 @@ const tableOperations = [
   Operation.TRANSACT_WRITE_ITEMS,
 ];
 const sumOptions = { period, statistic: 'Sum' } as const;
+const ownQueueWorkers = workerDefinitions.filter(sendsToOwnQueue).map(({ id }) => id);
 
-/** The alarms, the topic that they publish to, and a dashboard of the same metrics. */
+/** The alarms, the topic that they publish to when they start and end, and a dashboard. */
 export class Alarms extends Construct {
   readonly topic: Topic;
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const { api, table, functions } = props;
-    this.topic = new AlarmTopic(this, 'Alarms').topic;
+    const { api, table, functions, options } = props;
+    this.topic = new AlarmTopic(this, 'Alarms', options).topic;
     const serverErrors = api.metricServerError(sumOptions);
     const tableThrottles = createSumMetric(
-      tableOperations.map((operation) => table.metricThrottledRequestsForOperation(operation, sumOptions)),
+      tableOperations.map(
+        (operation) =>
+          new Metric({
+            namespace: 'AWS/DynamoDB',
+            metricName: 'ThrottledRequests',
+            dimensionsMap: { TableName: table.tableName, Operation: operation },
+            ...sumOptions,
+          }),
+      ),
       period,
     );
     this.addAlarm('ServerErrors', serverErrors, 5, {
@@ -158,15 +172,47 @@ export class Alarms extends Construct {
     if (validate) this.addValidationAlarms(validate);
     this.addQueueAlarms(props.queues);
     this.addWorkerAlarms(props);
-    this.addDashboard(
+    this.addCapacityAlarms(props);
+    new Dashboard(this, 'Dashboard', { ...props, serverErrors, tableThrottles });
+  }
+
+  /** Alarms on limits of the account and of the stage. */
+  private addCapacityAlarms({ api, accessLog, workers }: AlarmsProps): void {
+    this.addAlarm(
+      'Latency',
+      api.metricLatency({ period, statistic: 'p95' }),
+      5_000,
       {
-        serverErrors,
-        tableThrottles,
-        requests: api.metricCount(sumOptions),
-        latency: api.metricLatency({ period, statistic: 'p95' }),
+        symptom: 'One request in twenty takes longer than 5 seconds',
+        impact: 'clients time out',
+        action: 'compare the durations of the functions and the stores on the dashboard',
       },
-      validate,
+      { evaluationPeriods: 3, datapointsToAlarm: 3 },
     );
+    this.addAlarm('StageThrottles', createThrottleMetric(accessLog, period), 10, {
+      symptom: 'API Gateway rejects requests with 429',
+      impact: 'API clients fail until they retry',
+      action: 'find the address in the access log, then raise the limit of the stage or enable the web ACL',
+    });
+    const concurrency = { namespace: 'AWS/Lambda', period: Duration.minutes(1) };
+    this.addAlarm(
+      'AccountThrottles',
+      new Metric({ ...concurrency, metricName: 'Throttles', statistic: 'Sum' }),
+      1,
+      {
+        symptom: 'The account has reached its quota of concurrent executions',
+        impact: 'requests fail, and notifications and webhooks are delayed',
+        action: 'raise the quota, or lower maxConcurrency',
+      },
+      { evaluationPeriods: 5, datapointsToAlarm: 3 },
+    );
+    const loops = ownQueueWorkers.flatMap((id) => workers.get(id) ?? []).map((worker) => worker.metric('RecursiveInvocationsDropped', sumOptions),
+    );
+    this.addAlarm('DroppedRecursion', createSumMetric(loops, period), 1, {
+      symptom: 'Lambda has dropped messages that it considers a recursive loop',
+      impact: missingAccess,
+      action: 'check that the recursive loop configuration of the queue workers is Allow, then run the recovery',
+    });
   }
 
   private addValidationAlarms(validate: LambdaFunction): void {
@@ -241,6 +287,13 @@ export class Alarms extends Construct {
         impact: staleEntitlements,
         action: "check the app's events and the status page of the store",
       });
+    const sender = workers.get('send-webhook');
+    if (sender)
+      this.addAlarm('webhooks-given-up', createLogMetric(sender, 'WebhookDead', period), 1, {
+        symptom: "Webhooks have failed for three days at an app's server",
+        impact: 'the app server has missed changes',
+        action: 'read the app in the log of send-webhook, then replay its dead deliveries',
+      });
     const refresher = workers.get('refresh-purchase');
     if (refresher)
       this.addAlarm('refreshes-failing', createFailureMetric(refresher, period), 10, {
@@ -291,28 +344,8 @@ export class Alarms extends Construct {
       treatMissingData: TreatMissingData.NOT_BREACHING,
       ...options,
     });
-    alarm.addAlarmAction(new SnsAction(this.topic));
-  }
-
-  private addDashboard(
-    metrics: Readonly<Record<'serverErrors' | 'tableThrottles' | 'requests' | 'latency', IMetric>>,
-    validate: LambdaFunction | undefined,
-  ): void {
-    const dashboard = new Dashboard(this, 'Dashboard');
-    dashboard.applyRemovalPolicy(RemovalPolicy.DESTROY);
-    dashboard.addWidgets(
-      new GraphWidget({ title: 'Requests and server errors', left: [metrics.requests], right: [metrics.serverErrors] }),
-      new GraphWidget({ title: 'Latency, 95th percentile', left: [metrics.latency] }),
-      new GraphWidget({ title: 'Table throttles', left: [metrics.tableThrottles] }),
-      ...(validate
-        ? [
-            new GraphWidget({
-              title: 'Validations',
-              left: [validate.metricInvocations(sumOptions)],
-              right: [validate.metricErrors(sumOptions), validate.metricDuration({ period, statistic: 'p95' })],
-            }),
-          ]
-        : []),
-    );
+    const notify = new SnsAction(this.topic);
+    alarm.addAlarmAction(notify);
+    alarm.addOkAction(notify);
   }
 }

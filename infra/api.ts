@@ -3,16 +3,21 @@ import {
   AccessLogField,
   AccessLogFormat,
   ApiDefinition,
+  BasePathMapping,
+  DomainName,
   EndpointType,
   LogGroupLogDestination,
+  SecurityPolicy,
   SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Contract } from '../lib/api/contract.ts';
 import type { NotificationEndpoint } from '../lib/store-notifications/notification-endpoints.ts';
+import type { DeploymentOptions } from './deployment-options.ts';
 import { buildGatewayDocument } from './gateway-document.ts';
 
 interface ApiProps {
@@ -20,17 +25,21 @@ interface ApiProps {
   readonly notificationEndpoints: readonly NotificationEndpoint[];
   /** Functions by contract id or endpoint id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
+  readonly options: DeploymentOptions;
 }
 
-/** The regional REST API. */
+/** The regional REST API. Retained if the stack is deleted, because clients in app stores contain its URL. */
 export class Api extends Construct {
   readonly api: SpecRestApi;
   /** Base URL without a trailing slash. */
   readonly url: string;
+  readonly accessLog: LogGroup;
+  /** Host name to which the DNS record of the custom domain must point. */
+  readonly domainTarget: string | undefined;
 
-  constructor(scope: Construct, id: string, { contracts, notificationEndpoints, functions }: ApiProps) {
+  constructor(scope: Construct, id: string, { contracts, notificationEndpoints, functions, options }: ApiProps) {
     super(scope, id);
-    const accessLog = new LogGroup(this, 'AccessLog', {
+    this.accessLog = new LogGroup(this, 'AccessLog', {
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
@@ -50,22 +59,44 @@ export class Api extends Construct {
       cloudWatchRole: true,
       deployOptions: {
         stageName: 'live',
-        tracingEnabled: true,
-        metricsEnabled: true,
+        // The trace segment of API Gateway contains the whole URL, and clients pass keys in the query. Functions are traced.
+        tracingEnabled: false,
         throttlingRateLimit: 2_000,
         throttlingBurstLimit: 1_000,
-        accessLogDestination: new LogGroupLogDestination(accessLog),
+        accessLogDestination: new LogGroupLogDestination(this.accessLog),
         accessLogFormat,
       },
     });
+    this.api.applyRemovalPolicy(RemovalPolicy.RETAIN);
     const { restApiId, deploymentStage } = this.api;
-    this.url = `https://${restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${deploymentStage.stageName}`;
+    const domain = this.addCustomDomain(options);
+    this.domainTarget = domain?.target;
+    this.url =
+      domain?.url ??
+      `https://${restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${deploymentStage.stageName}`;
     for (const handler of functions.values()) {
       handler.addPermission('Api', {
         principal: new ServicePrincipal('apigateway.amazonaws.com'),
         sourceArn: this.api.arnForExecuteApi(),
       });
     }
+  }
+
+  private addCustomDomain({ domainName, certificateArn, basePath }: DeploymentOptions) {
+    if (domainName === undefined || certificateArn === undefined) return undefined;
+    const domain = new DomainName(this, 'DomainName', {
+      domainName,
+      certificate: Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
+      endpointType: EndpointType.REGIONAL,
+      securityPolicy: SecurityPolicy.TLS_1_2,
+    });
+    new BasePathMapping(this, 'BasePathMapping', {
+      domainName: domain,
+      restApi: this.api,
+      ...(basePath !== undefined && { basePath }),
+    });
+    const url = `https://${domainName}${basePath === undefined ? '' : `/${basePath}`}`;
+    return { url, target: domain.domainNameAliasDomainName };
   }
 }
 
@@ -84,6 +115,9 @@ const accessLogFormat = AccessLogFormat.custom(
     route: AccessLogField.contextResourcePath(),
     status: AccessLogField.contextStatus(),
     error: AccessLogField.contextErrorResponseType(),
+    integrationError: '$context.integrationErrorMessage',
+    integrationStatus: '$context.integration.status',
+    integrationLatencyMs: '$context.integration.latency',
     latencyMs: AccessLogField.contextResponseLatency(),
     bytes: AccessLogField.contextResponseLength(),
     ip: AccessLogField.contextIdentitySourceIp(),

@@ -1,8 +1,10 @@
 import { App } from 'aws-cdk-lib';
 import { buildFunctions } from './build-functions.ts';
+import { getStackName, readDeploymentOptions } from './deployment-options.ts';
 import { ServiceStack } from './service-stack.ts';
 
 await buildFunctions();
 const app = new App();
-new ServiceStack(app, 'Claimcheck');
+const options = readDeploymentOptions(app.node);
+new ServiceStack(app, getStackName(options), { options });
 app.synth();

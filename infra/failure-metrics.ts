@@ -1,7 +1,7 @@
 import { type Duration, Stack } from 'aws-cdk-lib';
 import { type IMetric, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import { FilterPattern, type JsonPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, type ILogGroup, type JsonPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 
 const isError = FilterPattern.stringValue('$.level', '=', 'ERROR');
 
@@ -26,6 +26,8 @@ export const logPatterns = {
     isError,
     FilterPattern.stringValue('$.message.problem', '=', 'NotificationDelayed'),
   ),
+  /** Webhook deliveries that end without success. */
+  WebhookDead: FilterPattern.all(isError, FilterPattern.stringValue('$.message.problem', '=', 'WebhookDead')),
 } as const satisfies Record<string, JsonPattern>;
 
 /** Creates a metric that counts the error lines of a kind in the log of a function. */
@@ -36,6 +38,18 @@ export function createLogMetric(handler: LambdaFunction, kind: keyof typeof logP
     filterPattern: logPatterns[kind],
     metricNamespace: `Claimcheck/${Stack.of(handler).stackName}`,
     metricName: name,
+    metricValue: '1',
+  });
+  return filter.metric({ period, statistic: 'Sum' });
+}
+
+/** Creates a metric of the requests that API Gateway rejects with 429: it has no metric of its own for them. */
+export function createThrottleMetric(accessLog: ILogGroup, period: Duration): IMetric {
+  const filter = new MetricFilter(accessLog, 'Throttles', {
+    logGroup: accessLog,
+    filterPattern: FilterPattern.stringValue('$.status', '=', '429'),
+    metricNamespace: `Claimcheck/${Stack.of(accessLog).stackName}`,
+    metricName: 'stage-Throttles',
     metricValue: '1',
   });
   return filter.metric({ period, statistic: 'Sum' });

@@ -1,20 +1,30 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
+
+interface MasterKeyProps {
+  /** Complete ARN of an existing secret, which the stack adopts in place of creating one. */
+  readonly masterKeyArn?: string | undefined;
+}
 
 /**
  * The master keys that encrypt store credentials, secret keys, signing secrets and refresh tokens; one key until the first
  * rotation. Retained, because encrypted values are lost without it.
  */
 export class MasterKey extends Construct {
-  readonly secret: Secret;
+  readonly secret: ISecret;
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, { masterKeyArn }: MasterKeyProps = {}) {
     super(scope, id);
-    this.secret = new Secret(this, 'MasterKey', {
+    this.secret =
+      masterKeyArn === undefined ? this.createSecret() : Secret.fromSecretCompleteArn(this, 'MasterKey', masterKeyArn);
+  }
+
+  private createSecret(): ISecret {
+    return new Secret(this, 'MasterKey', {
       description: 'Encrypts the credentials in the Claimcheck table',
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
       removalPolicy: RemovalPolicy.RETAIN,
-    });
+    }) as ISecret;
   }
 }

@@ -1,7 +1,7 @@
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Contract } from '../lib/api/contract.ts';
 import type { indexes } from '../lib/db/keys.ts';
 import type { QueueName, Queues } from './queues.ts';
@@ -18,8 +18,8 @@ export interface StoreEmulatorConfig {
 
 /** Resources that functions share. */
 export interface SharedResources {
-  readonly table: Table;
-  readonly secret: Secret;
+  readonly table: ITable;
+  readonly secret: ISecret;
   readonly queues: Queues;
   readonly emulator?: StoreEmulatorConfig;
 }
@@ -56,7 +56,7 @@ export function grantPermissions(
 }
 
 /** All functions read items and record their event. Updates and index queries require a permission. */
-function buildTableStatements(table: Table, permissions: readonly Permission[]): PolicyStatement[] {
+function buildTableStatements(table: ITable, permissions: readonly Permission[]): PolicyStatement[] {
   const read = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:BatchWriteItem'];
   const write = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'];
   const queriedIndexes = permissions.includes('indexes') ? (['byCreated', 'byKey'] as const) : [];

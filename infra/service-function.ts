@@ -5,6 +5,7 @@ import {
   Code,
   Function as LambdaFunction,
   LoggingFormat,
+  RecursiveLoop,
   Runtime,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
@@ -21,6 +22,8 @@ interface ServiceFunctionProps {
   readonly environment: Readonly<Record<string, string>>;
   /** Retries of a failed asynchronous invocation; 2 by default. */
   readonly retryAttempts?: number;
+  /** Whether the function may send messages to the queue that invokes it. */
+  readonly allowsRecursion?: boolean;
 }
 
 /** A function of the service: arm64, traced, with its own log group and a role that can only write to it. */
@@ -46,6 +49,7 @@ export class ServiceFunction extends Construct {
       logGroup,
       role: this.createRole(logGroup),
       ...(props.retryAttempts !== undefined && { retryAttempts: props.retryAttempts }),
+      ...(props.allowsRecursion && { recursiveLoop: RecursiveLoop.ALLOW }),
       environment: {
         EVENT_RETENTION_DAYS: String(this.node.tryGetContext('eventRetentionDays') ?? 90),
         ...props.environment,

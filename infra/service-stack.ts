@@ -1,9 +1,10 @@
-import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { contracts } from '../lib/api/index.ts';
 import { notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
 import { Alarms } from './alarms.ts';
 import { Api } from './api.ts';
+import { type DeploymentOptions, isProduction } from './deployment-options.ts';
 import { Endpoints } from './endpoints.ts';
 import { MasterKey } from './master-key.ts';
 import { suppressNagFindings } from './nag-suppressions.ts';
@@ -13,42 +14,58 @@ import { Queues } from './queues.ts';
 import { DataTable } from './table.ts';
 import { Workers } from './workers.ts';
 
+interface ServiceStackProps {
+  /** Set by the local runtime only. */
+  readonly emulator?: StoreEmulatorConfig;
+  readonly options?: DeploymentOptions;
+}
+
 /** The service: all resources of a deployment, built from the contracts. */
 export class ServiceStack extends Stack {
-  constructor(scope: Construct, id: string, { emulator }: { readonly emulator?: StoreEmulatorConfig } = {}) {
-    super(scope, id, { description: 'Claimcheck: purchase validation and entitlements' });
-    const { table } = new DataTable(this, 'Data');
-    const { secret } = new MasterKey(this, 'Secrets');
+  constructor(scope: Construct, id: string, { emulator, options = {} }: ServiceStackProps = {}) {
+    super(scope, id, {
+      description: 'Claimcheck: purchase validation and entitlements',
+      ...(isProduction(options) && { terminationProtection: true }),
+    });
+    const { stage, maxConcurrency } = options;
+    if (stage !== undefined) Tags.of(this).add('claimcheck:stage', stage);
+    const { table } = new DataTable(this, 'Data', options);
+    const { secret } = new MasterKey(this, 'Secrets', options);
     const queues = new Queues(this, 'Queues');
     const resources = { table, secret, queues, ...(emulator && { emulator }) };
     const { functions } = new Endpoints(this, 'Endpoints', { contracts, ...resources });
     const endpoints = new NotificationEndpoints(this, 'NotificationEndpoints', resources);
-    const workers = new Workers(this, 'Workers', resources).functions;
-    const { api, url } = new Api(this, 'Api', {
+    const workers = new Workers(this, 'Workers', {
+      ...resources,
+      ...(maxConcurrency !== undefined && { maxConcurrency }),
+    }).functions;
+    const { api, url, accessLog, domainTarget } = new Api(this, 'Api', {
       contracts,
       notificationEndpoints,
       functions: new Map([...functions, ...endpoints.functions]),
+      options,
     });
     const { topic } = new Alarms(this, 'Alarms', {
       api,
+      accessLog,
       table,
       functions,
       notificationEndpoints: endpoints.functions,
       workers,
       queues,
+      options,
     });
-    new CfnOutput(this, 'ApiUrl', { value: url, description: 'Base URL for clients' });
-    new CfnOutput(this, 'AlarmTopicArn', { value: topic.topicArn, description: 'SNS topic of the alarms' });
-    const webhooks = queues.queues.webhooks.queue;
-    new CfnOutput(this, 'WebhooksQueueUrl', {
-      value: webhooks.queueUrl,
-      description: 'Value of the CLI option --webhooks-queue',
-    });
-    new CfnOutput(this, 'TableName', { value: table.tableName, description: 'Value of the CLI option --table' });
-    new CfnOutput(this, 'MasterKeyId', {
-      value: secret.secretArn,
-      description: 'Value of the CLI option --master-key',
-    });
+    this.addOutput('ApiUrl', url, 'Base URL for clients');
+    if (domainTarget !== undefined)
+      this.addOutput('DomainTarget', domainTarget, 'Target of the DNS record of the domain name');
+    this.addOutput('AlarmTopicArn', topic.topicArn, 'SNS topic of the alarms');
+    this.addOutput('WebhooksQueueUrl', queues.queues.webhooks.queue.queueUrl, 'Value of the CLI option --webhooks-queue');
+    this.addOutput('TableName', table.tableName, 'Value of the CLI option --table');
+    this.addOutput('MasterKeyId', secret.secretArn, 'Value of the CLI option --master-key');
     suppressNagFindings(this);
+  }
+
+  private addOutput(id: string, value: string, description: string): void {
+    new CfnOutput(this, id, { value, description });
   }
 }

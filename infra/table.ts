@@ -3,19 +3,30 @@ import {
   AttributeType,
   BillingMode,
   Table as DynamoTable,
+  type ITable,
   ProjectionType,
   StreamViewType,
 } from 'aws-cdk-lib/aws-dynamodb';
+import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import { indexes, tableKey } from '../lib/db/keys.ts';
 
+interface DataTableProps {
+  /** Adopts this table, for example one that was restored, in place of creating a table. */
+  readonly tableName?: string | undefined;
+}
+
 /** The table of the service: on-demand capacity, point-in-time recovery, retained if the stack is deleted. */
 export class DataTable extends Construct {
-  readonly table: DynamoTable;
+  readonly table: ITable;
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, { tableName }: DataTableProps = {}) {
     super(scope, id);
-    this.table = new DynamoTable(this, 'Table', {
+    this.table = tableName === undefined ? this.createTable() : this.adoptTable(tableName);
+  }
+
+  private createTable(): ITable {
+    const table = new DynamoTable(this, 'Table', {
       partitionKey: buildStringAttribute(tableKey.pk),
       sortKey: buildStringAttribute(tableKey.sk),
       billingMode: BillingMode.PAY_PER_REQUEST,
@@ -26,13 +37,37 @@ export class DataTable extends Construct {
       removalPolicy: RemovalPolicy.RETAIN,
     });
     for (const [indexName, { pk, sk }] of Object.entries(indexes)) {
-      this.table.addGlobalSecondaryIndex({
+      table.addGlobalSecondaryIndex({
         indexName,
         partitionKey: buildStringAttribute(pk),
         sortKey: buildStringAttribute(sk),
         projectionType: ProjectionType.KEYS_ONLY,
       });
     }
+    return table as ITable;
+  }
+
+  /** The ARN of the stream contains the time when it was enabled, so it is read from the table at deployment. */
+  private adoptTable(tableName: string): ITable {
+    const call = {
+      service: 'DynamoDB',
+      action: 'describeTable',
+      parameters: { TableName: tableName },
+      physicalResourceId: PhysicalResourceId.fromResponse('Table.LatestStreamArn'),
+      outputPaths: ['Table.LatestStreamArn'],
+    };
+    const named = DynamoTable.fromTableName(this, 'NamedTable', tableName);
+    const description = new AwsCustomResource(this, 'Description', {
+      onCreate: call,
+      onUpdate: call,
+      installLatestAwsSdk: false,
+      policy: AwsCustomResourcePolicy.fromSdkCalls({ resources: [named.tableArn] }),
+    });
+    return DynamoTable.fromTableAttributes(this, 'Table', {
+      tableName,
+      tableStreamArn: description.getResponseField('Table.LatestStreamArn'),
+      globalIndexes: Object.keys(indexes),
+    });
   }
 }
 

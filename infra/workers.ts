@@ -1,5 +1,4 @@
 import { Duration } from 'aws-cdk-lib';
-import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
 import { FilterCriteria, type Function as LambdaFunction, StartingPosition } from 'aws-cdk-lib/aws-lambda';
@@ -115,19 +114,24 @@ export const workers: readonly WorkerDefinition[] = [
 ];
 
 /** Maximum instances of a queue's worker, so that a backlog leaves concurrency of the account to API requests. */
-const maxConcurrency = 50;
+const defaultMaxConcurrency = 50;
+
+interface WorkersProps extends SharedResources {
+  /** Maximum instances of each queue worker. Default: 50. */
+  readonly maxConcurrency?: number;
+}
 
 /** The functions that run on queues, streams and schedules. */
 export class Workers extends Construct {
   /** Functions by worker id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
 
-  constructor(scope: Construct, id: string, resources: SharedResources) {
+  constructor(scope: Construct, id: string, resources: WorkersProps) {
     super(scope, id);
     this.functions = new Map(workers.map((worker) => [worker.id, this.createFunction(worker, resources)]));
   }
 
-  private createFunction(worker: WorkerDefinition, resources: SharedResources): LambdaFunction {
+  private createFunction(worker: WorkerDefinition, resources: WorkersProps): LambdaFunction {
     const { id, summary, permissions, timeoutSeconds, memoryMb } = worker;
     const { handler } = new ServiceFunction(this, id, {
       handler: `workers/${id}.handler`,
@@ -137,6 +141,7 @@ export class Workers extends Construct {
       environment: buildEnvironment(permissions, resources),
       // The next scheduled run is the retry.
       ...('schedule' in worker.source && { retryAttempts: 0 }),
+      allowsRecursion: sendsToOwnQueue(worker),
     });
     grantPermissions(handler, permissions, resources);
     this.addTrigger(worker, handler, resources);
@@ -146,21 +151,34 @@ export class Workers extends Construct {
   private addTrigger(
     { id, source }: WorkerDefinition,
     handler: LambdaFunction,
-    { table, queues }: SharedResources,
+    { table, queues, maxConcurrency = defaultMaxConcurrency }: WorkersProps,
   ): void {
     if ('queue' in source) {
       const options = { batchSize: 10, reportBatchItemFailures: true, maxConcurrency };
       handler.addEventSource(new SqsEventSource(queues.queues[source.queue].queue, options));
     } else if ('streamPatterns' in source) {
-      handler.addEventSource(new DynamoEventSource(table as ITable, buildStreamOptions(source, queues.streamFailures)));
+      handler.addEventSource(new DynamoEventSource(table, buildStreamOptions(source, queues.streamFailures)));
     } else {
       new Rule(this, `${id}-schedule`, {
         schedule: Schedule.rate(source.schedule),
-        targets: [new FunctionTarget(handler)],
+        // A run that waits longer than its schedule is repeated by the next one.
+        targets: [new FunctionTarget(handler, { maxEventAge: getMaxEventAge(source.schedule), retryAttempts: 0 })],
       });
     }
   }
 }
+
+/**
+ * Whether the worker sends messages to the queue that invokes it, to wait longer than a visibility timeout. Lambda drops such a
+ * chain of invocations after about 16 unless the function allows it. Each message has its own limit in time.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
+ */
+export const sendsToOwnQueue = ({ source, permissions }: WorkerDefinition): boolean =>
+  'queue' in source && permissions.includes(source.queue);
+
+/** EventBridge accepts 60 seconds to 24 hours. */
+const getMaxEventAge = (schedule: Duration): Duration =>
+  Duration.seconds(Math.min(Math.max(schedule.toSeconds(), 60), Duration.hours(24).toSeconds()));
 
 /**
  * Builds the options of a stream: a failed batch is bisected, retried and finally moved to the failure queue. Retries end by

@@ -1,0 +1,84 @@
+import type { Node } from 'constructs';
+import * as v from 'valibot';
+
+/** A CDK context value: a string from `-c name=value`, or any JSON value of cdk.json. */
+const Flag = v.pipe(
+  v.union([v.boolean(), v.picklist(['true', 'false'])]),
+  v.transform((value) => value === true || value === 'true'),
+);
+const WholeNumber = (minimum: number, maximum: number) =>
+  v.pipe(
+    v.union([v.number(), v.pipe(v.string(), v.regex(/^\d+$/))]),
+    v.transform(Number),
+    v.integer(),
+    v.minValue(minimum),
+    v.maxValue(maximum),
+  );
+const Arn = (service: string) =>
+  v.pipe(v.string(), v.regex(new RegExp(`^arn:aws[\\w-]*:${service}:`), `expected the ARN of ${service}`));
+
+/** The options of a deployment, from the CDK context. Absent options leave the template as it is without them. */
+const DeploymentOptions = v.pipe(
+  v.object({
+    /** Name of the environment, such as `production`. Part of the stack name, so that one account can have several. */
+    stage: v.optional(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,30}$/, 'expected lower-case letters and digits'))),
+    /** Host name of the API, with a certificate of AWS Certificate Manager in the region of the stack. */
+    domainName: v.optional(v.pipe(v.string(), v.regex(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/))),
+    certificateArn: v.optional(Arn('acm')),
+    /** Path prefix under the custom domain, without slashes. */
+    basePath: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{1,100}$/))),
+    /** Subscribed to the topic of the alarms. */
+    alarmEmail: v.optional(v.pipe(v.string(), v.email())),
+    /** Existing table and master key, for example after a restore. */
+    tableName: v.optional(v.pipe(v.string(), v.regex(/^[\w.-]{3,255}$/))),
+    masterKeyArn: v.optional(Arn('secretsmanager')),
+    /** Maximum instances of each queue worker. Lambda accepts 2 to 1,000. */
+    maxConcurrency: v.optional(WholeNumber(2, 1_000)),
+    /** Adds an AWS Backup plan for the table. */
+    backup: v.optional(Flag),
+    /** Adds a web ACL with a rate rule per address and the managed core rules. */
+    waf: v.optional(Flag),
+    /** Monthly budget in US dollars, with an alarm by email at 80 and 100 percent. */
+    monthlyBudgetUsd: v.optional(WholeNumber(1, 1_000_000)),
+    /** Shifts the traffic of a release gradually and rolls it back on an alarm. */
+    canary: v.optional(Flag),
+  }),
+  v.check(
+    ({ domainName, certificateArn }) => (domainName === undefined) === (certificateArn === undefined),
+    'domainName and certificateArn require each other.',
+  ),
+  v.check(
+    ({ basePath, domainName }) => basePath === undefined || domainName !== undefined,
+    'basePath requires domainName and certificateArn.',
+  ),
+  v.check(
+    ({ tableName, masterKeyArn }) => tableName === undefined || masterKeyArn !== undefined,
+    'tableName requires masterKeyArn: the values in an existing table are encrypted with its master key.',
+  ),
+  v.check(
+    ({ monthlyBudgetUsd, alarmEmail }) => monthlyBudgetUsd === undefined || alarmEmail !== undefined,
+    'monthlyBudgetUsd requires alarmEmail.',
+  ),
+);
+export type DeploymentOptions = v.InferOutput<typeof DeploymentOptions>;
+
+const optionNames = Object.keys(DeploymentOptions.pipe[0].entries) as (keyof DeploymentOptions)[];
+
+/** Reads the options from the CDK context. Throws an error that names each invalid option. */
+export function readDeploymentOptions(node: Node): DeploymentOptions {
+  const context = Object.fromEntries(optionNames.map((name) => [name, node.tryGetContext(name) as unknown]));
+  const result = v.safeParse(DeploymentOptions, context);
+  if (result.success) return result.output;
+  const problems = result.issues.map(({ path, message }) => {
+    const name = path?.[0] && String(path[0].key);
+    return name === undefined ? message : `-c ${name}: ${message}`;
+  });
+  throw new Error(`The deployment options are not valid. ${problems.join(' ')}`);
+}
+
+/** Name of the stack: `Claimcheck`, or `Claimcheck-<stage>`. */
+export const getStackName = ({ stage }: DeploymentOptions): string =>
+  stage === undefined ? 'Claimcheck' : `Claimcheck-${stage}`;
+
+/** Whether the environment must survive an accidental deletion. */
+export const isProduction = ({ stage }: DeploymentOptions): boolean => stage === 'production';
