@@ -27,6 +27,7 @@ import { createRecordPurchase, type RecordPurchase } from './purchases/record-pu
 import { createMessageQueue, type MessageQueue } from './queue/message-queue.ts';
 import type { RefreshMessage } from './refresh/refresh-message.ts';
 import { createCipher } from './shared/cipher.ts';
+import { awsClientOptions, setConnectionAttemptTimeout } from './shared/connections.ts';
 import { ServiceError } from './shared/errors.ts';
 import { createLazyMembers } from './shared/lazy-members.ts';
 import type { Platform } from './shared/platform.ts';
@@ -81,6 +82,7 @@ export function deps(): Deps {
 }
 
 function createDeps(environment: NodeJS.ProcessEnv): Deps {
+  setConnectionAttemptTimeout();
   const now = () => Date.now();
   const cipher = createCipher(() => fetchMasterSecret(requireVariable(environment, 'MASTER_KEY_ID')), now);
   const { STORE_EMULATOR_URL: url, STORE_EMULATOR_ROOT: root } = environment;
@@ -145,7 +147,9 @@ function createLazyPostWebhook(rule: { readonly allowsLoopback: boolean }): Post
 /** Loads the Secrets Manager client when a secret is needed, which most requests do not. */
 async function fetchMasterSecret(id: string): Promise<string> {
   const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
-  const { SecretString } = await new SecretsManagerClient({}).send(new GetSecretValueCommand({ SecretId: id }));
+  const { SecretString } = await new SecretsManagerClient(awsClientOptions).send(
+    new GetSecretValueCommand({ SecretId: id }),
+  );
   if (!SecretString) throw new ServiceError('InternalError', 'The master key is missing.');
   return SecretString;
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import { awsClientOptions } from '../shared/connections.ts';
 import { ServiceError } from '../shared/errors.ts';
 
 interface SendOptions {
@@ -25,7 +26,9 @@ export function createMessageQueue<T extends object>(url: () => string): Message
   return {
     async send(messages, options = {}) {
       if (messages.length === 0) return;
-      client ??= import('@aws-sdk/client-sqs').then(({ SQSClient }) => new SQSClient({ useQueueUrlAsEndpoint: false }));
+      client ??= import('@aws-sdk/client-sqs').then(
+        ({ SQSClient }) => new SQSClient({ ...awsClientOptions, useQueueUrlAsEndpoint: false }),
+      );
       const [sqs, { SendMessageBatchCommand }] = await Promise.all([client, import('@aws-sdk/client-sqs')]);
       for (const bodies of splitIntoBatches(messages.map((message) => JSON.stringify(message)))) {
         const response = await sqs
