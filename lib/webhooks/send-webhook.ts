@@ -115,12 +115,23 @@ async function updateUrlHealth(
   });
 }
 
+/** Logs the last failed attempt of a delivery, which an alarm counts. */
+function logDeath(
+  before: WebhookDelivery,
+  { appName, deliveryId, state, failedAttempts, failureReason = '' }: WebhookDelivery,
+): void {
+  if (state !== 'dead' || failedAttempts === before.failedAttempts) return;
+  const failure = new ServiceError('ConnectionFailed', failureReason);
+  logError({ worker: 'send-webhook', problem: 'WebhookDead', app: appName, deliveryId }, failure);
+}
+
 async function saveAndReschedule(
   before: WebhookDelivery,
   after: WebhookDelivery,
   { deliveries, webhookQueue, now }: Pick<Deps, 'deliveries' | 'webhookQueue' | 'now'>,
 ): Promise<void> {
   const isSaved = await deliveries.replaceIfUnchanged(before, after, now());
+  if (isSaved) logDeath(before, after);
   if (!isSaved || after.state !== 'pending' || after.failedAttempts === before.failedAttempts) return;
   const delaySeconds = computeQueueDelaySeconds(after, now());
   if (delaySeconds === undefined) return;
