@@ -9,7 +9,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { Operation, type ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { type ITable, Operation } from 'aws-cdk-lib/aws-dynamodb';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
@@ -206,8 +206,9 @@ export class Alarms extends Construct {
       },
       { evaluationPeriods: 5, datapointsToAlarm: 3 },
     );
-    const loops = ownQueueWorkers.flatMap((id) => workers.get(id) ?? []).map((worker) => worker.metric('RecursiveInvocationsDropped', sumOptions),
-    );
+    const loops = ownQueueWorkers
+      .flatMap((id) => workers.get(id) ?? [])
+      .map((worker) => worker.metric('RecursiveInvocationsDropped', sumOptions));
     this.addAlarm('DroppedRecursion', createSumMetric(loops, period), 1, {
       symptom: 'Lambda has dropped messages that it considers a recursive loop',
       impact: missingAccess,

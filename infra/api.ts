@@ -72,8 +72,7 @@ export class Api extends Construct {
     const domain = this.addCustomDomain(options);
     this.domainTarget = domain?.target;
     this.url =
-      domain?.url ??
-      `https://${restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${deploymentStage.stageName}`;
+      domain?.url ?? `https://${restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${deploymentStage.stageName}`;
     for (const handler of functions.values()) {
       handler.addPermission('Api', {
         principal: new ServicePrincipal('apigateway.amazonaws.com'),

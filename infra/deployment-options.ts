@@ -40,8 +40,6 @@ const DeploymentOptions = v.pipe(
     waf: v.optional(Flag),
     /** Monthly budget in US dollars, with an alarm by email at 80 and 100 percent. */
     monthlyBudgetUsd: v.optional(WholeNumber(1, 1_000_000)),
-    /** Shifts the traffic of a release gradually and rolls it back on an alarm. */
-    canary: v.optional(Flag),
   }),
   v.check(
     ({ domainName, certificateArn }) => (domainName === undefined) === (certificateArn === undefined),

@@ -4,11 +4,15 @@ import { type Stack, Validations } from 'aws-cdk-lib';
 const suppressions: Readonly<Record<string, string>> = {
   'AwsSolutions-APIG2':
     'Each function validates its request with its contract. A model in API Gateway would reject lenient bodies of released clients.',
-  'AwsSolutions-APIG3': 'A web ACL has a fixed monthly price. docs/operating.md describes how to add one.',
+  'AwsSolutions-APIG3': 'A web ACL has a fixed monthly price. The option `waf` adds one.',
   'AwsSolutions-APIG6':
-    'Execution logs would contain headers and bodies with keys and receipts. Access logs and traces are enabled.',
+    'Execution logs would contain headers and bodies with keys and receipts. Access logs are enabled, and functions are traced.',
   'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
     'API Gateway requires this policy for access logs.',
+  'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]':
+    'The function of CDK that reads the stream of an adopted table writes its log with it.',
+  'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup]':
+    'AWS Backup documents this policy for its backup role.',
   'AwsSolutions-IAM5[Resource::*]':
     'X-Ray does not support resource-level permissions for PutTraceSegments and PutTelemetryRecords.',
   'AwsSolutions-SQS3':

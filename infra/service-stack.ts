@@ -1,4 +1,6 @@
 import { CfnOutput, Stack, Tags } from 'aws-cdk-lib';
+import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import { contracts } from '../lib/api/index.ts';
 import { notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
@@ -7,11 +9,14 @@ import { Api } from './api.ts';
 import { type DeploymentOptions, isProduction } from './deployment-options.ts';
 import { Endpoints } from './endpoints.ts';
 import { MasterKey } from './master-key.ts';
+import { MonthlyBudget } from './monthly-budget.ts';
 import { suppressNagFindings } from './nag-suppressions.ts';
 import { NotificationEndpoints } from './notification-endpoints.ts';
 import type { StoreEmulatorConfig } from './permissions.ts';
 import { Queues } from './queues.ts';
 import { DataTable } from './table.ts';
+import { TableBackup } from './table-backup.ts';
+import { WebAcl } from './web-acl.ts';
 import { Workers } from './workers.ts';
 
 interface ServiceStackProps {
@@ -55,14 +60,29 @@ export class ServiceStack extends Stack {
       queues,
       options,
     });
+    this.addOptionalResources(options, { api, table });
     this.addOutput('ApiUrl', url, 'Base URL for clients');
     if (domainTarget !== undefined)
       this.addOutput('DomainTarget', domainTarget, 'Target of the DNS record of the domain name');
     this.addOutput('AlarmTopicArn', topic.topicArn, 'SNS topic of the alarms');
-    this.addOutput('WebhooksQueueUrl', queues.queues.webhooks.queue.queueUrl, 'Value of the CLI option --webhooks-queue');
+    this.addOutput(
+      'WebhooksQueueUrl',
+      queues.queues.webhooks.queue.queueUrl,
+      'Value of the CLI option --webhooks-queue',
+    );
     this.addOutput('TableName', table.tableName, 'Value of the CLI option --table');
     this.addOutput('MasterKeyId', secret.secretArn, 'Value of the CLI option --master-key');
     suppressNagFindings(this);
+  }
+
+  private addOptionalResources(
+    { waf, backup, monthlyBudgetUsd, alarmEmail }: DeploymentOptions,
+    { api, table }: { readonly api: SpecRestApi; readonly table: ITable },
+  ): void {
+    if (waf) new WebAcl(this, 'WebAcl', { api });
+    if (backup) new TableBackup(this, 'Backup', { table });
+    if (monthlyBudgetUsd !== undefined && alarmEmail !== undefined)
+      new MonthlyBudget(this, 'Budget', { limitUsd: monthlyBudgetUsd, email: alarmEmail });
   }
 
   private addOutput(id: string, value: string, description: string): void {

@@ -1,0 +1,32 @@
+import { Duration } from 'aws-cdk-lib';
+import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { Schedule } from 'aws-cdk-lib/aws-events';
+import { Construct } from 'constructs';
+
+interface TableBackupProps {
+  readonly table: ITable;
+}
+
+/** Daily backups of the table for 35 days and monthly ones for a year, in a vault that outlives the stack. */
+export class TableBackup extends Construct {
+  constructor(scope: Construct, id: string, { table }: TableBackupProps) {
+    super(scope, id);
+    const plan = new BackupPlan(this, 'Plan', {
+      backupVault: new BackupVault(this, 'Vault'),
+      backupPlanRules: [
+        new BackupPlanRule({
+          ruleName: 'daily',
+          scheduleExpression: Schedule.cron({ hour: '3', minute: '0' }),
+          deleteAfter: Duration.days(35),
+        }),
+        new BackupPlanRule({
+          ruleName: 'monthly',
+          scheduleExpression: Schedule.cron({ day: '1', hour: '4', minute: '0' }),
+          deleteAfter: Duration.days(365),
+        }),
+      ],
+    });
+    plan.addSelection('Table', { resources: [BackupResource.fromDynamoDbTable(table)] });
+  }
+}
