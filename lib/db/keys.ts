@@ -16,6 +16,7 @@ import type { EpochMillis } from '../shared/time.ts';
  * Catalogue                        APP#a                 CATALOGUE
  * Purchase                         a#P#<purchaseId>      P                       byCreated, byKey, due (if scheduled)
  *   Claim                          a#P#<purchaseId>      C#<username>
+ *   Shared claim                   a#P#<purchaseId>      R#<id>                                                    TTL
  *   Lifecycle notification         a#P#<purchaseId>      N#<date>#<id>
  *   Transaction                    a#P#<purchaseId>      T#<transactionId>       byCreated, byKey (if its id differs from
  *                                                                                the id of the purchase)
@@ -159,6 +160,11 @@ export const claimPrefix = 'C#';
 export const claimKey = (appName: string, purchaseId: string, username: string): Key => ({
   pk: purchasePartition(appName, purchaseId),
   sk: `${claimPrefix}${username}`,
+});
+export const sharedClaimPrefix = 'R#';
+export const sharedClaimKey = (appName: string, purchaseId: string, id: string): Key => ({
+  pk: purchasePartition(appName, purchaseId),
+  sk: `${sharedClaimPrefix}${id}`,
 });
 export const notificationPrefix = 'N#';
 export const notificationKey = (appName: string, purchaseId: string, date: EpochMillis, id: string): Key => ({

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import pMap from 'p-map';
 import * as v from 'valibot';
 import { Claim } from '../purchases/claims.ts';
@@ -8,6 +9,7 @@ import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { parse, parseJson } from '../shared/parse.ts';
+import { dayMs } from '../shared/time.ts';
 import { buildHandledMarker, handledPartKey } from './handled-notification-repository.ts';
 import {
   claimPrefix,
@@ -18,7 +20,10 @@ import {
   ownedPurchasePrefix,
   purchaseKey,
   purchasePartition,
+  sharedClaimKey,
+  sharedClaimPrefix,
   toKey,
+  toTtl,
   transactionPrefix,
 } from './keys.ts';
 import { buildChangeTransactions } from './purchase-writes.ts';
@@ -40,7 +45,15 @@ const PurchaseItem = v.object({
   version: v.number(),
 });
 const TransactionItem = v.object({ transaction: Transaction, asOf: v.number(), amountAsOf: v.number() });
+const SharedClaimItem = v.object({
+  id: v.string(),
+  username: v.string(),
+  isNamedByStore: v.boolean(),
+  sharedAt: v.number(),
+});
 const NotificationItem = v.object({ id: v.string(), date: v.number(), reason: NotificationReason });
+
+const sharedClaimRetentionMs = dayMs;
 
 const RefreshToken = v.record(v.string(), v.string());
 
@@ -95,6 +108,12 @@ export function createPurchaseRepository(table: Table, cipher: Cipher): Purchase
       return items.map((item) => parse(Claim, item, 'DatabaseError'));
     },
     load: async (appName, purchaseId) => await loadStoredPurchase(table, appName, purchaseId),
+    async shareClaim(appName, purchaseId, { username, isNamedByStore = false }, now) {
+      const id = randomUUID();
+      const claim: v.InferOutput<typeof SharedClaimItem> = { id, username, isNamedByStore, sharedAt: now };
+      const ttl = toTtl(now + sharedClaimRetentionMs);
+      await table.batchPut([{ ...sharedClaimKey(appName, purchaseId, id), ...claim, ttl }]);
+    },
     isPartHandled: async (appName, purchaseId, part) =>
       (await table.get(handledPartKey(appName, part, purchaseId))) !== undefined,
     async encryptRefreshToken(appName, { refreshToken, ...observation }) {
@@ -172,10 +191,14 @@ async function loadStoredPurchase(
   const claims = items
     .filter(({ sk }) => String(sk).startsWith(claimPrefix))
     .map((item) => parse(Claim, item, 'DatabaseError'));
+  const sharedClaims = items
+    .filter(({ sk }) => String(sk).startsWith(sharedClaimPrefix))
+    .map((item) => parse(SharedClaimItem, item, 'DatabaseError'));
   return {
     ...stored,
     version: parsePurchaseItem(first).version,
     state: { purchase, asOf, userAliases, transactions, ...(refreshToken && { refreshToken }) },
     claims,
+    sharedClaims,
   };
 }

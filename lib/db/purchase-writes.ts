@@ -1,12 +1,13 @@
 import { buildAnnouncements } from '../purchases/announcement.ts';
+import type { Claim } from '../purchases/claims.ts';
 import type { ObservedTransaction } from '../purchases/merge-transactions.ts';
 import type { PurchaseChange } from '../purchases/purchase-change.ts';
 import { listRefundKeys } from '../purchases/refunds.ts';
+import { normalizeAlias } from '../purchases/user-aliases.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
 import { maxTransactionWrites, type Write } from './table.ts';
-import { normalizeAlias } from './user-alias-repository.ts';
 
 interface ChangeWriteInput {
   readonly change: PurchaseChange;
@@ -18,28 +19,32 @@ interface ChangeWriteInput {
 
 /**
  * Builds the transactions that write a change, usually one. A change with more than 100 writes is split in this order: items
- * without effect of their own (transactions, links, claims of a new purchase), the purchase under the condition on its version,
- * the removed links. After a crash in between, recording the update again completes the change.
+ * without effect of their own (transactions, links, claims copied from a replaced purchase), the purchase under the condition on
+ * its version, the removed links. After a crash in between, recording the update again completes the change.
  */
 export function buildChangeTransactions(
   table: string,
   appName: string,
   { change, markers, newCustomers }: ChangeWriteInput,
 ): Write[][] {
-  const claims = buildClaimWrites(table, appName, change);
+  const { copiedClaims } = change;
+  // A claim of the update itself is written with the purchase: if another writer creates the purchase first, it must not stay
+  // stored with the earlier time.
+  const claims = change.newClaims.filter((claim) => !copiedClaims.includes(claim));
   const buildTransactionWrites = (transactions: readonly ObservedTransaction[]) =>
     transactions.map((observed) => buildTransactionWrite(table, appName, { observed, change }));
   const writesBefore = [
     ...buildTransactionWrites(change.changedTransactions.filter((observed) => !isNewRefund(observed, change))),
     ...buildOwnershipWrites(table, appName, { change, newCustomers }),
-    ...(change.before ? [] : claims),
+    ...buildClaimWrites(table, appName, { change, claims: copiedClaims }),
   ];
   const purchaseWrites = [
     ...markers,
     buildPurchaseWrite(table, appName, change),
+    ...buildClaimWrites(table, appName, { change, claims }),
+    ...buildClaimDeletes(table, appName, change),
     ...buildNotificationWrites(table, appName, change),
     ...buildTransactionWrites(change.changedTransactions.filter((observed) => isNewRefund(observed, change))),
-    ...(change.before ? claims : []),
     ...buildUnclaimedWrites(table, appName, change),
   ];
   const writesAfter = buildOwnershipDeletes(table, appName, change);
@@ -146,17 +151,28 @@ function buildUnclaimedWrites(table: string, appName: string, { before, after }:
     }));
 }
 
-function buildClaimWrites(
+const buildClaimWrites = (
   table: string,
   appName: string,
-  { after, newClaims, evictedClaims }: PurchaseChange,
+  { change, claims }: { change: PurchaseChange; claims: readonly Claim[] },
+): Write[] => {
+  const { purchaseId } = change.after.state.purchase;
+  return claims.map((claim) => ({
+    Put: { TableName: table, Item: { ...keys.claimKey(appName, purchaseId, claim.username), ...claim } },
+  }));
+};
+
+function buildClaimDeletes(
+  table: string,
+  appName: string,
+  { after, evictedClaims, appliedClaims }: PurchaseChange,
 ): Write[] {
-  const toKey = ({ username }: { readonly username: string }) =>
-    keys.claimKey(appName, after.state.purchase.purchaseId, username);
-  return [
-    ...newClaims.map((claim) => ({ Put: { TableName: table, Item: { ...toKey(claim), ...claim } } })),
-    ...evictedClaims.map((claim) => ({ Delete: { TableName: table, Key: toKey(claim) } })),
+  const { purchaseId } = after.state.purchase;
+  const deletedKeys = [
+    ...evictedClaims.map(({ username }) => keys.claimKey(appName, purchaseId, username)),
+    ...appliedClaims.map(({ id }) => keys.sharedClaimKey(appName, purchaseId, id)),
   ];
+  return deletedKeys.map((Key) => ({ Delete: { TableName: table, Key } }));
 }
 
 function buildOwnershipWrites(

@@ -1,67 +1,144 @@
 import * as v from 'valibot';
-import type { EpochMillis } from '../shared/time.ts';
+import { type EpochMillis, minuteMs } from '../shared/time.ts';
+import { containsMd5Alias } from './user-aliases.ts';
 
 /** The entitlement strategies: all claimants, the first claimant, or the claimant who validated last. */
 export const strategies = ['all', 'first', 'last'] as const;
 export const Strategy = v.picklist(strategies);
 export type Strategy = v.InferOutput<typeof Strategy>;
 
-/** A customer's claim to a purchase, by a validation or by a manual link through the API. */
+/**
+ * A customer's claim to a purchase, by a validation, by a user alias in a store notification, or by a manual link through the
+ * API.
+ */
 export const Claim = v.object({
   username: v.string(),
-  source: v.picklist(['validation', 'manual']),
-  /** Time of the customer's first claim, in epoch milliseconds. */
+  source: v.picklist(['validation', 'alias', 'manual']),
+  /** Time of the customer's first claim, in epoch milliseconds. Later than the claims that were stored before. */
   firstClaimedAt: v.number(),
-  /** Source `validation`: time of the last claim that changed the entitled users. Source `manual`: time of the latest link. */
+  /** Source `manual`: time of the latest link. Other sources: time of the last claim that changed the entitled users. */
   lastClaimedAt: v.number(),
 });
 export type Claim = v.InferOutput<typeof Claim>;
 
+/** A claim before it is applied to the claims of a purchase. */
+export interface ClaimRequest {
+  readonly username: string;
+  readonly source: Claim['source'];
+  /** Whether the store's observation contains a form of the customer's name. Claims by alias yield to such a validation. */
+  readonly isNamedByStore?: boolean;
+}
+
+/** The claim of a validation that met a concurrent writer. The next validation of the purchase applies it as well. */
+export interface SharedClaim {
+  readonly id: string;
+  readonly username: string;
+  readonly isNamedByStore: boolean;
+  readonly sharedAt: EpochMillis;
+}
+
+/** Age from which a shared claim is ignored: its validation has ended, and later claims must not yield to it. */
+const maxSharedClaimAgeMs = minuteMs;
+
+/** Maximum number of shared claims in one change, so that its writes fit into one transaction. */
+const maxSharedClaims = 20;
+
+/** Selects the shared claims that a change applies. Later changes apply the other ones. */
+export const selectSharedClaims = (sharedClaims: readonly SharedClaim[], now: EpochMillis): readonly SharedClaim[] =>
+  sharedClaims.filter(({ sharedAt }) => now - sharedAt < maxSharedClaimAgeMs).slice(0, maxSharedClaims);
+
 /** Maximum number of claims. More than a family has; a leaked receipt must not outgrow the item of the purchase. */
 const maxClaims = 500;
 
-/** Whether a new claim is ignored because the purchase has the maximum number of claims. */
-export const exceedsClaimLimit = (claims: readonly Claim[], source: Claim['source'], strategy: Strategy): boolean =>
-  claims.length >= maxClaims && source === 'validation' && strategy !== 'last';
+/**
+ * Maximum bytes of the names of all claimants. DynamoDB limits an item to 400 KB, and the purchase item contains the entitled
+ * users as well as the purchase state.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+ */
+const maxUsernameBytes = 150_000;
 
-/** Makes room for a new claim: removes the oldest validation if the purchase has the maximum number of claims. */
-export function evictOldestClaim(claims: readonly Claim[]): readonly Claim[] {
-  if (claims.length < maxClaims) return claims;
-  const [oldest] = claims
-    .filter(({ source }) => source === 'validation')
-    .sort((a, b) => a.lastClaimedAt - b.lastClaimedAt);
-  return claims.filter((claim) => claim !== oldest);
+/** Whether the usernames fit into the purchase item. */
+function fitsPurchaseItem(usernames: readonly string[]): boolean {
+  return usernames.length <= maxClaims && Buffer.byteLength(usernames.join('')) <= maxUsernameBytes;
 }
+
+/** Returns the first usernames that fit into the purchase item. A username after the first that does not fit is left out. */
+export function limitUsernames(usernames: readonly string[]): string[] {
+  let bytes = 0;
+  const end = usernames.findIndex((username, index) => {
+    bytes += Buffer.byteLength(username);
+    return index >= maxClaims || bytes > maxUsernameBytes;
+  });
+  return end === -1 ? [...usernames] : usernames.slice(0, end);
+}
+
+/**
+ * Returns the claims after a further one. Returns the same array if the claim changes neither the claims nor the entitled
+ * users: a claim of an entitled customer, or a validation beyond the limits. The time of a claim is later than all stored
+ * claims, even if the clock of its writer is behind.
+ */
+export function addClaim(
+  claims: readonly Claim[],
+  request: ClaimRequest,
+  { userAliases, strategy, now }: { userAliases: readonly string[]; strategy: Strategy; now: EpochMillis },
+): readonly Claim[] {
+  const { username, source } = request;
+  const kept = request.isNamedByStore ? claims.filter((claim) => !yields(claim, username, userAliases)) : claims;
+  const others = kept.filter((claim) => claim.username !== username);
+  const existing = kept.find((claim) => claim.username === username);
+  const replacesClaims = source === 'manual' || strategy === 'last';
+  if (!existing && !replacesClaims && !fitsPurchaseItem([...listUsernames(others), username])) return claims;
+  const claimedAt = Math.max(now, ...claims.map(({ lastClaimedAt }) => lastClaimedAt + 1));
+  const renewed = renewClaim(existing, request, claimedAt);
+  const newClaims = [...(existing ? others : evictOldestClaims(others, username)), renewed];
+  const isNew = newClaims.length !== claims.length || existing?.source !== renewed.source;
+  return isNew || changesEntitledUsers(claims, newClaims, strategy) ? newClaims : claims;
+}
+
+/** Whether a claim by alias yields to the validation of the customer that the store names. An MD5 alias is unambiguous. */
+const yields = (claim: Claim, username: string, userAliases: readonly string[]): boolean =>
+  claim.source === 'alias' && claim.username !== username && !containsMd5Alias(userAliases, claim.username);
+
+/** Returns the customer's claim after a further claim. A validation does not change a manual link. */
+function renewClaim(claim: Claim | undefined, { username, source }: ClaimRequest, claimedAt: EpochMillis): Claim {
+  if (!claim) return { username, source, firstClaimedAt: claimedAt, lastClaimedAt: claimedAt };
+  return claim.source === 'manual' && source !== 'manual' ? claim : { ...claim, source, lastClaimedAt: claimedAt };
+}
+
+/** Removes the oldest claims until a new claimant fits. Manual links stay. */
+function evictOldestClaims(claims: readonly Claim[], username: string): readonly Claim[] {
+  if (fitsPurchaseItem([...listUsernames(claims), username])) return claims;
+  const [oldest] = claims.filter(({ source }) => source !== 'manual').sort((a, b) => a.lastClaimedAt - b.lastClaimedAt);
+  return oldest
+    ? evictOldestClaims(
+        claims.filter((claim) => claim !== oldest),
+        username,
+      )
+    : claims;
+}
+
+const changesEntitledUsers = (before: readonly Claim[], after: readonly Claim[], strategy: Strategy): boolean =>
+  JSON.stringify(resolveEntitledUsers(before, strategy)) !== JSON.stringify(resolveEntitledUsers(after, strategy));
 
 /** Returns the entitled users, oldest claim first. The latest manual link takes precedence over the strategy. */
 export function resolveEntitledUsers(claims: readonly Claim[], strategy: Strategy): string[] {
   const manualClaims = claims.filter(({ source }) => source === 'manual');
   if (manualClaims.length > 0) return [findLatestClaimant(manualClaims)];
   const byAge = [...claims].sort((a, b) => a.firstClaimedAt - b.firstClaimedAt || compare(a.username, b.username));
-  if (strategy === 'all') return byAge.slice(0, maxClaims).map(({ username }) => username);
+  if (strategy === 'all') return limitUsernames(listUsernames(byAge));
   if (byAge.length === 0) return [];
-  return strategy === 'first' ? byAge.slice(0, 1).map(({ username }) => username) : [findLatestClaimant(byAge)];
+  return strategy === 'first' ? listUsernames(byAge.slice(0, 1)) : [findLatestClaimant(byAge)];
 }
 
 /** Returns the time from which the claim of an entitled user entitles. */
 export const getEntitledSince = ({ source, firstClaimedAt, lastClaimedAt }: Claim, strategy: Strategy): EpochMillis =>
   source === 'manual' || strategy === 'last' ? lastClaimedAt : firstClaimedAt;
 
-/** Returns the customer's claim after a further claim. A validation does not change a manual link. */
-export function renewClaim(
-  claim: Claim | undefined,
-  username: string,
-  source: Claim['source'],
-  now: EpochMillis,
-): Claim {
-  if (!claim) return { username, source, firstClaimedAt: now, lastClaimedAt: now };
-  if (source === 'manual') return { ...claim, source, lastClaimedAt: now };
-  return claim.source === 'manual' ? claim : { ...claim, lastClaimedAt: now };
-}
-
 function findLatestClaimant(claims: readonly Claim[]): string {
   const [latest] = [...claims].sort((a, b) => b.lastClaimedAt - a.lastClaimedAt || compare(a.username, b.username));
   return latest?.username ?? '';
 }
+
+const listUsernames = (claims: readonly Claim[]): string[] => claims.map(({ username }) => username);
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -2,12 +2,14 @@ import type { EpochMillis } from '../shared/time.ts';
 import { selectAnnouncedReasons, type UpdateTrigger } from './announced-reasons.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import {
+  addClaim,
   type Claim,
-  evictOldestClaim,
-  exceedsClaimLimit,
-  renewClaim,
+  type ClaimRequest,
+  limitUsernames,
   resolveEntitledUsers,
+  type SharedClaim,
   type Strategy,
+  selectSharedClaims,
 } from './claims.ts';
 import { findLifecycleReasons, type NotificationReason } from './lifecycle-reasons.ts';
 import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts';
@@ -18,6 +20,8 @@ import { computeNextRefresh } from './refresh-schedule.ts';
 export interface StoredPurchase {
   readonly state: PurchaseState;
   readonly claims: readonly Claim[];
+  /** Only set before a change, which applies them. */
+  readonly sharedClaims?: readonly SharedClaim[];
   readonly entitledUsers: readonly string[];
   readonly createdAt: EpochMillis;
   readonly updatedAt: EpochMillis;
@@ -38,7 +42,7 @@ export interface PurchaseUpdate {
   readonly observation?: EncryptedObservation;
   /** The purchase that this one replaces. A new purchase starts with its claims. */
   readonly replacedPurchase?: StoredPurchase;
-  readonly claim?: { readonly username: string; readonly source: Claim['source'] };
+  readonly claim?: ClaimRequest;
   /** The customer that the store's observation identifies. Claims the purchase if it is unclaimed. */
   readonly storeUser?: string;
   /** Reason of the store notification. Distinguishes a revocation from an expiration or a refund with the same state. */
@@ -57,6 +61,10 @@ export interface PurchaseChange {
   readonly announcedReasons: readonly NotificationReason[];
   /** Claims that are new or changed. */
   readonly newClaims: readonly Claim[];
+  /** The new claims that a new purchase has from the purchase that it replaces. */
+  readonly copiedClaims: readonly Claim[];
+  /** Shared claims that the change applies. */
+  readonly appliedClaims: readonly SharedClaim[];
   /** Claims that newer ones have evicted. */
   readonly evictedClaims: readonly Claim[];
   /** Transactions that are new or changed. */
@@ -78,7 +86,11 @@ export function computePurchaseChange(
 ): PurchaseChange | undefined {
   const state = update.observation ? merge(before?.state, update.observation) : before?.state;
   if (!state) return undefined;
-  const claims = applyClaims(before?.claims ?? update.replacedPurchase?.claims ?? [], update);
+  const appliedClaims =
+    update.trigger === 'validation' ? selectSharedClaims(before?.sharedClaims ?? [], update.now) : [];
+  const claims = applyClaims(before?.claims ?? update.replacedPurchase?.claims ?? [], {
+    ...{ state, sharedClaims: appliedClaims, update },
+  });
   const after = applyUpdate(before, { state, claims }, update);
   const gainedUsers = after.entitledUsers.filter((username) => !before?.entitledUsers.includes(username));
   const lostUsers = (before?.entitledUsers ?? []).filter((username) => !after.entitledUsers.includes(username));
@@ -96,6 +108,8 @@ export function computePurchaseChange(
     lifecycleReasons,
     announcedReasons,
     newClaims: claims.filter((claim) => !before?.claims.includes(claim)),
+    appliedClaims,
+    copiedClaims: before ? [] : claims.filter((claim) => update.replacedPurchase?.claims.includes(claim)),
     evictedClaims: (before?.claims ?? []).filter(
       ({ username }) => !claims.some((claim) => claim.username === username),
     ),
@@ -126,7 +140,7 @@ function applyUpdate(
   return {
     state,
     claims,
-    entitledUsers: isUnchanged ? before.entitledUsers : resolveEntitledUsers(claims, strategy),
+    entitledUsers: isUnchanged ? limitUsernames(before.entitledUsers) : resolveEntitledUsers(claims, strategy),
     createdAt: before?.createdAt ?? now,
     // Increases with every change, even if the writer's clock is behind: clients read changes by this date.
     updatedAt: Math.max(now, (before?.updatedAt ?? 0) + 1),
@@ -158,38 +172,42 @@ function findReasons(
 /** The reasons that a revocation can have in a state, most specific first. A notification replaces only one of them. */
 const revocationReasons = ['REVOKED', 'REFUNDED', 'EXPIRED'] as const;
 
-/** Applies the claims of the update. Returns the same array if they do not change the entitled users. */
-function applyClaims(claims: readonly Claim[], update: PurchaseUpdate): readonly Claim[] {
-  const checkoutClaim = claimForNewPurchase(claims, update.observation?.checkoutUsername);
-  const withCheckoutClaim = checkoutClaim ? applyClaim(claims, checkoutClaim, update) : claims;
-  const claim = update.claim ?? claimForNewPurchase(withCheckoutClaim, update.storeUser);
-  return claim ? applyClaim(withCheckoutClaim, claim, update) : withCheckoutClaim;
-}
-
-function applyClaim(
+/**
+ * Applies the claim of the checkout user, the shared claims, and the claim of the update or of the store user. Returns the same
+ * array if they do not change the entitled users.
+ */
+function applyClaims(
   claims: readonly Claim[],
-  { username, source }: NonNullable<PurchaseUpdate['claim']>,
-  update: PurchaseUpdate,
+  { state: { userAliases }, sharedClaims, update }: ClaimContext,
 ): readonly Claim[] {
-  const { strategy } = update;
-  const existing = claims.find((candidate) => candidate.username === username);
-  if (!existing && exceedsClaimLimit(claims, source, strategy)) return claims;
-  const renewed = renewClaim(existing, username, source, computeClaimTime(claims, update));
-  const newClaims = [...evictOldestClaim(claims.filter((candidate) => candidate !== existing)), renewed];
-  if (!existing || existing.source !== renewed.source) return newClaims;
-  const changesEntitledUsers =
-    toCanonicalJson(resolveEntitledUsers(newClaims, strategy)) !==
-    toCanonicalJson(resolveEntitledUsers(claims, strategy));
-  return changesEntitledUsers ? newClaims : claims;
+  const { observation, claim, storeUser, strategy, now } = update;
+  const checkoutClaim = claimForUnclaimed(claims, observation?.checkoutUsername, 'validation');
+  const claimed = [checkoutClaim, ...sharedClaims.map(toClaimRequest), claim].filter(
+    (request) => request !== undefined,
+  );
+  const storeClaim = claimed.length === 0 ? claimForUnclaimed(claims, storeUser, 'alias') : undefined;
+  return [...claimed, ...(storeClaim ? [storeClaim] : [])].reduce(
+    (applied, request) => addClaim(applied, request, { userAliases, strategy, now }),
+    claims,
+  );
 }
 
-/** Returns the time of the claim: later than all stored claims, even if the clock is behind, because they are announced. */
-const computeClaimTime = (claims: readonly Claim[], { now }: PurchaseUpdate): EpochMillis =>
-  Math.max(now, ...claims.map(({ lastClaimedAt }) => lastClaimedAt + 1));
+interface ClaimContext {
+  readonly state: PurchaseState;
+  readonly sharedClaims: readonly SharedClaim[];
+  readonly update: PurchaseUpdate;
+}
 
 /** Returns the claim of a user that the store identifies. The claims of API clients take precedence over it. */
-const claimForNewPurchase = (claims: readonly Claim[], username: string | undefined): PurchaseUpdate['claim'] =>
-  username !== undefined && claims.length === 0 ? { username, source: 'validation' } : undefined;
+const claimForUnclaimed = (
+  claims: readonly Claim[],
+  username: string | undefined,
+  source: Claim['source'],
+): ClaimRequest | undefined => (username !== undefined && claims.length === 0 ? { username, source } : undefined);
+
+const toClaimRequest = ({ username, isNamedByStore }: SharedClaim): ClaimRequest => ({
+  ...{ username, source: 'validation', isNamedByStore },
+});
 
 const findChangedTransactions = (
   before: PurchaseState['transactions'],

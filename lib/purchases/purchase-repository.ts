@@ -1,7 +1,7 @@
 import type { Platform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { Announcement } from './announcement.ts';
-import type { Claim } from './claims.ts';
+import type { Claim, ClaimRequest } from './claims.ts';
 import type { EncryptedObservation } from './merge.ts';
 import type { Observation } from './observation.ts';
 import type { Purchase } from './purchase.ts';
@@ -46,8 +46,10 @@ export interface PurchaseRepository {
   listNotifications(appName: string, purchaseId: string): Promise<Announcement[]>;
   listClaims(appName: string, purchaseId: string): Promise<Claim[]>;
 
-  /** Loads the purchase with its claims and transactions, as input of `saveChange`. */
+  /** Loads the purchase with its claims, shared claims and transactions, as input of `saveChange`. */
   load(appName: string, purchaseId: string): Promise<StoredPurchase | undefined>;
+  /** Stores the claim of a validation, so that the next writer of the purchase applies it. */
+  shareClaim(appName: string, purchaseId: string, claim: ClaimRequest, now: EpochMillis): Promise<void>;
   isPartHandled(appName: string, purchaseId: string, part: NotificationPart): Promise<boolean>;
   /** Encrypts the refresh token for this purchase only: another purchase cannot decrypt it. */
   encryptRefreshToken(appName: string, observation: Observation): Promise<EncryptedObservation>;

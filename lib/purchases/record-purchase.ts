@@ -25,8 +25,10 @@ export interface RecordPurchaseResult {
 }
 
 /**
- * Applies an update to a purchase and writes the change in one transaction. Idempotent for a notification part. Returns
- * undefined if the purchase does not exist. Throws `Conflict` if ten attempts met a concurrent writer.
+ * Applies an update to a purchase and writes the change in one transaction. Idempotent for a notification part. A validation
+ * that meets concurrent writers shares its claim, and the next writer applies all shared claims: the attempts do not grow with
+ * the number of writers. Returns undefined if the purchase does not exist. Throws `Conflict` if ten attempts met a concurrent
+ * writer.
  */
 export type RecordPurchase = (
   appName: string,
@@ -34,11 +36,20 @@ export type RecordPurchase = (
   input: RecordPurchaseInput,
 ) => Promise<RecordPurchaseResult | undefined>;
 
+/**
+ * Attempt of a validation that shares its claim with the concurrent writers. Before it, concurrent validations of one customer
+ * have found the claim of the first one.
+ */
+const sharingAttempt = 3;
+
 /** Creates the use case over the stored purchases and the exchange rates. */
 export function createRecordPurchase(purchases: PurchaseRepository, exchangeRates: ExchangeRates): RecordPurchase {
   return async (appName, purchaseId, { observation, notificationPart: part, ...update }) => {
     const encrypted = observation && (await purchases.encryptRefreshToken(appName, observation));
-    return await retryOnConflict(async () => {
+    return await retryOnConflict(async (attempt) => {
+      if (attempt === sharingAttempt && update.claim?.source === 'validation') {
+        await purchases.shareClaim(appName, purchaseId, update.claim, update.now);
+      }
       const [before, isHandled] = await Promise.all([
         purchases.load(appName, purchaseId),
         part && purchases.isPartHandled(appName, purchaseId, part),

@@ -19,6 +19,8 @@ export type ErrorCode = keyof typeof errorCodes;
 interface ServiceErrorOptions {
   /** Internal reason; logged, never returned to a client. */
   readonly cause?: unknown;
+  /** Replaces whether a later retry can succeed. Ownership by another customer is a result and not a failure. */
+  readonly retryable?: boolean;
   /** Replaces the HTTP status of the code, for example 401 or 413. */
   readonly status?: number;
   /** Members for `data` of a failed validation, for example a service ticket. */
@@ -31,21 +33,19 @@ export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly data: Readonly<Record<string, unknown>>;
+  readonly retryable: boolean;
 
   constructor(code: ErrorCode, publicMessage: string, details: ServiceErrorOptions = {}) {
     super(publicMessage, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.status = details.status ?? errorCodes[code].status;
     this.data = details.data ?? {};
+    this.retryable = details.retryable ?? errorCodes[code].retryable;
   }
 
   /** The number that clients compare with, for example 6778003. */
   get number(): number {
     return errorCodes[this.code].number;
-  }
-
-  get retryable(): boolean {
-    return errorCodes[this.code].retryable;
   }
 
   /** Converts a caught value to a `ServiceError`. Other errors become `InternalError` with the error as the cause. */

@@ -5,12 +5,13 @@ const baseDelayMs = 20;
 
 /**
  * Runs an optimistic write, which must read its input again on every call, until no other writer interferes. Retries a
- * `Conflict` with exponential backoff and full jitter. Throws the last `Conflict` after ten attempts.
+ * `Conflict` with exponential backoff and full jitter. Throws the last `Conflict` after ten attempts. The first attempt has
+ * the number 1.
  */
-export async function retryOnConflict<T>(run: () => Promise<T>): Promise<T> {
+export async function retryOnConflict<T>(run: (attempt: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await run();
+      return await run(attempt);
     } catch (error) {
       if (!isConflict(error) || attempt === maxAttempts) throw error;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * baseDelayMs * 2 ** Math.min(attempt, 6)));

@@ -6,6 +6,7 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
+import { containsAliasOf } from '../purchases/user-aliases.ts';
 import type { StoreValidation, ValidationRequest } from '../stores/store.ts';
 
 export type RecordingDeps = Pick<Deps, 'now' | 'recordPurchase' | 'userAliases'>;
@@ -36,7 +37,8 @@ export async function recordObservations(
   });
   const recorded = results.filter((result) => result !== undefined);
   const hasNewClaim = recorded.some(({ change }) => change && change.newClaims.length > 0);
-  if (recorded.length > 0) await linkUserAliases(observations, hasNewClaim, context);
+  if (recorded.length > 0)
+    await linkUserAliases(listEvidenceAliases(observations, recorded, context), hasNewClaim, context);
   const { recorder, validation } = context;
   addRecordedPurchases(recorder, recorded, validation?.purchaseId);
   if (validation?.appDownload) recorder.setAppDownload(validation.appDownload);
@@ -44,17 +46,34 @@ export async function recordObservations(
 }
 
 /**
+ * Lists the user aliases in the observation of the evidence, if the user is entitled to the purchase. Other purchases of the
+ * store account can have been made by another customer.
+ */
+function listEvidenceAliases(
+  observations: readonly Observation[],
+  recorded: readonly RecordPurchaseResult[],
+  { request: { applicationUsername: username }, validation }: RecordingContext,
+): string[] {
+  const ownIds = recorded
+    .filter(({ stored }) => username !== undefined && stored.entitledUsers.includes(username))
+    .map(({ stored }) => stored.state.purchase.purchaseId);
+  const evidenceIds = validation?.purchaseId === undefined ? ownIds : [validation.purchaseId];
+  return observations
+    .filter(({ purchase: { purchaseId } }) => evidenceIds.includes(purchaseId) && ownIds.includes(purchaseId))
+    .flatMap(({ userAliases }) => userAliases);
+}
+
+/**
  * Stores the customer's aliases and claims the unclaimed purchases filed under them. Also runs for an existing owner without
  * aliases: an earlier request may have failed after it wrote the claim.
  */
 async function linkUserAliases(
-  observations: readonly Observation[],
+  storeAliases: readonly string[],
   hasNewClaim: boolean,
   { app, deps, request }: RecordingContext,
 ): Promise<void> {
   const { applicationUsername: username, obfuscatedUsername } = request;
   if (username === undefined || (!hasNewClaim && (await deps.userAliases.hasAlias(app.name, username)))) return;
-  const storeAliases = observations.flatMap(({ userAliases }) => userAliases);
   const user = { username, storeAliases, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
   await claimUnclaimedPurchases(app, user, deps);
   await deps.userAliases.saveAliases(app.name, user);
@@ -77,11 +96,18 @@ async function recordObservation(
   observation: Observation,
   { app, deps, request }: RecordingContext,
 ): Promise<RecordPurchaseResult | undefined> {
-  const { applicationUsername: username } = request;
+  const { applicationUsername: username, obfuscatedUsername } = request;
+  const user = username !== undefined && { username, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
   return await deps.recordPurchase(app.name, observation.purchase.purchaseId, {
     trigger: 'validation',
     observation,
-    ...(username !== undefined && { claim: { username, source: 'validation' } }),
+    ...(user && {
+      claim: {
+        username: user.username,
+        source: 'validation',
+        isNamedByStore: containsAliasOf(observation.userAliases, user),
+      },
+    }),
     strategy: app.strategy,
     now: deps.now(),
   });

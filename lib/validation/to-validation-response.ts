@@ -51,7 +51,9 @@ const isEntitled = (username: string | undefined, { entitledUsers }: EntitledPur
 
 function assertValid(requested: EntitledPurchase | undefined, username: string | undefined, now: EpochMillis): void {
   if (!requested) throw new ServiceError('InvalidPayload', 'The receipt is valid but does not contain the product.');
-  if (!isEntitled(username, requested)) throw new ServiceError('Conflict', 'The purchase belongs to another user.');
+  if (!isEntitled(username, requested)) {
+    throw new ServiceError('Conflict', 'The purchase belongs to another user.', { retryable: false });
+  }
   const { purchase } = requested;
   if (purchase.isConsumed) throw new ServiceError('PurchaseConsumed', 'The purchase is already consumed.');
   if (isExpired(purchase, now)) throw new ServiceError('PurchaseExpired', 'Transaction has expired or was cancelled.');

@@ -1,23 +1,26 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import type { App } from '../../lib/apps/app.ts';
+import { type IssuedApiKeys, setStrategy } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
+import { createEventRecorder } from '../../lib/events/event-recorder.ts';
 import { dayMs } from '../../lib/shared/time.ts';
 import { resolveStoreUser } from '../../lib/store-notifications/resolve-store-user.ts';
+import { recordObservations } from '../../lib/validation/record-observations.ts';
 import { createObservation, createUniqueName } from '../../testing/given.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
 
-let service: TestService;
+let fixture: NotificationFixture;
 beforeAll(async () => {
-  service = await startTestService();
+  fixture = await startNotificationFixture();
 });
 afterAll(async () => {
-  await service.close();
+  await fixture.close();
 });
 
 let keys: IssuedApiKeys;
 beforeEach(async () => {
-  keys = await service.createApp(['store_a', 'store_b']);
+  keys = await fixture.createApp(['store_a', 'store_b']);
 });
 
 const md5 = createHash('md5').update('victim').digest('hex');
@@ -40,8 +43,8 @@ const ownersOf = async (purchaseId: string) =>
 /** Buys a product and validates it. `said` is the part of the request that identifies the user. */
 async function validates(applicationUsername: string, said: object = {}): Promise<void> {
   const order = { platform: 'store_a', productId: createUniqueName('coins'), type: 'consumable', form: 'signed' };
-  const { validate } = await service.callControl('/purchases', { ...order, applicationUsername });
-  const { body } = await service.validate(keys, {
+  const { validate } = await fixture.callControl('/purchases', { ...order, applicationUsername });
+  const { body } = await fixture.validate(keys, {
     ...validate,
     additionalData: { applicationUsername, ...said },
   });
@@ -92,6 +95,89 @@ describe('a client that submits the alias of another customer', () => {
   });
 });
 
+describe('a customer whose alias another client has submitted', () => {
+  const token = '6f1a9c7e-53b2-4d0f-9a44-0d7b8a5e2c31';
+  const validateAs = async (username: string, purchaseId: string, said: { obfuscatedUsername?: string }) => {
+    const now = Date.now();
+    const observation = createObservation(
+      { purchaseId, expirationDate: now + dayMs },
+      { userAliases: [token], asOf: now },
+    );
+    const [recorded] = await recordObservations([observation], {
+      ...{ app: { ...(await findApp()), strategy: 'first' }, deps: deps(), validation: { purchaseId } },
+      recorder: createEventRecorder({ type: 'validate', date: now }),
+      request: { applicationUsername: username, ...said },
+    });
+    return recorded?.entitledUsers;
+  };
+  const findApp = async () => (await deps().apps.find(keys.appName)) as App;
+
+  it('gets a purchase that the store reported first', async () => {
+    expect(await validateAs('mallory', 'store_a:1', { obfuscatedUsername: token })).toEqual(['mallory']);
+    expect(await toldOf('store_a:2', token)).toEqual(['mallory']);
+    expect(await validateAs('ann', 'store_a:2', { obfuscatedUsername: token })).toEqual(['ann']);
+    expect(await deps().purchases.listByUser(keys.appName, 'mallory')).toMatchObject([{ purchaseId: 'store_a:1' }]);
+  });
+
+  it('gets later purchases with the first validation, and the other client gets none', async () => {
+    expect(await validateAs('ann', 'store_a:1', { obfuscatedUsername: token })).toEqual(['ann']);
+    expect(await validateAs('mallory', 'store_a:2', { obfuscatedUsername: token })).toEqual(['mallory']);
+    expect(await toldOf('store_a:3', token)).toEqual([]);
+    expect(await validateAs('mallory', 'store_a:2', { obfuscatedUsername: token })).toEqual(['mallory']);
+    expect(await ownersOf('store_a:3')).toEqual([]);
+    expect(await validateAs('ann', 'store_a:3', { obfuscatedUsername: token })).toEqual(['ann']);
+  });
+
+  it('gets later purchases if the other client uses the alias as its username', async () => {
+    expect(await validateAs('ann', 'store_a:1', { obfuscatedUsername: token })).toEqual(['ann']);
+    await validates(token);
+    expect(await toldOf('store_a:2', token)).toEqual([]);
+    expect(await validateAs('ann', 'store_a:2', { obfuscatedUsername: token })).toEqual(['ann']);
+  });
+
+  it('keeps the alias if the other client validates a purchase of this customer', async () => {
+    expect(await validateAs('ann', 'store_a:1', { obfuscatedUsername: token })).toEqual(['ann']);
+    expect(await validateAs('mallory', 'store_a:1', { obfuscatedUsername: token })).toEqual(['ann']);
+    expect(await toldOf('store_a:2', token)).toEqual(['ann']);
+  });
+
+  it('keeps a purchase that the store reported first under the MD5 of the username', async () => {
+    expect(await toldOf('store_a:1', md5)).toEqual([]);
+    await validates('victim');
+    expect(await ownersOf('store_a:1')).toEqual(['victim']);
+    expect(await validateAs('mallory', 'store_a:1', { obfuscatedUsername: token })).toEqual(['victim']);
+  });
+});
+
+describe('a purchase whose store notification arrives before its validation', () => {
+  it.each(['all', 'first'] as const)('belongs only to its buyer with the strategy "%s"', async (strategy) => {
+    const keysOfApp = await fixture.createNotifiedApp('store_a');
+    await setStrategy(deps().apps, keysOfApp.appName, strategy);
+    const victim = createUniqueName('victim');
+    const buyForVictim = async (productId: string, type: string) =>
+      (await fixture.callControl('/purchases', { platform: 'store_a', productId, type, applicationUsername: victim }))
+        .validate;
+    const validateAs = async (validate: { additionalData: object }, applicationUsername: string) =>
+      (
+        await fixture.validate(keysOfApp, {
+          ...validate,
+          additionalData: { ...validate.additionalData, applicationUsername },
+        })
+      ).body;
+    // A client chooses the token of its own purchase.
+    const poison = await buyForVictim('coins', 'consumable');
+    expect(await validateAs(poison, 'mallory')).toMatchObject({ ok: true });
+    await fixture.processNotifications();
+    const bought = await buyForVictim('premium', 'paid subscription');
+    await fixture.processNotifications();
+    const body = await validateAs(bought, victim);
+    expect(body).toMatchObject({ ok: true });
+    const subscription = body.data.collection.find(({ id }: { id: string }) => id === 'premium');
+    const purchase = await fixture.fetchPurchase(keysOfApp, `store_a:${subscription.purchaseId}`);
+    expect(purchase.entitledUsers).toEqual([victim]);
+  });
+});
+
 describe('resolveStoreUser', () => {
   it('finds a customer by an alias of the app after a store has returned it', async () => {
     const { userAliases } = deps();
@@ -131,13 +217,13 @@ describe('validateReceipt with an alias over the maximum length', () => {
 
 it('returns only ConnectionFailed to a second customer of a purchase during a store outage', async () => {
   const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription', applicationUsername: 'ann' };
-  const { validate } = await service.callControl('/purchases', order);
+  const { validate } = await fixture.callControl('/purchases', order);
   const as = async (applicationUsername: string) =>
-    (await service.validate(keys, { ...validate, additionalData: { applicationUsername } })).body;
+    (await fixture.validate(keys, { ...validate, additionalData: { applicationUsername } })).body;
   expect(await as('ann')).toMatchObject({ ok: true });
-  await service.callControl('/faults', { platform: 'store_b', fault: 'down', times: 20 });
+  await fixture.callControl('/faults', { platform: 'store_b', fault: 'down', times: 20 });
   expect(await as('ann')).toMatchObject({ ok: true, data: { warning: expect.any(String) } });
   expect(await as('bob')).toMatchObject({ ok: false, code: 6778002 });
-  await service.clearFaults();
+  await fixture.clearFaults();
   expect(await as('bob')).toMatchObject({ ok: true });
 });

@@ -130,6 +130,77 @@ describe('recordPurchase with concurrent claims', () => {
   });
 });
 
+/**
+ * Creates a table for concurrent writers, all of which read before any of them writes: the worst case of optimistic locking.
+ * Each writer calls `leave` at its end.
+ */
+function createLockstepTable(writers: number): { table: Table; leave: () => void } {
+  let active = writers;
+  let waiting: (() => void)[] = [];
+  const release = () => {
+    if (waiting.length < active) return;
+    const released = waiting;
+    waiting = [];
+    for (const resume of released) resume();
+  };
+  return {
+    table: {
+      ...table,
+      transact: async (writes) => {
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          release();
+        });
+        await table.transact(writes);
+      },
+    },
+    leave: () => {
+      active -= 1;
+      release();
+    },
+  };
+}
+
+describe('recordPurchase with 50 validations in lockstep', () => {
+  const record = async (appName: string, usernames: readonly string[]) => {
+    const lockstep = createLockstepTable(usernames.length);
+    const { recordPurchase } = createTestPurchases(lockstep.table);
+    const results = await Promise.allSettled(
+      usernames.map(
+        async (username) => await recordPurchase(appName, id, buildValidationInput(username)).finally(lockstep.leave),
+      ),
+    );
+    return results.filter(({ status }) => status === 'rejected');
+  };
+  const usernames = Array.from({ length: 50 }, (_, index) => `user-${index}`);
+
+  it('entitles all 50 users and leaves no shared claim', async () => {
+    const appName = createUniqueName();
+    expect(await record(appName, usernames)).toEqual([]);
+    expect((await purchases.find(appName, id))?.entitledUsers.toSorted()).toEqual(usernames.toSorted());
+    for (const username of usernames) expect(await purchases.listByUser(appName, username)).toHaveLength(1);
+    expect((await purchases.load(appName, id))?.sharedClaims).toEqual([]);
+  });
+
+  it('writes one version for 50 devices of one user', async () => {
+    const appName = createUniqueName();
+    expect(
+      await record(
+        appName,
+        usernames.map(() => 'ann'),
+      ),
+    ).toEqual([]);
+    expect(await purchases.load(appName, id)).toMatchObject({ version: 1, entitledUsers: ['ann'] });
+  });
+
+  it('entitles the one user that is stored first with the strategy "first"', async () => {
+    const appName = createUniqueName();
+    await purchases.recordPurchase(appName, id, { ...buildValidationInput('ann'), strategy: 'first', now: startDate });
+    const late = { ...buildValidationInput('bob'), strategy: 'first', now: startDate - 1 } as const;
+    expect((await purchases.recordPurchase(appName, id, late))?.stored.entitledUsers).toEqual(['ann']);
+  });
+});
+
 describe('recordPurchase with a refund in a split change', () => {
   it('records the refund if another writer interferes between the writes', async () => {
     const appName = createUniqueName();

@@ -1,16 +1,16 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  addClaim,
   type Claim,
-  renewClaim,
+  type ClaimRequest,
   resolveEntitledUsers,
   type Strategy,
   strategies,
 } from '../../../lib/purchases/claims.ts';
 
-type ClaimInput = Pick<Claim, 'username' | 'source'>;
-
-const arbitraryClaims = fc.array(
+const arbitraryHistory = fc.array(
   fc.record({
     username: fc.constantFrom('ann', 'bob', 'cy'),
     source: fc.constantFrom<Claim['source']>('validation', 'validation', 'manual'),
@@ -18,22 +18,26 @@ const arbitraryClaims = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-/** Applies the claims in order, one each millisecond. */
-function applyClaims(history: readonly ClaimInput[]): Claim[] {
-  const claims = new Map<string, Claim>();
-  history.forEach(({ username, source }, now) => {
-    claims.set(username, renewClaim(claims.get(username), username, source, now));
-  });
-  return [...claims.values()];
-}
+/** Applies the claims in order, by writers whose clocks differ. */
+const applyClaims = (
+  history: readonly ClaimRequest[],
+  { strategy = 'all', clock = (index) => index }: { strategy?: Strategy; clock?: (index: number) => number } = {},
+): readonly Claim[] =>
+  history.reduce<readonly Claim[]>(
+    (claims, request, index) => addClaim(claims, request, { userAliases: [], strategy, now: clock(index) }),
+    [],
+  );
 
-const resolveUsers = (history: readonly ClaimInput[], strategy: Strategy) =>
-  resolveEntitledUsers(applyClaims(history), strategy);
+const resolveUsers = (history: readonly ClaimRequest[], strategy: Strategy, clock?: (index: number) => number) =>
+  resolveEntitledUsers(applyClaims(history, { strategy, ...(clock && { clock }) }), strategy);
+
+const toValidations = (usernames: readonly string[]): ClaimRequest[] =>
+  usernames.map((username) => ({ username, source: 'validation' }));
 
 describe('resolveEntitledUsers', () => {
   it('returns the user of the latest manual link with every strategy', () => {
     fc.assert(
-      fc.property(arbitraryClaims, fc.constantFrom(...strategies), (history, strategy) => {
+      fc.property(arbitraryHistory, fc.constantFrom(...strategies), (history, strategy) => {
         const link = history.findLast(({ source }) => source === 'manual');
         fc.pre(link !== undefined);
         expect(resolveUsers(history, strategy)).toEqual([link?.username]);
@@ -41,21 +45,21 @@ describe('resolveEntitledUsers', () => {
     );
   });
 
-  it('returns all, the first or the last validating user if there is no manual link', () => {
+  it('returns all, the first or the last validating user without a manual link and with any clocks of the writers', () => {
     fc.assert(
-      fc.property(arbitraryClaims, (history) => {
-        const validations = history.map(({ username }) => ({ username, source: 'validation' as const }));
-        const names = validations.map(({ username }) => username);
-        expect(resolveUsers(validations, 'all')).toEqual([...new Set(names)]);
-        expect(resolveUsers(validations, 'first')).toEqual([names[0]]);
-        expect(resolveUsers(validations, 'last')).toEqual([names.at(-1)]);
+      fc.property(arbitraryHistory, fc.infiniteStream(fc.nat(100)), (history, times) => {
+        const names = history.map(({ username }) => username);
+        const clock = () => times.next().value as number;
+        expect(resolveUsers(toValidations(names), 'all', clock)).toEqual([...new Set(names)]);
+        expect(resolveUsers(toValidations(names), 'first', clock)).toEqual([names[0]]);
+        expect(resolveUsers(toValidations(names), 'last', clock)).toEqual([names.at(-1)]);
       }),
     );
   });
 
   it('does not depend on the order of the claims', () => {
     fc.assert(
-      fc.property(arbitraryClaims, fc.constantFrom(...strategies), (history, strategy) => {
+      fc.property(arbitraryHistory, fc.constantFrom(...strategies), (history, strategy) => {
         const claims = applyClaims(history);
         expect(resolveEntitledUsers([...claims].reverse(), strategy)).toEqual(resolveEntitledUsers(claims, strategy));
       }),
@@ -64,5 +68,72 @@ describe('resolveEntitledUsers', () => {
 
   it('returns no users for an unclaimed purchase', () => {
     for (const strategy of strategies) expect(resolveEntitledUsers([], strategy)).toEqual([]);
+  });
+
+  it('returns the first users up to 150,000 bytes and 500 users of any stored claims', () => {
+    const arbitraryLengths = fc.array(fc.integer({ min: 5, max: 900 }), { minLength: 400, maxLength: 600 });
+    fc.assert(
+      fc.property(arbitraryLengths, fc.constantFrom('x', 'ü', '\u{1f600}'), (lengths, letter) => {
+        const usernames = lengths.map((length, index) => `${index}-${letter.repeat(length / letter.length / 2)}`);
+        const claims = usernames.map((username, index) => ({
+          ...{ username, source: 'validation' as const, firstClaimedAt: index, lastClaimedAt: index },
+        }));
+        const entitled = resolveEntitledUsers(claims, 'all');
+        expect(entitled).toEqual(usernames.slice(0, entitled.length));
+        expect(Buffer.byteLength(entitled.join(''))).toBeLessThanOrEqual(150_000);
+        const next = usernames.slice(0, entitled.length + 1);
+        const isFull = entitled.length === 500 || Buffer.byteLength(next.join('')) > 150_000;
+        expect(isFull || entitled.length === usernames.length).toBe(true);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('addClaim', () => {
+  it.each(strategies)('keeps the claims below 150,000 bytes with the strategy "%s"', (strategy) => {
+    const usernames = Array.from({ length: 500 }, (_, index) => `${index}-`.padEnd(900, 'x'));
+    const claims = applyClaims(toValidations(usernames), { strategy });
+    expect(Buffer.byteLength(claims.map(({ username }) => username).join(''))).toBeLessThanOrEqual(150_000);
+    const expected = strategy === 'last' ? usernames.slice(-1) : usernames.slice(0, strategy === 'first' ? 1 : 166);
+    expect(resolveEntitledUsers(claims, strategy)).toEqual(expected);
+  });
+
+  it('accepts a manual link of a purchase with the maximum number of claims', () => {
+    const names = Array.from({ length: 500 }, (_, index) => `user-${index}`);
+    const history = [...toValidations(names), { username: 'linked', source: 'manual' } as const];
+    expect(applyClaims(history)).toHaveLength(500);
+    expect(resolveUsers(history, 'all')).toEqual(['linked']);
+  });
+});
+
+describe('a claim by alias', () => {
+  const md5 = createHash('md5').update('ann').digest('hex');
+  const options = { userAliases: ['some-token', md5], strategy: 'first', now: 2 } as const;
+  const givenAliasClaim = (username: string) => addClaim([], { username, source: 'alias' }, { ...options, now: 1 });
+  const validate = (username: string, isNamedByStore: boolean): ClaimRequest => ({
+    ...{ username, source: 'validation', isNamedByStore },
+  });
+
+  it('yields to the validation of a customer whom the store names', () => {
+    const claims = addClaim(givenAliasClaim('mallory'), validate('victim', true), options);
+    expect(claims.map(({ username }) => username)).toEqual(['victim']);
+  });
+
+  it('stays if the store does not name the validating customer', () => {
+    const claims = addClaim(givenAliasClaim('ann'), validate('bob', false), options);
+    expect(resolveEntitledUsers(claims, 'first')).toEqual(['ann']);
+  });
+
+  it('stays if the alias is the MD5 of the username', () => {
+    const claims = addClaim(givenAliasClaim('ann'), validate('mallory', true), options);
+    expect(resolveEntitledUsers(claims, 'first')).toEqual(['ann']);
+  });
+
+  it('stays after the validation of its own customer', () => {
+    const own = addClaim(givenAliasClaim('bob'), validate('bob', true), options);
+    const claims = addClaim(own, validate('mallory', true), options);
+    expect(resolveEntitledUsers(claims, 'first')).toEqual(['bob']);
+    expect(own).toMatchObject([{ source: 'validation', firstClaimedAt: 1 }]);
   });
 });

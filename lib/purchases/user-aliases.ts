@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+
+/** A customer with the form of the username that the client says it passed to the store. */
+export interface AliasedUser {
+  readonly username: string;
+  readonly obfuscatedUsername?: string;
+}
+
+/** Whether the aliases contain the MD5 of the username. No other customer can have this alias. */
+export const containsMd5Alias = (userAliases: readonly string[], username: string): boolean =>
+  userAliases.some((alias) => normalizeAlias(alias) === toMd5Alias(username));
+
+/** Whether the aliases contain a form of the customer: the username, its MD5, or the form that the client says. */
+export function containsAliasOf(
+  userAliases: readonly string[],
+  { username, obfuscatedUsername }: AliasedUser,
+): boolean {
+  const forms = [username, ...(obfuscatedUsername === undefined ? [] : [obfuscatedUsername])].map(normalizeAlias);
+  return containsMd5Alias(userAliases, username) || userAliases.some((alias) => forms.includes(normalizeAlias(alias)));
+}
+
+/** Returns the normalized MD5 of a username. */
+export const toMd5Alias = (username: string): string =>
+  normalizeAlias(createHash('md5').update(username).digest('hex'));
+
+const isUuid = (alias: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(alias);
+
+/** Whether the alias is an MD5 in hex, or a UUID of version 3, which clients build from an MD5. */
+export const isMd5 = (alias: string): boolean => /^[0-9a-f]{32}$/i.test(alias) || (isUuid(alias) && alias[14] === '3');
+
+/**
+ * Returns the same text for an MD5 in hex and as a UUID: the UUID's version and variant overwrite two of its 32
+ * digits. Returns another UUID in lower case, and any other text unchanged.
+ */
+export function normalizeAlias(alias: string): string {
+  if (!isMd5(alias)) return isUuid(alias) ? alias.toLowerCase() : alias;
+  const hex = alias.toLowerCase().replaceAll('-', '');
+  return `${hex.slice(0, 12)}_${hex.slice(13, 16)}_${hex.slice(17)}`;
+}

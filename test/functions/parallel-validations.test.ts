@@ -1,0 +1,69 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { setStrategy } from '../../lib/apps/manage-apps.ts';
+import { deps } from '../../lib/deps.ts';
+import type { Strategy } from '../../lib/purchases/claims.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+/** Buys a subscription. `validateAs` validates its receipt for a user. */
+async function givenReceipt(strategy: Strategy) {
+  const keys = await service.createApp(['store_b']);
+  await setStrategy(deps().apps, keys.appName, strategy);
+  const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription' };
+  const { validate } = await service.callControl('/purchases', order);
+  const validateAs = async (applicationUsername: string) =>
+    (await service.validate(keys, { ...validate, additionalData: { applicationUsername } })).body;
+  const listUsers = async () =>
+    (await deps().purchases.find(keys.appName, `store_b:${validate.transaction.purchaseToken}`))?.entitledUsers;
+  return { validateAs, listUsers };
+}
+
+const usernames = Array.from({ length: 12 }, (_, index) => `user-${index}`);
+
+describe('parallel validations of one receipt', () => {
+  it('succeed for 12 devices of one user', async () => {
+    const { validateAs } = await givenReceipt('all');
+    const responses = await Promise.all(usernames.map(() => validateAs('user-0')));
+    expect(responses.filter(({ ok }) => !ok)).toEqual([]);
+  });
+
+  it('succeed for 12 users', async () => {
+    const { validateAs, listUsers } = await givenReceipt('all');
+    const responses = await Promise.all(usernames.map(validateAs));
+    expect(responses.filter(({ ok }) => !ok)).toEqual([]);
+    expect((await listUsers())?.toSorted()).toEqual(usernames.toSorted());
+  });
+
+  it('succeed for exactly one of 12 users with the strategy "first"', async () => {
+    const { validateAs, listUsers } = await givenReceipt('first');
+    const responses = await Promise.all(usernames.map(validateAs));
+    const owners = usernames.filter((_name, index) => responses[index].ok);
+    expect(owners).toHaveLength(1);
+    expect(await listUsers()).toEqual(owners);
+  });
+});
+
+describe('a validation of a purchase of another customer', () => {
+  const lines: unknown[] = [];
+  beforeEach(() => {
+    lines.length = 0;
+    for (const method of ['error', 'warn'] as const) {
+      jest.spyOn(console, method).mockImplementation((entry: unknown) => void lines.push(entry));
+    }
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it('returns Conflict and logs nothing', async () => {
+    const { validateAs } = await givenReceipt('first');
+    expect(await validateAs('ann')).toMatchObject({ ok: true });
+    expect(await validateAs('bob')).toMatchObject({ ok: false, code: 7691002, status: 409 });
+    expect(lines).toEqual([]);
+  });
+});
