@@ -89,7 +89,11 @@ export const subscriptionActions: ActionCase[] = [
     [platform, 'pause-collection renew', 'later', renews],
     [platform, 'change-plan', 'as before', { ...renews, productId: `${platform}:better`, lastRenewalDate: undefined }],
     [platform, 'refund', 'sooner', { isExpired: true, cancelationReason: 'Customer' }],
-    // The action `revoke` is a lost dispute.
+    // The action `revoke` is a lost dispute. An open dispute can be won.
+    [platform, 'dispute', 'as before', unchanged],
+    [platform, 'dispute win-dispute', 'as before', unchanged],
+    [platform, 'dispute revoke', 'sooner', { isExpired: true, cancelationReason: 'System' }],
+    [platform, 'revoke win-dispute', 'as before', unchanged],
     [platform, 'revoke', 'sooner', { isExpired: true, cancelationReason: 'System' }],
   ]),
 

@@ -1,7 +1,7 @@
 import type { EmulatedStore } from '../emulated-store.ts';
 import { type AccountState, requireSubscription } from './account-state.ts';
 import { pause, pauseCollection, resume, resumeCollection } from './pausing.ts';
-import { loseDispute, refundPurchase } from './payment-reversals.ts';
+import { loseDispute, openDispute, refundPurchase, winDispute } from './payment-reversals.ts';
 import { abandonPending, payPending } from './pending-payment.ts';
 import { changePlan } from './plan-change.ts';
 import {
@@ -40,6 +40,8 @@ export function createActions(state: AccountState): EmulatedStore['actions'] {
     pay: (purchaseId) => payPending(state, purchaseId, state.now()),
     abandon: (purchaseId) => abandonPending(state, purchaseId, state.now()),
     refund: (purchaseId, details) => refundPurchase(state, { purchaseId, at: state.now(), details }),
+    dispute: (purchaseId, details) => openDispute(state, { purchaseId, at: state.now(), details }),
+    'win-dispute': (purchaseId, details) => winDispute(state, { purchaseId, at: state.now(), details }),
     revoke: (purchaseId, details) => loseDispute(state, { purchaseId, at: state.now(), details }),
   };
 }

@@ -8,11 +8,10 @@ const decimals: Readonly<Record<string, number>> = Object.fromEntries([
   ...['BHD', 'JOD', 'KWD', 'OMR', 'TND'].map((code) => [code, 3]),
 ]);
 
-/** Converts micros to the currency's smallest unit. Throws 422 if the amount has too many decimals. */
-export function toMinorUnits(micros: number, currency: string): number {
+/** Converts micros to the currency's smallest unit. Throws 422 if the amount in the field has too many decimals. */
+export function toMinorUnits(micros: number, currency: string, field = 'priceMicros'): number {
   const amount = micros / 10 ** (6 - getDecimals(currency));
-  if (!Number.isInteger(amount))
-    throw controlError(422, `priceMicros is not a valid amount in ${currency}: ${micros}.`);
+  if (!Number.isInteger(amount)) throw controlError(422, `${field} is not a valid amount in ${currency}: ${micros}.`);
   return amount;
 }
 

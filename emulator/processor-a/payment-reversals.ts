@@ -2,6 +2,7 @@ import type Stripe from 'stripe';
 import type { ActionBody } from '../purchase-order.ts';
 import { getId, saveObject } from './account-objects.ts';
 import { type AccountState, emitEvent, listInvoiceCharges, listInvoices, requirePossible } from './account-state.ts';
+import { formatAmount, toMinorUnits } from './money.ts';
 import { buildDispute, buildRefund } from './reversal-objects.ts';
 
 interface ReversalInput {
@@ -10,10 +11,14 @@ interface ReversalInput {
   readonly details: ActionBody;
 }
 
-/** Refunds the remaining amount of a charge. */
+/** Refunds a part of a charge, or its remaining amount. */
 export function refundPurchase(state: AccountState, { purchaseId, at, details }: ReversalInput): string {
   const charge = requireReversibleCharge(state, purchaseId, details);
-  refundCharge(state, charge, { amount: charge.amount - charge.amount_refunded, purchaseId, at });
+  const { amountMicros } = details;
+  const remaining = charge.amount - charge.amount_refunded;
+  const amount = amountMicros === undefined ? remaining : toMinorUnits(amountMicros, charge.currency, 'amountMicros');
+  requirePossible(amount <= remaining, purchaseId, `has only ${formatAmount(remaining, charge.currency)} to refund`);
+  refundCharge(state, charge, { amount, purchaseId, at });
   return purchaseId;
 }
 
@@ -39,16 +44,54 @@ export function refundCharge(
   return refund;
 }
 
-/** Creates a dispute that the customer wins. */
-export function loseDispute(state: AccountState, { purchaseId, at, details }: ReversalInput): string {
+/**
+ * Opens a dispute. Stripe withdraws the disputed amount until the dispute is closed.
+ *
+ * @see https://support.stripe.com/topics/disputes
+ */
+export function openDispute(state: AccountState, { purchaseId, at, details }: ReversalInput): string {
   const charge = requireReversibleCharge(state, purchaseId, details);
-  const opened = buildDispute(charge, at);
-  const lost = saveObject(state.records, 'disputes', { ...opened, status: 'lost' });
+  const object = saveObject(state.records, 'disputes', buildDispute(charge, at));
   saveObject(state.records, 'charges', { ...charge, disputed: true });
-  emitEvent(state, 'charge.dispute.created', { purchaseId, at, object: opened });
-  emitEvent(state, 'charge.dispute.funds_withdrawn', { purchaseId, at, object: opened });
-  emitEvent(state, 'charge.dispute.closed', { purchaseId, at, object: lost });
+  emitEvent(state, 'charge.dispute.created', { purchaseId, at, object });
+  emitEvent(state, 'charge.dispute.funds_withdrawn', { purchaseId, at, object });
   return purchaseId;
+}
+
+/** Closes the dispute in favor of the account, which gets the disputed amount back. A lost dispute can still be won. */
+export function winDispute(state: AccountState, { purchaseId, at }: ReversalInput): string {
+  const dispute = findDispute(state.records, purchaseId);
+  requirePossible(dispute !== undefined && dispute.status !== 'won', purchaseId, 'does not have a dispute to win');
+  const object = closeDispute(state, dispute, { purchaseId, at, status: 'won' });
+  emitEvent(state, 'charge.dispute.funds_reinstated', { purchaseId, at, object });
+  return purchaseId;
+}
+
+/** Closes the dispute in favor of the customer. Opens one first if there is none. */
+export function loseDispute(state: AccountState, input: ReversalInput): string {
+  const { purchaseId, at } = input;
+  const isOpen = findDispute(state.records, purchaseId)?.status === 'needs_response';
+  if (!isOpen) openDispute(state, input);
+  const dispute = findDispute(state.records, purchaseId);
+  requirePossible(dispute !== undefined, purchaseId, 'does not have a dispute');
+  closeDispute(state, dispute, { purchaseId, at, status: 'lost' });
+  return purchaseId;
+}
+
+function closeDispute(
+  state: AccountState,
+  dispute: Stripe.Dispute,
+  { purchaseId, at, status }: { purchaseId: string; at: number; status: 'won' | 'lost' },
+): Stripe.Dispute {
+  const closed = saveObject(state.records, 'disputes', { ...dispute, status });
+  emitEvent(state, 'charge.dispute.closed', { purchaseId, at, object: closed });
+  return closed;
+}
+
+/** Finds the latest dispute of a purchase. */
+function findDispute(records: AccountState['records'], purchaseId: string): Stripe.Dispute | undefined {
+  const charges = listCharges(records, purchaseId).map(({ id }) => id);
+  return [...records.objects.disputes.values()].findLast(({ charge }) => charges.includes(getId(charge)));
 }
 
 function requireReversibleCharge(

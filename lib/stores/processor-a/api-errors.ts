@@ -2,7 +2,7 @@ import Stripe from 'stripe';
 import { ServiceError } from '../../shared/errors.ts';
 import * as commonErrors from '../api-errors.ts';
 
-const storeName = 'Stripe';
+export const storeName = 'Stripe';
 
 export const unavailableError = (cause: unknown): ServiceError => commonErrors.unavailableError(storeName, cause);
 

@@ -10,9 +10,10 @@ import {
   toChargeObservation,
   toPaymentObservation,
 } from './payment-observation.ts';
-import { indexReversals } from './payment-reversals.ts';
+import { indexReversals, type PaymentReversals } from './payment-reversals.ts';
 import type { StripeAccount } from './stripe-account.ts';
 import {
+  completeRefunds,
   fetchCharge,
   fetchSession,
   fetchSubscription,
@@ -62,8 +63,7 @@ async function fetchSubscriptionObservation(
     fetchSubscription(stripe, id),
     listInvoices(stripe, { subscription: id }),
   ]);
-  const charges = await listCharges(stripe, subscription.customer);
-  const reversals = indexReversals(charges, await listDisputes(stripe, charges));
+  const reversals = await fetchReversals(await listCharges(stripe, subscription.customer), stripe);
   return toSubscriptionObservation(subscription, { context, invoices, reversals });
 }
 
@@ -118,8 +118,23 @@ async function fetchStandaloneChargeObservation(
   { stripe, mapping: context }: StripeAccount,
 ): Promise<Observation | undefined> {
   const productId = getChargedProductId(charge);
-  const products = await listProducts(stripe, productId === undefined ? [] : [productId]);
-  return toChargeObservation(charge, { context, disputes: await listDisputes(stripe, [charge]), products });
+  const [products, reversals] = await Promise.all([
+    listProducts(stripe, productId === undefined ? [] : [productId]),
+    fetchReversals([charge], stripe),
+  ]);
+  return toChargeObservation(charge, { context, reversals, products });
+}
+
+/** Fetches the refunds and disputes of charges, by charge id and payment intent id. */
+async function fetchReversals(
+  charges: readonly Charge[],
+  stripe: StripeAccount['stripe'],
+): Promise<ReadonlyMap<string, PaymentReversals>> {
+  const [completeCharges, disputes] = await Promise.all([
+    completeRefunds(stripe, charges),
+    listDisputes(stripe, charges),
+  ]);
+  return indexReversals(completeCharges, disputes);
 }
 
 /** Fetches the observations of all purchases that a customer made in the app. */
@@ -131,7 +146,7 @@ export async function fetchCustomerObservations(customer: string, account: Strip
     listCharges(stripe, customer),
     listSessions(stripe, { customer }),
   ]);
-  const reversals = indexReversals(charges, await listDisputes(stripe, charges));
+  const reversals = await fetchReversals(charges, stripe);
   const ownSubscriptions = subscriptions.filter(({ metadata }) => isOwnMetadata(context, metadata));
   const ownPayments = sessions.filter(({ mode, metadata }) => mode === 'payment' && isOwnMetadata(context, metadata));
   return [
@@ -153,6 +168,6 @@ async function toPaymentObservations(
   const productIds = sessions.flatMap(({ line_items }) =>
     (line_items?.data ?? []).flatMap(({ price }) => (price === null ? [] : [getPriceProductId(price)])),
   );
-  const [products, disputes] = await Promise.all([listProducts(stripe, productIds), listDisputes(stripe, charges)]);
-  return sessions.flatMap((session) => toPaymentObservation(session, { context, disputes, products }) ?? []);
+  const [products, reversals] = await Promise.all([listProducts(stripe, productIds), fetchReversals(charges, stripe)]);
+  return sessions.flatMap((session) => toPaymentObservation(session, { context, reversals, products }) ?? []);
 }

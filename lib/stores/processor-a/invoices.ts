@@ -6,7 +6,7 @@ import { type MappingContext, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode, toMicros } from './money.ts';
 import type { Invoice, Subscription } from './payloads.ts';
 import { getPriceProductId } from './payment-observation.ts';
-import type { PaymentReversal } from './payment-reversals.ts';
+import { type PaymentReversals, toRefundFields } from './payment-reversals.ts';
 
 type Line = Invoice['lines']['data'][number];
 
@@ -32,11 +32,11 @@ export function findLastRenewalDate(paid: readonly Invoice[]): EpochMillis | und
   return invoice && toMillis(findMainLine(invoice)?.period.start ?? invoice.created);
 }
 
-/** Finds the reversal of an invoice's payment. */
-export function findInvoiceReversal(
+/** Finds the reversals of an invoice's payment. */
+export function findInvoiceReversals(
   { payments }: Invoice,
-  reversals: ReadonlyMap<string, PaymentReversal>,
-): PaymentReversal | undefined {
+  reversals: ReadonlyMap<string, PaymentReversals>,
+): PaymentReversals | undefined {
   const ids = (payments?.data ?? []).flatMap(({ payment }) => [payment.charge, payment.payment_intent]);
   return ids.flatMap((id) => (id === undefined ? [] : (reversals.get(id) ?? [])))[0];
 }
@@ -45,7 +45,7 @@ export function findInvoiceReversal(
 export function toInvoiceTransaction(
   invoice: Invoice,
   subscription: Subscription,
-  { context, reversals }: { context: MappingContext; reversals: ReadonlyMap<string, PaymentReversal> },
+  { context, reversals }: { context: MappingContext; reversals: ReadonlyMap<string, PaymentReversals> },
 ): Transaction {
   const { platform } = context;
   const line = findMainLine(invoice);
@@ -68,8 +68,8 @@ export function toInvoiceTransaction(
       quantity: line?.quantity,
       expirationDate: line && toMillis(line.period.end),
       isTrialPeriod: isTrial || undefined,
-      refundedAt: findInvoiceReversal(invoice, reversals)?.at,
     }),
+    ...toRefundFields(findInvoiceReversals(invoice, reversals)),
   };
 }
 

@@ -25,8 +25,9 @@ const reasonsByType: Readonly<Record<string, ReasonRule>> = {
   'refund.created': toRefundReason,
   'refund.updated': toRefundReason,
   'charge.refund.updated': toRefundReason,
+  // Stripe withdraws the funds when the dispute is opened. A won dispute returns them.
+  // https://support.stripe.com/topics/disputes
   'charge.dispute.closed': ({ data }) => (data.object.status === 'lost' ? 'REVOKED' : 'OTHER'),
-  'charge.dispute.funds_withdrawn': 'REVOKED',
   'customer.deleted': 'EXPIRED',
 };
 

@@ -117,6 +117,15 @@ export const Subscription = v.object({
 });
 export type Subscription = v.InferOutput<typeof Subscription>;
 
+/** @see https://docs.stripe.com/api/refunds/object */
+export const Refund = v.object({
+  id: v.string(),
+  amount: v.number(),
+  created: Seconds,
+  status: v.nullable(v.string()),
+});
+export type Refund = v.InferOutput<typeof Refund>;
+
 /** @see https://docs.stripe.com/api/charges/object */
 export const Charge = v.object({
   id: v.string(),
@@ -130,7 +139,8 @@ export const Charge = v.object({
   customer: NullableReference,
   payment_intent: NullableReference,
   metadata: NullableMetadata,
-  refunds: v.optional(v.nullable(listSchema(v.object({ created: Seconds, status: v.nullable(v.string()) }))), null),
+  /** Newest first. Has only the latest ten refunds if `has_more` is set. */
+  refunds: v.optional(v.nullable(v.object({ data: v.array(Refund), has_more: v.optional(v.boolean(), false) })), null),
 });
 export type Charge = v.InferOutput<typeof Charge>;
 

@@ -6,13 +6,14 @@ import { withPlatform } from '../../shared/platform.ts';
 import { omitNullish, toMillis } from './convert.ts';
 import { type MappingContext, readCheckoutUser, readUserAliases, requireOwnApp, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode, toMicros } from './money.ts';
-import type { Charge, Dispute, PaymentIntent, Price, Product, Session } from './payloads.ts';
-import { findReversal, type PaymentReversal } from './payment-reversals.ts';
+import type { Charge, PaymentIntent, Price, Product, Session } from './payloads.ts';
+import { type PaymentReversals, toRefundFields } from './payment-reversals.ts';
 import { toProductType } from './product-type.ts';
 
 interface SaleContext {
   readonly context: MappingContext;
-  readonly disputes: readonly Dispute[];
+  /** Reversals by charge id and payment intent id. */
+  readonly reversals: ReadonlyMap<string, PaymentReversals>;
   /** Products of the line items, by id. */
   readonly products: ReadonlyMap<string, Product>;
 }
@@ -33,7 +34,7 @@ interface SoldItem {
  */
 export function toPaymentObservation(
   session: Session,
-  { context, disputes, products }: SaleContext,
+  { context, reversals, products }: SaleContext,
 ): Observation | undefined {
   const intent = typeof session.payment_intent === 'string' ? undefined : (session.payment_intent ?? undefined);
   requireOwnApp(context, session.metadata);
@@ -42,7 +43,7 @@ export function toPaymentObservation(
   if (!line?.price) throw new ServiceError('InvalidPayload', 'The product of the checkout session is missing.');
   const productId = getPriceProductId(line.price);
   const item = { productId, price: line.price, quantity: line.quantity ?? 1, product: products.get(productId) };
-  const { purchase, transaction } = toOneTimePurchase(toSessionPayment(session, intent, disputes), item, context);
+  const { purchase, transaction } = toOneTimePurchase(toSessionPayment(session, intent, reversals), item, context);
   const isPending = session.payment_status === 'unpaid';
   return {
     asOf: context.now,
@@ -54,7 +55,11 @@ export function toPaymentObservation(
   };
 }
 
-function toSessionPayment(session: Session, intent: PaymentIntent | undefined, disputes: readonly Dispute[]): Payment {
+function toSessionPayment(
+  session: Session,
+  intent: PaymentIntent | undefined,
+  reversals: SaleContext['reversals'],
+): Payment {
   const charge = getLatestCharge(intent);
   return {
     id: intent?.id ?? session.id,
@@ -63,7 +68,7 @@ function toSessionPayment(session: Session, intent: PaymentIntent | undefined, d
     livemode: session.livemode,
     currency: intent?.currency ?? session.currency ?? '',
     amount: intent?.amount_received ?? session.amount_total ?? 0,
-    reversal: charge && findReversal(charge, disputes),
+    reversals: charge && reversals.get(charge.id),
   };
 }
 
@@ -73,7 +78,7 @@ function toSessionPayment(session: Session, intent: PaymentIntent | undefined, d
  */
 export function toChargeObservation(
   charge: Charge,
-  { context, disputes, products }: SaleContext,
+  { context, reversals, products }: SaleContext,
 ): Observation | undefined {
   requireOwnApp(context, charge.metadata);
   const productId = getChargedProductId(charge);
@@ -86,7 +91,7 @@ export function toChargeObservation(
       ...charge,
       id: charge.payment_intent ?? charge.id,
       transactionId: charge.id,
-      reversal: findReversal(charge, disputes),
+      reversals: reversals.get(charge.id),
     },
     { productId, quantity: 1, product: products.get(productId) },
     context,
@@ -114,7 +119,7 @@ interface Payment {
   readonly currency: string;
   /** In the currency's smallest unit. */
   readonly amount: number;
-  readonly reversal: PaymentReversal | undefined;
+  readonly reversals: PaymentReversals | undefined;
 }
 
 function toOneTimePurchase(
@@ -123,7 +128,7 @@ function toOneTimePurchase(
   context: MappingContext,
 ) {
   const { platform } = context;
-  const { reversal } = payment;
+  const full = payment.reversals?.full;
   const common = {
     purchaseId: withPlatform(platform, payment.id),
     transactionId: withPlatform(platform, payment.transactionId),
@@ -139,9 +144,9 @@ function toOneTimePurchase(
   const purchase: Purchase = {
     ...common,
     productType: toProductType(product, price),
-    ...(reversal && { endedAt: reversal.at, cancelationReason: reversal.kind === 'refund' ? 'Customer' : 'System' }),
+    ...(full && { endedAt: full.at, cancelationReason: full.kind === 'refund' ? 'Customer' : 'System' }),
   };
-  const transaction: Transaction = { ...common, ...(reversal && { refundedAt: reversal.at }) };
+  const transaction: Transaction = { ...common, ...toRefundFields(payment.reversals) };
   return { purchase, transaction };
 }
 

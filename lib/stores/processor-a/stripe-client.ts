@@ -14,10 +14,10 @@ export const apiVersion = '2026-10-28.endive';
 type HttpClient = NonNullable<NonNullable<ConstructorParameters<typeof Stripe>[1]>['httpClient']>;
 
 /** Creates the official client. Its requests use the recording fetch and share one time budget. */
-export function createStripeClient({ settings, fetch, now }: Pick<StoreContext, 'settings' | 'fetch' | 'now'>): Stripe {
+export function createStripeClient({ settings, fetch }: Pick<StoreContext, 'settings' | 'fetch'>): Stripe {
   return new Stripe(parseStoredSettings(settings).secretKey, {
     apiVersion,
-    httpClient: createHttpClient(withRequestBudget(fetch, now)),
+    httpClient: createHttpClient(withRequestBudget(fetch)),
     // An API client waits for the response, so retries are left to that client.
     maxNetworkRetries: 0,
     telemetry: false,

@@ -1,6 +1,8 @@
+import pMap from 'p-map';
 import type Stripe from 'stripe';
 import * as v from 'valibot';
-import { Charge, Dispute, Invoice, Product, parseStripeObject, Session, Subscription } from './payloads.ts';
+import { splitIntoChunks } from '../../shared/batches.ts';
+import { Charge, Dispute, Invoice, Product, parseStripeObject, Refund, Session, Subscription } from './payloads.ts';
 
 /** More objects than a customer has in practice. Bounds the duration of a request. */
 const pagingLimit = { limit: 1_000 };
@@ -10,6 +12,9 @@ const pagingLimit = { limit: 1_000 };
  * @see https://docs.stripe.com/api/pagination
  */
 const pageSize = 100;
+
+/** Number of concurrent requests of one operation. Stripe limits the requests per second of an account. */
+const concurrency = 8;
 
 /** @see https://docs.stripe.com/api/expanding_objects */
 const subscriptionExpansions = ['latest_invoice', 'discounts.source.coupon'];
@@ -41,21 +46,32 @@ export const listInvoices = async (
       .autoPagingToArray(pagingLimit),
   );
 
-/** Lists the charges of a customer, with their refunds. */
+/** Lists the charges of a customer, with their latest refunds. */
 export const listCharges = async (stripe: Stripe, customer: string): Promise<Charge[]> =>
   parseStripeObject(
     v.array(Charge),
     await stripe.charges.list({ customer, limit: pageSize, expand: ['data.refunds'] }).autoPagingToArray(pagingLimit),
   );
 
+/** Completes the refunds of charges. An expanded list has ten refunds at most. */
+export const completeRefunds = async (stripe: Stripe, charges: readonly Charge[]): Promise<Charge[]> =>
+  await pMap(
+    charges,
+    async (charge) => {
+      if (!charge.refunds?.has_more) return charge;
+      const refunds = await stripe.refunds.list({ charge: charge.id, limit: pageSize }).autoPagingToArray(pagingLimit);
+      return { ...charge, refunds: { data: parseStripeObject(v.array(Refund), refunds), has_more: false } };
+    },
+    { concurrency },
+  );
+
 /** Lists the disputes of the charges that are marked as disputed. */
 export async function listDisputes(stripe: Stripe, charges: readonly Charge[]): Promise<Dispute[]> {
   const disputed = charges.filter((charge) => charge.disputed);
-  const lists = await Promise.all(disputed.map(({ id }) => stripe.disputes.list({ charge: id, limit: pageSize })));
-  return parseStripeObject(
-    v.array(Dispute),
-    lists.flatMap(({ data }) => data),
-  );
+  const listByCharge = async ({ id }: Charge) =>
+    await stripe.disputes.list({ charge: id, limit: pageSize }).autoPagingToArray(pagingLimit);
+  const lists = await pMap(disputed, listByCharge, { concurrency });
+  return parseStripeObject(v.array(Dispute), lists.flat());
 }
 
 /** Fetches a checkout session with its line items and payment. */
@@ -74,14 +90,19 @@ export const listSessions = async (
       .autoPagingToArray(pagingLimit),
   );
 
-/** Fetches a charge with its refunds. */
+/** Fetches a charge with its latest refunds. */
 export const fetchCharge = async (stripe: Stripe, id: string): Promise<Charge> =>
   parseStripeObject(Charge, await stripe.charges.retrieve(id, { expand: ['refunds'] }));
 
-/** Lists at most 100 products by id. Deleted products are omitted. */
+/** Lists products by id. Deleted products are omitted. */
 export async function listProducts(stripe: Stripe, ids: readonly string[]): Promise<ReadonlyMap<string, Product>> {
-  const uniqueIds = [...new Set(ids)].slice(0, pageSize);
-  if (uniqueIds.length === 0) return new Map();
-  const { data } = await stripe.products.list({ ids: uniqueIds, limit: pageSize });
-  return new Map(parseStripeObject(v.array(Product), data).map((product) => [product.id, product]));
+  const chunks = splitIntoChunks([...new Set(ids)], pageSize);
+  const lists = await pMap(chunks, async (chunk) => await stripe.products.list({ ids: [...chunk], limit: pageSize }), {
+    concurrency,
+  });
+  const products = parseStripeObject(
+    v.array(Product),
+    lists.flatMap(({ data }) => data),
+  );
+  return new Map(products.map((product) => [product.id, product]));
 }

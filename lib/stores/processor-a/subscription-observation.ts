@@ -5,12 +5,12 @@ import type { EpochMillis } from '../../shared/time.ts';
 import { unavailableError } from './api-errors.ts';
 import { toCancelationReason } from './cancelation-reason.ts';
 import { omitNullish, toMillis, toOptionalMillis } from './convert.ts';
-import { filterPaidInvoices, findInvoiceReversal, findLastRenewalDate, toInvoiceTransaction } from './invoices.ts';
+import { filterPaidInvoices, findInvoiceReversals, findLastRenewalDate, toInvoiceTransaction } from './invoices.ts';
 import { type MappingContext, readCheckoutUser, readUserAliases, requireOwnApp, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode } from './money.ts';
 import type { Discount, Invoice, Subscription } from './payloads.ts';
 import { getPriceProductId } from './payment-observation.ts';
-import type { PaymentReversal } from './payment-reversals.ts';
+import type { PaymentReversal, PaymentReversals } from './payment-reversals.ts';
 
 type Item = Subscription['items']['data'][number];
 
@@ -19,7 +19,7 @@ interface BillingData {
   /** Invoices of the subscription, in any order and state. */
   readonly invoices: readonly Invoice[];
   /** Reversals by charge id and payment intent id. */
-  readonly reversals: ReadonlyMap<string, PaymentReversal>;
+  readonly reversals: ReadonlyMap<string, PaymentReversals>;
 }
 
 /**
@@ -42,7 +42,7 @@ export function toSubscriptionObservation(
       ...toIdentity(subscription, item, { context, latest }),
       ...toState(subscription, item, context),
       ...omitNullish({
-        ...toEnd(subscription, latest && findInvoiceReversal(latest, reversals)),
+        ...toEnd(subscription, latest && findInvoiceReversals(latest, reversals)?.full),
         ...toRenewalIntent(subscription),
         lastRenewalDate: findLastRenewalDate(paid),
         ...toDiscount(subscription.discounts, context.now),

@@ -3,7 +3,8 @@ import type * as v from 'valibot';
 import { toMicros } from '../../../../lib/stores/processor-a/money.ts';
 import type { Charge, Dispute, Product, Session } from '../../../../lib/stores/processor-a/payloads.ts';
 import { toChargeObservation, toPaymentObservation } from '../../../../lib/stores/processor-a/payment-observation.ts';
-import { context, givenCharge, givenSession, startSeconds } from './stripe-fixtures.ts';
+import { indexReversals } from '../../../../lib/stores/processor-a/payment-reversals.ts';
+import { context, givenCharge, givenRefund, givenSession, startSeconds } from './stripe-fixtures.ts';
 
 const givenProduct = (product_type?: string): Product => ({
   id: 'prod_basic',
@@ -13,14 +14,20 @@ const givenProduct = (product_type?: string): Product => ({
   metadata: product_type === undefined ? {} : { product_type },
 });
 
-const givenSale = (type?: string, disputes: readonly Dispute[] = []) => ({
+const givenSale = (type?: string, charges: readonly Charge[] = [], disputes: readonly Dispute[] = []) => ({
   context,
-  disputes,
+  reversals: indexReversals(charges, disputes),
   products: new Map([['prod_basic', givenProduct(type)]]),
 });
 
-const observe = (state: Partial<v.InferInput<typeof Session>> = {}, sale = givenSale()) =>
-  toPaymentObservation(givenSession(state), sale);
+function observe(
+  state: Partial<v.InferInput<typeof Session>> = {},
+  { type, disputes }: { type?: string; disputes?: readonly Dispute[] } = {},
+) {
+  const session = givenSession(state);
+  const charge = typeof session.payment_intent === 'object' ? session.payment_intent?.latest_charge : undefined;
+  return toPaymentObservation(session, givenSale(type, typeof charge === 'object' && charge ? [charge] : [], disputes));
+}
 
 const givenIntent = (charge: Partial<v.InferInput<typeof Charge>>) => {
   const { payment_intent } = givenSession();
@@ -62,7 +69,7 @@ describe('toPaymentObservation', () => {
     ['non renewing subscription', 'non renewing subscription'],
     ['custom type', 'consumable'],
   ])('maps metadata.product_type "%s" to the type "%s"', (productType, expected) => {
-    expect(observe({}, givenSale(productType))?.purchase.productType).toBe(expected);
+    expect(observe({}, { type: productType })?.purchase.productType).toBe(expected);
   });
 
   it('maps an unpaid payment to a pending purchase without a transaction', () => {
@@ -94,7 +101,7 @@ describe('toPaymentObservation', () => {
     const observation = observe({
       payment_intent: givenIntent({
         refunded: true,
-        refunds: { data: [{ created: startSeconds + 60, status: 'succeeded' }] },
+        refunds: { data: [givenRefund({ created: startSeconds + 60 })] },
       }),
     });
     expect(observation).toMatchObject({
@@ -103,9 +110,18 @@ describe('toPaymentObservation', () => {
     });
   });
 
+  it('keeps a partly refunded purchase', () => {
+    const refunds = { data: [givenRefund({ id: 're_1', created: startSeconds + 60, amount: 500 })] };
+    const observation = observe({ payment_intent: givenIntent({ refunds }) });
+    expect(observation?.purchase).toEqual(observe()?.purchase);
+    const partialRefunds = [{ id: 're_1', date: (startSeconds + 60) * 1000, amountMicros: 5_000_000 }];
+    expect(observation?.transactions).toMatchObject([{ partialRefunds }]);
+    expect(observation?.transactions[0]).not.toHaveProperty('refundedAt');
+  });
+
   it('ends a purchase with a lost dispute', () => {
     const disputes = [{ status: 'lost', created: startSeconds + 90, charge: 'ch_1' }];
-    const observation = observe({ payment_intent: givenIntent({ disputed: true }) }, givenSale(undefined, disputes));
+    const observation = observe({ payment_intent: givenIntent({ disputed: true }) }, { disputes });
     expect(observation?.purchase).toMatchObject({ endedAt: (startSeconds + 90) * 1000, cancelationReason: 'System' });
   });
 

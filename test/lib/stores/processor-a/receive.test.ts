@@ -185,7 +185,7 @@ describe('toNotificationReason (processor_a)', () => {
     ['charge.dispute.created', {}, undefined, 'OTHER'],
     ['charge.dispute.closed', { status: 'lost' }, undefined, 'REVOKED'],
     ['charge.dispute.closed', { status: 'won' }, undefined, 'OTHER'],
-    ['charge.dispute.funds_withdrawn', {}, undefined, 'REVOKED'],
+    ['charge.dispute.funds_withdrawn', {}, undefined, 'OTHER'],
     ['price.updated', {}, undefined, 'OTHER'],
     ['customer.deleted', {}, undefined, 'EXPIRED'],
     ['constructor', {}, undefined, 'OTHER'],

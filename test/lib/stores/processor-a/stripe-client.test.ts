@@ -1,24 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
 import { ServiceError } from '../../../../lib/shared/errors.ts';
+import { dayMs, secondMs } from '../../../../lib/shared/time.ts';
 import { apiVersion, callStripe, createStripeClient } from '../../../../lib/stores/processor-a/stripe-client.ts';
+import { completeRefunds, listDisputes, listProducts } from '../../../../lib/stores/processor-a/stripe-queries.ts';
 import type { StoreRequest, StoreResponse } from '../../../../lib/stores/store-context.ts';
+import { givenCharge, givenRefund } from './stripe-fixtures.ts';
 
 const settings = { secretKey: 'sk_test_of_the_account' };
 
-/** Creates a client whose calls all receive this response. Each call advances the clock by `callMs`. */
-function createClient(status: number, body: unknown, { callMs = 0 } = {}) {
+/** Creates a client whose calls all receive this response, or the response that `body` returns for a URL. */
+function createClient(status: number, body: unknown) {
   const calls: { url: string; init: StoreRequest }[] = [];
-  let clock = 1_000_000;
   const fetch = async (url: string, init: StoreRequest = {}): Promise<StoreResponse> => {
     calls.push({ url, init });
-    clock += callMs;
+    const content = typeof body === 'function' ? body(new URL(url)) : body;
     return {
       status,
       headers: new Headers({ 'request-id': 'req_1' }),
-      text: typeof body === 'string' ? body : JSON.stringify(body),
+      text: typeof content === 'string' ? content : JSON.stringify(content),
     };
   };
-  return { stripe: createStripeClient({ settings, fetch, now: () => clock }), calls };
+  return { stripe: createStripeClient({ settings, fetch }), calls };
 }
 
 describe('createStripeClient', () => {
@@ -40,14 +42,70 @@ describe('createStripeClient', () => {
     });
   });
 
-  it('limits all calls of an operation to 12 s', async () => {
-    const { stripe, calls } = createClient(
-      200,
-      { object: 'list', data: [], has_more: false, url: '/v1/prices' },
-      { callMs: 5_000 },
-    );
-    for (let call = 0; call < 3; call++) await stripe.prices.list();
-    expect(calls.map(({ init }) => init.timeoutMs)).toEqual([6_000, 6_000, 2_000]);
+  it('limits each call to 6 s, whatever the service clock shows', async () => {
+    const { stripe, calls } = createClient(200, { object: 'list', data: [], has_more: false, url: '/v1/prices' });
+    const realNow = Date.now;
+    try {
+      await stripe.prices.list();
+      // The emulator moves the service clock.
+      Date.now = () => realNow() + dayMs;
+      await stripe.prices.list();
+    } finally {
+      Date.now = realNow;
+    }
+    for (const { init } of calls) {
+      expect(init.timeoutMs).toBeGreaterThan(secondMs);
+      expect(init.timeoutMs).toBeLessThanOrEqual(6_000);
+    }
+  });
+});
+
+describe('lists of more than one page', () => {
+  const disputes = Array.from({ length: 150 }, (_, index) => ({
+    id: `dp_${index}`,
+    object: 'dispute',
+    status: index === 149 ? 'lost' : 'won',
+    created: index,
+    charge: 'ch_3',
+  }));
+  const refunds = disputes.map(({ created }) => ({
+    ...givenRefund({ id: `re_${created}`, created }),
+    object: 'refund',
+  }));
+  const toPage = (objects: readonly { id: string }[], { searchParams }: URL) => {
+    const start = objects.findIndex(({ id }) => id === searchParams.get('starting_after')) + 1;
+    const data = objects.slice(start, start + 100);
+    return { object: 'list', data, has_more: start + 100 < objects.length, url: '/v1/list' };
+  };
+
+  it('include the disputes after the first 100 of a charge', async () => {
+    const { stripe } = createClient(200, (url: URL) => toPage(disputes, url));
+    const listed = await listDisputes(stripe, [givenCharge({ disputed: true })]);
+    expect(listed.filter(({ status }) => status === 'lost')).toHaveLength(1);
+  });
+
+  it('include the refunds after the first ten of a charge', async () => {
+    const { stripe } = createClient(200, (url: URL) => toPage(refunds, url));
+    const charge = givenCharge({ refunds: { data: refunds.slice(0, 10), has_more: true } });
+    expect((await completeRefunds(stripe, [charge]))[0]?.refunds?.data).toHaveLength(150);
+  });
+
+  it('include all products of more than 100 ids', async () => {
+    const { stripe, calls } = createClient(200, ({ searchParams }: URL) => {
+      const ids = [...searchParams].flatMap(([name, value]) => (name.startsWith('ids') ? [value] : []));
+      const data = ids.map((id) => ({
+        id,
+        object: 'product',
+        active: true,
+        name: id,
+        description: null,
+        metadata: {},
+      }));
+      return { object: 'list', data, has_more: false, url: '/v1/products' };
+    });
+    const ids = Array.from({ length: 250 }, (_, index) => `prod_${index}`);
+    expect([...(await listProducts(stripe, ids)).keys()].sort()).toEqual([...ids].sort());
+    expect(calls).toHaveLength(3);
   });
 });
 

@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import { parse } from '../../../../lib/shared/parse.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
 import type { MappingContext } from '../../../../lib/stores/processor-a/mapping-context.ts';
-import { Charge, Invoice, Session, Subscription } from '../../../../lib/stores/processor-a/payloads.ts';
+import { Charge, Invoice, Refund, Session, Subscription } from '../../../../lib/stores/processor-a/payloads.ts';
 
 /** Time of every observation, in epoch milliseconds. */
 export const now = Date.parse('2027-03-10T12:00:00Z');
@@ -90,6 +90,10 @@ export const givenCharge = (state: Partial<v.InferInput<typeof Charge>> = {}): C
     refunds: null,
     ...state,
   });
+
+/** A succeeded refund of 1 USD. */
+export const givenRefund = (state: Partial<v.InferInput<typeof Refund>> = {}): Refund =>
+  parse(Refund, { id: 're_3', amount: 100, created: periodStart, status: 'succeeded', ...state });
 
 /** A complete checkout session of a one-time sale with the quantity 3. */
 export const givenSession = (state: Partial<v.InferInput<typeof Session>> = {}): Session =>

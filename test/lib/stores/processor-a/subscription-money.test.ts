@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type * as v from 'valibot';
-import type { Subscription } from '../../../../lib/stores/processor-a/payloads.ts';
+import type { Charge, Subscription } from '../../../../lib/stores/processor-a/payloads.ts';
 import { indexReversals } from '../../../../lib/stores/processor-a/payment-reversals.ts';
 import { toSubscriptionObservation } from '../../../../lib/stores/processor-a/subscription-observation.ts';
 import {
   context,
   givenCharge,
   givenInvoice,
+  givenRefund,
   givenSubscription,
   periodEnd,
   periodStart,
@@ -102,7 +103,7 @@ describe('toSubscriptionObservation: transactions', () => {
 
 describe('toSubscriptionObservation: payment reversals', () => {
   const refundedAt = periodStart + 900;
-  const refunded = givenCharge({ refunded: true, refunds: { data: [{ created: refundedAt, status: 'succeeded' }] } });
+  const refunded = givenCharge({ refunded: true, refunds: { data: [givenRefund({ created: refundedAt })] } });
 
   it('ends the purchase if the latest payment was fully refunded', () => {
     const { purchase, transactions } = observe({}, { charges: [refunded] });
@@ -110,9 +111,44 @@ describe('toSubscriptionObservation: payment reversals', () => {
     expect(transactions).toMatchObject([{ refundedAt: refundedAt * 1000 }]);
   });
 
-  it('ignores a partial refund', () => {
-    const partlyRefunded = givenCharge({ refunds: { data: [{ created: refundedAt, status: 'succeeded' }] } });
-    expect(observe({}, { charges: [partlyRefunded] })).toEqual(observe());
+  const second = givenRefund({ id: 're_2', created: refundedAt, amount: 200 });
+  const first = givenRefund({ id: 're_1', created: periodStart + 60, amount: 100 });
+  const refundDates = { re_1: (periodStart + 60) * 1000, re_2: refundedAt * 1000 };
+  it.each<[string, Partial<v.InferInput<typeof Charge>>, object]>([
+    ['no refund', { refunds: { data: [] } }, {}],
+    [
+      'partial refunds',
+      { refunds: { data: [second, first] } },
+      {
+        partialRefunds: [
+          { id: 're_1', date: refundDates.re_1, amountMicros: 1_000_000 },
+          { id: 're_2', date: refundDates.re_2, amountMicros: 2_000_000 },
+        ],
+      },
+    ],
+    [
+      'a refund of the rest after a partial refund',
+      { refunded: true, refunds: { data: [second, first] } },
+      {
+        partialRefunds: [{ id: 're_1', date: refundDates.re_1, amountMicros: 1_000_000 }],
+        refundedAt: refundDates.re_2,
+      },
+    ],
+    [
+      'a failed refund after a full refund',
+      { refunded: true, refunds: { data: [{ ...second, status: 'failed' }, first] } },
+      { refundedAt: refundDates.re_1 },
+    ],
+    ['a pending partial refund', { refunds: { data: [{ ...first, status: 'pending' }] } }, {}],
+  ])('maps %s of a payment', (_title, charge, expected) => {
+    const { purchase, transactions } = observe({}, { charges: [givenCharge(charge)] });
+    const [{ refundedAt: at, partialRefunds } = {}] = transactions;
+    expect({ refundedAt: at, partialRefunds }).toEqual({
+      refundedAt: undefined,
+      partialRefunds: undefined,
+      ...expected,
+    });
+    expect(purchase.endedAt).toBe(at);
   });
 
   it('keeps the purchase if an earlier payment was refunded', () => {
