@@ -36,7 +36,7 @@ export const toEpochSeconds = (at: number): number => Math.floor(at / secondMs);
 /** Formats epoch milliseconds as ISO 8601 in UTC. */
 export const formatTime = (at: number): string => new Date(at).toISOString();
 
-/** Returns the calendar day of a time in a time zone, as its midnight in UTC. */
+/** Returns the calendar day of a time in a time zone: its midnight in UTC. */
 export const toLocalDay = (at: number, timeZone: string): number =>
   Math.floor((at + getOffsetMs(at, timeZone)) / dayMs) * dayMs;
 

@@ -40,7 +40,7 @@ export const Subscription = v.object({
   status: v.picklist(['Active', 'Past Due', 'Canceled', 'Expired', 'Pending']),
   createdAt: v.number(),
   updatedAt: v.number(),
-  /** First billing day in the time zone of the gateway, as its midnight in UTC. */
+  /** First billing day in the time zone of the gateway: its midnight in UTC. */
   firstBilling: v.number(),
   cycles: v.number(),
   isTrial: v.boolean(),

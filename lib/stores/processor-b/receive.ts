@@ -25,9 +25,7 @@ const Notification = v.object({
     v.transform((text) => Date.parse(text)),
     v.number(),
   ),
-  subscription: v.nullish(
-    v.object({ id: Id, currentBillingCycle: Count, paidThroughDate: Day }),
-  ),
+  subscription: v.nullish(v.object({ id: Id, currentBillingCycle: Count, paidThroughDate: Day })),
   transaction: v.nullish(v.object({ id: Id, subscriptionId: v.nullish(v.string()) })),
   transactionReview: v.nullish(v.object({ transactionId: Id })),
   dispute: v.nullish(v.object({ id: Id, transaction: Reference })),
@@ -63,7 +61,7 @@ async function signChallenge(challenge: string, context: StoreContext): Promise<
 }
 
 /**
- * Format of a challenge. Anyone can get the signature of a challenge from the GET request. A notification is longer.
+ * Format of a challenge. The GET request returns the signature of any challenge. A notification is longer.
  *
  * @see https://github.com/braintree/braintree_node/blob/master/lib/braintree/webhook_notification_gateway.js
  */

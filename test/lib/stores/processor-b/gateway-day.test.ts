@@ -30,7 +30,7 @@ describe('getDayEnd', () => {
     );
   });
 
-  it('is latest in the westernmost time zone', () => {
+  it('returns the latest time in the westernmost time zone', () => {
     fc.assert(
       fc.property(arbitraryDay, fc.constantFrom(...Intl.supportedValuesOf('timeZone')), (day, timeZone) => {
         expect(getDayEnd(day, timeZone)).toBeLessThanOrEqual(getDayEnd(day, westernmostTimeZone));
