@@ -36,6 +36,28 @@ export const toEpochSeconds = (at: number): number => Math.floor(at / secondMs);
 /** Formats epoch milliseconds as ISO 8601 in UTC. */
 export const formatTime = (at: number): string => new Date(at).toISOString();
 
+/** Returns the calendar day of a time in a time zone: its midnight in UTC. */
+export const toLocalDay = (at: number, timeZone: string): number =>
+  Math.floor((at + getOffsetMs(at, timeZone)) / dayMs) * dayMs;
+
+/** Returns the time at which a calendar day starts in a time zone. `day` is its midnight in UTC. */
+export function getDayStart(day: number, timeZone: string): number {
+  const estimate = day - getOffsetMs(day, timeZone);
+  return day - getOffsetMs(estimate, timeZone);
+}
+
+/** Returns the difference between local time and UTC. */
+function getOffsetMs(at: number, timeZone: string): number {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+  });
+  const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+  const { year = 0, month = 1, day, hour, minute, second } = parts;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - floorToSecond(at);
+}
+
 function parsePeriod(period: Period): { months: number; ms: number } {
   const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = (pattern.exec(period) ?? [])
     .slice(1)

@@ -1,4 +1,4 @@
-import { dayMs } from '../calendar.ts';
+import { toLocalDay } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import { billSubscription, savePayment, withStatus } from './billing.ts';
 import {
@@ -7,10 +7,11 @@ import {
   emitSubscriptionWebhook,
   emitTransactionWebhook,
 } from './emit-webhooks.ts';
+import { gatewayTimeZone } from './gateway-time-zone.ts';
 import { generateId, type ResponseContext } from './merchant-state.ts';
 import type { Payment, Subscription } from './records.ts';
 import { reversePayment } from './transactions.ts';
-import { getNextBillingTime } from './views.ts';
+import { getBillingPeriod, getNextBillingTime } from './views.ts';
 
 /** Cancels a subscription. Access remains until the end of the paid period. */
 export function cancelSubscription(context: ResponseContext, subscription: Subscription): void {
@@ -50,7 +51,7 @@ export const subscriptionActions: Readonly<
   },
   pay: (context, subscription) => {
     requirePending(subscription);
-    const firstBilling = Math.min(subscription.firstBilling, Math.floor(context.now() / dayMs) * dayMs);
+    const firstBilling = Math.min(subscription.firstBilling, toLocalDay(context.now(), gatewayTimeZone));
     billSubscription(context, { ...subscription, firstBilling });
   },
   abandon: (context, subscription) => {
@@ -93,7 +94,16 @@ function failPayment(context: ResponseContext, subscription: Subscription): void
   const { id, price: amount, currency, customerId, payments } = subscription;
   const at = context.now();
   const response = { code: '2001', text: 'Insufficient Funds' };
-  const input = { amount, currency, customerId, subscriptionId: id, status: 'processor_declined', response };
+  const billingPeriod = getBillingPeriod(subscription);
+  const input = {
+    amount,
+    currency,
+    customerId,
+    subscriptionId: id,
+    billingPeriod,
+    status: 'processor_declined',
+    response,
+  };
   const { id: failedId } = savePayment(context, input);
   const pastDue = { ...withStatus(subscription, 'Past Due', at), payments: [...payments, failedId] };
   context.state.subscriptions.set(id, pastDue);

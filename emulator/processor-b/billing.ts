@@ -1,7 +1,7 @@
 import { emitSubscriptionWebhook } from './emit-webhooks.ts';
 import { generateId, type ResponseContext } from './merchant-state.ts';
 import type { Payment, Subscription } from './records.ts';
-import { getNextBillingTime } from './views.ts';
+import { getBillingPeriod, getNextBillingTime } from './views.ts';
 
 const approvedResponse = { code: '1000', text: 'Approved' };
 
@@ -37,6 +37,7 @@ export function billSubscription(
     currency,
     customerId,
     subscriptionId: id,
+    billingPeriod: getBillingPeriod(subscription),
     createdAt: at,
     updatedAt: at,
   });

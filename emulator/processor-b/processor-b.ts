@@ -5,6 +5,7 @@ import { runDue } from '../run-due.ts';
 import { paymentActions, subscriptionActions } from './actions.ts';
 import { handleCall } from './api.ts';
 import { billSubscription, getNextDueTime } from './billing.ts';
+import { gatewayTimeZone } from './gateway-time-zone.ts';
 import { createState, formatAmount, type MerchantState, type ResponseContext, toSavedState } from './merchant-state.ts';
 import {
   buildValidateBody,
@@ -92,6 +93,7 @@ const toSettings = (state: MerchantState): EmulatedStore['settings'] => ({
   publicKey: state.publicKey,
   privateKey: state.privateKey,
   environment: 'sandbox',
+  timeZone: gatewayTimeZone,
   catalogue: toCatalogue(state),
 });
 

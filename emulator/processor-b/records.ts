@@ -17,6 +17,8 @@ export const Payment = v.object({
   requestKey: v.exactOptional(v.string()),
   nonce: v.exactOptional(v.string()),
   subscriptionId: v.exactOptional(v.string()),
+  /** First and last day of the billing period, as midnights in UTC. */
+  billingPeriod: v.exactOptional(v.tuple([v.number(), v.number()])),
   refundIds: v.array(v.string()),
   refundedId: v.exactOptional(v.string()),
   rejection: v.exactOptional(v.string()),
@@ -26,7 +28,7 @@ export const Payment = v.object({
 });
 export type Payment = v.InferOutput<typeof Payment>;
 
-/** A subscription. Its next payment is due `cycles` periods after `firstBilling`. */
+/** A subscription. Its next payment is due `cycles` periods after the day `firstBilling`. */
 export const Subscription = v.object({
   id: v.string(),
   planId: v.string(),
@@ -38,6 +40,7 @@ export const Subscription = v.object({
   status: v.picklist(['Active', 'Past Due', 'Canceled', 'Expired', 'Pending']),
   createdAt: v.number(),
   updatedAt: v.number(),
+  /** First billing day in the time zone of the gateway: its midnight in UTC. */
   firstBilling: v.number(),
   cycles: v.number(),
   isTrial: v.boolean(),

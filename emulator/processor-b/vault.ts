@@ -1,7 +1,8 @@
 import * as v from 'valibot';
-import { addPeriod, countDays, dayMs } from '../calendar.ts';
+import { addPeriod, countDays, toLocalDay } from '../calendar.ts';
 import type { HttpResponse } from '../http-messages.ts';
 import { billSubscription } from './billing.ts';
+import { gatewayTimeZone } from './gateway-time-zone.ts';
 import {
   formatAmount,
   generateCustomerId,
@@ -167,7 +168,7 @@ export function createSubscription(context: ResponseContext, body: unknown): Htt
     status,
     createdAt: at,
     updatedAt: at,
-    firstBilling: Math.floor((start === undefined ? at : addPeriod(at, start)) / dayMs) * dayMs,
+    firstBilling: toLocalDay(start === undefined ? at : addPeriod(at, start), gatewayTimeZone),
     cycles: 0,
     isTrial: trial !== undefined,
     autoRenew: order.autoRenew ?? false,

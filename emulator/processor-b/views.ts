@@ -1,4 +1,6 @@
-import { addPeriod, dayMs } from '../calendar.ts';
+import { createHash } from 'node:crypto';
+import { addPeriod, dayMs, getDayStart, hourMs, toLocalDay } from '../calendar.ts';
+import { gatewayTimeZone } from './gateway-time-zone.ts';
 import type { MerchantState } from './merchant-state.ts';
 import type { Payment, Subscription } from './records.ts';
 import type { XmlValue } from './xml.ts';
@@ -7,9 +9,30 @@ import type { XmlValue } from './xml.ts';
 export const toTimestamp = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 const toDate = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** Returns the due time of the next payment. */
-export const getNextBillingTime = ({ firstBilling, months, cycles }: Subscription): number =>
+type BillingSchedule = Pick<Subscription, 'id' | 'firstBilling' | 'months' | 'cycles'>;
+
+/** Returns the next billing day in the time zone of the gateway: its midnight in UTC. */
+export const getNextBillingDay = ({ firstBilling, months, cycles }: BillingSchedule): number =>
   addPeriod(firstBilling, `P${months}M`, cycles);
+
+/**
+ * Returns the time of the next payment: a pseudorandom hour of the billing day. Braintree does not document the hour, and the
+ * day is in the time zone of the gateway.
+ *
+ * @see https://github.com/braintree/braintree_python/issues/121
+ * @see https://github.com/braintree/braintree_ruby/issues/161
+ */
+export const getNextBillingTime = (schedule: BillingSchedule): number =>
+  getDayStart(getNextBillingDay(schedule), gatewayTimeZone) + getBillingHour(schedule) * hourMs;
+
+const getBillingHour = ({ id, cycles }: BillingSchedule): number =>
+  (createHash('sha256').update(`${id}/${cycles}`).digest()[0] ?? 0) % 24;
+
+/** Returns the first and the last day of a billing period, which starts after `cycles` periods. */
+export const getBillingPeriod = (schedule: BillingSchedule): [number, number] => [
+  getNextBillingDay(schedule),
+  getNextBillingDay({ ...schedule, cycles: schedule.cycles + 1 }) - dayMs,
+];
 
 /** Returns the status of a payment. A card payment settles within a day. */
 export const getStatus = ({ status, createdAt }: Payment, now: number): string =>
@@ -40,6 +63,10 @@ export function toPaymentView(payment: Payment, now: number): XmlValue {
     gatewayRejectionReason: payment.rejection ?? null,
     paymentInstrumentType: 'credit_card',
     subscriptionId: payment.subscriptionId ?? null,
+    subscription: {
+      billingPeriodStartDate: payment.billingPeriod ? toDate(payment.billingPeriod[0]) : null,
+      billingPeriodEndDate: payment.billingPeriod ? toDate(payment.billingPeriod[1]) : null,
+    },
     disputes: payment.dispute ? [toDisputeView(payment, 'lost')] : [],
   };
 }
@@ -78,8 +105,9 @@ export function toDisputeView(
 
 /** Returns the last paid day. It is in the past for an expired subscription. */
 function getLastPaidDay(subscription: Subscription): number {
-  const paidThrough = getNextBillingTime(subscription) - dayMs;
-  return subscription.status === 'Expired' ? Math.min(paidThrough, subscription.updatedAt - dayMs) : paidThrough;
+  const paidThrough = getNextBillingDay(subscription) - dayMs;
+  if (subscription.status !== 'Expired') return paidThrough;
+  return Math.min(paidThrough, toLocalDay(subscription.updatedAt, gatewayTimeZone) - dayMs);
 }
 
 /**
@@ -88,10 +116,13 @@ function getLastPaidDay(subscription: Subscription): number {
  * @see https://developer.paypal.com/braintree/docs/reference/response/subscription/node
  */
 export function toSubscriptionView({ payments }: MerchantState, subscription: Subscription, now: number): XmlValue {
-  const { cycles, months, firstBilling, isTrial } = subscription;
+  const { firstBilling, isTrial } = subscription;
+  // A failed payment starts the next billing period, but does not change the paid-through date.
+  // https://developer.paypal.com/braintree/graphql/reference/types/recurring-billing-subscription-timeline
+  const cycles = subscription.cycles + (subscription.status === 'Past Due' ? 1 : 0);
   const ownPayments = subscription.payments.flatMap((id) => payments.get(id) ?? []).reverse();
-  const hasPaid = cycles > 0;
-  const end = hasPaid ? toDate(getLastPaidDay(subscription)) : null;
+  const [periodStart, periodEnd] = getBillingPeriod({ ...subscription, cycles: cycles - 1 });
+  const hasStarted = cycles > 0;
   return {
     id: subscription.id,
     planId: subscription.planId,
@@ -101,10 +132,10 @@ export function toSubscriptionView({ payments }: MerchantState, subscription: Su
     createdAt: toTimestamp(subscription.createdAt),
     updatedAt: toTimestamp(subscription.updatedAt),
     firstBillingDate: toDate(firstBilling),
-    nextBillingDate: toDate(getNextBillingTime(subscription)),
-    billingPeriodStartDate: hasPaid ? toDate(addPeriod(firstBilling, `P${months}M`, cycles - 1)) : null,
-    billingPeriodEndDate: end,
-    paidThroughDate: end,
+    nextBillingDate: toDate(getNextBillingDay({ ...subscription, cycles })),
+    billingPeriodStartDate: hasStarted ? toDate(periodStart) : null,
+    billingPeriodEndDate: hasStarted ? toDate(periodEnd) : null,
+    paidThroughDate: subscription.cycles > 0 ? toDate(getLastPaidDay(subscription)) : null,
     trialPeriod: isTrial,
     neverExpires: true,
     currentBillingCycle: cycles,

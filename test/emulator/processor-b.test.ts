@@ -122,6 +122,7 @@ describe('the emulated Braintree gateway', () => {
     const subscription = { id: 'mine', payment_method_token: 'card', plan_id: 'monthly' };
     await callGateway('POST', 'subscriptions', { subscription });
     await client.advance('P2M');
+    await client.advance('P1D');
     expect((await callGateway('GET', 'subscriptions/mine')).body).toContain(
       '<current-billing-cycle type="integer">3</current-billing-cycle>',
     );

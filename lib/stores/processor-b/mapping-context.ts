@@ -11,6 +11,8 @@ export interface MappingContext {
   /** Customer in Braintree's vault. Undefined if Braintree has not stored the payment method. */
   readonly customerId?: string | undefined;
   readonly sandbox: boolean;
+  /** Time zone of Braintree's dates. */
+  readonly timeZone: string;
   /** Length of access after a failed renewal payment. */
   readonly graceMs: number;
   /** Time of the request to Braintree. */
@@ -22,12 +24,13 @@ export function createMappingContext(
   { settings }: Pick<StoreContext, 'settings'>,
   purchase: Pick<MappingContext, 'productId' | 'customerId' | 'asOf'>,
 ): MappingContext {
-  const { catalogue, environment, graceDays } = parseStoredSettings(settings);
+  const { catalogue, environment, graceDays, timeZone } = parseStoredSettings(settings);
   const product = Object.hasOwn(catalogue, purchase.productId) ? catalogue[purchase.productId] : undefined;
   return {
     ...purchase,
     ...(product && { productType: product.type }),
     sandbox: environment !== 'production',
+    timeZone,
     graceMs: graceDays * dayMs,
   };
 }

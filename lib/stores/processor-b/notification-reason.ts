@@ -1,5 +1,5 @@
 import type { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
-import { dayMs, type EpochMillis } from '../../shared/time.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 
 /** The members of a notification that determine its reason. */
 export interface NotificationFacts {
@@ -7,8 +7,8 @@ export interface NotificationFacts {
   /** Time at which Braintree created the notification. */
   readonly at: EpochMillis;
   readonly currentBillingCycle?: number | undefined;
-  /** Last paid day of the subscription (ISO 8601 date). */
-  readonly paidThroughDate?: string | undefined;
+  /** End of the last paid day of the subscription. */
+  readonly paidUntil?: EpochMillis | undefined;
 }
 
 type ReasonRule = NotificationReason | ((facts: NotificationFacts) => NotificationReason);
@@ -40,5 +40,4 @@ export function toNotificationReason(facts: NotificationFacts): NotificationReas
   return typeof rule === 'function' ? rule(facts) : (rule ?? 'OTHER');
 }
 
-const isPaidFor = ({ paidThroughDate, at }: NotificationFacts): boolean =>
-  paidThroughDate !== undefined && Date.parse(paidThroughDate) + dayMs > at;
+const isPaidFor = ({ paidUntil, at }: NotificationFacts): boolean => paidUntil !== undefined && paidUntil > at;

@@ -51,6 +51,8 @@ export const BraintreeTransaction = v.object({
   paymentInstrumentType: emptyAsUndefined(v.string()),
   merchantAccountId: emptyAsUndefined(v.string()),
   subscriptionId: emptyAsUndefined(v.string()),
+  /** Payments of a subscription only: the billing period that the payment is for. */
+  subscription: emptyAsUndefined(v.object({ billingPeriodEndDate: emptyAsUndefined(Day) })),
   /** Refunds only: id of the refunded payment. */
   refundedTransactionId: emptyAsUndefined(v.string()),
   disputes: v.optional(v.array(Dispute), []),

@@ -7,10 +7,13 @@ import type { RawNotification, ReceivedNotifications, StoreNotification } from '
 import type { StoreContext } from '../store-context.ts';
 import { isBraintreeError } from './api-errors.ts';
 import { createGateway } from './braintree-client.ts';
+import { getDayEnd } from './gateway-day.ts';
 import { toNotificationReason } from './notification-reason.ts';
+import { type ProcessorBSettings, parseStoredSettings } from './settings.ts';
 
 /** A number. The official client returns numbers without a type attribute as text. */
 const Count = v.nullish(v.pipe(v.union([v.number(), v.string()]), v.transform(Number)));
+const Day = v.fallback(v.nullish(v.pipe(v.string(), v.isoDate())), undefined);
 const Id = v.nullish(v.pipe(v.string(), v.minLength(1)));
 const Reference = v.nullish(v.object({ id: Id }));
 
@@ -22,7 +25,7 @@ const Notification = v.object({
     v.transform((text) => Date.parse(text)),
     v.number(),
   ),
-  subscription: v.nullish(v.object({ id: Id, currentBillingCycle: Count, paidThroughDate: v.nullish(v.string()) })),
+  subscription: v.nullish(v.object({ id: Id, currentBillingCycle: Count, paidThroughDate: Day })),
   transaction: v.nullish(v.object({ id: Id, subscriptionId: v.nullish(v.string()) })),
   transactionReview: v.nullish(v.object({ transactionId: Id })),
   dispute: v.nullish(v.object({ id: Id, transaction: Reference })),
@@ -39,7 +42,8 @@ export async function receive(raw: RawNotification, context: StoreContext): Prom
   if (raw.method === 'GET') {
     return { notifications: [], responseText: await signChallenge(raw.query.bt_challenge ?? '', context) };
   }
-  return { notifications: [toNotification(parse(Notification, await verifyNotification(raw.body, context)))] };
+  const notification = parse(Notification, await verifyNotification(raw.body, context));
+  return { notifications: [toNotification(notification, parseStoredSettings(context.settings))] };
 }
 
 /** A method that the types of the package omit. */
@@ -57,7 +61,7 @@ async function signChallenge(challenge: string, context: StoreContext): Promise<
 }
 
 /**
- * Format of a challenge. Anyone can get the signature of a challenge from the GET request. A notification is longer.
+ * Format of a challenge. The GET request returns the signature of any challenge. A notification is longer.
  *
  * @see https://github.com/braintree/braintree_node/blob/master/lib/braintree/webhook_notification_gateway.js
  */
@@ -78,7 +82,10 @@ async function verifyNotification(body: string, context: StoreContext): Promise<
   }
 }
 
-function toNotification({ kind, timestamp: at, ...subject }: Notification): StoreNotification {
+function toNotification(
+  { kind, timestamp: at, ...subject }: Notification,
+  { timeZone }: Pick<ProcessorBSettings, 'timeZone'>,
+): StoreNotification {
   const { subscription, transaction, transactionReview, dispute } = subject;
   const subjectIds = omitUndefined({
     subscription: subscription?.id || transaction?.subscriptionId || undefined,
@@ -96,7 +103,7 @@ function toNotification({ kind, timestamp: at, ...subject }: Notification): Stor
         kind,
         at,
         currentBillingCycle: currentBillingCycle ?? undefined,
-        paidThroughDate: paidThroughDate ?? undefined,
+        paidUntil: paidThroughDate ? getDayEnd(paidThroughDate, timeZone) : undefined,
       }),
       ...subjectIds,
     },

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { ProductType } from '../../api/enumerations.ts';
 import { parse } from '../../shared/parse.ts';
 import { missingSettingsError } from '../api-errors.ts';
+import { isTimeZone, westernmostTimeZone } from './gateway-day.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(255));
 
@@ -28,6 +29,11 @@ export const ProcessorBSettings = v.strictObject({
   publicKey: Name,
   privateKey: Name,
   environment: v.picklist(['production', 'sandbox']),
+  /** IANA time zone of the gateway. Dates are days in this zone. The default is the zone in which a day ends last. */
+  timeZone: v.optional(
+    v.pipe(v.string(), v.check(isTimeZone, 'an IANA time zone such as America/Chicago')),
+    westernmostTimeZone,
+  ),
   /** Days of access after a failed renewal payment. */
   graceDays: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(60)), 7),
   catalogue: v.record(Name, CatalogueProduct),

@@ -2,7 +2,10 @@ import type { CancelationReason } from '../../api/enumerations.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { addDays } from '../../shared/calendar.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { dayMs, type EpochMillis } from '../../shared/time.ts';
+import { getDayEnd } from './gateway-day.ts';
 import { type MappingContext, toTokenMembers } from './mapping-context.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
@@ -19,9 +22,11 @@ export function toSubscriptionObservation(
     .filter((payment) => isPaid(payment) || findReversalDate(payment, refunds) !== undefined)
     .sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
   const [latest] = payments;
-  const transactions = payments.map((payment) =>
-    toTransaction(payment, refunds, { context, purchaseId: subscription.id }),
-  );
+  const paidUntil = getPaidUntil(subscription, context);
+  const transactions = payments.map((payment) => ({
+    ...toTransaction(payment, refunds, { context, purchaseId: subscription.id }),
+    ...toExpiration(payment, payment === latest ? paidUntil : undefined, context),
+  }));
   const endedAt = latest && findReversalDate(latest, refunds);
   return {
     asOf: context.asOf,
@@ -32,7 +37,7 @@ export function toSubscriptionObservation(
       platform: 'processor_b',
       productType: 'paid subscription',
       sandbox: context.sandbox,
-      ...toPeriod(subscription, context),
+      ...toPeriod(subscription, payments, context),
       ...toRenewalIntent(subscription, endedAt),
       ...(subscription.discounts[0]?.id && { discountId: subscription.discounts[0].id }),
       ...(latest && { currency: latest.currencyIsoCode, amountMicros: toMicros(latest.amount) }),
@@ -43,37 +48,67 @@ export function toSubscriptionObservation(
   };
 }
 
-function toPeriod(subscription: Subscription, { asOf, graceMs }: MappingContext) {
-  const { status, trialPeriod, billingPeriodStartDate } = subscription;
-  const firstBillingDate = Date.parse(subscription.firstBillingDate);
-  const start = billingPeriodStartDate === undefined ? undefined : Date.parse(billingPeriodStartDate);
+/** `payments` contains the paid payments, the latest first. */
+function toPeriod(
+  subscription: Subscription,
+  payments: readonly BraintreeTransaction[],
+  context: MappingContext,
+): Partial<Purchase> {
+  const { status, trialPeriod } = subscription;
+  const [latest] = payments;
+  const first = trialPeriod ? undefined : payments.at(-1);
   const isPastDue = status === 'Past Due';
   return {
-    purchaseDate: trialPeriod ? Date.parse(subscription.createdAt) : firstBillingDate,
-    ...(start !== undefined && start > firstBillingDate && { lastRenewalDate: start }),
-    expirationDate: getPaidThrough(subscription) + (isPastDue ? graceMs : 0),
+    purchaseDate: Date.parse((first ?? subscription).createdAt),
+    ...(latest && latest !== first && { lastRenewalDate: Date.parse(latest.createdAt) }),
+    expirationDate: getPaidUntil(subscription, context) + getExtraTime(subscription, context),
     ...(isPastDue && { isBillingRetryPeriod: true }),
     ...(status === 'Pending' && !trialPeriod && { isPending: true }),
-    ...(trialPeriod && firstBillingDate > asOf && { isTrialPeriod: true }),
+    ...(trialPeriod && !latest && !isPastDue && { isTrialPeriod: true }),
   };
 }
 
-/** Returns the end of the last paid day. During a trial, that is the day of the first payment. */
-function getPaidThrough({ paidThroughDate, firstBillingDate }: Subscription): EpochMillis {
-  return Date.parse(paidThroughDate ?? firstBillingDate) + dayMs;
+/** Returns the end of the last paid day. The last day of a trial is the day before the first payment. */
+const getPaidUntil = (
+  { paidThroughDate, firstBillingDate }: Subscription,
+  { timeZone }: Pick<MappingContext, 'timeZone'>,
+): EpochMillis => getDayEnd(paidThroughDate ?? addDays(firstBillingDate, -1), timeZone);
+
+/** Returns the time of access after the last paid day. Braintree bills at an unknown hour of the day that follows. */
+function getExtraTime(subscription: Subscription, { graceMs }: MappingContext): number {
+  if (subscription.status === 'Past Due') return graceMs;
+  return subscription.status === 'Active' && willRenew(subscription) ? dayMs : 0;
+}
+
+/** Returns the end of the period that a payment is for. `fallback` applies if Braintree does not return the period. */
+function toExpiration(
+  { subscription }: BraintreeTransaction,
+  fallback: EpochMillis | undefined,
+  { timeZone }: MappingContext,
+): Pick<Transaction, 'expirationDate'> {
+  const { billingPeriodEndDate: day } = subscription ?? {};
+  return omitUndefined({ expirationDate: day === undefined ? fallback : getDayEnd(day, timeZone) });
+}
+
+function willRenew({
+  status,
+  neverExpires,
+  currentBillingCycle = 0,
+  numberOfBillingCycles = 0,
+}: Subscription): boolean {
+  const isRunning = status === 'Active' || status === 'Past Due' || status === 'Pending';
+  return isRunning && (neverExpires === true || currentBillingCycle < numberOfBillingCycles);
 }
 
 function toRenewalIntent(
   subscription: Subscription,
   endedAt: EpochMillis | undefined,
 ): Pick<Purchase, 'renewalIntent' | 'cancelationReason' | 'endedAt'> {
-  const { status, neverExpires, currentBillingCycle = 0, numberOfBillingCycles = 0, statusHistory } = subscription;
-  const isRunning = status === 'Active' || status === 'Past Due' || status === 'Pending';
-  const willRenew = isRunning && (neverExpires === true || currentBillingCycle < numberOfBillingCycles);
+  const { status, statusHistory } = subscription;
   const canceled = statusHistory.find((entry) => entry.status === 'Canceled');
   const reason = endedAt === undefined ? toCancelationReason(subscription) : 'Customer';
   return {
-    renewalIntent: willRenew ? 'Renew' : 'Lapse',
+    renewalIntent: willRenew(subscription) ? 'Renew' : 'Lapse',
     ...(status === 'Canceled' && canceled && { renewalIntentChangeDate: Date.parse(canceled.timestamp) }),
     ...(reason && { cancelationReason: reason }),
     ...(endedAt !== undefined && { endedAt }),
@@ -98,7 +133,7 @@ function toTrialTransaction(subscription: Subscription, context: MappingContext)
       platform: 'processor_b',
       sandbox: context.sandbox,
       purchaseDate: Date.parse(subscription.createdAt),
-      expirationDate: Date.parse(subscription.firstBillingDate) + dayMs,
+      expirationDate: getDayEnd(addDays(subscription.firstBillingDate, -1), context.timeZone),
       isTrialPeriod: true,
       amountMicros: 0,
     },

@@ -17,6 +17,7 @@ const context: MappingContext = {
   productType: 'paid subscription',
   customerId: 'customer',
   sandbox: false,
+  timeZone: 'America/Chicago',
   graceMs: 7 * dayMs,
   asOf: now,
 };
@@ -62,14 +63,22 @@ const trial = { trialPeriod: true, paidThroughDate: null, billingPeriodStartDate
 
 describe('toSubscriptionObservation (processor_b)', () => {
   it.each<[string, Partial<v.InferInput<typeof Subscription>>, Partial<Purchase>]>([
-    ['that is Active', {}, { renewalIntent: 'Renew', expirationDate: Date.parse('2027-04-01') }],
-    ['in a later period', {}, { purchaseDate: Date.parse('2027-01-01'), lastRenewalDate: Date.parse('2027-03-01') }],
-    ['in its last cycle', { neverExpires: false, numberOfBillingCycles: 3 }, { renewalIntent: 'Lapse' }],
+    ['that is Active', {}, { renewalIntent: 'Renew', expirationDate: Date.parse('2027-04-02T05:00:00Z') }],
+    [
+      'in its second period',
+      { transactions: [givenPayment(), givenPayment({ id: 'pay0', createdAt: '2027-02-01T09:00:00Z' })] },
+      { purchaseDate: Date.parse('2027-02-01T09:00:00Z'), lastRenewalDate: Date.parse('2027-03-01T08:00:00Z') },
+    ],
+    [
+      'in its last cycle',
+      { neverExpires: false, numberOfBillingCycles: 3 },
+      { renewalIntent: 'Lapse', expirationDate: Date.parse('2027-04-01T05:00:00Z') },
+    ],
     ['before its last cycle', { neverExpires: false, numberOfBillingCycles: 4 }, { renewalIntent: 'Renew' }],
     [
       'that is Past Due',
       { status: 'Past Due' },
-      { isBillingRetryPeriod: true, expirationDate: Date.parse('2027-04-08') },
+      { isBillingRetryPeriod: true, expirationDate: Date.parse('2027-04-08T05:00:00Z') },
     ],
     ['that is Pending', { status: 'Pending' }, { isPending: true }],
     ['that is Expired', { status: 'Expired' }, { renewalIntent: 'Lapse' }],
@@ -89,7 +98,7 @@ describe('toSubscriptionObservation (processor_b)', () => {
       {
         isTrialPeriod: true,
         purchaseDate: Date.parse('2027-01-01T08:00:00Z'),
-        expirationDate: Date.parse('2027-03-16'),
+        expirationDate: Date.parse('2027-03-16T05:00:00Z'),
       },
     ],
     ['with a discount', { discounts: [{ id: 'summer' }] }, { discountId: 'summer' }],

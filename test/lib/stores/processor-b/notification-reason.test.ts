@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../../lib/shared/time.ts';
 import { toNotificationReason } from '../../../../lib/stores/processor-b/notification-reason.ts';
 import { officialKinds } from './official-client.ts';
 
@@ -12,9 +13,9 @@ describe('toNotificationReason (processor_b)', () => {
     ['subscription_charged_successfully', {}, 'RENEWED'],
     ['subscription_charged_unsuccessfully', {}, 'ENTERED_GRACE_PERIOD'],
     ['subscription_went_past_due', {}, 'ENTERED_GRACE_PERIOD'],
-    ['subscription_canceled', { paidThroughDate: '2027-02-11' }, 'WILL_LAPSE'],
-    ['subscription_canceled', { paidThroughDate: '2027-02-10' }, 'WILL_LAPSE'],
-    ['subscription_canceled', { paidThroughDate: '2027-02-09' }, 'EXPIRED'],
+    ['subscription_canceled', { paidUntil: Date.parse('2027-02-11') + dayMs }, 'WILL_LAPSE'],
+    ['subscription_canceled', { paidUntil: Date.parse('2027-02-10') + dayMs }, 'WILL_LAPSE'],
+    ['subscription_canceled', { paidUntil: Date.parse('2027-02-09') + dayMs }, 'EXPIRED'],
     ['subscription_canceled', {}, 'EXPIRED'],
     ['subscription_expired', {}, 'EXPIRED'],
     ['subscription_trial_ended', {}, 'OTHER'],

@@ -71,6 +71,7 @@ describe('toPaymentObservation (processor_b reversal)', () => {
       productId: 'coins',
       customerId: 'ann',
       sandbox: true,
+      timeZone: 'America/Chicago',
       graceMs: 0,
       asOf: Date.parse('2027-02-01'),
     };

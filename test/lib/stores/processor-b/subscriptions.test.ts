@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
+import { hourMs } from '../../../../lib/shared/time.ts';
 import { processorB } from '../../../../lib/stores/processor-b/processor-b.ts';
+import { startTime } from '../../../emulator/emulator-client.ts';
 import { type FakeBraintree, startFakeBraintree } from './fake-braintree.ts';
 
 let braintree: FakeBraintree;
@@ -36,8 +38,8 @@ describe('validate (processor_b subscription)', () => {
     expect(native).toMatchObject({ data: { success: true, transaction: { customer: { id: expect.any(String) } } } });
     expect(first.purchase).toMatchObject({
       productType: 'paid subscription',
-      purchaseDate: Date.parse('2027-01-31'),
-      expirationDate: Date.parse('2027-02-28'),
+      purchaseDate: startTime,
+      expirationDate: Date.parse('2027-03-01T06:00:00Z'),
       renewalIntent: 'Renew',
       currency: 'USD',
       amountMicros: 9_990_000,
@@ -48,19 +50,22 @@ describe('validate (processor_b subscription)', () => {
   it('returns the customer of a free trial without a payment', async () => {
     const { native, first } = await subscribe({ trial: 'P7D' });
     expect(native).toMatchObject({ data: { success: true, transaction: { customer: { id: expect.any(String) } } } });
-    expect(first.purchase).toMatchObject({ isTrialPeriod: true, expirationDate: Date.parse('2027-02-08') });
-    expect(first.transactions).toMatchObject([{ amountMicros: 0, isTrialPeriod: true }]);
+    expect(first.purchase).toMatchObject({ isTrialPeriod: true, expirationDate: Date.parse('2027-02-08T06:00:00Z') });
+    const expirationDate = Date.parse('2027-02-07T06:00:00Z');
+    expect(first.transactions).toMatchObject([{ amountMicros: 0, isTrialPeriod: true, expirationDate }]);
   });
 });
 
 describe('refresh (processor_b subscription)', () => {
   it('returns a renewal', async () => {
     const { refreshAfter, refresh } = await subscribe();
-    expect(await refreshAfter('renew')).toMatchObject({
-      lastRenewalDate: Date.parse('2027-02-28'),
-      expirationDate: Date.parse('2027-03-31'),
-    });
-    expect((await refresh()).transactions).toHaveLength(2);
+    const { lastRenewalDate, expirationDate } = await refreshAfter('renew');
+    expect(expirationDate).toBe(Date.parse('2027-04-01T05:00:00Z'));
+    expect(new Date(Number(lastRenewalDate) - 6 * hourMs).toISOString()).toMatch(/^2027-02-28/);
+    expect((await refresh()).transactions.map((transaction) => transaction.expirationDate)).toEqual([
+      Date.parse('2027-03-31T05:00:00Z'),
+      Date.parse('2027-02-28T06:00:00Z'),
+    ]);
   });
 
   it('keeps access until the end of the paid period after a cancelation', async () => {
@@ -68,17 +73,19 @@ describe('refresh (processor_b subscription)', () => {
       renewalIntent: 'Lapse',
       cancelationReason: 'Customer',
       renewalIntentChangeDate: expect.any(Number),
-      expirationDate: Date.parse('2027-02-28'),
+      expirationDate: Date.parse('2027-02-28T06:00:00Z'),
     });
   });
 
   it('grants the configured grace period while a payment is overdue', async () => {
     const { refreshAfter } = await subscribe();
-    expect(await refreshAfter('fail-payment')).toMatchObject({
+    const pastDue = await refreshAfter('fail-payment');
+    expect(pastDue).toMatchObject({
       isBillingRetryPeriod: true,
       renewalIntent: 'Renew',
-      expirationDate: Date.parse('2027-03-07'),
+      expirationDate: Date.parse('2027-03-07T06:00:00Z'),
     });
+    expect(pastDue).not.toHaveProperty('lastRenewalDate');
     expect(await refreshAfter('recover')).not.toHaveProperty('isBillingRetryPeriod');
   });
 
