@@ -61,6 +61,7 @@ export const subscriptionActions: ActionCase[] = [
   ['store_b', 'change-plan', 'sooner', { isExpired: true, cancelationReason: 'System.Replaced' }],
   ['store_b', 'raise-price', 'as before', { ...renews, priceConsentStatus: 'Notified' }],
   ['store_b', 'raise-price accept-price', 'as before', { ...renews, priceConsentStatus: 'Agreed' }],
+  ['store_b', 'delete', 'sooner', { ...endedState, cancelationReason: 'System.Deleted' }],
   ['store_b', 'test-notification', 'as before', unchanged],
 
   ['store_c', 'renew', 'later', renewedState],

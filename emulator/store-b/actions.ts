@@ -56,6 +56,7 @@ const createPaidActions = (state: StoreState): Readonly<Record<string, Action>> 
   'change-plan': (purchase, context, details) => changePlan(purchase, resolvePlan(state, purchase, details), context),
   'raise-price': (purchase, context, { priceMicros }) => increasePrice(purchase, context, priceMicros),
   'accept-price': acceptPriceIncrease,
+  delete: (purchase) => ({ purchase: { ...purchase, isDeleted: true }, notifications: [] }),
   'test-notification': (purchase) => ({ purchase, notifications: [testNotification] }),
 });
 

@@ -83,6 +83,8 @@ export const Purchase = v.object({
   /** Whether a one-time purchase was canceled or refunded. */
   isCancelled: v.boolean(),
   quantity: v.number(),
+  /** Whether Google Play no longer has the purchase. */
+  isDeleted: v.exactOptional(v.literal(true)),
   /** Quantity that was refunded while the customer kept the purchase. */
   refundedQuantity: v.exactOptional(v.number()),
   /** Oldest first. */

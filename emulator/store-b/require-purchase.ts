@@ -16,7 +16,8 @@ export function requirePurchase(
   if (purchase === undefined) throw apiError(404, 'purchaseTokenNotFound', 'The purchase token was not found.');
   const { subscription } = purchase;
   if ((subscription !== undefined) !== (kind === 'subscription')) throw apiError(400, 'invalid', 'Invalid Value');
-  if (subscription?.state === 'EXPIRED' && subscription.expiryTime + retentionMs <= now()) {
+  const isAged = subscription?.state === 'EXPIRED' && subscription.expiryTime + retentionMs <= now();
+  if (purchase.isDeleted || isAged) {
     throw apiError(410, 'purchaseTokenNoLongerValid', 'The purchase token is no longer valid.');
   }
   return purchase;

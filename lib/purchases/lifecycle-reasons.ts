@@ -62,7 +62,9 @@ export function findLifecycleReasons(
     ? reasons.filter((reason) => reason !== 'EXPIRED' && reason !== 'REVOKED')
     : reasons;
   const refundReasons =
-    chooseRefundReason(before, after) === 'REVOKED' ? ['REVOKED' as const] : newRefunds.map(() => 'REFUNDED' as const);
+    chooseRefundReason(before, after, storeReason) === 'REVOKED'
+      ? ['REVOKED' as const]
+      : newRefunds.map(() => 'REFUNDED' as const);
   return [...refundReasons, ...otherReasons];
 }
 
@@ -107,7 +109,12 @@ const isPlanChange = (from: Purchase, to: Purchase): boolean =>
     ? (from.renewalProductId ?? from.productId) !== (to.renewalProductId ?? to.productId)
     : from.renewalProductId !== to.productId || from.transactionId === to.transactionId;
 
-function chooseRefundReason(before: StateAt, after: StateAt): NotificationReason {
+function chooseRefundReason(
+  before: StateAt,
+  after: StateAt,
+  storeReason: NotificationReason | undefined,
+): NotificationReason {
+  if (storeReason === 'REFUNDED') return 'REFUNDED';
   const to = after.state.purchase;
   const hasJustExpired = !isExpired(before.state.purchase, before.at) && isExpired(to, after.at);
   // The store revoked the purchase without a request of the customer, for example after a lost dispute.

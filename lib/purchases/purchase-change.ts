@@ -13,7 +13,7 @@ import {
 } from './claims.ts';
 import { findLifecycleReasons, type NotificationReason } from './lifecycle-reasons.ts';
 import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts';
-import { isActive } from './purchase.ts';
+import { hasOtherPlan, isActive } from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
 
 /** The purchase state with claims, entitled users, version and refresh bookkeeping. */
@@ -159,9 +159,7 @@ function findReasons(
   const from = before && { state: before.state, at: before.checkedAt };
   const reasons = findLifecycleReasons(from, { state: after.state, at: after.checkedAt }, storeReason);
   const isPlanChange =
-    !before &&
-    replacedPurchase !== undefined &&
-    replacedPurchase.state.purchase.productId !== after.state.purchase.productId;
+    !before && replacedPurchase !== undefined && hasOtherPlan(replacedPurchase.state.purchase, after.state.purchase);
   const revocationReason = storeReason === 'REVOKED' && revocationReasons.find((reason) => reasons.includes(reason));
   return reasons.map((reason) => {
     if (reason === 'PURCHASED' && isPlanChange) return 'PLAN_CHANGED';

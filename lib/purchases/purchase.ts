@@ -72,6 +72,10 @@ export const isSubscription = (purchase: Purchase): boolean =>
   purchase.productType === 'non renewing subscription' ||
   (purchase.productType === undefined && purchase.expirationDate !== undefined);
 
+/** Whether a purchase differs from the replaced purchase in product, base plan or offer. An unreported offer does not count. */
+export const hasOtherPlan = (replaced: Purchase, { productId, offerId = replaced.offerId }: Purchase): boolean =>
+  productId !== replaced.productId || offerId !== (replaced.offerId ?? offerId);
+
 /** Whether the purchase gives access at `now`: not expired, not pending and not consumed. */
 export const isActive = (purchase: Purchase, now: EpochMillis): boolean =>
   !isExpired(purchase, now) && purchase.isPending !== true && purchase.isConsumed !== true;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { dayMs, hourMs } from '../../lib/shared/time.ts';
+import { deps } from '../../lib/deps.ts';
+import { dayMs, hourMs, minuteMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -29,7 +30,7 @@ async function buy(type: string) {
   const findAtStore = async () => await service.callControl(`/purchases/${id}`);
   const fetchRecord = async () =>
     (await callWithSecretKey(getPurchase, keys, { params: { purchaseId: `store_b:${id}` } })).body;
-  return { id, validate, findAtStore, fetchRecord };
+  return { productId: order.productId, validate, findAtStore, fetchRecord };
 }
 
 const advance = async (ms: number) =>
@@ -47,6 +48,15 @@ describe('POST /v1/validate (store_b) with acknowledge: true', () => {
   it('does not consume a consumable that a request calls non consumable', async () => {
     const { validate, findAtStore } = await buy('consumable');
     expect(await validate({ type: 'non consumable' })).toMatchObject({ ok: true });
+    expect(await findAtStore()).toMatchObject({ isAcknowledged: true, isConsumed: false });
+  });
+
+  it("does not consume a product whose type in the app's catalogue differs from the first request", async () => {
+    const { productId, validate, findAtStore } = await buy('non consumable');
+    await deps().apps.setCatalogue(keys.appName, { [productId]: { type: 'non consumable' } });
+    // The service caches the catalogue.
+    await advance(minuteMs);
+    expect(await validate({ type: 'consumable' })).toMatchObject({ ok: true });
     expect(await findAtStore()).toMatchObject({ isAcknowledged: true, isConsumed: false });
   });
 

@@ -8,11 +8,11 @@ export interface KnownPurchase {
   readonly transactions: readonly Transaction[];
 }
 
-/** The known purchases of a token by purchase id. */
+/** The stored purchases of a token by purchase id. */
 export type KnownPurchases = ReadonlyMap<string, KnownPurchase>;
 
-/** Reads stored data. The functions are absent when an operator checks settings. */
-export type StoredData = Pick<StoreContext, 'findPurchase' | 'listTransactions'>;
+/** Reads stored data. The members are absent when an operator checks settings. */
+export type StoredData = Pick<StoreContext, 'catalogue' | 'findPurchase' | 'listTransactions'>;
 
 /** Loads stored purchases. Leaves out those that are not stored yet. */
 export async function loadKnownPurchases(

@@ -1,14 +1,11 @@
-import { dayMs, type EpochMillis, hourMs } from '../../shared/time.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { connectPlay } from './connect-play.ts';
+import { listVoidedOrders, type VoidedOrder, voidedRetentionMs } from './list-voided-orders.ts';
 import { toVoidedNotification } from './parse-notification.ts';
-import type { VoidedPurchases } from './payloads.ts';
 import { isPlayId } from './play-id.ts';
 import { parseStoredSettings } from './settings.ts';
-
-/** Google Play lists voided purchases for 30 days. One hour less allows for a clock difference. */
-const voidedRetentionMs = 30 * dayMs - hourMs;
 
 /** Runs on a schedule, so the budget is larger than for a validation. */
 const budgetMs = 50_000;
@@ -25,18 +22,10 @@ export async function listUndelivered(
   if (!parseStoredSettings(context.settings).serviceAccount) return [];
   const play = connectPlay(context, { budgetMs });
   const startTime = Math.max(since, context.now() - voidedRetentionMs);
-  const notifications: StoreNotification[] = [];
-  const visitedPages = new Set<string>();
-  for (let pageToken = ''; !visitedPages.has(pageToken); ) {
-    visitedPages.add(pageToken);
-    const { voidedPurchases, tokenPagination } = await play.listVoidedPurchases(startTime, pageToken || undefined);
-    notifications.push(...voidedPurchases.flatMap(toNotification));
-    pageToken = tokenPagination?.nextPageToken ?? '';
-  }
-  return notifications;
+  return (await listVoidedOrders(play, startTime)).flatMap(toNotification);
 }
 
-function toNotification(voided: VoidedPurchases['voidedPurchases'][number]): StoreNotification[] {
+function toNotification(voided: VoidedOrder): StoreNotification[] {
   const { purchaseToken: token, orderId, voidedTimeMillis: occurredAt, voidedQuantity, voidedReason } = voided;
   if (!isPlayId(token) || !isPlayId(orderId)) return [];
   const isPartial = voidedQuantity !== undefined;

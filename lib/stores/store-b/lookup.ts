@@ -1,7 +1,8 @@
 import type { Observation } from '../../purchases/observation.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { loadKnownPurchases, type StoredData } from './known-purchases.ts';
-import type { RequestHints } from './mapping-context.ts';
+import type { MappingContext, PaymentNotification, RequestHints } from './mapping-context.ts';
 import { listEarlierOrderIds, withPastOrders } from './past-orders.ts';
 import type { OneTimePurchase, Order, Subscription } from './payloads.ts';
 import type { PlayApi } from './play-api.ts';
@@ -33,33 +34,35 @@ interface LookupContext {
   readonly play: PlayApi;
   readonly now: EpochMillis;
   readonly storedData: StoredData;
+  readonly paymentNotification?: PaymentNotification;
+  /** Time of the notification that a one-time purchase ended. */
+  readonly endNotifiedAt?: EpochMillis;
 }
+
+/** Reason of a missing purchase: the token is deleted, unknown, or invalid for the app or the kind of purchase. */
+export type MissingKind = 'gone' | 'notFound' | 'invalid';
 
 const maxReplacedTokens = 5;
 
 /**
- * Queries the purchases of a token: first the expected kind, then the other kind. Returns undefined if Google Play has
- * neither, `gone` if it deleted the token 60 days after the subscription expired.
+ * Queries the purchases of a token: first the expected kind, then the other kind. For a missing token, returns the result for
+ * subscriptions: Google Play deletes a token 60 days after the subscription expired.
  */
-export async function lookUpToken(
-  request: LookupRequest,
-  context: LookupContext,
-): Promise<LookupResult | 'gone' | undefined> {
-  const lookUpSubscription = async () => await findSubscription(request, context);
-  const lookUpProduct = async () => await findProduct(request, context);
-  const [first, second] = request.isSubscription
-    ? [lookUpSubscription, lookUpProduct]
-    : [lookUpProduct, lookUpSubscription];
-  return (await first()) ?? (await second());
+export async function lookUpToken(request: LookupRequest, context: LookupContext): Promise<LookupResult | MissingKind> {
+  const first = request.isSubscription ? await findSubscription(request, context) : await findProduct(request, context);
+  if (typeof first === 'object' || first === 'gone') return first;
+  const second = request.isSubscription
+    ? await findProduct(request, context)
+    : await findSubscription(request, context);
+  return request.isSubscription && typeof second === 'string' ? first : second;
 }
 
 async function findSubscription(
   { token, hints }: LookupRequest,
   context: LookupContext,
-): Promise<LookupResult | 'gone' | undefined> {
+): Promise<LookupResult | MissingKind> {
   const result = await context.play.fetchSubscription(token);
-  if (result.kind === 'gone') return 'gone';
-  if (result.kind !== 'found') return undefined;
+  if (result.kind !== 'found') return result.kind;
   const own = await toObservations(result.value, { token, hints }, context);
   const replaced = await findReplacedPurchases(result.value, context, maxReplacedTokens);
   return {
@@ -67,6 +70,13 @@ async function findSubscription(
     nativeTransaction: { ...omitPersonalData(result.native), kind: 'androidpublisher#subscriptionPurchaseV2' },
   };
 }
+
+const pickOptional = ({
+  storedData: { catalogue },
+  paymentNotification,
+  endNotifiedAt,
+}: LookupContext): Pick<MappingContext, 'catalogue' | 'paymentNotification' | 'endNotifiedAt'> =>
+  omitUndefined({ catalogue, paymentNotification, endNotifiedAt });
 
 /** Removes the customer's name and addresses, and the free text of the cancellation survey. */
 function omitPersonalData(native: LookupResult['nativeTransaction']): LookupResult['nativeTransaction'] {
@@ -77,8 +87,9 @@ function omitPersonalData(native: LookupResult['nativeTransaction']): LookupResu
 async function toObservations(
   subscription: Subscription,
   { token, hints }: Pick<LookupRequest, 'token' | 'hints'>,
-  { play, now, storedData }: LookupContext,
+  context: LookupContext,
 ): Promise<Observation[]> {
+  const { play, now, storedData } = context;
   const items = listOwnedItems(subscription);
   const orders = new Map<string, Order>();
   const pastOrders = new Map<string, Order>();
@@ -91,7 +102,14 @@ async function toObservations(
     }
   }
   const known = await loadKnownPurchases(toPurchaseIds(token, items), storedData);
-  const observations = toSubscriptionObservations(subscription, { token, now, orders, hints, known });
+  const observations = toSubscriptionObservations(subscription, {
+    token,
+    now,
+    orders,
+    hints,
+    known,
+    ...pickOptional(context),
+  });
   return observations.map((observation) => withPastOrders(observation, pastOrders));
 }
 
@@ -128,14 +146,15 @@ function markReplaced(observation: Observation, replacedAt: EpochMillis): Observ
 
 async function findProduct(
   { token, hints, productId }: LookupRequest,
-  { play, now, storedData }: LookupContext,
-): Promise<LookupResult | undefined> {
+  context: LookupContext,
+): Promise<LookupResult | MissingKind> {
+  const { play, now, storedData } = context;
   const result = await play.fetchProduct(token, productId);
-  if (result.kind !== 'found') return undefined;
+  if (result.kind !== 'found') return result.kind;
   const orders = await fetchProductOrders(result.value, play);
   const known = await loadKnownPurchases(toPurchaseIds(token, result.value.productLineItem), storedData);
   return {
-    observations: toProductObservations(result.value, { token, now, orders, hints, known }),
+    observations: toProductObservations(result.value, { token, now, orders, hints, known, ...pickOptional(context) }),
     nativeTransaction: {
       ...result.native,
       ...toLegacyFields(result.value),

@@ -1,3 +1,4 @@
+import type { Catalogue } from '../../purchases/catalogue.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { KnownPurchases } from './known-purchases.ts';
@@ -5,6 +6,12 @@ import type { Order } from './payloads.ts';
 
 /** The part of a request that completes what Google Play does not report about a product. */
 export type RequestHints = Pick<ValidationRequest, 'id' | 'type' | 'priceMicros' | 'currency'>;
+
+/** A notification of a renewal or a recovery from account hold or a pause. */
+export interface PaymentNotification {
+  readonly occurredAt: EpochMillis;
+  readonly isRecovery: boolean;
+}
 
 /** Input to the mapping from a Google Play purchase to observations, in addition to the purchase. */
 export interface MappingContext {
@@ -14,6 +21,11 @@ export interface MappingContext {
   readonly orders: ReadonlyMap<string, Order>;
   readonly hints: RequestHints | undefined;
   readonly known: KnownPurchases;
+  readonly catalogue?: Catalogue;
+  /** The notification of a payment that caused the query. */
+  readonly paymentNotification?: PaymentNotification;
+  /** Time of the notification that a one-time purchase ended. */
+  readonly endNotifiedAt?: EpochMillis;
 }
 
 interface OfferDetails {

@@ -6,8 +6,8 @@ export interface ObservedFacts {
   readonly isExpired?: boolean;
   /** Whether the purchase has a payment. */
   readonly isPaid?: boolean;
-  /** Whether it replaced a purchase with a different product. */
-  readonly replacesOther?: boolean;
+  /** Whether it replaced a purchase with another product, base plan or offer. */
+  readonly isPlanChange?: boolean;
   readonly priceConsentStatus?: PriceConsentStatus;
 }
 
@@ -24,7 +24,7 @@ const reasonsByType: Readonly<Record<string, Reason>> = {
   SUBSCRIPTION_RECOVERED: 'RENEWED',
   SUBSCRIPTION_RENEWED: 'RENEWED',
   SUBSCRIPTION_CANCELED: ({ isExpired }) => (isExpired ? 'EXPIRED' : 'WILL_LAPSE'),
-  SUBSCRIPTION_PURCHASED: ({ replacesOther }) => (replacesOther ? 'PLAN_CHANGED' : 'PURCHASED'),
+  SUBSCRIPTION_PURCHASED: ({ isPlanChange }) => (isPlanChange ? 'PLAN_CHANGED' : 'PURCHASED'),
   SUBSCRIPTION_ON_HOLD: 'EXPIRED',
   SUBSCRIPTION_IN_GRACE_PERIOD: 'ENTERED_GRACE_PERIOD',
   SUBSCRIPTION_RESTARTED: 'WILL_AUTO_RENEW',

@@ -1,12 +1,15 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { isExpired } from '../../purchases/purchase.ts';
+import { hasOtherPlan, isExpired, type Purchase } from '../../purchases/purchase.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse } from '../../shared/parse.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { connectPlay } from './connect-play.ts';
-import { lookUpToken } from './lookup.ts';
+import { lookUpToken, type MissingKind } from './lookup.ts';
+import type { PaymentNotification } from './mapping-context.ts';
+import { observeDeletion, observeStored } from './missing-token.ts';
 import { type ObservedFacts, toNotificationReason } from './notification-reason.ts';
 import { NotificationPayload } from './parse-notification.ts';
 import { withEndDate } from './revocation.ts';
@@ -23,18 +26,52 @@ export async function observe(notification: StoreNotification, context: StoreCon
   const play = connectPlay(context);
   const now = context.now();
   const request = { token, hints: undefined, productId, isSubscription: payload.kind !== 'product' };
-  const result = await lookUpToken(request, { play, now, storedData: context });
-  // A purchase that Google Play has deleted ended by its expiration date long ago.
-  const observations = result === undefined || result === 'gone' ? [] : result.observations;
+  const paymentNotification = toPaymentNotification(notification);
+  const endNotifiedAt = isEndNotification(notification) ? notification.occurredAt : undefined;
+  const lookup = { play, now, storedData: context, ...omitUndefined({ paymentNotification, endNotifiedAt }) };
+  const result = await lookUpToken(request, lookup);
+  const observations =
+    typeof result === 'object' ? result.observations : await observeMissing(result, { payload, token, now, context });
   const isOwn = ({ purchase: { purchaseId } }: Observation) => isPurchaseOfToken(token, purchaseId);
   const own = observations.filter(isOwn);
   const replaced = observations.filter((observation) => !isOwn(observation));
-  const updated = await applyNotification(notification, { payload, own, play, now });
+  const updated = await applyNotification(notification, { payload, own, play, now, storedData: context });
   return {
     reason: toNotificationReason(notification.type, summarizeObservations(own, replaced, now)),
     observations: [...updated, ...replaced],
   };
 }
+
+/** Observes the stored purchase of a token that Google Play does not have. A refund can be reported that late. */
+async function observeMissing(
+  missing: MissingKind,
+  {
+    payload,
+    context: storedData,
+    ...token
+  }: {
+    readonly payload: NotificationPayload;
+    readonly token: string;
+    readonly now: EpochMillis;
+    readonly context: StoreContext;
+  },
+): Promise<Observation[]> {
+  if (missing === 'invalid') return [];
+  const deleted = await observeDeletion({ ...token, storedData });
+  if (deleted.length > 0 || payload.voidedOrderId === undefined) return deleted;
+  return await observeStored({ ...token, storedData });
+}
+
+/** Whether the notification reports the end of a one-time purchase. */
+const isEndNotification = ({ type, payload: { isPartial } }: StoreNotification): boolean =>
+  type === 'ONE_TIME_PRODUCT_CANCELED' || (type === 'VOIDED_PURCHASE' && isPartial !== true);
+
+const recoveryType = 'SUBSCRIPTION_RECOVERED';
+
+const toPaymentNotification = ({ type, occurredAt }: StoreNotification): PaymentNotification | undefined =>
+  type === recoveryType || type === 'SUBSCRIPTION_RENEWED'
+    ? { occurredAt, isRecovery: type === recoveryType }
+    : undefined;
 
 /** Adds what the queried state lacks and the notification has. */
 async function applyNotification(
@@ -43,7 +80,25 @@ async function applyNotification(
 ): Promise<readonly Observation[]> {
   const { payload, own, now } = context;
   if (type === 'SUBSCRIPTION_REVOKED') return own.map((observation) => withEndDate(observation, occurredAt, now));
-  return payload.voidedOrderId === undefined ? own : await applyVoidedOrder({ ...context, voidedAt: occurredAt });
+  if (payload.voidedOrderId !== undefined) return await applyVoidedOrder({ ...context, voidedAt: occurredAt });
+  return own.map((observation) => withIntentChangeDate(observation, { type, occurredAt }));
+}
+
+/** Renewal intent after each notification that reports its change. */
+const changedIntents: Readonly<Record<string, Purchase['renewalIntent']>> = {
+  SUBSCRIPTION_RESTARTED: 'Renew',
+  SUBSCRIPTION_CANCELED: 'Lapse',
+  SUBSCRIPTION_CANCELLATION_SCHEDULED: 'Lapse',
+};
+
+/** Dates the change of the renewal intent by its notification: Google Play reports only the time of a cancellation. */
+function withIntentChangeDate(
+  observation: Observation,
+  { type, occurredAt }: Pick<StoreNotification, 'type' | 'occurredAt'>,
+): Observation {
+  const { purchase } = observation;
+  const isCurrent = Object.hasOwn(changedIntents, type) && changedIntents[type] === purchase.renewalIntent;
+  return isCurrent ? { ...observation, purchase: { renewalIntentChangeDate: occurredAt, ...purchase } } : observation;
 }
 
 const isPurchaseOfToken = (token: string, purchaseId: string): boolean =>
@@ -60,7 +115,7 @@ function summarizeObservations(
   return {
     isExpired: isExpired(purchase, now),
     isPaid: [first, ...rest].some(({ transactions }) => transactions.length > 0),
-    replacesOther: predecessor !== undefined && predecessor.purchase.productId !== purchase.productId,
+    isPlanChange: predecessor !== undefined && hasOtherPlan(predecessor.purchase, purchase),
     ...(purchase.priceConsentStatus && { priceConsentStatus: purchase.priceConsentStatus }),
   };
 }

@@ -6,6 +6,7 @@ import type { EpochMillis } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import { toOfferId } from './mapping-context.ts';
 import { toAmount } from './money.ts';
+import { getRefundDate, listPartialRefunds } from './order-refunds.ts';
 import type { Order, OrderItem } from './payloads.ts';
 
 const maxEarlierOrders = 24;
@@ -37,10 +38,6 @@ function toTransactions(order: Order, orderId: string, observation: Observation)
     ? []
     : [toPastTransaction(observation, { orderId, order, item, ...omitUndefined({ refundedAt }) })];
 }
-
-/** Returns the time of a full refund; undefined if the order was not refunded or Google Play reports no date. */
-export const getRefundDate = (order: Order | undefined): EpochMillis | undefined =>
-  order?.state === 'REFUNDED' ? (order.lastEventTime ?? order.createTime) : undefined;
 
 /**
  * Finds the line of an order that belongs to the purchase. A single line belongs to the first purchase of the token even
@@ -82,6 +79,7 @@ export function toPastTransaction(
       expirationDate: servicePeriodEndTime,
       isTrialPeriod: offerPhaseDetails?.freeTrialDetails && true,
       isIntroPeriod: offerPhaseDetails?.introductoryPriceDetails && true,
+      partialRefunds: listPartialRefunds(order),
       refundedAt,
     }),
     ...(amount && toAmount(amount)),

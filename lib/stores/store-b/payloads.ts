@@ -116,6 +116,13 @@ const OrderItem = v.looseObject({
 });
 export type OrderItem = v.InferOutput<typeof OrderItem>;
 
+const PartialRefundEvent = v.looseObject({
+  createTime: v.exactOptional(Time),
+  processTime: v.exactOptional(Time),
+  state: Text,
+  refundDetails: v.exactOptional(v.looseObject({ total: v.exactOptional(Money) })),
+});
+
 /** @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders */
 export const Order = v.looseObject({
   orderId: Text,
@@ -123,6 +130,12 @@ export const Order = v.looseObject({
   state: Text,
   createTime: v.exactOptional(Time),
   lastEventTime: v.exactOptional(Time),
+  orderHistory: v.exactOptional(
+    v.looseObject({
+      partialRefundEvents: v.exactOptional(v.array(PartialRefundEvent)),
+      refundEvent: v.exactOptional(v.looseObject({ eventTime: v.exactOptional(Time) })),
+    }),
+  ),
   lineItems: v.optional(v.array(OrderItem), []),
 });
 export type Order = v.InferOutput<typeof Order>;

@@ -3,9 +3,13 @@ import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store-context.ts';
 import { connectPlay } from './connect-play.ts';
 import { lookUpToken } from './lookup.ts';
+import { observeDeletion } from './missing-token.ts';
 import { RefreshToken } from './refresh-token.ts';
 
-/** Queries Google Play for the current state of a purchase. Returns no observations if Google no longer has the token. */
+/**
+ * Queries Google Play for the current state of a purchase. Returns no observations if Google no longer has the token of
+ * an expired purchase.
+ */
 export async function refresh(
   refreshToken: Readonly<Record<string, string>>,
   context: StoreContext,
@@ -15,6 +19,8 @@ export async function refresh(
   const hints =
     kind === 'consumable' || kind === 'non consumable' ? ({ id: productId, type: kind } as const) : undefined;
   const request = { token, hints, productId, isSubscription };
-  const result = await lookUpToken(request, { play: connectPlay(context), now: context.now(), storedData: context });
-  return !result || result === 'gone' ? [] : result.observations;
+  const now = context.now();
+  const result = await lookUpToken(request, { play: connectPlay(context), now, storedData: context });
+  if (typeof result === 'object') return result.observations;
+  return result === 'invalid' ? [] : await observeDeletion({ token, now, storedData: context });
 }

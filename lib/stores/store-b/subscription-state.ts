@@ -30,8 +30,18 @@ export const hasOutstandingPayment = (subscription: Subscription): boolean =>
 const hasNoAccess = (subscription: Subscription): boolean =>
   isInState(subscription, 'EXPIRED', 'ON_HOLD', 'PAUSED', 'PENDING', 'PENDING_PURCHASE_CANCELED');
 
+interface StateContext {
+  readonly now: EpochMillis;
+  /** The purchase as it was stored before. */
+  readonly known: Purchase | undefined;
+}
+
 /** Converts the state of one line item. Throws `ConnectionFailed` if an active item lacks its expiration. */
-export function toSubscriptionState(subscription: Subscription, item: LineItem, now: EpochMillis): Partial<Purchase> {
+export function toSubscriptionState(
+  subscription: Subscription,
+  item: LineItem,
+  { now, known }: StateContext,
+): Partial<Purchase> {
   const { pausedStateContext, canceledStateContext, acknowledgementState } = subscription;
   const isPending = isInState(subscription, 'PENDING');
   const isPaused = isInState(subscription, 'PAUSED');
@@ -44,7 +54,7 @@ export function toSubscriptionState(subscription: Subscription, item: LineItem, 
     expirationDate: isEnded && !isPending ? Math.min(expiryTime ?? subscription.startTime ?? now, now) : expiryTime,
     renewalIntent: toRenewalIntent(subscription, item),
     renewalIntentChangeDate: canceledStateContext?.userInitiatedCancellation?.cancelTime,
-    cancelationReason: isEnded && !isPending ? toCancelationReason(subscription, item) : undefined,
+    cancelationReason: isEnded && !isPending ? toCancelationReason(subscription, item, known) : undefined,
     isPending: isPending || undefined,
     isAbandoned: isInState(subscription, 'PENDING_PURCHASE_CANCELED') || undefined,
     isAcknowledged: acknowledgementState === 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED',
@@ -73,7 +83,11 @@ const surveyReasons: Readonly<Record<string, CancelationReason>> = {
   CANCEL_SURVEY_REASON_OTHERS: 'Customer.OtherReason',
 };
 
-function toCancelationReason(subscription: Subscription, item: LineItem): CancelationReason {
+function toCancelationReason(
+  subscription: Subscription,
+  item: LineItem,
+  known: Purchase | undefined,
+): CancelationReason {
   const { canceledStateContext: context } = subscription;
   if (isInState(subscription, 'PAUSED')) return 'PAUSED';
   if (isInState(subscription, 'ON_HOLD')) return 'System.BillingError';
@@ -85,8 +99,19 @@ function toCancelationReason(subscription: Subscription, item: LineItem): Cancel
   if (context?.userInitiatedCancellation) {
     return surveyReasons[context.userInitiatedCancellation.cancelSurveyResult?.reason ?? ''] ?? 'Customer';
   }
+  if (isPaymentFailed(subscription, item, known)) return 'System.BillingError';
   return context?.systemInitiatedCancellation ? 'System' : 'Unknown';
 }
+
+/** Whether the subscription ended after a failed payment: its latest order is unpaid, or it was in a grace period or on hold. */
+const isPaymentFailed = (
+  { latestOrderId }: Subscription,
+  { latestSuccessfulOrderId }: LineItem,
+  known: Purchase | undefined,
+): boolean =>
+  (latestOrderId !== undefined && latestSuccessfulOrderId !== undefined && latestOrderId !== latestSuccessfulOrderId) ||
+  known?.isBillingRetryPeriod === true ||
+  known?.cancelationReason === 'System.BillingError';
 
 /** Returns the product that replaces this one at the next renewal; undefined if the product stays the same. */
 function toRenewalProductId({ productId, deferredItemReplacement }: LineItem): string | undefined {

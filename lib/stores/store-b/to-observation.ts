@@ -1,3 +1,4 @@
+import { findCatalogueProduct } from '../../purchases/catalogue.ts';
 import { toInferredAsOf } from '../../purchases/merge-transactions.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
@@ -6,9 +7,11 @@ import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import { type EpochMillis, secondMs } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
+import type { ValidationRequest } from '../store.ts';
 import { type MappingContext, toOfferId } from './mapping-context.ts';
 import { toAmount, toReportedAmount } from './money.ts';
-import { getRefundDate } from './past-orders.ts';
+import { getRefundDate, listPartialRefunds } from './order-refunds.ts';
+import { getPaidPeriod, parseRenewalNumber } from './paid-period.ts';
 import type { LineItem, OneTimePurchase, Order, Subscription } from './payloads.ts';
 import { hasOutstandingPayment, toSubscriptionState } from './subscription-state.ts';
 
@@ -50,7 +53,7 @@ export function toSubscriptionObservations(subscription: Subscription, context: 
 function toSubscriptionPurchase(
   subscription: Subscription,
   item: LineItem,
-  { token, now, purchaseId, orders }: MappingContext & { readonly purchaseId: string },
+  { token, now, purchaseId, orders, known }: MappingContext & { readonly purchaseId: string },
 ): Purchase {
   const orderId = findPaidOrderId(subscription, item);
   const isRenewal = parseRenewalNumber(orderId) !== undefined;
@@ -67,28 +70,28 @@ function toSubscriptionPurchase(
       purchaseDate: subscription.startTime,
       lastRenewalDate: isRenewal ? orders.get(item.productId)?.createTime : undefined,
     }),
-    ...toSubscriptionState(subscription, item, now),
+    ...toSubscriptionState(subscription, item, { now, known: known.get(purchaseId)?.purchase }),
   };
 }
 
 function toSubscriptionTransactions(
   subscription: Subscription,
   item: LineItem,
-  { now, orders, purchase }: MappingContext & { readonly purchase: Purchase },
+  context: MappingContext & { readonly purchase: Purchase },
 ): Transaction[] {
+  const { orders, purchase } = context;
   const orderId = findPaidOrderId(subscription, item);
   if (orderId === undefined && hasOutstandingPayment(subscription)) return [];
   const order = orders.get(item.productId);
   return [
     {
       ...pickSharedFields(purchase),
-      purchaseDate: order?.createTime ?? estimatePeriodStart(subscription, item, { orderId, now }) ?? now,
+      ...getPaidPeriod({ subscription, item, order, orderId }, context),
       ...omitUndefined({
         offerId: purchase.offerId,
-        // During a grace period, the expiration of the line item is later than the end of the paid period.
-        expirationDate: getPeriodEnd(order, item) ?? item.expiryTime,
         isTrialPeriod: purchase.isTrialPeriod,
         isIntroPeriod: purchase.isIntroPeriod,
+        partialRefunds: listPartialRefunds(order),
         refundedAt: getRefundDate(order),
       }),
       ...toSubscriptionAmount(item, order),
@@ -109,9 +112,6 @@ function toSubscriptionAmount(
   return freeTrial && price?.currencyCode ? { currency: price.currencyCode, amountMicros: 0 } : {};
 }
 
-const getPeriodEnd = (order: Order | undefined, { productId }: LineItem): EpochMillis | undefined =>
-  order?.lineItems.find((item) => item.productId === productId)?.subscriptionDetails?.servicePeriodEndTime;
-
 /** Converts a one-time purchase to one observation for each of its products. */
 export function toProductObservations(oneTimePurchase: OneTimePurchase, context: MappingContext): Observation[] {
   const purchaseIds = toPurchaseIds(context.token, oneTimePurchase.productLineItem);
@@ -119,8 +119,10 @@ export function toProductObservations(oneTimePurchase: OneTimePurchase, context:
     const { productId } = item;
     const order = context.orders.get(productId);
     const state = oneTimePurchase.purchaseStateContext?.purchaseState;
-    const endedAt = state === 'CANCELLED' ? estimateEnd(oneTimePurchase, order, context.now) : undefined;
     const purchaseId = purchaseIds[index] as string;
+    const knownEnd = context.known.get(purchaseId)?.purchase.endedAt;
+    const endedAt =
+      state === 'CANCELLED' ? findProductEnd(oneTimePurchase, order, { ...context, knownEnd }) : undefined;
     const purchase = toProductPurchase(oneTimePurchase, item, { ...context, purchaseId, endedAt });
     const isPaid = state !== 'PENDING' && (endedAt === undefined || oneTimePurchase.orderId !== undefined);
     return {
@@ -169,19 +171,23 @@ function toProductPurchase(
 }
 
 /**
- * Finds the type of a one-time product. Google Play reports only that a product was consumed, so the type that was stored
- * first counts, and the type in a request only for the requested product: a client must not turn a product into a consumable.
+ * Finds the type of a one-time product. Google Play reports only that a product was consumed, so the catalogue decides, then
+ * the type that was stored first. The type in a request counts last and only for the requested product: a client must not
+ * turn a product into a consumable.
  */
 function findProductType(
   { productId, consumptionState }: { readonly productId: string; readonly consumptionState: string | undefined },
-  { hints, known, purchaseId }: MappingContext & { readonly purchaseId: string },
+  { hints, known, catalogue, purchaseId }: MappingContext & { readonly purchaseId: string },
 ): Purchase['productType'] {
-  const storedType = known.get(purchaseId)?.purchase.productType;
-  if (storedType !== undefined) return storedType;
+  const ownType = findCatalogueProduct(catalogue, productId)?.type ?? known.get(purchaseId)?.purchase.productType;
+  if (ownType !== undefined) return toOneTimeType(ownType);
   if (consumptionState === 'CONSUMPTION_STATE_CONSUMED') return 'consumable';
-  if (!hints || toPrefixedId(hints.id) !== productId) return undefined;
-  return hints.type === 'consumable' ? 'consumable' : 'non consumable';
+  return hints && toPrefixedId(hints.id) === productId ? toOneTimeType(hints.type) : undefined;
 }
+
+/** Returns the type unless it is of a subscription or app, which a one-time purchase cannot be. */
+const toOneTimeType = (type: ValidationRequest['type']): Purchase['productType'] =>
+  type === 'consumable' || type === 'non renewing subscription' ? type : 'non consumable';
 
 function toProductTransaction(
   purchase: Purchase,
@@ -195,6 +201,7 @@ function toProductTransaction(
     ...omitUndefined({
       offerId: purchase.offerId,
       quantity: purchase.quantity,
+      partialRefunds: listPartialRefunds(order),
       refundedAt: getRefundDate(order) ?? endedAt,
     }),
     ...(order?.total
@@ -203,35 +210,22 @@ function toProductTransaction(
   };
 }
 
-/** Parses the number at the end of a renewal's order id: `GPA.…..0` is the first renewal. The first order lacks it. */
-const parseRenewalNumber = (orderId: string | undefined): string | undefined =>
-  /\.\.(\d{1,6})$/.exec(orderId ?? '')?.[1];
-
 /**
- * Estimates the start of the current period if its order is unavailable. Assumes that all periods had the same length, so
- * the result does not depend on the time of the query.
+ * Finds the time of a cancellation, which only the order has. Without it, the stored end counts, then the notification. The
+ * purchase date comes last: it is the same in every query.
  */
-function estimatePeriodStart(
-  { startTime }: Subscription,
-  { expiryTime }: LineItem,
-  { orderId, now }: { readonly orderId: string | undefined; readonly now: EpochMillis },
-): EpochMillis | undefined {
-  const renewalNumber = parseRenewalNumber(orderId);
-  if (renewalNumber === undefined || startTime === undefined || expiryTime === undefined) return startTime;
-  const periodCount = Number(renewalNumber) + 2;
-  const start = expiryTime - Math.max(0, Math.round((expiryTime - startTime) / periodCount));
-  return start <= now ? start : startTime;
-}
-
-/**
- * Estimates the time of a cancellation, which only the order has. Falls back to the purchase date, because it is the same
- * in every query.
- */
-const estimateEnd = (
+function findProductEnd(
   { purchaseCompletionTime }: OneTimePurchase,
   order: Order | undefined,
-  now: EpochMillis,
-): EpochMillis => Math.min(order?.lastEventTime ?? purchaseCompletionTime ?? now, now - secondMs);
+  {
+    now,
+    endNotifiedAt,
+    knownEnd,
+  }: Pick<MappingContext, 'now' | 'endNotifiedAt'> & { knownEnd: EpochMillis | undefined },
+): EpochMillis {
+  const endedAt = getRefundDate(order) ?? order?.lastEventTime ?? knownEnd ?? endNotifiedAt ?? purchaseCompletionTime;
+  return Math.min(endedAt ?? now, now - secondMs);
+}
 
 const listUserAliases = ({ externalAccountIdentifiers, outOfAppPurchaseContext }: Subscription): string[] =>
   listDefined(

@@ -4,7 +4,8 @@ import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { type Evidence, verifyEvidence } from './evidence.ts';
-import { type LookupResult, lookUpToken } from './lookup.ts';
+import { type LookupResult, lookUpToken, type MissingKind } from './lookup.ts';
+import { observeDeletion } from './missing-token.ts';
 import { planConsumption } from './plan-consumption.ts';
 import { createPlayApi } from './play-api.ts';
 import { fromSignedReceipt } from './receipt-observation.ts';
@@ -30,13 +31,33 @@ export async function validate(request: ValidationRequest, context: StoreContext
     { token: evidence.purchaseToken, hints: request, productId: request.id, isSubscription },
     { play, now: context.now(), storedData: context },
   );
-  if (result === 'gone')
-    throw new ServiceError('PurchaseExpired', 'The purchase expired. Google Play has deleted its details.');
-  if (!result || result.observations.length === 0)
-    throw new ServiceError('InvalidPayload', 'purchaseToken is not found in Google Play for this app.');
+  if (typeof result === 'string') return await rejectMissing(result, { request, evidence, context });
+  if (result.observations.length === 0) throw unknownTokenError();
   const validation = toValidation(request, result);
   return { ...(await planConsumption(validation, request, { settings, context })), fulfillDeadline };
 }
+
+interface MissingEvidence {
+  readonly request: ValidationRequest;
+  readonly evidence: Evidence;
+  readonly context: StoreContext;
+}
+
+/** Returns the deletion of a stored subscription, which makes the response PurchaseExpired. Otherwise throws. */
+async function rejectMissing(
+  missing: MissingKind,
+  { request, evidence: { purchaseToken: token }, context }: MissingEvidence,
+): Promise<StoreValidation> {
+  const observations =
+    missing === 'invalid' ? [] : await observeDeletion({ token, now: context.now(), storedData: context });
+  if (observations.length > 0) return toValidation(request, { observations, nativeTransaction: {} });
+  if (missing === 'gone')
+    throw new ServiceError('PurchaseExpired', 'The purchase expired. Google Play has deleted its details.');
+  throw unknownTokenError();
+}
+
+const unknownTokenError = (): ServiceError =>
+  new ServiceError('InvalidPayload', 'purchaseToken is not found in Google Play for this app.');
 
 function toValidation(
   request: ValidationRequest,

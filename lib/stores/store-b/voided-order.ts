@@ -1,8 +1,16 @@
 import type { Observation } from '../../purchases/observation.ts';
+import type { PartialRefund, Transaction } from '../../purchases/transaction.ts';
+import { type ErrorCode, ServiceError } from '../../shared/errors.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import { dayMs, type EpochMillis } from '../../shared/time.ts';
+import { pickSharedFields } from '../pick-shared-fields.ts';
+import { unavailableError } from './api-errors.ts';
+import type { StoredData } from './known-purchases.ts';
+import { listVoidedOrders, voidedRetentionMs } from './list-voided-orders.ts';
+import { toPartialRefundId } from './order-refunds.ts';
 import type { NotificationPayload } from './parse-notification.ts';
 import { findOrderItem, toPastTransaction } from './past-orders.ts';
+import type { Order } from './payloads.ts';
 import type { PlayApi } from './play-api.ts';
 import { lacksCancelationReason, withCancelationReason, withEndDate } from './revocation.ts';
 
@@ -14,36 +22,132 @@ export interface VoidedOrderContext {
   readonly voidedAt: EpochMillis;
   readonly play: PlayApi;
   readonly now: EpochMillis;
+  readonly storedData: StoredData;
 }
 
 /** The list may give a voided purchase an earlier time than its notification. */
 const voidedListSkewMs = dayMs;
 
 /**
- * Marks the transaction of a voided order as refunded, in the current or a past period. A partial refund changes nothing.
- * Throws `ConnectionFailed` if the order of a past period is unavailable.
+ * Marks the transaction of a voided order as refunded, in whole or in part, in the current or a past period. Google Play can
+ * keep the order from the service account: the stored transaction is then marked. Throws `ConnectionFailed` if Google Play is
+ * unavailable or does not list a partial refund yet.
  */
 export async function applyVoidedOrder(context: VoidedOrderContext): Promise<readonly Observation[]> {
-  const { payload, own } = context;
+  const { own, payload } = context;
   const { voidedOrderId: orderId, isPartial } = payload;
-  if (orderId === undefined || isPartial || own.length === 0) return own;
-  const id = withPlatform('store_b', orderId);
-  const isIncluded = own.some(({ transactions }) => transactions.some(({ transactionId }) => transactionId === id));
-  return isIncluded ? await applyCurrentRefund(context, id) : await applyPastRefund(context, orderId);
+  if (orderId === undefined || own.length === 0) return own;
+  const found = await findTransaction(orderId, context);
+  if (isPartial) return await applyPartialRefund(found, orderId, context);
+  const refunded = withTransaction(own, {
+    ...found,
+    transaction: { refundedAt: context.voidedAt, ...found.transaction },
+  });
+  const isLatest = found.observation.purchase.transactionId === found.transaction.transactionId;
+  return isLatest ? await endPurchase(refunded, context) : refunded;
 }
 
-async function applyCurrentRefund(context: VoidedOrderContext, transactionId: string): Promise<Observation[]> {
-  const { own, voidedAt, now } = context;
-  const refunded = own.map((observation) => {
-    const transactions = observation.transactions.map((transaction) =>
-      transaction.transactionId === transactionId ? { refundedAt: voidedAt, ...transaction } : transaction,
-    );
-    const isLatest = observation.purchase.transactionId === transactionId;
-    return isLatest ? withEndDate({ ...observation, transactions }, voidedAt, now) : { ...observation, transactions };
+/** The transaction of a voided order and the purchase to which it belongs. */
+interface FoundTransaction {
+  readonly observation: Observation;
+  readonly transaction: Transaction;
+}
+
+/** Finds the transaction in the current purchases, in the order, among the stored ones; otherwise builds one without amount. */
+async function findTransaction(orderId: string, context: VoidedOrderContext): Promise<FoundTransaction> {
+  const { own, play, storedData, voidedAt } = context;
+  const transactionId = withPlatform('store_b', orderId);
+  const current = findIn(own, (observation) =>
+    observation.transactionsAsOf === undefined
+      ? observation.transactions.find((transaction) => transaction.transactionId === transactionId)
+      : undefined,
+  );
+  if (current) return current;
+  const order = await tryFetchOrder(play, orderId);
+  const past = order && findIn(own, (observation) => toTransaction(observation, orderId, order));
+  if (past) return past;
+  for (const observation of own) {
+    const stored = (await storedData.listTransactions?.(observation.purchase.purchaseId)) ?? [];
+    const transaction = [...stored, ...observation.transactions].find((item) => item.transactionId === transactionId);
+    if (transaction) return { observation, transaction };
+  }
+  const [observation] = own as readonly [Observation, ...Observation[]];
+  const { purchase } = observation;
+  const purchaseDate = purchase.purchaseDate ?? voidedAt;
+  return { observation, transaction: { ...pickSharedFields(purchase), transactionId, purchaseDate } };
+}
+
+function findIn(
+  own: readonly Observation[],
+  find: (observation: Observation) => Transaction | undefined,
+): FoundTransaction | undefined {
+  for (const observation of own) {
+    const transaction = find(observation);
+    if (transaction) return { observation, transaction };
+  }
+  return undefined;
+}
+
+function toTransaction(observation: Observation, orderId: string, order: Order): Transaction | undefined {
+  const item = findOrderItem(order, observation);
+  return item === 'otherPurchase' ? undefined : toPastTransaction(observation, { orderId, order, item });
+}
+
+/** Returns undefined if Google Play does not have the order, or the service account is not permitted to read it. */
+const tryFetchOrder = async (play: PlayApi, orderId: string): Promise<Order | undefined> =>
+  await play.fetchOrder(orderId).catch((error: unknown) => {
+    if (error instanceof ServiceError && error.code !== ('ConnectionFailed' satisfies ErrorCode)) return undefined;
+    throw error;
   });
-  if (!refunded.some(lacksCancelationReason)) return refunded;
-  const voidedReason = context.payload.voidedReason ?? (await findVoidedReason(context));
-  return refunded.map((observation) => withCancelationReason(observation, voidedReason));
+
+/** Replaces a transaction. Leaves out inferred ones: their as-of time would make the refund older than the stored state. */
+function withTransaction(
+  own: readonly Observation[],
+  { observation: target, transaction }: FoundTransaction,
+): Observation[] {
+  return own.map((observation) => {
+    if (observation !== target) return observation;
+    const { transactionsAsOf, ...rest } = observation;
+    const others = observation.transactions.filter(({ transactionId }) => transactionId !== transaction.transactionId);
+    return { ...rest, transactions: transactionsAsOf === undefined ? [...others, transaction] : [transaction] };
+  });
+}
+
+/** Adds the partial refunds of the list if the order does not have them. */
+async function applyPartialRefund(
+  found: FoundTransaction,
+  orderId: string,
+  context: VoidedOrderContext,
+): Promise<readonly Observation[]> {
+  const { own, payload, play, now } = context;
+  const { observation, transaction } = found;
+  const isFromOrder = observation.transactionsAsOf === undefined && transaction.partialRefunds !== undefined;
+  if (isFromOrder) return withTransaction(own, found);
+  const since = now - voidedRetentionMs;
+  const listed = (await listVoidedOrders(play, since))
+    .filter((voided) => voided.purchaseToken === payload.token && voided.orderId === orderId)
+    .sort((a, b) => a.voidedTimeMillis - b.voidedTimeMillis)
+    .flatMap(({ voidedTimeMillis: date, voidedQuantity: quantity }) =>
+      quantity === undefined ? [] : { date, quantity },
+    );
+  if (listed.length === 0) throw unavailableError('the partial refund is not listed');
+  const earlierCount = (transaction.partialRefunds ?? []).filter(({ date }) => date < since).length;
+  const partialRefunds = listed.map(
+    (refund, index): PartialRefund => ({ id: toPartialRefundId(earlierCount + index), ...refund }),
+  );
+  return withTransaction(own, { observation, transaction: { ...transaction, partialRefunds } });
+}
+
+/** Ends the purchase of a refunded latest order if it is not active, with the reason of the voided order. */
+async function endPurchase(own: readonly Observation[], context: VoidedOrderContext): Promise<Observation[]> {
+  const { payload, voidedAt, now } = context;
+  const transactionId = withPlatform('store_b', payload.voidedOrderId ?? '');
+  const ended = own.map((observation) =>
+    observation.purchase.transactionId === transactionId ? withEndDate(observation, voidedAt, now) : observation,
+  );
+  if (!ended.some(lacksCancelationReason)) return ended;
+  const voidedReason = payload.voidedReason ?? (await findVoidedReason(context));
+  return ended.map((observation) => withCancelationReason(observation, voidedReason));
 }
 
 /** Reads the reason from the list of voided purchases, because a push lacks it. Returns undefined if it is unavailable. */
@@ -53,16 +157,4 @@ async function findVoidedReason({ payload, voidedAt, play }: VoidedOrderContext)
   return page?.voidedPurchases.find(
     ({ purchaseToken, orderId }) => purchaseToken === token && orderId === voidedOrderId,
   )?.voidedReason;
-}
-
-async function applyPastRefund({ own, voidedAt, play }: VoidedOrderContext, orderId: string): Promise<Observation[]> {
-  const order = await play.fetchOrder(orderId);
-  if (!order) return [...own];
-  const refundedAt = order.state === 'REFUNDED' ? (order.lastEventTime ?? voidedAt) : voidedAt;
-  return own.map((observation) => {
-    const item = findOrderItem(order, observation);
-    if (item === 'otherPurchase') return observation;
-    const transaction = toPastTransaction(observation, { orderId, order, item, refundedAt });
-    return { ...observation, transactions: [...observation.transactions, transaction] };
-  });
 }

@@ -23,7 +23,7 @@ describe('toNotificationReason (store_b)', () => {
     [3, 'WILL_LAPSE'],
     [3, 'EXPIRED', { isExpired: true }],
     [4, 'PURCHASED'],
-    [4, 'PLAN_CHANGED', { replacesOther: true }],
+    [4, 'PLAN_CHANGED', { isPlanChange: true }],
     [5, 'EXPIRED'],
     [6, 'ENTERED_GRACE_PERIOD'],
     [7, 'WILL_AUTO_RENEW'],

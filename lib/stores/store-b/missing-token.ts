@@ -1,0 +1,42 @@
+import type { Observation } from '../../purchases/observation.ts';
+import { isSubscription, type Purchase } from '../../purchases/purchase.ts';
+import { withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
+import type { StoredData } from './known-purchases.ts';
+
+/** A token that Google Play rejects, with the stored data about it. */
+interface MissingToken {
+  readonly token: string;
+  readonly now: EpochMillis;
+  readonly storedData: StoredData;
+}
+
+/**
+ * Observes the end of a stored subscription whose token Google Play no longer has. It keeps a token for 60 days after the
+ * expiration, so a token that is missing earlier was deleted. Returns an empty array for any other purchase.
+ * @see https://developer.android.com/google/play/billing/lifecycle/subscriptions
+ */
+export async function observeDeletion(missing: MissingToken): Promise<Observation[]> {
+  const { now } = missing;
+  const observations = await observeStored(missing);
+  return observations
+    .filter(({ purchase }) => isStillPaid(purchase, now))
+    .map((observation) => ({ ...observation, purchase: markDeleted(observation.purchase, now) }));
+}
+
+/** Observes the stored purchase of a missing token as it is: a refund can be reported after Google Play deleted the token. */
+export async function observeStored({ token, now, storedData }: MissingToken): Promise<Observation[]> {
+  const purchase = await storedData.findPurchase?.(withPlatform('store_b', token));
+  return purchase ? [{ asOf: now, purchase, transactions: [], userAliases: [] }] : [];
+}
+
+/** Whether the subscription has not reached its expiration date. */
+const isStillPaid = (purchase: Purchase, now: EpochMillis): boolean =>
+  isSubscription(purchase) && purchase.endedAt === undefined && (purchase.expirationDate ?? now) > now;
+
+const markDeleted = (purchase: Purchase, endedAt: EpochMillis): Purchase => ({
+  ...purchase,
+  endedAt,
+  renewalIntent: 'Lapse',
+  cancelationReason: 'System.Deleted',
+});

@@ -1,0 +1,193 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { deps } from '../../lib/deps.ts';
+import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { dayMs } from '../../lib/shared/time.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
+
+let fixture: NotificationFixture;
+let keys: IssuedApiKeys;
+beforeAll(async () => {
+  fixture = await startNotificationFixture();
+  keys = await fixture.createNotifiedApp('store_b');
+});
+afterEach(async () => {
+  await setOrdersReadable(true);
+});
+afterAll(async () => {
+  await fixture.close();
+});
+
+/** Sets whether Google Play returns orders, which requires a permission of its own. */
+const setOrdersReadable = async (readable: boolean) => {
+  const init = { method: 'PUT', body: JSON.stringify({ readable }) };
+  expect((await fetch(`${fixture.emulatorUrl}/control/orders/store_b`, init)).status).toBe(200);
+};
+
+const advance = async (ms: number) =>
+  await fixture.callControl('/clock', { set: new Date(Date.now() + ms).toISOString() });
+
+/** Buys and validates a product. */
+async function buy(order: object = {}) {
+  const { id, validate } = await fixture.callControl('/purchases', {
+    platform: 'store_b',
+    productId: createUniqueName('product'),
+    type: 'paid subscription',
+    applicationUsername: createUniqueName('user'),
+    ...order,
+  });
+  expect((await fixture.validate(keys, validate)).body).toMatchObject({ ok: true });
+  await fixture.processNotifications();
+  const purchaseId = `store_b:${id}`;
+  return {
+    id,
+    purchaseId,
+    validate: async () => (await fixture.validate(keys, validate)).body,
+    refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId }, deps()),
+    /** Performs an action and processes its notifications. Returns the id of the resulting purchase. */
+    act: async (action: string, details: object = {}) => {
+      const result = await fixture.callControl(`/purchases/${id}/${action}`, details);
+      await fixture.processNotifications();
+      return `store_b:${result.id}`;
+    },
+    read: async () => await fixture.fetchPurchase(keys, purchaseId),
+    reasons: async () => listReasons(await fixture.fetchPurchase(keys, purchaseId)),
+    /** Lists the transactions, the earliest first. */
+    listTransactions: async () => {
+      const transactions = await deps().purchases.listTransactions(keys.appName, [purchaseId]);
+      return [...transactions].sort((a, b) => a.purchaseDate - b.purchaseDate);
+    },
+  };
+}
+
+describe('refunds of Google Play', () => {
+  it('records and announces a revocation whose order cannot be read', async () => {
+    const { act, reasons, refresh, listTransactions } = await buy();
+    await setOrdersReadable(false);
+    await act('revoke');
+    expect(await listTransactions()).toMatchObject([{ refundedAt: expect.any(Number), amountMicros: 4_990_000 }]);
+    expect(await reasons()).toEqual(['PURCHASED', 'REVOKED', 'REFUNDED']);
+    await setOrdersReadable(true);
+    await refresh();
+    expect(await listTransactions()).toMatchObject([{ refundedAt: expect.any(Number), amountMicros: 4_990_000 }]);
+    expect(await reasons()).toEqual(['PURCHASED', 'REVOKED', 'REFUNDED']);
+  });
+
+  it('announces a revocation once', async () => {
+    const { act, reasons } = await buy();
+    await act('revoke');
+    expect(await reasons()).toEqual(['PURCHASED', 'REVOKED']);
+  });
+
+  it.each([true, false])('announces each partial refund of a quantity once (orders readable: %s)', async (readable) => {
+    const { act, read, reasons, validate, listTransactions } = await buy({ type: 'consumable', quantity: 5 });
+    await setOrdersReadable(readable);
+    await act('refund', { quantity: 1 });
+    expect(await reasons()).toEqual(['PURCHASED', 'REFUNDED']);
+    await act('refund', { quantity: 2 });
+    expect(await reasons()).toEqual(['PURCHASED', 'REFUNDED', 'REFUNDED']);
+    expect(await read()).not.toHaveProperty('isExpired');
+    await setOrdersReadable(true);
+    expect(await validate()).toMatchObject({ ok: true });
+    expect(await reasons()).toEqual(['PURCHASED', 'REFUNDED', 'REFUNDED']);
+    const [transaction] = await listTransactions();
+    expect(transaction).not.toHaveProperty('refundedAt');
+    expect(transaction?.partialRefunds).toMatchObject([{ amountMicros: 4_990_000 }, { amountMicros: 9_980_000 }]);
+  });
+
+  it.each(['paid subscription', 'non consumable'])('announces a partial refund of an amount (%s)', async (type) => {
+    const { act, read, validate, reasons, listTransactions } = await buy({ type });
+    await act('refund', { amountMicros: 1_000_000 });
+    expect(await validate()).toMatchObject({ ok: true });
+    expect(await reasons()).toEqual(['PURCHASED', 'REFUNDED']);
+    expect(await listTransactions()).toMatchObject([{ partialRefunds: [{ amountMicros: 1_000_000 }] }]);
+    expect((await read()).isExpired).not.toBe(true);
+  });
+});
+
+describe('plan changes of Google Play', () => {
+  it('announces a change of the base plan as PLAN_CHANGED', async () => {
+    const { act, reasons } = await buy();
+    const successorId = await act('change-plan', { period: 'P1Y', priceMicros: 49_990_000 });
+    expect(listReasons(await fixture.fetchPurchase(keys, successorId))).toEqual(['PLAN_CHANGED']);
+    expect(await reasons()).toEqual(['PURCHASED']);
+  });
+});
+
+describe('renewals of Google Play without readable orders', () => {
+  it('start when the previous period ended', async () => {
+    const { act, refresh, listTransactions } = await buy();
+    await setOrdersReadable(false);
+    const [first] = await listTransactions();
+    for (let count = 1; count <= 3; count++) {
+      await advance(31 * dayMs);
+      await act('renew');
+      const transactions = await listTransactions();
+      expect(transactions).toHaveLength(count + 1);
+      expect(transactions.slice(1).map(({ purchaseDate }) => purchaseDate)).toEqual(
+        transactions.slice(0, -1).map(({ expirationDate }) => expirationDate),
+      );
+      await advance(dayMs);
+      await refresh();
+      expect(await listTransactions()).toEqual(transactions);
+    }
+    expect((await listTransactions())[0]).toEqual(first);
+  });
+
+  it('start with the recovery after account hold', async () => {
+    const { act, refresh, listTransactions } = await buy();
+    await setOrdersReadable(false);
+    const [first] = await listTransactions();
+    await advance(31 * dayMs);
+    await act('fail-payment');
+    expect(await listTransactions()).toEqual([first]);
+    await act('fail-payment');
+    await refresh();
+    expect(await listTransactions()).toEqual([first]);
+    await advance(5 * dayMs);
+    const recoveredAt = Date.now();
+    await act('recover');
+    const transactions = await listTransactions();
+    expect(transactions).toHaveLength(2);
+    expect(transactions[0]).toEqual(first);
+    expect(Math.abs((transactions[1]?.purchaseDate ?? 0) - recoveredAt)).toBeLessThan(60_000);
+    await advance(dayMs);
+    await refresh();
+    expect(await listTransactions()).toEqual(transactions);
+  });
+});
+
+describe('states of Google Play', () => {
+  it('ends a subscription that Google Play deleted before its expiration', async () => {
+    const [refreshed, validated] = [await buy(), await buy()];
+    await refreshed.act('delete');
+    await refreshed.refresh();
+    expect(await refreshed.read()).toMatchObject({ isExpired: true, cancelationReason: 'System.Deleted' });
+    expect(await refreshed.reasons()).toEqual(['PURCHASED', 'EXPIRED']);
+    await validated.act('delete');
+    expect(await validated.validate()).toMatchObject({ ok: false, code: 6778003 });
+    expect(await validated.read()).toMatchObject({ isExpired: true, cancelationReason: 'System.Deleted' });
+    expect(await validated.reasons()).toEqual(['PURCHASED', 'EXPIRED']);
+  });
+
+  it('ends a subscription after account hold with System.BillingError', async () => {
+    const { act, read, refresh } = await buy();
+    await act('fail-payment', { grace: false });
+    await act('expire');
+    expect(await read()).toMatchObject({ isExpired: true, cancelationReason: 'System.BillingError' });
+    await refresh();
+    expect(await read()).toMatchObject({ cancelationReason: 'System.BillingError' });
+  });
+
+  it('dates a restarted renewal by its notification', async () => {
+    const { act, read } = await buy();
+    await act('cancel');
+    const { renewalIntentChangeDate: canceledAt } = await read();
+    await advance(dayMs);
+    await act('uncancel');
+    const { renewalIntent, renewalIntentChangeDate: restartedAt } = await read();
+    expect(renewalIntent).toBe('Renew');
+    expect(Date.parse(restartedAt) - Date.parse(canceledAt)).toBeGreaterThan(dayMs / 2);
+  });
+});
