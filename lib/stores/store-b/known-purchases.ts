@@ -11,8 +11,8 @@ export interface KnownPurchase {
 /** The known purchases of a token by purchase id. */
 export type KnownPurchases = ReadonlyMap<string, KnownPurchase>;
 
-/** Reads stored data. The functions are absent when an operator checks settings. */
-export type StoredData = Pick<StoreContext, 'findPurchase' | 'listTransactions'>;
+/** Reads stored data and the catalogue. They are absent when an operator checks settings. */
+export type StoredData = Pick<StoreContext, 'findPurchase' | 'listTransactions' | 'catalogue'>;
 
 /** Loads stored purchases. Leaves out those that are not stored yet. */
 export async function loadKnownPurchases(

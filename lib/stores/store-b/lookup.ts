@@ -91,7 +91,14 @@ async function toObservations(
     }
   }
   const known = await loadKnownPurchases(toPurchaseIds(token, items), storedData);
-  const observations = toSubscriptionObservations(subscription, { token, now, orders, hints, known });
+  const observations = toSubscriptionObservations(subscription, {
+    token,
+    now,
+    orders,
+    hints,
+    known,
+    catalogue: storedData.catalogue,
+  });
   return observations.map((observation) => withPastOrders(observation, pastOrders));
 }
 
@@ -135,7 +142,14 @@ async function findProduct(
   const orders = await fetchProductOrders(result.value, play);
   const known = await loadKnownPurchases(toPurchaseIds(token, result.value.productLineItem), storedData);
   return {
-    observations: toProductObservations(result.value, { token, now, orders, hints, known }),
+    observations: toProductObservations(result.value, {
+      token,
+      now,
+      orders,
+      hints,
+      known,
+      catalogue: storedData.catalogue,
+    }),
     nativeTransaction: {
       ...result.native,
       ...toLegacyFields(result.value),

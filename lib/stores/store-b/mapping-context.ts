@@ -1,3 +1,4 @@
+import type { Catalogue } from '../../purchases/catalogue.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { KnownPurchases } from './known-purchases.ts';
@@ -14,6 +15,7 @@ export interface MappingContext {
   readonly orders: ReadonlyMap<string, Order>;
   readonly hints: RequestHints | undefined;
   readonly known: KnownPurchases;
+  readonly catalogue: Catalogue | undefined;
 }
 
 interface OfferDetails {

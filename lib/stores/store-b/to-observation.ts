@@ -1,3 +1,4 @@
+import { findCatalogueProduct } from '../../purchases/catalogue.ts';
 import { toInferredAsOf } from '../../purchases/merge-transactions.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
@@ -169,18 +170,21 @@ function toProductPurchase(
 }
 
 /**
- * Finds the type of a one-time product. Google Play reports only that a product was consumed, so the type that was stored
- * first counts, and the type in a request only for the requested product: a client must not turn a product into a consumable.
+ * Finds the type of a one-time product. Google Play reports only that a product was consumed. The catalogue takes precedence,
+ * then the type that was stored first. The type in a request counts for the requested product only: a client must not turn a
+ * product into a consumable.
  */
 function findProductType(
   { productId, consumptionState }: { readonly productId: string; readonly consumptionState: string | undefined },
-  { hints, known, purchaseId }: MappingContext & { readonly purchaseId: string },
+  { hints, known, catalogue, purchaseId }: MappingContext & { readonly purchaseId: string },
 ): Purchase['productType'] {
+  const catalogueType = findCatalogueProduct(catalogue, productId)?.type;
+  if (catalogueType !== undefined && catalogueType !== 'paid subscription') return catalogueType;
   const storedType = known.get(purchaseId)?.purchase.productType;
   if (storedType !== undefined) return storedType;
   if (consumptionState === 'CONSUMPTION_STATE_CONSUMED') return 'consumable';
   if (!hints || toPrefixedId(hints.id) !== productId) return undefined;
-  return hints.type === 'consumable' ? 'consumable' : 'non consumable';
+  return hints.type === 'consumable' || hints.type === 'non renewing subscription' ? hints.type : 'non consumable';
 }
 
 function toProductTransaction(
