@@ -1,6 +1,8 @@
+import type { BillingPeriod } from '../shared/billing-period.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { selectAnnouncedReasons, type UpdateTrigger } from './announced-reasons.ts';
 import { toCanonicalJson } from './canonical-json.ts';
+import type { Catalogue } from './catalogue.ts';
 import {
   addClaim,
   type Claim,
@@ -11,9 +13,10 @@ import {
   type Strategy,
   selectSharedClaims,
 } from './claims.ts';
-import { findLifecycleReasons, type NotificationReason } from './lifecycle-reasons.ts';
+import { findLifecycleReasons, type LifecycleReason, type NotificationReason } from './lifecycle-reasons.ts';
 import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts';
-import { hasOtherPlan, isActive } from './purchase.ts';
+import { completeState } from './period-end.ts';
+import { hasOtherPlan, isActive, type Purchase } from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
 
 /** The purchase state with claims, entitled users, version and refresh bookkeeping. */
@@ -43,6 +46,9 @@ export interface PurchaseUpdate {
   /** The purchase that this one replaces. A new purchase starts with its claims. */
   readonly replacedPurchase?: StoredPurchase;
   readonly claim?: ClaimRequest;
+  readonly catalogue?: Catalogue;
+  /** Billing period that a client states for the product. Fills a gap: see `completeState`. */
+  readonly reportedPeriod?: BillingPeriod;
   /** The customer that the store's observation identifies. Claims the purchase if it is unclaimed. */
   readonly storeUser?: string;
   /** Reason of the store notification. Distinguishes a revocation from an expiration or a refund with the same state. */
@@ -56,7 +62,7 @@ export interface PurchaseChange {
   readonly before: StoredPurchase | undefined;
   readonly after: StoredPurchase;
   /** Stored as lifecycle notifications of the purchase. */
-  readonly lifecycleReasons: readonly NotificationReason[];
+  readonly lifecycleReasons: readonly LifecycleReason[];
   /** Announced to the app's server. */
   readonly announcedReasons: readonly NotificationReason[];
   /** Claims that are new or changed. */
@@ -84,7 +90,7 @@ export function computePurchaseChange(
   before: StoredPurchase | undefined,
   update: PurchaseUpdate,
 ): PurchaseChange | undefined {
-  const state = update.observation ? merge(before?.state, update.observation) : before?.state;
+  const state = update.observation ? applyObservation(before?.state, update.observation, update) : before?.state;
   if (!state) return undefined;
   const appliedClaims =
     update.trigger === 'validation' ? selectSharedClaims(before?.sharedClaims ?? [], update.now) : [];
@@ -119,6 +125,12 @@ export function computePurchaseChange(
   };
   return hasEffect(change, update) ? change : undefined;
 }
+
+const applyObservation = (
+  before: PurchaseState | undefined,
+  observation: EncryptedObservation,
+  { catalogue, reportedPeriod }: PurchaseUpdate,
+): PurchaseState => completeState(merge(before, observation), { before, observation, catalogue, reportedPeriod });
 
 function applyUpdate(
   before: StoredPurchase | undefined,
@@ -155,17 +167,31 @@ function applyUpdate(
 function findReasons(
   { before, after }: Pick<PurchaseChange, 'before' | 'after'>,
   { replacedPurchase, storeReason }: PurchaseUpdate,
-): NotificationReason[] {
+): LifecycleReason[] {
   const from = before && { state: before.state, at: before.checkedAt };
   const reasons = findLifecycleReasons(from, { state: after.state, at: after.checkedAt }, storeReason);
   const isPlanChange =
     !before && replacedPurchase !== undefined && hasOtherPlan(replacedPurchase.state.purchase, after.state.purchase);
-  const revocationReason = storeReason === 'REVOKED' && revocationReasons.find((reason) => reasons.includes(reason));
-  return reasons.map((reason) => {
-    if (reason === 'PURCHASED' && isPlanChange) return 'PLAN_CHANGED';
-    return reason === revocationReason ? 'REVOKED' : reason;
+  const isRevocation = storeReason === 'REVOKED' && before?.state.purchase.endedAt === undefined;
+  const revocationReason = isRevocation && revocationReasons.find((reason) => reasons.includes(reason));
+  const revocationIndex = revocationReason ? reasons.indexOf(revocationReason) : -1;
+  return reasons.map((reason, index) => {
+    if (index === revocationIndex) return 'REVOKED';
+    if (reason !== 'PURCHASED' || !replacedPurchase) return reason;
+    if (isResubscription(replacedPurchase.state.purchase, after.state.purchase)) return 'RENEWED';
+    return isPlanChange ? 'PLAN_CHANGED' : reason;
   });
 }
+
+/** Whether the replaced purchase had expired when the new one was bought. */
+const isResubscription = (
+  { expirationDate, endedAt = expirationDate, cancelationReason }: Purchase,
+  { purchaseDate }: Purchase,
+): boolean =>
+  cancelationReason !== 'System.Replaced' &&
+  endedAt !== undefined &&
+  purchaseDate !== undefined &&
+  endedAt <= purchaseDate;
 
 /** The reasons that a revocation can have in a state, most specific first. A notification replaces only one of them. */
 const revocationReasons = ['REVOKED', 'REFUNDED', 'EXPIRED'] as const;
