@@ -1,13 +1,11 @@
 import { getCustomerTransactions } from '../../lib/api/customers.ts';
+import { toTransactionPage } from '../../lib/api/paging.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { toTransactionRecord } from '../../lib/purchases/to-records.ts';
 
-export const handler = createHandler(getCustomerTransactions)(async ({ app, params }, { purchases }) => {
+export const handler = createHandler(getCustomerTransactions)(async ({ app, params, query }, { ownedPurchases }) => {
   const { applicationUsername } = params;
-  const ownedPurchases = await purchases.listByUser(app.name, applicationUsername);
-  const transactions = await purchases.listTransactions(
-    app.name,
-    ownedPurchases.map(({ purchaseId }) => purchaseId),
-  );
+  const page = toTransactionPage(query);
+  const transactions = await ownedPurchases.listTransactions(app.name, applicationUsername, page);
   return { applicationUsername, transactions: transactions.map(toTransactionRecord) };
 });
