@@ -58,7 +58,7 @@ export function buildChangeTransactions(
 }
 
 function buildPurchaseWrite(table: string, appName: string, change: PurchaseChange): Write {
-  const { before, after, announcedReasons } = change;
+  const { before, after, announcedReasons, announcedUsers } = change;
   const { state, claims: _claims, nextRefreshAt, ...bookkeeping } = after;
   const { transactions: _transactions, ...purchaseState } = state;
   const { purchaseId } = state.purchase;
@@ -74,6 +74,7 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
         ...purchaseState,
         // The fan-out derives the announcements of this version from the reasons: see lib/purchases/announcement.ts.
         announcedReasons,
+        ...(announcedUsers && { announcedUsers }),
       },
       ...(before
         ? { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': before.version } }

@@ -26,10 +26,7 @@ export function selectAnnouncedReasons(
   { before, after, lifecycleReasons, ownershipChanges, isFirstEntitlement, now }: AnnounceableChange,
   trigger: UpdateTrigger,
 ): NotificationReason[] {
-  const isVisible =
-    !before ||
-    ownershipChanges > 0 ||
-    toCanonicalJson(toAnnouncedView(before.purchase, now)) !== toCanonicalJson(toAnnouncedView(after.purchase, now));
+  const isVisible = !before || ownershipChanges > 0 || isVisibleChange(before.purchase, after.purchase, now);
   if (!isVisible && lifecycleReasons.length === 0) return [];
   const reasons: NotificationReason[] =
     isFirstEntitlement && !lifecycleReasons.includes('PURCHASED')
@@ -41,6 +38,10 @@ export function selectAnnouncedReasons(
   if (reasons.length > 0 || isReplaced) return reasons;
   return [trigger === 'refresh' ? 'RECEIPT_REFRESHED' : 'OTHER'];
 }
+
+/** Whether the change of the purchase is announced to all of its users. */
+export const isVisibleChange = (before: Purchase, after: Purchase, now: EpochMillis): boolean =>
+  toCanonicalJson(toAnnouncedView(before, now)) !== toCanonicalJson(toAnnouncedView(after, now));
 
 /**
  * Returns the fields whose change is announced. Left out are internal fields, exchange rates, the date of a change of the
