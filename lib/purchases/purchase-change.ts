@@ -88,7 +88,7 @@ const asOfResolutionMs = 60_000;
  * Maximum number of users that are stored as the only recipients of a change of ownership. More of them change only if the
  * strategy changes, and then the webhooks are sent to all users.
  */
-const maxAnnouncedUsers = 20;
+const maxAnnouncedUsers = 50;
 
 /** Failed refreshes (about half an hour) after which the expiration date takes effect without the store's confirmation. */
 const maxFailedRefreshes = 5;
