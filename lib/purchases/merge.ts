@@ -5,6 +5,7 @@ import { toCanonicalJson } from './canonical-json.ts';
 import { mergeTransactions, type ObservedTransaction, toObservedTransaction } from './merge-transactions.ts';
 import type { Observation } from './observation.ts';
 import type { Purchase } from './purchase.ts';
+import { mergeRenewalIntentDates, resolveRenewalIntentChangeDate } from './renewal-intent-dates.ts';
 import { chooseLaterConsumption } from './service-consumption.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -68,7 +69,13 @@ function isLaterState(a: PurchaseState, b: PurchaseState): boolean {
 function omitDerivedFields(purchase: Purchase): object {
   const { productType, purchaseDate, renewalIntentChangeDate, lastRenewalDate, currency, amountMicros, ...rest } =
     omitUsdRate(purchase);
-  const { serviceConsumption: _, expirationSource, expirationDate, ...reported } = rest;
+  const {
+    serviceConsumption: _consumption,
+    renewalIntentDates: _dates,
+    expirationSource,
+    expirationDate,
+    ...reported
+  } = rest;
   return { ...reported, ...(!expirationSource && expirationDate !== undefined && { expirationDate }) };
 }
 
@@ -81,12 +88,15 @@ function fillDerivedFields(
     (observed) => observed.transaction.transactionId === purchase.transactionId,
   )?.transaction;
   const purchaseDate = chooseEarlier(purchase.purchaseDate, earlier.purchaseDate);
+  const renewalIntentDates = mergeRenewalIntentDates(purchase, earlier);
+  const { renewalIntentChangeDate: _, ...reported } = omitUsdRate(purchase);
   return {
-    ...omitUsdRate(purchase),
+    ...reported,
     ...omitUndefined({
       productType: purchase.productType ?? earlier.productType,
       purchaseDate,
-      renewalIntentChangeDate: chooseLater(purchase.renewalIntentChangeDate, earlier.renewalIntentChangeDate),
+      renewalIntentDates,
+      renewalIntentChangeDate: resolveRenewalIntentChangeDate(purchase, renewalIntentDates),
       lastRenewalDate: purchase.lastRenewalDate ?? findRenewalDate(transaction, purchaseDate),
       serviceConsumption: chooseLaterConsumption(purchase.serviceConsumption, earlier.serviceConsumption),
       currency: transaction?.currency,
@@ -110,5 +120,3 @@ const findRenewalDate = (
 
 const chooseEarlier = (a?: EpochMillis, b?: EpochMillis): EpochMillis | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
-const chooseLater = (a?: EpochMillis, b?: EpochMillis): EpochMillis | undefined =>
-  a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
