@@ -88,7 +88,7 @@ describe('POST /v1/validate (processor_b nonce)', () => {
     expect(await validate()).toMatchObject({ ok: true });
   });
 
-  it('returns a purchase whose price has changed since, or whose product is no longer sold', async () => {
+  it('returns a purchase after the product got another price or was removed from the catalogue', async () => {
     const { validate } = await givenNonce();
     expect(await validate()).toMatchObject({ ok: true });
     const settings = await service.callControl('/settings/processor_b');
