@@ -94,7 +94,8 @@ function createDeps(environment: NodeJS.ProcessEnv): Deps {
     apps: () => createAppRepository(members.table, cipher),
     appCache: () => createAppCache(members.apps, now),
     purchases: () => createPurchaseRepository(members.table, cipher),
-    recordPurchase: () => createRecordPurchase(members.purchases, members.exchangeRates),
+    recordPurchase: () =>
+      createRecordPurchase(members.purchases, members.exchangeRates, members.appCache.findCatalogue),
     transactions: () => createTransactionRepository(members.table),
     userAliases: () => createUserAliasRepository(members.table),
     events: () => createEventRepository(members.table, retentionDays, now),

@@ -21,7 +21,7 @@ export interface TestPurchases extends PurchaseRepository {
 export function createTestPurchases(table: Table): TestPurchases {
   const purchases = createPurchaseRepository(table, testCipher);
   const rates = createRateCache(createExchangeRateRepository(table), () => startDate);
-  return { ...purchases, recordPurchase: createRecordPurchase(purchases, rates) };
+  return { ...purchases, recordPurchase: createRecordPurchase(purchases, rates, async () => undefined) };
 }
 
 /** A validation at `startDate`, by a customer if a username is passed. */

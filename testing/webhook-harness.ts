@@ -104,7 +104,7 @@ function createHarnessDeps(table: Table, state: Clock, options: HarnessOptions):
     apps,
     appCache: createAppCache(apps, now),
     purchases,
-    recordPurchase: createRecordPurchase(purchases, deps().exchangeRates),
+    recordPurchase: createRecordPurchase(purchases, deps().exchangeRates, async () => undefined),
     events: createEventRepository(wrappedTable, 90, now),
     deliveries: createDeliveryRepository(wrappedTable),
     emulator: { url: 'http://127.0.0.1:1', roots: [] },
@@ -133,7 +133,11 @@ function wrapTable(table: Table, around: WrapCall): Table {
 }
 
 function createStreamRecorder(table: Table, appName: string): WebhookHarness['recordUpdate'] {
-  const recordPurchase = createRecordPurchase(createPurchaseRepository(table, testCipher), deps().exchangeRates);
+  const recordPurchase = createRecordPurchase(
+    createPurchaseRepository(table, testCipher),
+    deps().exchangeRates,
+    async () => undefined,
+  );
   let sequenceNumber = 0;
   return async (purchaseId, update) => {
     const { pk, sk } = purchaseKey(appName, purchaseId);

@@ -48,7 +48,7 @@ export function selectAnnouncedReasons(
  */
 function toAnnouncedView(purchase: Purchase, now: EpochMillis): object {
   const { renewalIntentChangeDate, renewalProductId, productType, usdRate, usdRateDate, ...rest } = purchase;
-  const { serviceConsumption: _, ...visible } = rest;
+  const { serviceConsumption: _, expirationSource, ...visible } = rest;
   const { expirationDate, endedAt, ...permanent } = visible;
   return isExpired(purchase, now) ? { ...permanent, isExpired: true } : visible;
 }

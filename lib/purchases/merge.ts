@@ -64,12 +64,12 @@ function isLaterState(a: PurchaseState, b: PurchaseState): boolean {
   return toCanonicalJson(omitDerivedFields(a.purchase)) > toCanonicalJson(omitDerivedFields(b.purchase));
 }
 
-/** Removes the fields that `fillDerivedFields` can set. */
+/** Removes the fields that `fillDerivedFields` and `completeState` can set. */
 function omitDerivedFields(purchase: Purchase): object {
   const { productType, purchaseDate, renewalIntentChangeDate, lastRenewalDate, currency, amountMicros, ...rest } =
     omitUsdRate(purchase);
-  const { serviceConsumption: _, ...reported } = rest;
-  return reported;
+  const { serviceConsumption: _, expirationSource, expirationDate, ...reported } = rest;
+  return { ...reported, ...(!expirationSource && expirationDate !== undefined && { expirationDate }) };
 }
 
 /** Sets the fields that the latest observation can lack, from the earlier state and the latest transaction. */
@@ -88,7 +88,6 @@ function fillDerivedFields(
       purchaseDate,
       renewalIntentChangeDate: chooseLater(purchase.renewalIntentChangeDate, earlier.renewalIntentChangeDate),
       lastRenewalDate: purchase.lastRenewalDate ?? findRenewalDate(transaction, purchaseDate),
-      expirationDate: purchase.expirationDate ?? findEarlierExpiration(purchase, earlier),
       serviceConsumption: chooseLaterConsumption(purchase.serviceConsumption, earlier.serviceConsumption),
       currency: transaction?.currency,
       amountMicros: transaction?.amountMicros,
@@ -96,12 +95,6 @@ function fillDerivedFields(
     ...(transaction && pickUsdRate(transaction)),
   };
 }
-
-/** Stores do not report the duration of a non-renewing subscription. An earlier observation can have it from the client. */
-const findEarlierExpiration = (purchase: Purchase, earlier: Purchase): EpochMillis | undefined =>
-  purchase.productType === 'non renewing subscription' && purchase.transactionId === earlier.transactionId
-    ? earlier.expirationDate
-    : undefined;
 
 /** Returns the date of the latest transaction if it is a renewal. */
 const findRenewalDate = (

@@ -15,6 +15,8 @@ export interface Observation {
    */
   readonly transactionsAsOf?: EpochMillis;
   readonly purchase: Purchase;
+  /** Whether the store does not report the end of the subscription. Also applies to a non-renewing one without expiration. */
+  readonly hasUnknownEnd?: true;
   /** The transactions in the response, in no particular order. */
   readonly transactions: readonly Transaction[];
   /** The user aliases in the response, such as `appAccountToken` or an obfuscated account id. */

@@ -1,6 +1,8 @@
+import type { BillingPeriod } from '../shared/billing-period.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { selectAnnouncedReasons, type UpdateTrigger } from './announced-reasons.ts';
 import { toCanonicalJson } from './canonical-json.ts';
+import type { Catalogue } from './catalogue.ts';
 import {
   addClaim,
   type Claim,
@@ -13,6 +15,7 @@ import {
 } from './claims.ts';
 import { findLifecycleReasons, type NotificationReason } from './lifecycle-reasons.ts';
 import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts';
+import { completeState } from './period-end.ts';
 import { hasOtherPlan, isActive } from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
 
@@ -43,6 +46,9 @@ export interface PurchaseUpdate {
   /** The purchase that this one replaces. A new purchase starts with its claims. */
   readonly replacedPurchase?: StoredPurchase;
   readonly claim?: ClaimRequest;
+  readonly catalogue?: Catalogue;
+  /** Billing period that a client states for the product. Fills a gap: see `completeState`. */
+  readonly reportedPeriod?: BillingPeriod;
   /** The customer that the store's observation identifies. Claims the purchase if it is unclaimed. */
   readonly storeUser?: string;
   /** Reason of the store notification. Distinguishes a revocation from an expiration or a refund with the same state. */
@@ -84,7 +90,7 @@ export function computePurchaseChange(
   before: StoredPurchase | undefined,
   update: PurchaseUpdate,
 ): PurchaseChange | undefined {
-  const state = update.observation ? merge(before?.state, update.observation) : before?.state;
+  const state = update.observation ? applyObservation(before?.state, update.observation, update) : before?.state;
   if (!state) return undefined;
   const appliedClaims =
     update.trigger === 'validation' ? selectSharedClaims(before?.sharedClaims ?? [], update.now) : [];
@@ -119,6 +125,12 @@ export function computePurchaseChange(
   };
   return hasEffect(change, update) ? change : undefined;
 }
+
+const applyObservation = (
+  before: PurchaseState | undefined,
+  observation: EncryptedObservation,
+  { catalogue, reportedPeriod }: PurchaseUpdate,
+): PurchaseState => completeState(merge(before, observation), { before, observation, catalogue, reportedPeriod });
 
 function applyUpdate(
   before: StoredPurchase | undefined,

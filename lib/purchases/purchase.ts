@@ -24,6 +24,11 @@ export const Purchase = v.object({
   lastRenewalDate: v.exactOptional(v.number()),
   /** Expiration or renewal date of a subscription. In a grace period: the end of the grace period. */
   expirationDate: v.exactOptional(v.number()),
+  /**
+   * Source of `expirationDate` if the store does not report it: the app's catalogue, the request of a client, or an assumption.
+   * Internal.
+   */
+  expirationSource: v.exactOptional(v.picklist(['catalogue', 'client', 'assumed'])),
   /** When the store ended the purchase by refund, revocation or replacement. Takes precedence over the other dates. */
   endedAt: v.exactOptional(v.number()),
   renewalIntent: v.exactOptional(RenewalIntent),

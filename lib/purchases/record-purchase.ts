@@ -1,5 +1,6 @@
 import { attachUsdRates, type ExchangeRates } from '../money/attach-usd-rates.ts';
 import { retryOnConflict } from '../shared/retry.ts';
+import type { Catalogue } from './catalogue.ts';
 import type { EncryptedObservation } from './merge.ts';
 import type { Observation } from './observation.ts';
 import {
@@ -11,7 +12,7 @@ import {
 import type { NotificationPart, PurchaseRepository } from './purchase-repository.ts';
 
 /** An update of a purchase as adapters and API clients deliver it. */
-export type RecordPurchaseInput = Omit<PurchaseUpdate, 'observation' | 'replacedPurchase'> & {
+export type RecordPurchaseInput = Omit<PurchaseUpdate, 'observation' | 'replacedPurchase' | 'catalogue'> & {
   readonly observation?: Observation;
   /** The store notification that caused the update. It is marked as handled in the transaction of the update. */
   readonly notificationPart?: NotificationPart;
@@ -42,10 +43,15 @@ export type RecordPurchase = (
  */
 const sharingAttempt = 3;
 
-/** Creates the use case over the stored purchases and the exchange rates. */
-export function createRecordPurchase(purchases: PurchaseRepository, exchangeRates: ExchangeRates): RecordPurchase {
+/** Creates the use case over the stored purchases, the exchange rates and the catalogues of the apps. */
+export function createRecordPurchase(
+  purchases: PurchaseRepository,
+  exchangeRates: ExchangeRates,
+  findCatalogue: (appName: string) => Promise<Catalogue | undefined>,
+): RecordPurchase {
   return async (appName, purchaseId, { observation, notificationPart: part, ...update }) => {
     const encrypted = observation && (await purchases.encryptRefreshToken(appName, observation));
+    const catalogue = observation && (await findCatalogue(appName));
     return await retryOnConflict(async (attempt) => {
       if (attempt === sharingAttempt && update.claim?.source === 'validation') {
         await purchases.shareClaim(appName, purchaseId, update.claim, update.now);
@@ -61,6 +67,7 @@ export function createRecordPurchase(purchases: PurchaseRepository, exchangeRate
           : await purchases.load(appName, observation.replacedPurchaseId);
       const change = computePurchaseChange(before, {
         ...update,
+        ...(catalogue && { catalogue }),
         ...(encrypted && { observation: await convertAmounts(encrypted, before, exchangeRates) }),
         ...(replacedPurchase && { replacedPurchase }),
       });

@@ -7,6 +7,7 @@ import type { Observation } from '../purchases/observation.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import { containsAliasOf } from '../purchases/user-aliases.ts';
+import { parseBillingPeriod } from '../stores/billing-period.ts';
 import type { StoreValidation, ValidationRequest } from '../stores/store.ts';
 
 export type RecordingDeps = Pick<Deps, 'now' | 'recordPurchase' | 'userAliases'>;
@@ -16,7 +17,10 @@ interface RecordingContext {
   readonly recorder: EventRecorder;
   readonly deps: RecordingDeps;
   /** The user claims the purchases. Without `applicationUsername`, no claim is created. */
-  readonly request: Pick<ValidationRequest, 'applicationUsername' | 'obfuscatedUsername'>;
+  readonly request: Pick<
+    ValidationRequest,
+    'applicationUsername' | 'obfuscatedUsername' | 'billingPeriod' | 'billingPeriodUnit'
+  >;
   /** The validation that returned the observations. Its purchase is always among the tags of the event. */
   readonly validation?: Pick<StoreValidation, 'purchaseId' | 'appDownload'>;
 }
@@ -94,10 +98,12 @@ async function claimUnclaimedPurchases(
 
 async function recordObservation(
   observation: Observation,
-  { app, deps, request }: RecordingContext,
+  { app, deps, request, validation }: RecordingContext,
 ): Promise<RecordPurchaseResult | undefined> {
   const { applicationUsername: username, obfuscatedUsername } = request;
   const user = username !== undefined && { username, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
+  const isRequested = observation.purchase.purchaseId === validation?.purchaseId;
+  const reportedPeriod = isRequested ? parseBillingPeriod(request) : undefined;
   return await deps.recordPurchase(app.name, observation.purchase.purchaseId, {
     trigger: 'validation',
     observation,
@@ -108,6 +114,7 @@ async function recordObservation(
         isNamedByStore: containsAliasOf(observation.userAliases, user),
       },
     }),
+    ...(reportedPeriod && { reportedPeriod }),
     strategy: app.strategy,
     now: deps.now(),
   });

@@ -14,6 +14,4 @@ export interface RequestDetails {
   readonly productType?: NonNullable<Purchase['productType']>;
   readonly priceMicros?: number;
   readonly currency?: string;
-  /** ISO 8601 duration of a non-renewing subscription. */
-  readonly period?: string;
 }

@@ -80,11 +80,8 @@ const toPastObservation = (notification: VerifiedNotification, settings: StoreAS
   transactionsAsOf: notification.occurredAt,
 });
 
-/** Sets no refresh token for a non-renewing subscription: without the period it would replace a better one. */
-function toCurrentObservation(group: TransactionGroup, settings: StoreASettings): Observation {
-  const canRefresh = getApiKey(settings) !== undefined && group.latest.productType !== 'non renewing subscription';
-  return toObservation(group, { requestDetails: {}, canRefresh });
-}
+const toCurrentObservation = (group: TransactionGroup, settings: StoreASettings): Observation =>
+  toObservation(group, { requestDetails: {}, canRefresh: getApiKey(settings) !== undefined });
 
 /** Only the notification contains the date at which the customer changed the renewal intent. The latest date takes precedence. */
 function withRenewalIntentChange(observation: Observation, { type, occurredAt }: VerifiedNotification): Observation {

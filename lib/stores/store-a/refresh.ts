@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
 import { ServiceError } from '../../shared/errors.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { AppStoreServerApi } from './app-store-server-api.ts';
@@ -18,8 +17,6 @@ import { createVerificationContext, type VerificationContext } from './verificat
 const RefreshToken = v.object({
   originalTransactionId: v.string(),
   environment: Environment,
-  /** ISO 8601 duration of a non-renewing subscription, from the client's request. Apple does not store it. */
-  period: v.exactOptional(v.string()),
 });
 type RefreshToken = v.InferOutput<typeof RefreshToken>;
 
@@ -36,8 +33,7 @@ export async function refresh(
   return groupByPurchase({ transactions: [] }, account, verification.now)
     .filter(({ originalTransactionId }) => originalTransactionId === token.originalTransactionId)
     .map((group) => {
-      const requestDetails = omitUndefined({ productId: group.latest.productId, period: token.period });
-      return toObservation(group, { requestDetails, canRefresh: true });
+      return toObservation(group, { requestDetails: {}, canRefresh: true });
     });
 }
 

@@ -1,7 +1,6 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { addBillingPeriods } from '../../shared/billing-period.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
@@ -14,21 +13,14 @@ const toPrefixedId = (id: string): string => withPlatform('store_a', id);
 
 /** Maps the transactions of one purchase. */
 export function toObservation(group: TransactionGroup, { requestDetails, canRefresh }: MappingContext): Observation {
-  const details = group.latest.productId === requestDetails.productId ? omitPeriod(group.latest, requestDetails) : {};
+  const details = group.latest.productId === requestDetails.productId ? requestDetails : {};
   return {
     asOf: group.asOf,
     purchase: toPurchase(group, details),
     transactions: group.transactions.map((transaction) => toTransaction(transaction, group, details)),
     userAliases: listUserAliases(group),
-    ...(canRefresh && { refreshToken: buildRefreshToken(group, details) }),
+    ...(canRefresh && { refreshToken: buildRefreshToken(group) }),
   };
-}
-
-/** Omits the billing period unless the product is a non-renewing subscription: Apple reports the end of all others. */
-function omitPeriod({ productType }: StoreTransaction, details: RequestDetails): RequestDetails {
-  if ((productType ?? details.productType) === 'non renewing subscription') return details;
-  const { period: _period, ...rest } = details;
-  return rest;
 }
 
 function toPurchase(group: TransactionGroup, details: RequestDetails): Purchase {
@@ -47,7 +39,6 @@ function toPurchase(group: TransactionGroup, details: RequestDetails): Purchase 
       productType: latest.productType ?? details.productType,
       offerId: toOfferId(latest),
       lastRenewalDate: isRenewal ? latest.purchaseDate : undefined,
-      expirationDate: computePeriodEnd(latest, details.period),
       isTrialPeriod: isTrial,
       isIntroPeriod: isIntro,
       discountId,
@@ -70,8 +61,7 @@ function toTransaction(transaction: StoreTransaction, group: TransactionGroup, d
     purchaseDate,
     ...omitUndefined({
       offerId: toOfferId(transaction),
-      expirationDate:
-        expiresDate ?? (transaction === group.latest ? computePeriodEnd(transaction, details.period) : undefined),
+      expirationDate: expiresDate,
       isTrialPeriod: transaction.isTrial,
       isIntroPeriod: transaction.isIntro,
       quantity: transaction.quantity,
@@ -112,19 +102,12 @@ const findFirstDate = ({ transactions }: TransactionGroup): EpochMillis =>
 const toOfferId = ({ productId, offerId }: StoreTransaction): string | undefined =>
   offerId === undefined ? undefined : `${toPrefixedId(productId)}#${offerId}`;
 
-/** Computes the end of a non-renewing subscription. */
-const computePeriodEnd = ({ purchaseDate }: StoreTransaction, period: string | undefined): EpochMillis | undefined =>
-  period === undefined ? undefined : addBillingPeriods(purchaseDate, period);
-
 function listUserAliases({ transactions, status }: TransactionGroup): string[] {
   const aliases = [...transactions, ...(status ? [status] : [])].flatMap(({ userAlias }) => userAlias ?? []);
   return [...new Set(aliases)];
 }
 
-function buildRefreshToken(
-  { originalTransactionId, latest }: TransactionGroup,
-  { period }: RequestDetails,
-): Record<string, string> {
-  const environment = latest.sandbox ? 'Sandbox' : 'Production';
-  return { originalTransactionId, environment, ...omitUndefined({ period }) };
-}
+const buildRefreshToken = ({ originalTransactionId, latest }: TransactionGroup): Record<string, string> => ({
+  originalTransactionId,
+  environment: latest.sandbox ? 'Sandbox' : 'Production',
+});

@@ -2,7 +2,6 @@ import { isActive } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withoutPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import { parseBillingPeriod } from '../billing-period.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { type AppDownload, toNativeDownload } from './app-download.ts';
@@ -54,7 +53,7 @@ function toRequestDetails(
   if (type === 'application') return {};
   const transactionId = typeof transaction.id === 'string' ? transaction.id : undefined;
   const productId = scope === 'product' ? id : (signedProductId ?? transactionId);
-  return omitUndefined({ productId, productType: type, priceMicros, currency, period: parseBillingPeriod(request) });
+  return omitUndefined({ productId, productType: type, priceMicros, currency });
 }
 
 interface OfflineContext {

@@ -3,7 +3,6 @@ import type { Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import { dayMs } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { Receipt } from './evidence.ts';
@@ -15,8 +14,7 @@ const toPrefixedId = (native: string): string => withPlatform('store_b', native)
 const purchasedState = 0;
 
 /**
- * Converts a signed receipt, which proves only that the purchase was made. It lacks price and expiration, so a
- * subscription counts as active for the shortest possible length of its period.
+ * Converts a signed receipt, which proves only that the purchase was made. It lacks price and expiration.
  */
 export function fromSignedReceipt(receipt: Receipt, request: ValidationRequest, now: EpochMillis): Observation {
   const { purchaseToken, purchaseTime = now, orderId, purchaseState = purchasedState, quantity = 1 } = receipt;
@@ -32,7 +30,6 @@ export function fromSignedReceipt(receipt: Receipt, request: ValidationRequest, 
     quantity,
     ...omitUndefined({
       productType: request.type === 'application' ? undefined : request.type,
-      expirationDate: isSubscription ? purchaseTime + computeShortestPeriodMs(request) : undefined,
       renewalIntent: toRenewalIntent(receipt),
       isAcknowledged: receipt.acknowledged,
       isPending: isPending || undefined,
@@ -47,6 +44,7 @@ export function fromSignedReceipt(receipt: Receipt, request: ValidationRequest, 
   return {
     asOf: purchaseTime,
     purchase,
+    ...(isSubscription && { hasUnknownEnd: true }),
     transactions: isPending ? [] : [transaction],
     userAliases: receipt.obfuscatedAccountId ? [receipt.obfuscatedAccountId] : [],
   };
@@ -56,8 +54,3 @@ function toRenewalIntent({ autoRenewing }: Receipt): Purchase['renewalIntent'] {
   if (autoRenewing === undefined) return undefined;
   return autoRenewing ? 'Renew' : 'Lapse';
 }
-
-const minDaysPerUnit = { Day: 1, Week: 7, Month: 28, Year: 365 } as const;
-
-const computeShortestPeriodMs = ({ billingPeriod = 1, billingPeriodUnit = 'Month' }: ValidationRequest): number =>
-  billingPeriod * minDaysPerUnit[billingPeriodUnit] * dayMs;

@@ -29,7 +29,7 @@ const createContainer = (secret: string, usedTable = table) => {
   return {
     apps: createAppRepository(usedTable, cipher),
     purchases,
-    recordPurchase: createRecordPurchase(purchases, deps().exchangeRates),
+    recordPurchase: createRecordPurchase(purchases, deps().exchangeRates, async () => undefined),
   };
 };
 type Container = ReturnType<typeof createContainer>;

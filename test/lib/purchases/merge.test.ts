@@ -148,20 +148,6 @@ describe('merge', () => {
     expect(ids).toEqual(['store_a:1', 'store_a:2']);
   });
 
-  it('keeps the expiration of a non-renewing subscription if a later observation lacks it', () => {
-    const { expirationDate: _end, ...endless } = createObservation({
-      productType: 'non renewing subscription',
-    }).purchase;
-    const complete = createObservation({ productType: 'non renewing subscription' });
-    const later = { ...complete, asOf: startDate + dayMs, purchase: endless };
-    for (const observations of [
-      [complete, later],
-      [later, complete],
-    ]) {
-      expect(mergeAll(observations)?.purchase.expirationDate).toBe(startDate + 31 * dayMs);
-    }
-  });
-
   it('keeps the product type if a later observation lacks it, in either order', () => {
     const { productType: _type, ...withoutType } = createObservation().purchase;
     const complete = createObservation({ productType: 'consumable' });

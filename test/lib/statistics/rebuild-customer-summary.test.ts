@@ -28,7 +28,11 @@ beforeAll(async () => {
 });
 
 const createRecorder = (recordedTable: Table) =>
-  createRecordPurchase(createPurchaseRepository(recordedTable, testCipher), deps().exchangeRates);
+  createRecordPurchase(
+    createPurchaseRepository(recordedTable, testCipher),
+    deps().exchangeRates,
+    async () => undefined,
+  );
 
 /** Reads all purchases of an app one by one. */
 async function readPurchases(appName: string): Promise<EntitledPurchase[]> {

@@ -41,7 +41,11 @@ function givenHistory(strategy: 'all' | 'first' | 'last', batchSizes: readonly n
   const appName = createUniqueName();
   const recorded = createRecordedTable(table, 3);
   const rates = createRateCache(createExchangeRateRepository(table), () => now);
-  const recordPurchase = createRecordPurchase(createPurchaseRepository(recorded.table, testCipher), rates);
+  const recordPurchase = createRecordPurchase(
+    createPurchaseRepository(recorded.table, testCipher),
+    rates,
+    async () => undefined,
+  );
   const runStep = createHistoryRunner(recordPurchase, appName, { strategy, from: startDate });
   const deps = createAggregationDeps(table);
   const consumers = recorded.shards.map((records, index) =>

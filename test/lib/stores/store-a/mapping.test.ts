@@ -290,34 +290,6 @@ describe('validate (store_a) of other products', () => {
     expect(purchase).not.toHaveProperty('expirationDate');
   });
 
-  it.each([
-    [1, 'Month', '2026-04-01T10:00:00Z'],
-    [2, 'Week', '2026-03-15T10:00:00Z'],
-    [10, 'Day', '2026-03-11T10:00:00Z'],
-    [1, 'Year', '2027-03-01T10:00:00Z'],
-  ] as const)(
-    'applies the billing period %d %s to a non-renewing subscription',
-    async (billingPeriod, billingPeriodUnit, end) => {
-      const payload = buildOneTimePayload('Non-Renewing Subscription');
-      const request = {
-        id: payload.productId,
-        type: 'non renewing subscription',
-        billingPeriod,
-        billingPeriodUnit,
-      } as const;
-      const { observations } = await validateSignedTransaction({ transactions: [payload] }, payload, { request });
-      expect(observations[0]?.purchase.expirationDate).toBe(Date.parse(end));
-      expect(observations[0]?.refreshToken).toHaveProperty('period');
-    },
-  );
-
-  it('ignores the billing period of a consumable', async () => {
-    const payload = buildOneTimePayload('Consumable');
-    const request = { id: 'consumable', type: 'consumable', billingPeriod: 1, billingPeriodUnit: 'Month' } as const;
-    const { observations } = await validateSignedTransaction({ transactions: [payload] }, payload, { request });
-    expect(observations[0]?.purchase).not.toHaveProperty('expirationDate');
-  });
-
   it('marks purchases of the sandbox environment', async () => {
     const payload = buildOneTimePayload('Consumable', { environment: 'Sandbox' });
     const { observations } = await validateSignedTransaction({}, payload, {
