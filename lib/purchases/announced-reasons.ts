@@ -44,11 +44,13 @@ export function selectAnnouncedReasons(
 
 /**
  * Returns the fields whose change is announced. Left out are internal fields, exchange rates, the date of a change of the
- * renewal intent, and the end date of an expired purchase.
+ * renewal intent, the end date of an expired purchase, and the cancelation reason of a purchase that gives access.
  */
 function toAnnouncedView(purchase: Purchase, now: EpochMillis): object {
   const { renewalIntentChangeDate, renewalProductId, productType, usdRate, usdRateDate, ...rest } = purchase;
   const { serviceConsumption: _, expirationSource, ...visible } = rest;
   const { expirationDate, endedAt, ...permanent } = visible;
-  return isExpired(purchase, now) ? { ...permanent, isExpired: true } : visible;
+  if (isExpired(purchase, now)) return { ...permanent, isExpired: true };
+  const { cancelationReason, ...active } = visible;
+  return active;
 }

@@ -1,3 +1,4 @@
+import type { CancelationReason } from '../api/enumerations.ts';
 import type {
   PurchaseDetails,
   PurchaseNotification,
@@ -21,7 +22,6 @@ export const toIsoSeconds = (date: EpochMillis): string => `${new Date(date).toI
 /** Fields that the v3 record and the validation response copy unchanged. */
 const commonFields = [
   'renewalIntent',
-  'cancelationReason',
   'isBillingRetryPeriod',
   'isTrialPeriod',
   'isIntroPeriod',
@@ -58,6 +58,7 @@ export function toPurchaseRecord(purchase: Purchase, now: EpochMillis): Purchase
   const expirationDate = getEffectiveExpiration(purchase);
   return {
     ...pick(purchase, v3Fields),
+    ...toVisibleReason(purchase, now),
     ...toIsoDates({ ...purchase, ...(expirationDate !== undefined && { expirationDate }) }),
     ...(isSubscription(purchase) || purchase.endedAt !== undefined ? { isExpired: isExpired(purchase, now) } : {}),
     ...(purchase.amountMicros !== undefined && {
@@ -92,6 +93,7 @@ export function toValidatorPurchase(purchase: Purchase, now: EpochMillis): Valid
   const expiryDate = getEffectiveExpiration(purchase);
   return {
     ...pick(purchase, commonFields),
+    ...toVisibleReason(purchase, now),
     ...pick(purchase, ['purchaseDate', 'lastRenewalDate', 'renewalIntentChangeDate']),
     id: withoutPlatform(purchase.productId),
     platform: purchase.platform,
@@ -102,6 +104,15 @@ export function toValidatorPurchase(purchase: Purchase, now: EpochMillis): Valid
     ...(purchase.isPaused || (purchase.isBillingRetryPeriod && isExpiredNow) ? { isSuspended: true } : {}),
   };
 }
+
+/** Returns the reason only if access has ended: existing clients treat a purchase with a reason as not owned. */
+export const toVisibleReason = (
+  purchase: Purchase,
+  now: EpochMillis,
+): { readonly cancelationReason?: CancelationReason } =>
+  purchase.cancelationReason !== undefined && isExpired(purchase, now)
+    ? { cancelationReason: purchase.cancelationReason }
+    : {};
 
 /** Returns the end of access: a client that compares dates only must see an ended purchase as expired. */
 const getEffectiveExpiration = ({ expirationDate, endedAt }: Purchase): EpochMillis | undefined =>

@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { CancelationReason } from '../../../lib/api/enumerations.ts';
+import { isExpired } from '../../../lib/purchases/purchase.ts';
+import { toPurchaseRecord, toValidatorPurchase } from '../../../lib/purchases/to-records.ts';
+import { dayMs } from '../../../lib/shared/time.ts';
+import { createObservation, startDate } from '../../../testing/given.ts';
+
+const arbitraryDate = fc.integer({ min: -2, max: 2 }).map((days) => startDate + days * dayMs);
+const arbitraryPurchase = fc
+  .record(
+    {
+      productType: fc.constantFrom('paid subscription', 'non renewing subscription', 'consumable', 'non consumable'),
+      expirationDate: arbitraryDate,
+      endedAt: arbitraryDate,
+      isPaused: fc.boolean(),
+      cancelationReason: fc.constantFrom(...CancelationReason.options),
+    },
+    { requiredKeys: ['cancelationReason'] },
+  )
+  .map((state) => createObservation(state).purchase);
+
+describe('records of a purchase', () => {
+  it('have a cancelationReason only if access has ended', () => {
+    fc.assert(
+      fc.property(arbitraryPurchase, arbitraryDate, (purchase, now) => {
+        const expected = isExpired(purchase, now) ? purchase.cancelationReason : undefined;
+        expect(toPurchaseRecord(purchase, now).cancelationReason).toBe(expected);
+        expect(toValidatorPurchase(purchase, now).cancelationReason).toBe(expected);
+      }),
+    );
+  });
+});
