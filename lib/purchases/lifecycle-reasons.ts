@@ -29,6 +29,12 @@ export const NotificationReason = v.picklist([
 ]);
 export type NotificationReason = v.InferOutput<typeof NotificationReason>;
 
+/** A reason that is derived from two purchase states. The others describe a request, a refresh or a webhook. */
+export type LifecycleReason = Exclude<
+  NotificationReason,
+  'RECEIPT_VALIDATED' | 'RECEIPT_REFRESHED' | 'REPEATED' | 'TEST' | 'OTHER'
+>;
+
 /** A purchase state and the time at which it was checked. The expiration date has taken effect if it passed by then. */
 export interface StateAt {
   readonly state: PurchaseState;
@@ -44,7 +50,7 @@ export function findLifecycleReasons(
   before: StateAt | undefined,
   after: StateAt,
   storeReason?: NotificationReason,
-): NotificationReason[] {
+): LifecycleReason[] {
   const to = after.state.purchase;
   if (!before || before.state.purchase.isPending === true) {
     return to.isPending === true || isExpired(to, after.at) ? [] : ['PURCHASED'];
@@ -69,12 +75,14 @@ export function findLifecycleReasons(
 }
 
 /** Finds the reasons of a new plan, a new payment and a change of access. */
-function findTransitionReasons(before: StateAt, after: StateAt): NotificationReason[] {
+function findTransitionReasons(before: StateAt, after: StateAt): LifecycleReason[] {
   const [from, to] = [before.state.purchase, after.state.purchase];
   const [wasExpired, isNowExpired] = [isExpired(from, before.at), isExpired(to, after.at)];
   const hasNewPayment = isNewPayment(before.state, after.state);
-  const reasons: NotificationReason[] = [];
-  if (isPlanChange(from, to)) reasons.push('PLAN_CHANGED');
+  const reasons: LifecycleReason[] = [];
+  // A payment after the end is a resubscription, also with another product of the same subscription group.
+  const isResubscription = wasExpired && hasNewPayment;
+  if (isPlanChange(from, to) && !isResubscription) reasons.push('PLAN_CHANGED');
   else if (hasNewPayment || (wasExpired && !isNowExpired)) reasons.push('RENEWED');
   if (to.isPaused) return from.isPaused ? reasons : [...reasons, 'PAUSED'];
   // The purchase that replaces this one announces the change.
@@ -113,13 +121,14 @@ function chooseRefundReason(
   before: StateAt,
   after: StateAt,
   storeReason: NotificationReason | undefined,
-): NotificationReason {
+): LifecycleReason {
   if (storeReason === 'REFUNDED') return 'REFUNDED';
   const to = after.state.purchase;
-  const hasJustExpired = !isExpired(before.state.purchase, before.at) && isExpired(to, after.at);
+  const from = before.state.purchase;
+  const hasJustExpired = !isExpired(from, before.at) && isExpired(to, after.at);
+  if (to.isSharedPurchase) return hasJustExpired || to.endedAt !== from.endedAt ? 'REVOKED' : 'REFUNDED';
   // The store revoked the purchase without a request of the customer, for example after a lost dispute.
-  const isRevoked = to.cancelationReason === 'System' && (hasJustExpired || to.endedAt !== undefined);
-  return to.isSharedPurchase || isRevoked ? 'REVOKED' : 'REFUNDED';
+  return hasJustExpired && to.cancelationReason === 'System' ? 'REVOKED' : 'REFUNDED';
 }
 
 /** Returns the keys of the new refunds, full and partial. The key of a full refund is the id of its transaction. */
@@ -143,13 +152,13 @@ function findStateReasons(
     transitionReasons,
     storeReason,
   }: {
-    readonly transitionReasons: readonly NotificationReason[];
+    readonly transitionReasons: readonly LifecycleReason[];
     readonly storeReason: NotificationReason | undefined;
   },
-): NotificationReason[] {
+): LifecycleReason[] {
   const [from, to] = [before.purchase, after.purchase];
   const hasTransition = transitionReasons.length > 0;
-  const reasons: NotificationReason[] = [];
+  const reasons: LifecycleReason[] = [];
   if (to.isBillingRetryPeriod && (!from.isBillingRetryPeriod || transitionReasons.includes('RENEWED'))) {
     reasons.push('ENTERED_GRACE_PERIOD');
   } else if (

@@ -13,10 +13,10 @@ import {
   type Strategy,
   selectSharedClaims,
 } from './claims.ts';
-import { findLifecycleReasons, type NotificationReason } from './lifecycle-reasons.ts';
+import { findLifecycleReasons, type LifecycleReason, type NotificationReason } from './lifecycle-reasons.ts';
 import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts';
 import { completeState } from './period-end.ts';
-import { hasOtherPlan, isActive } from './purchase.ts';
+import { hasOtherPlan, isActive, type Purchase } from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
 
 /** The purchase state with claims, entitled users, version and refresh bookkeeping. */
@@ -62,7 +62,7 @@ export interface PurchaseChange {
   readonly before: StoredPurchase | undefined;
   readonly after: StoredPurchase;
   /** Stored as lifecycle notifications of the purchase. */
-  readonly lifecycleReasons: readonly NotificationReason[];
+  readonly lifecycleReasons: readonly LifecycleReason[];
   /** Announced to the app's server. */
   readonly announcedReasons: readonly NotificationReason[];
   /** Claims that are new or changed. */
@@ -167,17 +167,31 @@ function applyUpdate(
 function findReasons(
   { before, after }: Pick<PurchaseChange, 'before' | 'after'>,
   { replacedPurchase, storeReason }: PurchaseUpdate,
-): NotificationReason[] {
+): LifecycleReason[] {
   const from = before && { state: before.state, at: before.checkedAt };
   const reasons = findLifecycleReasons(from, { state: after.state, at: after.checkedAt }, storeReason);
   const isPlanChange =
     !before && replacedPurchase !== undefined && hasOtherPlan(replacedPurchase.state.purchase, after.state.purchase);
-  const revocationReason = storeReason === 'REVOKED' && revocationReasons.find((reason) => reasons.includes(reason));
-  return reasons.map((reason) => {
-    if (reason === 'PURCHASED' && isPlanChange) return 'PLAN_CHANGED';
-    return reason === revocationReason ? 'REVOKED' : reason;
+  const isRevocation = storeReason === 'REVOKED' && before?.state.purchase.endedAt === undefined;
+  const revocationReason = isRevocation && revocationReasons.find((reason) => reasons.includes(reason));
+  const revocationIndex = revocationReason ? reasons.indexOf(revocationReason) : -1;
+  return reasons.map((reason, index) => {
+    if (index === revocationIndex) return 'REVOKED';
+    if (reason !== 'PURCHASED' || !replacedPurchase) return reason;
+    if (isResubscription(replacedPurchase.state.purchase, after.state.purchase)) return 'RENEWED';
+    return isPlanChange ? 'PLAN_CHANGED' : reason;
   });
 }
+
+/** Whether the replaced purchase had expired when the new one was bought. */
+const isResubscription = (
+  { expirationDate, endedAt = expirationDate, cancelationReason }: Purchase,
+  { purchaseDate }: Purchase,
+): boolean =>
+  cancelationReason !== 'System.Replaced' &&
+  endedAt !== undefined &&
+  purchaseDate !== undefined &&
+  endedAt <= purchaseDate;
 
 /** The reasons that a revocation can have in a state, most specific first. A notification replaces only one of them. */
 const revocationReasons = ['REVOKED', 'REFUNDED', 'EXPIRED'] as const;

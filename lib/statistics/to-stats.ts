@@ -1,19 +1,31 @@
 import type { DailyStat, MonthlyStat } from '../api/stats.ts';
+import type { LifecycleReason } from '../purchases/lifecycle-reasons.ts';
 import { countDaysBetween, getSameDayPreviousMonth, listDays, listMonths } from '../shared/calendar.ts';
 import type { Tally } from './tally.ts';
 
+/**
+ * Whether a lifecycle reason is listed in statistics. The specification defines the listed keys. The counters contain the
+ * other reasons too, but these change neither access nor revenue, or their payment is a transaction (`PLAN_CHANGED`).
+ */
+const isListedReason: Readonly<Record<LifecycleReason, boolean>> = {
+  PURCHASED: true,
+  RENEWED: true,
+  WILL_LAPSE: true,
+  WILL_AUTO_RENEW: true,
+  EXPIRED: true,
+  REVOKED: true,
+  REFUNDED: true,
+  ENTERED_GRACE_PERIOD: true,
+  PAUSED: true,
+  PLAN_CHANGED: false,
+  EXTENDED: false,
+  PRICE_CHANGE_CONFIRMED: false,
+  PRICE_CHANGE_UPDATED: false,
+  ACKNOWLEDGED: false,
+};
+
 /** The notification reasons in statistics; reasons without a notification are listed as 0. */
-const listedReasons = [
-  'PURCHASED',
-  'RENEWED',
-  'WILL_LAPSE',
-  'WILL_AUTO_RENEW',
-  'EXPIRED',
-  'REVOKED',
-  'REFUNDED',
-  'ENTERED_GRACE_PERIOD',
-  'PAUSED',
-] as const;
+const listedReasons = Object.entries(isListedReason).flatMap(([reason, isListed]) => (isListed ? [reason] : []));
 
 interface StatsOptions {
   /** Restricts amounts and transactions to this currency. */

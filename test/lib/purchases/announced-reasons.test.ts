@@ -122,6 +122,32 @@ describe('selectAnnouncedReasons', () => {
     expect(replacement.stored?.entitledUsers).toEqual(['ann']);
   });
 
+  it('announces a replacement of an expired purchase as RENEWED', () => {
+    const expired = update(owned, { now: startDate + 40 * dayMs, trigger: 'refresh' }).stored ?? owned;
+    const purchaseDate = startDate + 40 * dayMs;
+    const next = observe(
+      {
+        ...{ purchaseId: 'store_a:2', transactionId: 'store_a:2', productId: 'store_a:yearly', purchaseDate },
+        expirationDate: startDate + 70 * dayMs,
+      },
+      purchaseDate,
+    );
+    const replacement = { now: purchaseDate, observation: next, ...(expired && { replacedPurchase: expired }) };
+    expect(update(undefined, replacement).announcedReasons).toEqual(['RENEWED']);
+  });
+
+  it('announces a revocation once, although its refund is reported later', () => {
+    const end = { endedAt: startDate + dayMs, cancelationReason: 'Unknown' } as const;
+    const first = update(owned, { ...later, observation: observe(end, startDate + dayMs), storeReason: 'REVOKED' });
+    expect(first.announcedReasons).toEqual(['REVOKED']);
+    const observation = {
+      ...observe({ ...end, cancelationReason: 'System' }, startDate + 2 * dayMs),
+      transactions: [createTransaction(observe().purchase, { refundedAt: startDate + dayMs })],
+    };
+    const { announcedReasons } = update(first.stored, { ...later, observation, storeReason: 'REVOKED' });
+    expect(announcedReasons).toEqual(['REFUNDED']);
+  });
+
   it('announces an expiration by date once, after the store has been unavailable for several refreshes', () => {
     let { stored } = update(undefined, {
       trigger: 'validation',

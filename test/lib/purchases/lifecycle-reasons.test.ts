@@ -88,6 +88,18 @@ describe('findLifecycleReasons', () => {
       ['PRICE_CHANGE_CONFIRMED'],
     ],
     ['an acknowledgement', { isAcknowledged: false }, { isAcknowledged: true }, ['ACKNOWLEDGED']],
+    [
+      'a new payment for another product after the expiration',
+      { expirationDate: startDate },
+      { productId: 'store_a:yearly', transactionId: 'store_a:2' },
+      ['RENEWED'],
+    ],
+    [
+      'a new payment for the same product after a plan change that never took effect',
+      { expirationDate: startDate, renewalProductId: 'store_a:yearly' },
+      { transactionId: 'store_a:2' },
+      ['RENEWED'],
+    ],
     ['a restored purchase', { expirationDate: startDate }, {}, ['RENEWED']],
     ['an unchanged purchase', {}, {}, []],
   ])('returns the reasons of %s', (_what, from, to, reasons) => {
@@ -179,6 +191,20 @@ describe('findLifecycleReasons', () => {
     });
     expect(findLifecycleReasons(createRefunded(second, 1), createRefunded(first.purchase, 2))).toEqual([]);
     expect(findLifecycleReasons(createRefunded(first.purchase, 1), createRefunded(second, 2))).toEqual([]);
+  });
+
+  it('returns REVOKED once: a refund after the end is REFUNDED', () => {
+    const ended = { endedAt: startDate + dayMs, cancelationReason: 'System' } as const;
+    const { purchase } = createObservation(ended);
+    const refunded = createObservation(purchase, {
+      asOf: startDate + 2 * dayMs,
+      transactions: [createTransaction(purchase, { refundedAt: startDate + dayMs })],
+    });
+    const after = { state: merge(undefined, refunded), at: startDate + 2 * dayMs };
+    expect(findLifecycleReasons(createStateAt(0), after)).toEqual(['REVOKED']);
+    expect(findLifecycleReasons(createStateAt(dayMs, ended), after)).toEqual(['REFUNDED']);
+    const expired = { expirationDate: startDate + dayMs, cancelationReason: 'System' } as const;
+    expect(findLifecycleReasons(createStateAt(dayMs, expired), after)).toEqual(['REFUNDED']);
   });
 
   it('returns EXPIRED once, for the first state after the expiration date', () => {
