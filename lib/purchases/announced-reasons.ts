@@ -48,7 +48,7 @@ export function selectAnnouncedReasons(
  */
 function toAnnouncedView(purchase: Purchase, now: EpochMillis): object {
   const { renewalIntentChangeDate, renewalProductId, productType, usdRate, usdRateDate, ...rest } = purchase;
-  const { serviceConsumption: _, expirationSource, ...visible } = rest;
+  const { serviceConsumption: _, expirationSource, renewalIntentDates, ...visible } = rest;
   const { expirationDate, endedAt, ...permanent } = visible;
   if (isExpired(purchase, now)) return { ...permanent, isExpired: true };
   const { cancelationReason, ...active } = visible;

@@ -5,6 +5,7 @@ import { toCanonicalJson } from './canonical-json.ts';
 import { mergeTransactions, type ObservedTransaction, toObservedTransaction } from './merge-transactions.ts';
 import type { Observation } from './observation.ts';
 import type { Purchase } from './purchase.ts';
+import { mergeRenewalIntent } from './renewal-intent.ts';
 import { chooseLaterConsumption } from './service-consumption.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -68,7 +69,7 @@ function isLaterState(a: PurchaseState, b: PurchaseState): boolean {
 function omitDerivedFields(purchase: Purchase): object {
   const { productType, purchaseDate, renewalIntentChangeDate, lastRenewalDate, currency, amountMicros, ...rest } =
     omitUsdRate(purchase);
-  const { serviceConsumption: _, expirationSource, expirationDate, ...reported } = rest;
+  const { serviceConsumption: _, expirationSource, expirationDate, renewalIntentDates, ...reported } = rest;
   return { ...reported, ...(!expirationSource && expirationDate !== undefined && { expirationDate }) };
 }
 
@@ -80,13 +81,14 @@ function fillDerivedFields(
   const transaction = transactions.find(
     (observed) => observed.transaction.transactionId === purchase.transactionId,
   )?.transaction;
+  const { renewalIntentChangeDate: _date, renewalIntentDates: _dates, ...rest } = purchase;
   const purchaseDate = chooseEarlier(purchase.purchaseDate, earlier.purchaseDate);
   return {
-    ...omitUsdRate(purchase),
+    ...omitUsdRate(rest),
+    ...mergeRenewalIntent(purchase, earlier),
     ...omitUndefined({
       productType: purchase.productType ?? earlier.productType,
       purchaseDate,
-      renewalIntentChangeDate: chooseLater(purchase.renewalIntentChangeDate, earlier.renewalIntentChangeDate),
       lastRenewalDate: purchase.lastRenewalDate ?? findRenewalDate(transaction, purchaseDate),
       serviceConsumption: chooseLaterConsumption(purchase.serviceConsumption, earlier.serviceConsumption),
       currency: transaction?.currency,
@@ -110,5 +112,3 @@ const findRenewalDate = (
 
 const chooseEarlier = (a?: EpochMillis, b?: EpochMillis): EpochMillis | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
-const chooseLater = (a?: EpochMillis, b?: EpochMillis): EpochMillis | undefined =>
-  a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);

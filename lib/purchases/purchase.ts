@@ -32,7 +32,12 @@ export const Purchase = v.object({
   /** When the store ended the purchase by refund, revocation or replacement. Takes precedence over the other dates. */
   endedAt: v.exactOptional(v.number()),
   renewalIntent: v.exactOptional(RenewalIntent),
+  /** When the customer chose the present renewal intent. */
   renewalIntentChangeDate: v.exactOptional(v.number()),
+  /** The latest known choice of each renewal intent. Internal. */
+  renewalIntentDates: v.exactOptional(
+    v.object({ Lapse: v.exactOptional(v.number()), Renew: v.exactOptional(v.number()) }),
+  ),
   cancelationReason: v.exactOptional(CancelationReason),
   isPending: v.exactOptional(v.boolean()),
   /** Whether the first payment has failed for good, so that the purchase never gave access. Internal. */
