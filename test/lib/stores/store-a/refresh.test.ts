@@ -92,7 +92,7 @@ describe('refresh (store_a)', () => {
     ['InvalidPayload', 'an unknown purchase', { originalTransactionId: '9' }, { fetch: createAppStore({}).fetch }],
     ['ConnectionFailed', 'an outage', {}, { fetch: createContext().fetch }],
     ['InternalError', 'settings without an API key', {}, { settings: { bundleId, sharedSecret: 'secret' } }],
-    ['InvalidPayload', 'missing settings', {}, { settings: undefined }],
+    ['InternalError', 'missing settings', {}, { settings: undefined }],
     ['InternalError', 'an invalid refresh token', { environment: 'Xcode' }, {}],
   ])('throws %s for %s', async (code, _title, tokenChanges, contextChanges) => {
     await expect(refreshCustomer(createSubscriber(1), tokenChanges, contextChanges)).rejects.toMatchObject({ code });
