@@ -1,3 +1,4 @@
+import { toInferredAsOf } from '../../purchases/merge-transactions.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreAccount } from './fetch-account.ts';
 import { groupByPurchase, type TransactionGroup } from './group-by-purchase.ts';
@@ -29,9 +30,12 @@ export function isNotificationCurrent({ type, occurredAt, status, transaction }:
 export const toCurrentGroup = (notification: VerifiedNotification): TransactionGroup =>
   findOwnGroup(notification, toAccount(notification, notification.occurredAt));
 
-/** Returns the purchase as of the period of the transaction. */
-export const toPastGroup = (notification: VerifiedNotification): TransactionGroup =>
-  findOwnGroup(notification, { ...toAccount(notification, notification.transaction.purchaseDate), statuses: [] });
+/** Returns the purchase with a state that every other state of it replaces: only the transaction is current. */
+export const toPastGroup = (notification: VerifiedNotification): TransactionGroup => {
+  const { occurredAt } = notification;
+  const group = findOwnGroup(notification, { ...toAccount(notification, occurredAt), statuses: [] });
+  return { ...group, asOf: toInferredAsOf(notification.transaction.purchaseDate) };
+};
 
 function toAccount({ status, transaction, renewal }: VerifiedNotification, asOf: EpochMillis): StoreAccount {
   const statuses = status === undefined ? [] : [fromSignedStatus(status, transaction, renewal)];

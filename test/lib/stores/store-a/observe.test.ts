@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { toInferredAsOf } from '../../../../lib/purchases/merge-transactions.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
 import { buildOneTimePayload, buildTransactionPayload, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createAppStore, createContext, createSubscriber, failFetch } from '../../../../testing/fake-apple.ts';
@@ -145,25 +146,28 @@ describe('observe (store_a) without an API key', () => {
     });
   });
 
-  it.each([1, 3, 4])('returns the refund of a past period as of that period if the status is %i', async (status) => {
-    const refundedAt = purchaseDate + 40 * dayMs;
-    const input = { type: 'REFUND', occurredAt: refundedAt, status, transaction: refund, renewal: {} };
-    const { reason, observations } = await observeNotification(input);
-    expect(reason).toBe('REFUNDED');
-    expect(observations).toMatchObject([
-      {
-        asOf: purchaseDate,
-        transactionsAsOf: refundedAt,
-        transactions: [{ transactionId: 'store_a:1001', refundedAt: occurredAt }],
-      },
-    ]);
-  });
+  it.each([1, 3, 4])(
+    'returns the refund of a past period without a current state if the status is %i',
+    async (status) => {
+      const refundedAt = purchaseDate + 40 * dayMs;
+      const input = { type: 'REFUND', occurredAt: refundedAt, status, transaction: refund, renewal: {} };
+      const { reason, observations } = await observeNotification(input);
+      expect(reason).toBe('REFUNDED');
+      expect(observations).toMatchObject([
+        {
+          asOf: toInferredAsOf(purchaseDate),
+          transactionsAsOf: refundedAt,
+          transactions: [{ transactionId: 'store_a:1001', refundedAt: occurredAt }],
+        },
+      ]);
+    },
+  );
 
-  it('returns a declined refund of a past period as of that period', async () => {
+  it('returns a declined refund of a past period without a current state', async () => {
     const declinedAt = purchaseDate + 40 * dayMs;
     const input = { type: 'REFUND_DECLINED', occurredAt: declinedAt, status: 1, transaction: {}, renewal: {} };
     expect((await observeNotification(input)).observations).toMatchObject([
-      { asOf: purchaseDate, transactionsAsOf: declinedAt },
+      { asOf: toInferredAsOf(purchaseDate), transactionsAsOf: declinedAt },
     ]);
   });
 });

@@ -222,22 +222,28 @@ describe('asOf (store_a)', () => {
   });
 
   it.each([
-    ['the purchase date', {}, purchaseDate],
     [
-      'the revocation date',
+      'a revoked transaction',
       { revocationDate: purchaseDate + dayMs, signedDate: purchaseDate + 2 * dayMs },
       purchaseDate + dayMs,
     ],
-    [
-      'the signing date of a renewal in the future',
-      { purchaseDate: purchaseDate + dayMs, signedDate: purchaseDate },
-      purchaseDate,
-    ],
-  ])('equals %s without an API response', async (_title, changes, asOf) => {
+    ['a replaced transaction', { isUpgraded: true, signedDate: purchaseDate + dayMs }, purchaseDate + dayMs],
+  ])('precedes the end of %s by 1 ms without an API response', async (_title, changes, endedAt) => {
     const { observations } = await validateSignedTransaction({}, buildTransactionPayload(changes), {
       context: withoutApiKey,
     });
-    expect(observations[0]?.asOf).toBe(asOf);
+    expect(observations).toMatchObject([{ asOf: endedAt - 1, transactionsAsOf: endedAt }]);
+  });
+
+  it.each([
+    ['the purchase date', {}],
+    ['the signing date of a renewal in the future', { purchaseDate: purchaseDate + dayMs, signedDate: purchaseDate }],
+  ])('precedes every status without an API response, with transactions as of %s', async (_title, changes) => {
+    const { observations } = await validateSignedTransaction({}, buildTransactionPayload(changes), {
+      context: withoutApiKey,
+    });
+    expect(observations).toMatchObject([{ transactionsAsOf: purchaseDate }]);
+    expect(observations[0]?.asOf).toBeLessThan(0);
   });
 
   it('gives an API response precedence over older evidence that was signed again later', async () => {
