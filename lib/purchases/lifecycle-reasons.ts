@@ -174,6 +174,9 @@ function findStateReasons(
   if (!hasTransition && from.renewalIntent === 'Lapse' && to.renewalIntent === 'Renew') reasons.push('WILL_AUTO_RENEW');
   if (to.priceConsentStatus !== from.priceConsentStatus && to.priceConsentStatus !== undefined) {
     reasons.push(to.priceConsentStatus === 'Agreed' ? 'PRICE_CHANGE_CONFIRMED' : 'PRICE_CHANGE_UPDATED');
+  } else if (storeReason === 'PRICE_CHANGE_UPDATED' && to.priceConsentStatus === undefined) {
+    // The state does not show a price change without a consent status.
+    reasons.push(storeReason);
   }
   if (to.isAcknowledged && from.isAcknowledged === false) reasons.push('ACKNOWLEDGED');
   return reasons;

@@ -45,9 +45,10 @@ export async function processValidation(
     purchase: toFirstResponse(entitled.purchase, request.applicationUsername, deps.now()),
   });
   const requestedPurchase = recorded.find(({ purchase }) => purchase.purchaseId === validation.purchaseId);
+  const listed = recorded.filter(({ purchase }) => !validation.unlistedPurchaseIds?.includes(purchase.purchaseId));
   return {
     validation,
-    purchases: recorded.map((entitled) => toFirst(fulfilledById.get(entitled.purchase.purchaseId) ?? entitled)),
+    purchases: listed.map((entitled) => toFirst(fulfilledById.get(entitled.purchase.purchaseId) ?? entitled)),
     ...(requestedPurchase && { requestedPurchase: toFirst(requestedPurchase) }),
   };
 }

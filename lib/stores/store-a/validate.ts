@@ -33,7 +33,8 @@ export async function validate(request: ValidationRequest, context: StoreContext
     group,
     observation: toObservation(group, { requestDetails, canRefresh }),
   }));
-  const requested = findRequestedPurchase(purchases, { request, evidence, scope, now });
+  const listed = purchases.filter((purchase) => !isForeignConsumable(purchase, evidence));
+  const requested = findRequestedPurchase(listed, { request, evidence, scope, now });
   const offlineContext = { purchases, requested: scope === 'product' ? requested : undefined, now };
   if (lookup.outage !== undefined && !canValidateOffline(evidence, offlineContext)) throw lookup.outage;
   return {
@@ -42,6 +43,15 @@ export async function validate(request: ValidationRequest, context: StoreContext
     ...buildValidation({ evidence, lookup, purchases, requested }),
   };
 }
+
+/**
+ * Whether the purchase is a consumable that the evidence does not contain. The history of the App Store Server API includes
+ * consumables that the app has finished, and does not distinguish them: a client would credit them again.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/historyresponse
+ */
+const isForeignConsumable = ({ group }: MappedPurchase, { transactions }: Evidence): boolean =>
+  group.latest.productType === 'consumable' &&
+  !transactions.some(({ originalTransactionId }) => originalTransactionId === group.originalTransactionId);
 
 /** Selects the product to which the details apply. For scope `application`: the signed product or the one in `transaction.id`. */
 function toRequestDetails(
@@ -85,6 +95,9 @@ function buildValidation(parts: ValidationParts): Omit<StoreValidation, 'id' | '
   const download = { ...evidence.download, ...lookup.download };
   return {
     observations: purchases.map(({ observation }) => observation),
+    unlistedPurchaseIds: purchases
+      .filter((purchase) => isForeignConsumable(purchase, evidence))
+      .map(({ observation }) => observation.purchase.purchaseId),
     nativeTransaction: toNativeTransaction(parts, download),
     ineligibleForIntroPrice: listIneligibleForIntroPrice(purchases.flatMap(({ group }) => group.transactions)),
     ...omitUndefined({

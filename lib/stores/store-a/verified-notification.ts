@@ -1,5 +1,7 @@
 import { toInferredAsOf } from '../../purchases/merge-transactions.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { EpochMillis } from '../../shared/time.ts';
+import { deriveStatus } from './classic-status.ts';
 import type { StoreAccount } from './fetch-account.ts';
 import { groupByPurchase, type TransactionGroup } from './group-by-purchase.ts';
 import type { SignedParts } from './parse-notification.ts';
@@ -37,9 +39,22 @@ export const toPastGroup = (notification: VerifiedNotification): TransactionGrou
   return { ...group, asOf: toInferredAsOf(notification.transaction.purchaseDate) };
 };
 
-function toAccount({ status, transaction, renewal }: VerifiedNotification, asOf: EpochMillis): StoreAccount {
+function toAccount(notification: VerifiedNotification, asOf: EpochMillis): StoreAccount {
+  const { transaction, renewal } = notification;
+  const status = notification.status ?? deriveMissingStatus(notification);
   const statuses = status === undefined ? [] : [fromSignedStatus(status, transaction, renewal)];
   return { transactions: [fromSignedTransaction(transaction)], statuses, asOf, isComplete: true };
+}
+
+/** Some notifications about a subscription contain its renewal but not its status. */
+function deriveMissingStatus({ transaction, renewal, occurredAt }: VerifiedNotification): number | undefined {
+  if (!renewal) return undefined;
+  const { gracePeriodExpiresDate, isInBillingRetryPeriod = false } = renewal;
+  return deriveStatus(
+    fromSignedTransaction(transaction),
+    { ...omitUndefined({ graceEndsAt: gracePeriodExpiresDate }), isBillingRetry: isInBillingRetryPeriod },
+    occurredAt,
+  );
 }
 
 /** Returns the purchase that the notification concerns, with all its transactions in the account. */

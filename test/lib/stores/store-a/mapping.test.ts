@@ -24,6 +24,7 @@ describe('validate (store_a) of a subscription', () => {
     expect(observations).toEqual([
       {
         asOf: purchaseDate + 60_000,
+        transactionsAsOf: purchaseDate + 60_000,
         isOrderedByTransaction: true,
         purchase: {
           purchaseId: 'store_a:1001',
