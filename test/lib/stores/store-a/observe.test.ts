@@ -331,11 +331,4 @@ describe('observe (store_a) with an API key', () => {
       ],
     });
   });
-
-  it('returns no refresh token for a non-renewing subscription', async () => {
-    const transaction = { ...buildOneTimePayload('Non-Renewing Subscription'), expiresDate: undefined };
-    const input = { type: 'ONE_TIME_CHARGE', occurredAt, transaction };
-    const { observations } = await observeNotification(input, withApiKey(failFetch));
-    expect(observations[0]?.refreshToken).toBeUndefined();
-  });
 });
