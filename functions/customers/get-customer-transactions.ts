@@ -9,5 +9,11 @@ export const handler = createHandler(getCustomerTransactions)(async ({ app, para
     app.name,
     ownedPurchases.map(({ purchaseId }) => purchaseId),
   );
-  return { applicationUsername, transactions: transactions.map(toTransactionRecord) };
+  const purchasesById = new Map(ownedPurchases.map((purchase) => [purchase.purchaseId, purchase]));
+  return {
+    applicationUsername,
+    transactions: transactions.map((transaction) =>
+      toTransactionRecord(transaction, purchasesById.get(transaction.purchaseId)),
+    ),
+  };
 });

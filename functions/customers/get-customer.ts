@@ -17,11 +17,14 @@ export const handler = createHandler(getCustomer)(async ({ app, params }, { now,
     app.name,
     ownedPurchases.map(({ purchaseId }) => purchaseId),
   );
+  const purchasesById = new Map(ownedPurchases.map((purchase) => [purchase.purchaseId, purchase]));
   return {
     applicationUsername,
     purchases: toPurchaseCollection(ownedPurchases, now()),
     events: latestEvents.map(toEventInfo),
-    transactions: transactions.map(toTransactionRecord),
+    transactions: transactions.map((transaction) =>
+      toTransactionRecord(transaction, purchasesById.get(transaction.purchaseId)),
+    ),
     customerInfo: buildCustomerInfo(ownedPurchases, now()),
   };
 });

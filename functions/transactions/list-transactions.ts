@@ -10,18 +10,17 @@ export const handler = createHandler(listTransactions)(async ({ app, query }, { 
   const page = toPage(query);
   const { items, total } = await pagedLists.getPage(app.name, 'T', { ...page, startdate, enddate, now: now() });
   const transactions = items.map(parseTransactionItem);
+  const purchaseIds = transactions.map(({ purchaseId }) => purchaseId);
+  const entitledPurchases = await purchases.findMany(app.name, purchaseIds);
+  const purchasesById = new Map(entitledPurchases.map(({ purchase }) => [purchase.purchaseId, purchase]));
   const notifications =
     query.include_notifications === 'true'
-      ? await listNotificationsByPurchase(
-          app.name,
-          transactions.map(({ purchaseId }) => purchaseId),
-          purchases,
-        )
+      ? await listNotificationsByPurchase(app.name, purchaseIds, purchases)
       : undefined;
   return {
     paging: { ...page, total },
     rows: transactions.map((transaction) => ({
-      ...toTransactionRecord(transaction),
+      ...toTransactionRecord(transaction, purchasesById.get(transaction.purchaseId)),
       ...(notifications && {
         notifications: (notifications.get(transaction.purchaseId) ?? []).map(toNotificationRecord),
       }),
