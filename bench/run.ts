@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { BenchResult } from './bench-result.ts';
+import { benchCustomers } from './customers.ts';
 import { benchPages } from './pages.ts';
 import { benchStartTimes } from './start-times.ts';
 import { benchTableUnits } from './table-units.ts';
@@ -8,6 +9,7 @@ import { benchVerifyStoreA } from './verify-store-a.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const benches: Readonly<Record<string, () => Promise<BenchResult | readonly BenchResult[]>>> = {
+  customers: benchCustomers,
   start: benchStartTimes,
   pages: benchPages,
   units: benchTableUnits,

@@ -12,6 +12,7 @@ import {
   createHandledNotificationRepository,
   type HandledNotificationRepository,
 } from './db/handled-notification-repository.ts';
+import { createOwnedPurchaseRepository, type OwnedPurchaseRepository } from './db/owned-purchase-repository.ts';
 import { createPagedListRepository, type PagedListRepository } from './db/paged-list-repository.ts';
 import { createPriceListRepository, type PriceListRepository } from './db/price-list-repository.ts';
 import { createPurchaseRepository } from './db/purchase-repository.ts';
@@ -45,6 +46,7 @@ export interface Deps {
   readonly apps: AppRepository;
   readonly appCache: AppCache;
   readonly purchases: PurchaseRepository;
+  readonly ownedPurchases: OwnedPurchaseRepository;
   readonly recordPurchase: RecordPurchase;
   readonly transactions: TransactionRepository;
   readonly userAliases: UserAliasRepository;
@@ -96,6 +98,7 @@ function createDeps(environment: NodeJS.ProcessEnv): Deps {
     purchases: () => createPurchaseRepository(members.table, cipher),
     recordPurchase: () =>
       createRecordPurchase(members.purchases, members.exchangeRates, members.appCache.findCatalogue),
+    ownedPurchases: () => createOwnedPurchaseRepository(members.table),
     transactions: () => createTransactionRepository(members.table),
     userAliases: () => createUserAliasRepository(members.table),
     events: () => createEventRepository(members.table, retentionDays, now),

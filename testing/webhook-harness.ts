@@ -6,6 +6,7 @@ import { createAppRepository } from '../lib/db/app-repository.ts';
 import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
 import { createEventRepository } from '../lib/db/event-repository.ts';
 import { duePartitions, dueSortKeyLimit, parseDueItemKey, purchaseKey } from '../lib/db/keys.ts';
+import { createOwnedPurchaseRepository } from '../lib/db/owned-purchase-repository.ts';
 import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
 import { parseStreamRecord } from '../lib/db/stream-record.ts';
 import type { Table } from '../lib/db/table.ts';
@@ -105,6 +106,7 @@ function createHarnessDeps(table: Table, state: Clock, options: HarnessOptions):
     appCache: createAppCache(apps, now),
     purchases,
     recordPurchase: createRecordPurchase(purchases, deps().exchangeRates, async () => undefined),
+    ownedPurchases: createOwnedPurchaseRepository(wrappedTable),
     events: createEventRepository(wrappedTable, 90, now),
     deliveries: createDeliveryRepository(wrappedTable),
     emulator: { url: 'http://127.0.0.1:1', roots: [] },

@@ -5,6 +5,7 @@ import { buildPeriodTransaction } from './billing-period.ts';
 import {
   buildNotificationType,
   getPeriod,
+  notBeforeLatest,
   type Transition,
   type TransitionContext,
   withEndAt,
@@ -48,8 +49,8 @@ function isImmediate(current: Product, next: Product): boolean {
 }
 
 function replacePlan(purchase: Purchase, product: Product, context: TransitionContext): Purchase {
-  const ended = withLatestTransaction(withEndAt(purchase, context.at), { isUpgraded: true, changedAt: context.at });
-  const start = floorToSecond(context.at);
+  const start = notBeforeLatest(purchase, floorToSecond(context.at));
+  const ended = withLatestTransaction(withEndAt(purchase, start), { isUpgraded: true, changedAt: context.at });
   const anchor = createAnchor(start, getPeriod(product));
   const price = requireSubscription(purchase).renewal;
   const transaction = buildPeriodTransaction({ anchor, price, start, reason: 'PURCHASE' }, context);

@@ -98,6 +98,10 @@ export const getPeriod = ({ id, period }: Product): Period => {
   return period;
 };
 
+/** Returns the start of a period, at the earliest the start of the latest one: `renew` can pay a period before it starts. */
+export const notBeforeLatest = (purchase: Purchase, start: number): number =>
+  Math.max(start, getLatestTransaction(purchase).purchaseDate);
+
 /** Returns the end of the paid time of a subscription. */
 export function getPaidUntil(purchase: Purchase): number {
   const { expiresDate, transactionId } = getLatestTransaction(purchase);

@@ -6,6 +6,7 @@ import {
   buildNotificationType,
   getPaidUntil,
   getPeriod,
+  notBeforeLatest,
   type Transition,
   type TransitionContext,
   withTransaction,
@@ -59,6 +60,7 @@ function renewInTime(purchase: Purchase, context: TransitionContext): Transition
 type NextPeriod = Pick<PaidPeriod, 'start' | 'reason' | 'offer'>;
 
 function withPeriod(purchase: Purchase, next: NextPeriod, context: TransitionContext): Purchase {
+  const start = notBeforeLatest(purchase, next.start);
   const current = requireSubscription(purchase);
   const offer = next.offer ?? (next.reason === 'RENEWAL' ? current.nextOffer : undefined);
   const period = offer?.period ?? getPeriod(context.product(current.renewal.productId));
@@ -68,12 +70,12 @@ function withPeriod(purchase: Purchase, next: NextPeriod, context: TransitionCon
     willRenew: true,
     renewsAutomatically: current.renewsAutomatically,
     renewal: { ...current.renewal, priceMicros },
-    anchor: advanceAnchor(current.anchor, period, next.start),
-    recentStart: next.start - getPaidUntil(purchase) < 60 * dayMs ? current.recentStart : next.start,
+    anchor: advanceAnchor(current.anchor, period, start),
+    recentStart: start - getPaidUntil(purchase) < 60 * dayMs ? current.recentStart : start,
   };
   const { anchor, renewal: price } = subscription;
   const transaction = buildPeriodTransaction(
-    { ...next, offer, anchor, price, quantity: getLatestTransaction(purchase).quantity },
+    { ...next, start, offer, anchor, price, quantity: getLatestTransaction(purchase).quantity },
     context,
   );
   return { ...withTransaction(purchase, transaction), subscription };

@@ -5,7 +5,7 @@ import { ServiceError } from '../../lib/shared/errors.ts';
 import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
 export const handler = createHandler(addCustomerPurchase)(
-  async ({ app, params, body, recorder }, { now, purchases, recordPurchase, userAliases }) => {
+  async ({ app, params, body, recorder }, { now, ownedPurchases, recordPurchase, userAliases }) => {
     const { applicationUsername: username } = params;
     const purchaseId = toNeutralId(body.purchaseId);
     const claim = { username, source: 'manual' } as const;
@@ -20,7 +20,7 @@ export const handler = createHandler(addCustomerPurchase)(
       claims: [{ applicationUsername: username, purchaseId, type: 'manual' }],
       purchases: [{ purchaseId, productId, platform }],
     });
-    const ownedPurchases = await purchases.listByUser(app.name, username);
-    return { ok: true, applicationUsername: username, purchases: toPurchaseCollection(ownedPurchases, now()) };
+    const purchases = await ownedPurchases.listDecidingPurchases(app.name, username);
+    return { ok: true, applicationUsername: username, purchases: toPurchaseCollection(purchases, now()) };
   },
 );

@@ -3,8 +3,9 @@ import { createHandler } from '../../lib/http/endpoint.ts';
 import { findCurrentSubscription } from '../../lib/purchases/purchase-collection.ts';
 import { toPurchaseRecord } from '../../lib/purchases/to-records.ts';
 
-export const handler = createHandler(getCustomerSubscription)(async ({ app, params }, { now, purchases }) => {
+export const handler = createHandler(getCustomerSubscription)(async ({ app, params }, { now, ownedPurchases }) => {
   const { applicationUsername } = params;
-  const subscription = findCurrentSubscription(await purchases.listByUser(app.name, applicationUsername), now());
+  const purchases = await ownedPurchases.listDecidingPurchases(app.name, applicationUsername, 'subscriptions');
+  const subscription = findCurrentSubscription(purchases, now());
   return { applicationUsername, ...(subscription && { subscription: toPurchaseRecord(subscription, now()) }) };
 });

@@ -1,30 +1,25 @@
 import { getCustomer } from '../../lib/api/customers.ts';
+import { toTransactionPage } from '../../lib/api/paging.ts';
 import { buildCustomerInfo } from '../../lib/customers/customer-info.ts';
 import { toEventInfo } from '../../lib/events/to-event-info.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { toPurchaseCollection } from '../../lib/purchases/purchase-collection.ts';
-import { toTransactionRecord } from '../../lib/purchases/to-records.ts';
+import { toTransactionRecords } from '../../lib/purchases/to-records.ts';
 
 const maxEvents = 10;
 
-export const handler = createHandler(getCustomer)(async ({ app, params }, { now, purchases, events }) => {
+export const handler = createHandler(getCustomer)(async ({ app, params, query }, { now, ownedPurchases, events }) => {
   const { applicationUsername } = params;
-  const [ownedPurchases, latestEvents] = await Promise.all([
-    purchases.listByUser(app.name, applicationUsername),
+  const [purchases, transactions, latestEvents] = await Promise.all([
+    ownedPurchases.listDecidingPurchases(app.name, applicationUsername),
+    ownedPurchases.listTransactions(app.name, applicationUsername, toTransactionPage(query)),
     events.listByUser(app.name, applicationUsername, maxEvents),
   ]);
-  const transactions = await purchases.listTransactions(
-    app.name,
-    ownedPurchases.map(({ purchaseId }) => purchaseId),
-  );
-  const purchasesById = new Map(ownedPurchases.map((purchase) => [purchase.purchaseId, purchase]));
   return {
     applicationUsername,
-    purchases: toPurchaseCollection(ownedPurchases, now()),
+    purchases: toPurchaseCollection(purchases, now()),
     events: latestEvents.map(toEventInfo),
-    transactions: transactions.map((transaction) =>
-      toTransactionRecord(transaction, purchasesById.get(transaction.purchaseId)),
-    ),
-    customerInfo: buildCustomerInfo(ownedPurchases, now()),
+    transactions: toTransactionRecords(transactions, purchases),
+    customerInfo: buildCustomerInfo(purchases, now()),
   };
 });

@@ -3,7 +3,7 @@ import { listTransactions } from '../../lib/api/transactions.ts';
 import { parseTransactionItem } from '../../lib/db/transaction-repository.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { listNotificationsByPurchase } from '../../lib/purchases/list-notifications.ts';
-import { toNotificationRecord, toTransactionRecord } from '../../lib/purchases/to-records.ts';
+import { toNotificationRecord, toTransactionRecords } from '../../lib/purchases/to-records.ts';
 
 export const handler = createHandler(listTransactions)(async ({ app, query }, { now, pagedLists, purchases }) => {
   const { startdate, enddate } = query;
@@ -12,17 +12,20 @@ export const handler = createHandler(listTransactions)(async ({ app, query }, { 
   const transactions = items.map(parseTransactionItem);
   const purchaseIds = transactions.map(({ purchaseId }) => purchaseId);
   const entitledPurchases = await purchases.findMany(app.name, purchaseIds);
-  const purchasesById = new Map(entitledPurchases.map(({ purchase }) => [purchase.purchaseId, purchase]));
   const notifications =
     query.include_notifications === 'true'
       ? await listNotificationsByPurchase(app.name, purchaseIds, purchases)
       : undefined;
+  const records = toTransactionRecords(
+    transactions,
+    entitledPurchases.map(({ purchase }) => purchase),
+  );
   return {
     paging: { ...page, total },
-    rows: transactions.map((transaction) => ({
-      ...toTransactionRecord(transaction, purchasesById.get(transaction.purchaseId)),
+    rows: records.map((record) => ({
+      ...record,
       ...(notifications && {
-        notifications: (notifications.get(transaction.purchaseId) ?? []).map(toNotificationRecord),
+        notifications: (notifications.get(record.purchaseId) ?? []).map(toNotificationRecord),
       }),
     })),
   };

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
 import { Id, Username } from './identifiers.ts';
-import { PagingInformation, pagingQuery } from './paging.ts';
+import { PagingInformation, pagingQuery, transactionPagingQuery } from './paging.ts';
 import { CustomerInfo, EventInfo, PurchaseCollection, PurchaseRecord, TransactionRecord } from './purchase-records.ts';
 
 const params = v.object({ applicationUsername: Username });
@@ -35,6 +35,8 @@ export const getCustomer = defineContract({
   errorFormat: 'default',
   eventType: 'customer.read',
   params,
+  // Spec: not shown. Bounds the response for a customer with many transactions.
+  query: v.object(transactionPagingQuery),
   response: v.strictObject({
     applicationUsername: v.string(),
     purchases: PurchaseCollection,
@@ -86,6 +88,8 @@ export const getCustomerTransactions = defineContract({
   errorFormat: 'default',
   eventType: 'customer.read',
   params,
+  // Spec: not shown. Bounds the response for a customer with many transactions.
+  query: v.object(transactionPagingQuery),
   response: v.strictObject({ applicationUsername: v.string(), transactions: v.array(TransactionRecord) }),
   permissions: [],
 });

@@ -52,6 +52,16 @@ export const pagingQuery = {
   offset: integerParam(0, 999_999_999),
 };
 
+/** Each skipped transaction costs a read. */
+const maxSkippedTransactions = 20_000;
+
+/** Page of a customer's transactions. */
+export const transactionPagingQuery = {
+  ...pagingQuery,
+  skip: integerParam(0, maxSkippedTransactions),
+  offset: integerParam(0, maxSkippedTransactions),
+};
+
 interface PagingQuery {
   readonly limit?: number | undefined;
   readonly skip?: number | undefined;
@@ -63,6 +73,9 @@ export const toPage = ({ limit, skip, offset }: PagingQuery) => ({
   limit: limit ?? 100,
   skip: skip ?? offset ?? 0,
 });
+
+/** Converts a query of `transactionPagingQuery` to the page that it requests; the latest 1,000 transactions by default. */
+export const toTransactionPage = (query: PagingQuery) => toPage({ ...query, limit: query.limit ?? maxRows });
 
 /** Position of a page in its list. */
 export const PagingInformation = v.strictObject({ skip: v.number(), limit: v.number(), total: v.number() });

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { getAccessEnd, isSubscription, Purchase } from '../purchases/purchase.ts';
+import { isSubscription, Purchase } from '../purchases/purchase.ts';
+import { compareByPurchaseDate, listRanks } from '../purchases/purchase-rank.ts';
 
 /** Stored excerpt of a customer's purchases, so that a list of customers does not read the purchases. */
 export const CustomerSummary = v.object({
@@ -26,15 +27,13 @@ export interface SummaryChange {
 
 /** Builds the summary of the purchases. Independent of the current time, so a stored summary does not become stale. */
 export function buildCustomerSummary(purchases: readonly Purchase[]): CustomerSummary {
-  const [lastPurchase] = [...purchases].sort((a, b) => (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0));
-  const subscriptions = purchases.filter((purchase) => isSubscription(purchase) && wasPaid(purchase));
-  const activeSubscriptions = subscriptions.filter(({ isPaused, isConsumed }) => !isPaused && !isConsumed);
-  const subscribedUntil = activeSubscriptions.map(getAccessEnd).reduce((a, b) => Math.max(a, b), 0);
+  const [lastPurchase] = [...purchases].sort(compareByPurchaseDate);
+  const ranks = purchases.filter(isSubscription).map((purchase) => listRanks(purchase)[0]);
+  const ends = ranks.filter(({ standing }) => standing === 'live' || standing === 'ending').map(({ end }) => end);
+  const subscribedUntil = ends.reduce((a, b) => Math.max(a, b), 0);
   return {
     ...(lastPurchase && { lastPurchase }),
     ...(subscribedUntil > 0 && { subscribedUntil }),
-    hasEverSubscribed: subscriptions.length > 0,
+    hasEverSubscribed: ranks.some(({ standing }) => standing !== 'unpaid'),
   };
 }
-
-const wasPaid = ({ isPending, isAbandoned }: Purchase): boolean => isPending !== true && isAbandoned !== true;

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { isSubscription, type Purchase } from '../purchases/purchase.ts';
+import type { PurchaseRank } from '../purchases/purchase-rank.ts';
 import type { ItemKind } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 
@@ -21,7 +24,10 @@ import type { EpochMillis } from '../shared/time.ts';
  *   Transaction                    a#P#<purchaseId>      T#<transactionId>       byCreated, byKey (if its id differs from
  *                                                                                the id of the purchase)
  * Customer                         a#C#<username>        C                       byCreated
- *   Link to an owned purchase      a#C#<username>        P#<purchaseId>
+ *   Link to an owned purchase      a#C#<username>        P#<date>#<purchaseId>
+ *   Ranking of a product           a#C#<username>        H#<product>#<standing>
+ *   Rank of an owned purchase      a#C#<username>        R#<product>#<standing>#<rank>#<id>
+ *   Link to an owned transaction   a#C#<username>        T#<date>#<SHA-256 of ids>
  * User alias                       a#U#<alias>           U
  *   Link to an unclaimed purchase  a#U#<alias>           W#<purchaseId>                                            TTL
  * Webhook delivery                 a#D#<deliveryId>      D                       byCreated, due (if failed)        TTL
@@ -57,6 +63,8 @@ import type { EpochMillis } from '../shared/time.ts';
  *
  * Purchase with claims, transactions, notifications   query  pk = a#P#<purchaseId>
  * Purchases of a customer                             query  pk = a#C#<username>, sk begins with P#, then BatchGetItem
+ * The same of a customer with many purchases          query  sk begins with H#; for each one sk begins with R#<product>#<standing>
+ * Transactions of a customer, latest first            query  pk = a#C#<username>, sk begins with T#, then BatchGetItem
  * Page of purchases, customers or transactions        query  byCreated, from the hour that the statistics name
  * Purchases changed since a date                      query  byKey = a#PU
  * Transaction by id                                   get    a#P#<id>, T#<id>; query byKey = a#T#<transactionId>
@@ -152,9 +160,10 @@ export const storeSettingsKey = (appName: string, platform: string): Key => ({
 });
 
 export const purchasePartition = (appName: string, purchaseId: string): string => `${appName}#P#${purchaseId}`;
+export const purchaseSortKey = 'P';
 export const purchaseKey = (appName: string, purchaseId: string): Key => ({
   pk: purchasePartition(appName, purchaseId),
-  sk: 'P',
+  sk: purchaseSortKey,
 });
 export const claimPrefix = 'C#';
 export const claimKey = (appName: string, purchaseId: string, username: string): Key => ({
@@ -215,11 +224,48 @@ export const customerIndexKeys = (appName: string, username: string, createdAt: 
   createdPk: `${appName}#C`,
   createdSk: `${toSortableTimestamp(createdAt)}#${username}`,
 });
+
+/** The links to owned purchases, by purchase date. Links of earlier versions lack the date and sort last. */
 export const ownedPurchasePrefix = 'P#';
-export const ownedPurchaseKey = (appName: string, username: string, purchaseId: string): Key => ({
-  pk: customerPartition(appName, username),
-  sk: `${ownedPurchasePrefix}${purchaseId}`,
-});
+export const ownedPurchaseSortKey = (purchaseId: string, purchaseDate: EpochMillis): string =>
+  `${ownedPurchasePrefix}${toSortableTimestamp(purchaseDate)}#${purchaseId}`;
+/** Bounds that enclose every link to an owned purchase with a date. */
+export const datedPurchaseRange = [`${ownedPurchasePrefix}0`, `${ownedPurchasePrefix}:`] as const;
+
+/** Returns the sort key of a ranking: the owned purchases of a product with one standing. */
+export const rankingSortKey = (purchase: Purchase, { standing }: PurchaseRank): string =>
+  `${isSubscription(purchase) ? subscriptionRankingPrefix : otherRankingPrefix}${toDigest(purchase.productId)}#${standing}`;
+export const rankingPrefix = 'H#';
+export const subscriptionRankingPrefix = `${rankingPrefix}S`;
+const otherRankingPrefix = `${rankingPrefix}O`;
+
+const rankPrefix = 'R#';
+/** Returns the prefix of the ranks in a ranking, which sort by end, purchase date and purchase id. */
+export const toRankPrefix = (rankingSk: string): string => `${rankPrefix}${rankingSk.slice(rankingPrefix.length)}#`;
+export const rankSortKey = (purchase: Purchase, rank: PurchaseRank): string =>
+  `${toRankPrefix(rankingSortKey(purchase, rank))}${toSortableEnd(rank.end)}#${toSortableTimestamp(purchase.purchaseDate ?? 0)}#${purchase.purchaseId}`;
+
+export const ownedTransactionPrefix = 'T#';
+export const ownedTransactionSortKey = (transactionId: string, purchaseId: string, purchaseDate: EpochMillis): string =>
+  `${ownedTransactionPrefix}${toSortableTimestamp(purchaseDate)}#${toDigest(JSON.stringify([transactionId, purchaseId]))}`;
+
+/** Formats an end of access as 16 digits, which the maximum date of ECMAScript has. */
+const toSortableEnd = (end: EpochMillis): string => String(Math.trunc(Math.max(end, 0))).padStart(16, '0');
+
+/** Returns 128 bits of the SHA-256 as text: ids can be too long for a sort key, or contain the separator. */
+const toDigest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
+
+/** Whether the item of a customer's partition is a link to an owned purchase or transaction, or the rank of a purchase. */
+export const isPurchaseLink = (sk: string): boolean =>
+  [ownedPurchasePrefix, rankPrefix, ownedTransactionPrefix].some((prefix) => sk.startsWith(prefix));
+
+/** Returns the id of the purchase that a link to an owned purchase, or its rank, names. */
+export function parseOwnedPurchaseId(sk: string): string {
+  const rank = /^R#[^#]+#[^#]+#\d+#\d+#/.exec(sk);
+  if (rank) return sk.slice(rank[0].length);
+  const link = /^P#(?:\d{13}#)?/.exec(sk);
+  return sk.slice(link?.[0].length);
+}
 export const aliasKey = (appName: string, alias: string): Key => ({ pk: `${appName}#U#${alias}`, sk: 'U' });
 export const unclaimedPrefix = 'W#';
 export const unclaimedKey = (appName: string, alias: string, purchaseId: string): Key => ({

@@ -5,6 +5,7 @@ import { Claim } from '../purchases/claims.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { Purchase } from '../purchases/purchase.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
+import { compareByPurchaseDate } from '../purchases/purchase-rank.ts';
 import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import type { Cipher } from '../shared/cipher.ts';
@@ -18,6 +19,7 @@ import {
   listPartition,
   notificationPrefix,
   ownedPurchasePrefix,
+  parseOwnedPurchaseId,
   purchaseKey,
   purchasePartition,
   sharedClaimKey,
@@ -26,6 +28,7 @@ import {
   toTtl,
   transactionPrefix,
 } from './keys.ts';
+import { addRankings } from './owned-purchase-links.ts';
 import { buildChangeTransactions } from './purchase-writes.ts';
 import { reencryptField } from './reencrypt-field.ts';
 import { scanIndex } from './scan-index.ts';
@@ -58,6 +61,7 @@ const sharedClaimRetentionMs = dayMs;
 const RefreshToken = v.record(v.string(), v.string());
 
 const reencryptConcurrency = 25;
+const maxPurchasesOfUser = 1_000;
 
 export function createPurchaseRepository(table: Table, cipher: Cipher): PurchaseRepository {
   const listItems = async (appName: string, purchaseId: string, prefix: string): Promise<Item[]> =>
@@ -72,14 +76,19 @@ export function createPurchaseRepository(table: Table, cipher: Cipher): Purchase
       return items.map(parsePurchaseItem);
     },
     async listByUser(appName, username) {
-      const links = await table.query({ partition: customerPartition(appName, username), prefix: ownedPurchasePrefix });
-      const ids = links.map(({ sk }) => String(sk).slice(ownedPurchasePrefix.length));
-      const items = await table.batchGet(ids.map((id) => purchaseKey(appName, id)));
+      const links = await table.query({
+        partition: customerPartition(appName, username),
+        prefix: ownedPurchasePrefix,
+        newestFirst: true,
+        limit: maxPurchasesOfUser,
+      });
+      const ids = new Set(links.map(({ sk }) => parseOwnedPurchaseId(String(sk))));
+      const items = await table.batchGet([...ids].map((id) => purchaseKey(appName, id)));
       return items
         .map(parsePurchaseItem)
         .filter(({ entitledUsers }) => entitledUsers.includes(username))
         .map(({ purchase }) => purchase)
-        .sort((a, b) => (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0));
+        .sort(compareByPurchaseDate);
     },
     async findRefreshState(appName, purchaseId) {
       const item = await table.get(purchaseKey(appName, purchaseId));
@@ -125,6 +134,7 @@ export function createPurchaseRepository(table: Table, cipher: Cipher): Purchase
       const { state, updatedAt } = change.after;
       const { purchaseId } = state.purchase;
       const newCustomers = await findNewCustomers(table, appName, change.gainedUsers);
+      await addRankings(table, appName, change);
       const markers = part
         ? [buildHandledMarker(table.name, handledPartKey(appName, part, purchaseId), updatedAt)]
         : [];

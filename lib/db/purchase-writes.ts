@@ -7,6 +7,7 @@ import { normalizeAlias } from '../purchases/user-aliases.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
+import { buildLinkDeletes, buildLinkPuts } from './owned-purchase-links.ts';
 import { maxTransactionWrites, type Write } from './table.ts';
 
 interface ChangeWriteInput {
@@ -19,8 +20,8 @@ interface ChangeWriteInput {
 
 /**
  * Builds the transactions that write a change, usually one. A change with more than 100 writes is split in this order: items
- * without effect of their own (transactions, links, claims copied from a replaced purchase), the purchase under the condition on
- * its version, the removed links. After a crash in between, recording the update again completes the change.
+ * without effect of their own (links, transactions, claims copied from a replaced purchase), the purchase under the condition on
+ * its version, the stale links. After a crash in between, recording the update again completes the change.
  */
 export function buildChangeTransactions(
   table: string,
@@ -34,8 +35,10 @@ export function buildChangeTransactions(
   const buildTransactionWrites = (transactions: readonly ObservedTransaction[]) =>
     transactions.map((observed) => buildTransactionWrite(table, appName, { observed, change }));
   const writesBefore = [
+    // First, because a stored transaction is not linked again.
+    ...buildLinkPuts(table, appName, change),
+    ...newCustomers.map((username) => buildCustomerWrite(table, appName, { username, now: change.after.updatedAt })),
     ...buildTransactionWrites(change.changedTransactions.filter((observed) => !isNewRefund(observed, change))),
-    ...buildOwnershipWrites(table, appName, { change, newCustomers }),
     ...buildClaimWrites(table, appName, { change, claims: copiedClaims }),
   ];
   const purchaseWrites = [
@@ -47,7 +50,7 @@ export function buildChangeTransactions(
     ...buildTransactionWrites(change.changedTransactions.filter((observed) => isNewRefund(observed, change))),
     ...buildUnclaimedWrites(table, appName, change),
   ];
-  const writesAfter = buildOwnershipDeletes(table, appName, change);
+  const writesAfter = buildLinkDeletes(table, appName, change);
   const writes = [...writesBefore, ...purchaseWrites, ...writesAfter];
   return writes.length <= maxTransactionWrites
     ? [writes]
@@ -55,7 +58,7 @@ export function buildChangeTransactions(
 }
 
 function buildPurchaseWrite(table: string, appName: string, change: PurchaseChange): Write {
-  const { before, after, announcedReasons } = change;
+  const { before, after, announcedReasons, announcedUsers } = change;
   const { state, claims: _claims, nextRefreshAt, ...bookkeeping } = after;
   const { transactions: _transactions, ...purchaseState } = state;
   const { purchaseId } = state.purchase;
@@ -71,6 +74,7 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
         ...purchaseState,
         // The fan-out derives the announcements of this version from the reasons: see lib/purchases/announcement.ts.
         announcedReasons,
+        ...(announcedUsers && { announcedUsers }),
       },
       ...(before
         ? { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': before.version } }
@@ -174,25 +178,6 @@ function buildClaimDeletes(
   ];
   return deletedKeys.map((Key) => ({ Delete: { TableName: table, Key } }));
 }
-
-function buildOwnershipWrites(
-  table: string,
-  appName: string,
-  { change: { after, gainedUsers }, newCustomers }: Pick<ChangeWriteInput, 'change' | 'newCustomers'>,
-): Write[] {
-  const { purchaseId } = after.state.purchase;
-  return [
-    ...gainedUsers.map((username) => ({
-      Put: { TableName: table, Item: keys.ownedPurchaseKey(appName, username, purchaseId) },
-    })),
-    ...newCustomers.map((username) => buildCustomerWrite(table, appName, { username, now: after.updatedAt })),
-  ];
-}
-
-const buildOwnershipDeletes = (table: string, appName: string, { after, lostUsers }: PurchaseChange): Write[] =>
-  lostUsers.map((username) => ({
-    Delete: { TableName: table, Key: keys.ownedPurchaseKey(appName, username, after.state.purchase.purchaseId) },
-  }));
 
 /** Creates the customer. Does not change one that another purchase has created since. */
 function buildCustomerWrite(

@@ -26,10 +26,7 @@ export function selectAnnouncedReasons(
   { before, after, lifecycleReasons, ownershipChanges, isFirstEntitlement, now }: AnnounceableChange,
   trigger: UpdateTrigger,
 ): NotificationReason[] {
-  const isVisible =
-    !before ||
-    ownershipChanges > 0 ||
-    toCanonicalJson(toAnnouncedView(before.purchase, now)) !== toCanonicalJson(toAnnouncedView(after.purchase, now));
+  const isVisible = !before || ownershipChanges > 0 || isVisibleChange(before.purchase, after.purchase, now);
   if (!isVisible && lifecycleReasons.length === 0) return [];
   const reasons: NotificationReason[] =
     isFirstEntitlement && !lifecycleReasons.includes('PURCHASED')
@@ -42,13 +39,17 @@ export function selectAnnouncedReasons(
   return [trigger === 'refresh' ? 'RECEIPT_REFRESHED' : 'OTHER'];
 }
 
+/** Whether the change of the purchase is announced to all of its users. */
+export const isVisibleChange = (before: Purchase, after: Purchase, now: EpochMillis): boolean =>
+  toCanonicalJson(toAnnouncedView(before, now)) !== toCanonicalJson(toAnnouncedView(after, now));
+
 /**
  * Returns the fields whose change is announced. Left out are internal fields, exchange rates, the date of a change of the
  * renewal intent, the end date of an expired purchase, and the cancelation reason of a purchase that gives access.
  */
 function toAnnouncedView(purchase: Purchase, now: EpochMillis): object {
   const { renewalIntentChangeDate, renewalProductId, productType, usdRate, usdRateDate, ...rest } = purchase;
-  const { serviceConsumption: _, expirationSource, renewalIntentDates, ...visible } = rest;
+  const { serviceConsumption: _consumption, renewalIntentDates: _dates, expirationSource, ...visible } = rest;
   const { expirationDate, endedAt, ...permanent } = visible;
   if (isExpired(purchase, now)) return { ...permanent, isExpired: true };
   const { cancelationReason, ...active } = visible;

@@ -1,6 +1,6 @@
 import type { BillingPeriod } from '../shared/billing-period.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { selectAnnouncedReasons, type UpdateTrigger } from './announced-reasons.ts';
+import { isVisibleChange, selectAnnouncedReasons, type UpdateTrigger } from './announced-reasons.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import type { Catalogue } from './catalogue.ts';
 import {
@@ -65,6 +65,8 @@ export interface PurchaseChange {
   readonly lifecycleReasons: readonly LifecycleReason[];
   /** Announced to the app's server. */
   readonly announcedReasons: readonly NotificationReason[];
+  /** The only recipients of the announcements. Absent if all users of the purchase are recipients. */
+  readonly announcedUsers?: readonly string[];
   /** Claims that are new or changed. */
   readonly newClaims: readonly Claim[];
   /** The new claims that a new purchase has from the purchase that it replaces. */
@@ -81,6 +83,12 @@ export interface PurchaseChange {
 
 /** A newer as-of time of an unchanged state is written at most once a minute: apps often validate a receipt repeatedly. */
 const asOfResolutionMs = 60_000;
+
+/**
+ * Maximum number of users that are stored as the only recipients of a change of ownership. More of them change only if the
+ * strategy changes, and then the webhooks are sent to all users.
+ */
+const maxAnnouncedUsers = 50;
 
 /** Failed refreshes (about half an hour) after which the expiration date takes effect without the store's confirmation. */
 const maxFailedRefreshes = 5;
@@ -108,11 +116,14 @@ export function computePurchaseChange(
     { before: before?.state, after: state, lifecycleReasons, ownershipChanges, isFirstEntitlement, now: update.now },
     update.trigger,
   );
+  const isOwnershipOnly =
+    before && lifecycleReasons.length === 0 && !isVisibleChange(before.state.purchase, state.purchase, update.now);
   const change: PurchaseChange = {
     before,
     after,
     lifecycleReasons,
     announcedReasons,
+    ...(isOwnershipOnly && ownershipChanges <= maxAnnouncedUsers && { announcedUsers: [...gainedUsers, ...lostUsers] }),
     newClaims: claims.filter((claim) => !before?.claims.includes(claim)),
     appliedClaims,
     copiedClaims: before ? [] : claims.filter((claim) => update.replacedPurchase?.claims.includes(claim)),

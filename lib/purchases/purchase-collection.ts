@@ -1,6 +1,7 @@
 import type { PurchaseRecord } from '../api/purchase-records.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { getAccessEnd, isActive, isSubscription, type Purchase } from './purchase.ts';
+import { isSubscription, type Purchase } from './purchase.ts';
+import { comparePurchases } from './purchase-rank.ts';
 import { toPurchaseRecord } from './to-records.ts';
 
 /**
@@ -16,15 +17,3 @@ export function toPurchaseCollection(purchases: readonly Purchase[], now: EpochM
 export function findCurrentSubscription(purchases: readonly Purchase[], now: EpochMillis): Purchase | undefined {
   return purchases.filter(isSubscription).sort((a, b) => comparePurchases(a, b, now))[0];
 }
-
-function comparePurchases(a: Purchase, b: Purchase, now: EpochMillis): number {
-  return (
-    Number(isActive(b, now)) - Number(isActive(a, now)) ||
-    computeSortEnd(b, now) - computeSortEnd(a, now) ||
-    (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0)
-  );
-}
-
-/** Returns the end of access. 0 for an inactive purchase without expiration date, so that the purchase date decides. */
-const computeSortEnd = (purchase: Purchase, now: EpochMillis): EpochMillis =>
-  isActive(purchase, now) || purchase.expirationDate !== undefined ? getAccessEnd(purchase) : 0;

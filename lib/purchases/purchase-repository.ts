@@ -37,7 +37,7 @@ export interface PurchaseRepository {
   find(appName: string, purchaseId: string): Promise<(EntitledPurchase & { readonly asOf: EpochMillis }) | undefined>;
   /** Returns the purchases that exist, in the order of the ids. */
   findMany(appName: string, purchaseIds: readonly string[]): Promise<EntitledPurchase[]>;
-  /** Lists the purchases that entitle the customer, latest purchase date first. */
+  /** Lists the purchases that entitle the customer, latest purchase date first. At most 1,000. */
   listByUser(appName: string, username: string): Promise<Purchase[]>;
   findRefreshState(appName: string, purchaseId: string): Promise<PurchaseRefreshState | undefined>;
   /** Lists the transactions of several purchases, latest first. */

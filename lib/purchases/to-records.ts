@@ -134,6 +134,15 @@ export function toTransactionRecord(transaction: Transaction, purchase?: Purchas
   };
 }
 
+/** Returns the records of transactions. Purchases that are missing in the list add nothing. */
+export function toTransactionRecords(
+  transactions: readonly Transaction[],
+  purchases: readonly Purchase[],
+): TransactionRecord[] {
+  const purchasesById = new Map(purchases.map((purchase) => [purchase.purchaseId, purchase]));
+  return transactions.map((transaction) => toTransactionRecord(transaction, purchasesById.get(transaction.purchaseId)));
+}
+
 const toPurchaseFields = (purchase: Purchase) => ({
   ...pick(purchase, ['isBillingRetryPeriod', 'isAcknowledged', 'renewalIntent']),
   ...(purchase.lastRenewalDate !== undefined && { lastRenewalDate: toIsoSeconds(purchase.lastRenewalDate) }),

@@ -10,7 +10,7 @@ import { deletePassedMarkers } from './wait-for-stream.ts';
 /** Number of counters, or customer summaries, that are written concurrently. */
 const concurrency = 8;
 
-export type AggregationDeps = Pick<Deps, 'counters' | 'customers' | 'purchases' | 'streamMarkers'>;
+export type AggregationDeps = Pick<Deps, 'counters' | 'customers' | 'ownedPurchases' | 'streamMarkers'>;
 
 /**
  * Adds records of one shard to the counters of days and months, then rebuilds the summaries of the affected customers.

@@ -20,7 +20,7 @@ const concurrency = 8;
  */
 export async function rebuildCustomerSummaries(
   appName: string,
-  deps: Pick<Deps, 'appItems' | 'customers' | 'purchases'>,
+  deps: Pick<Deps, 'appItems' | 'customers' | 'ownedPurchases'>,
   requestedUsernames: readonly string[] = [],
 ): Promise<RebuildResult> {
   let checked = 0;

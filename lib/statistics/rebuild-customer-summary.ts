@@ -30,7 +30,8 @@ export function findAffectedCustomers(records: readonly StreamRecord[]): Custome
  */
 export async function rebuildCustomerSummary(
   { appName, username }: CustomerKey,
-  { customers, purchases }: Pick<Deps, 'customers' | 'purchases'>,
+  { customers, ownedPurchases }: Pick<Deps, 'customers' | 'ownedPurchases'>,
 ): ReturnType<Deps['customers']['updateSummary']> {
-  return await customers.updateSummary(appName, username, async () => await purchases.listByUser(appName, username));
+  const listPurchases = async () => await ownedPurchases.listDecidingPurchases(appName, username, 'subscriptions');
+  return await customers.updateSummary(appName, username, listPurchases);
 }

@@ -10,7 +10,7 @@ import { describeFailure } from './delivery-transitions.ts';
 import type { PostOutcome } from './guarded-post.ts';
 import { buildWebhookBody, buildWebhookHeaders } from './webhook-request.ts';
 
-export type AttemptDeps = Pick<Deps, 'events' | 'now' | 'postWebhook' | 'purchases'>;
+export type AttemptDeps = Pick<Deps, 'events' | 'now' | 'ownedPurchases' | 'postWebhook'>;
 
 /** Sends the webhook once, with the customer's current purchases, and records an event. */
 export async function attemptDelivery(
@@ -22,7 +22,7 @@ export async function attemptDelivery(
   const { secretKey, signingSecret } = sender;
   const { webhookSettings, vocabulary } = sender.app;
   if (!signingSecret) throw new ServiceError('InternalError', 'The webhook signing secret is missing.');
-  const purchases = username === undefined ? [] : await deps.purchases.listByUser(appName, username);
+  const purchases = username === undefined ? [] : await deps.ownedPurchases.listDecidingPurchases(appName, username);
   const startedAt = deps.now();
   const body = buildWebhookBody(delivery, {
     ...(webhookSettings?.includesPassword && { password: secretKey }),

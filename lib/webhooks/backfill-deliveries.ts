@@ -79,7 +79,8 @@ async function findAnnouncements(
   item: Readonly<Record<string, unknown>>,
   { app, range, deps }: { app: App; range: TimeRange; deps: Pick<Deps, 'purchases'> },
 ): Promise<PurchaseAnnouncements[]> {
-  const { announcements, recipients, purchase } = readPurchaseItem(app.name, item);
+  const { announcements, announcedUsers, recipients, purchase } = readPurchaseItem(app.name, item);
+  const currentIds = new Set(announcements.map(({ id }) => id));
   const [storedNotifications, claims] = await Promise.all([
     deps.purchases.listNotifications(app.name, purchase.purchaseId),
     deps.purchases.listClaims(app.name, purchase.purchaseId),
@@ -93,7 +94,11 @@ async function findAnnouncements(
     .map((announcement) => ({
       appName: app.name,
       announcements: [announcement],
-      recipients: recipients.filter((username) => (entitledSince.get(username) ?? 0) <= announcement.date),
+      recipients: recipients.filter(
+        (username) =>
+          (entitledSince.get(username) ?? 0) <= announcement.date &&
+          (!announcedUsers || !currentIds.has(announcement.id) || announcedUsers.includes(username)),
+      ),
       purchase,
     }));
 }

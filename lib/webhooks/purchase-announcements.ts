@@ -9,6 +9,8 @@ const PurchaseItem = v.object({
   updatedAt: v.number(),
   entitledUsers: v.array(v.string()),
   announcedReasons: v.array(NotificationReason),
+  /** The only recipients. Absent in most items, and in items of earlier versions. */
+  announcedUsers: v.exactOptional(v.array(v.string())),
   purchase: v.object({
     purchaseId: v.string(),
     productId: v.string(),
@@ -22,7 +24,10 @@ const PreviousPurchaseItem = v.object({ version: v.number(), entitledUsers: v.ar
 export interface PurchaseAnnouncements {
   readonly appName: string;
   readonly announcements: readonly Announcement[];
-  /** Usernames. Includes the users that lost the purchase with this version if it was read from a stream record. */
+  /**
+   * Usernames. All entitled users, or those whose ownership changed if nothing else did. Includes the users that lost the
+   * purchase with this version if it was read from a stream record.
+   */
   readonly recipients: readonly string[];
   readonly purchase: v.InferOutput<typeof PurchaseItem>['purchase'];
 }
@@ -33,7 +38,9 @@ export function readStreamRecord({ appName, kind, before, after }: StreamRecord)
   const { version, ...current } = readPurchaseItem(appName, after);
   const previous = before && parse(PreviousPurchaseItem, before, 'InternalError');
   if (version === previous?.version) return undefined;
-  const recipients = [...new Set([...current.recipients, ...(previous?.entitledUsers ?? [])])];
+  const recipients = current.announcedUsers ?? [
+    ...new Set([...current.recipients, ...(previous?.entitledUsers ?? [])]),
+  ];
   return recipients.length > 0 && current.announcements.length > 0 ? { ...current, recipients } : undefined;
 }
 
@@ -41,9 +48,16 @@ export function readStreamRecord({ appName, kind, before, after }: StreamRecord)
 export function readPurchaseItem(
   appName: string,
   item: ItemImage,
-): PurchaseAnnouncements & { readonly version: number } {
-  const { purchase, version, updatedAt, announcedReasons, entitledUsers } = parse(PurchaseItem, item, 'InternalError');
+): PurchaseAnnouncements & { readonly version: number; readonly announcedUsers?: readonly string[] } {
+  const { purchase, version, updatedAt, announcedReasons, announcedUsers, entitledUsers } = parse(
+    PurchaseItem,
+    item,
+    'InternalError',
+  );
   const { purchaseId } = purchase;
   const announcements = buildAnnouncements({ appName, purchaseId, version, updatedAt }, announcedReasons);
-  return { appName, announcements, recipients: entitledUsers, purchase, version };
+  return {
+    ...{ appName, announcements, recipients: entitledUsers, purchase, version },
+    ...(announcedUsers && { announcedUsers }),
+  };
 }

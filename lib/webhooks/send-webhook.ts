@@ -12,7 +12,7 @@ import { getCurrentUrls, redirectDelivery } from './redirect-delivery.ts';
 import { maxRetryDurationMs } from './retry-schedule.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
-type SendDeps = AttemptDeps & Pick<Deps, 'apps' | 'deliveries' | 'webhookQueue'>;
+type SendDeps = AttemptDeps & Pick<Deps, 'apps' | 'deliveries' | 'purchases' | 'webhookQueue'>;
 
 /** Maximum difference between the clocks of two machines. */
 const clockSkewMs = 2 * secondMs;

@@ -9,7 +9,7 @@ import type { WebhookDelivery, WebhookNotification } from './delivery.ts';
 interface WebhookContent {
   /** The app's secret key. Absent if the app's settings exclude it. */
   readonly password?: string;
-  /** The customer's current purchases. */
+  /** The purchases that decide the customer's purchase collection. */
   readonly purchases: readonly Purchase[];
   readonly vocabulary: Vocabulary;
   readonly now: EpochMillis;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Platform } from '../../lib/shared/platform.ts';
+import { hourMs } from '../../lib/shared/time.ts';
 import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
 
 let fixture: NotificationFixture;
@@ -63,6 +64,18 @@ const cases: readonly NotificationCase[] = [
 ];
 
 describe('store notifications', () => {
+  it('dates a reverted cancelation of processor_a, and a repeated cancelation', async () => {
+    const { act } = await fixture.givenSubscription('processor_a');
+    const dates: number[] = [];
+    for (const action of ['cancel', 'uncancel', 'cancel']) {
+      await fixture.callControl('/clock', { advance: 'PT1H' });
+      dates.push(Date.parse((await act(action)).renewalIntentChangeDate));
+    }
+    const [canceled = 0, reverted = 0, repeated = 0] = dates;
+    expect(reverted - canceled).toBeGreaterThanOrEqual(hourMs);
+    expect(repeated - reverted).toBeGreaterThanOrEqual(hourMs);
+  });
+
   it.each(cases)('records the actions of %s "%s" as %j', async (platform, actions, reasons, fields) => {
     const { act } = await fixture.givenSubscription(platform);
     let purchase: Awaited<ReturnType<typeof act>>;

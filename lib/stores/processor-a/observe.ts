@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
+import type { Observation } from '../../purchases/observation.ts';
 import { parse } from '../../shared/parse.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { tryFetchOwnPurchase } from '../try-fetch-own-purchase.ts';
@@ -13,6 +15,8 @@ import { callStripe } from './stripe-client.ts';
 const NotificationPayload = v.object({
   reason: NotificationReason,
   subjectId: v.exactOptional(v.string()),
+  /** Time at which the event reverted a cancelation, in epoch milliseconds. */
+  renewsSince: v.exactOptional(v.number()),
   pricesChanged: v.exactOptional(v.literal(true)),
 });
 
@@ -27,7 +31,7 @@ export async function observe(
   context: StoreContext,
   platform: ProcessorAPlatform,
 ): Promise<ObservedNotification> {
-  const { reason, subjectId, pricesChanged } = parse(NotificationPayload, payload, 'InternalError');
+  const { reason, subjectId, renewsSince, pricesChanged } = parse(NotificationPayload, payload, 'InternalError');
   const observation =
     subjectId === undefined
       ? undefined
@@ -35,5 +39,15 @@ export async function observe(
           async () =>
             await callStripe(async () => await fetchObservation(subjectId, openStripeAccount(platform, context))),
         );
-  return { reason, observations: observation ? [observation] : [], ...(pricesChanged && { pricesChanged }) };
+  return {
+    reason,
+    observations: observation ? [withIntentDate(observation, renewsSince)] : [],
+    ...(pricesChanged && { pricesChanged }),
+  };
 }
+
+/** Adds the date of a reverted cancelation, unless the subscription was canceled again. */
+const withIntentDate = (observation: Observation, renewsSince: EpochMillis | undefined): Observation =>
+  renewsSince === undefined || observation.purchase.renewalIntent !== 'Renew'
+    ? observation
+    : { ...observation, purchase: { ...observation.purchase, renewalIntentChangeDate: renewsSince } };

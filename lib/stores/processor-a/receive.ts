@@ -5,7 +5,7 @@ import { parseJson } from '../../shared/parse.ts';
 import type { RawNotification, ReceivedNotifications } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { toMillis } from './convert.ts';
-import { changesPriceList, toNotificationReason } from './notification-reason.ts';
+import { changesPriceList, revertsCancelation, toNotificationReason } from './notification-reason.ts';
 import { StripeEvent } from './payloads.ts';
 import { parseStoredSettings } from './settings.ts';
 
@@ -25,6 +25,7 @@ export function receive(raw: RawNotification, context: StoreContext): ReceivedNo
         occurredAt: toMillis(event.created),
         payload: {
           reason: toNotificationReason(event),
+          ...(revertsCancelation(event) && { renewsSince: toMillis(event.created) }),
           ...(subjectId !== undefined && { subjectId }),
           ...(changesPriceList(event.type) && { pricesChanged: true }),
         },

@@ -135,7 +135,10 @@ function toRenewalIntent(subscription: Subscription): {
 } {
   const { status, cancel_at, cancel_at_period_end, canceled_at } = subscription;
   const lapses = cancel_at_period_end || cancel_at !== null || status === 'canceled' || status === 'incomplete_expired';
-  return { renewalIntent: lapses ? 'Lapse' : 'Renew', renewalIntentChangeDate: toOptionalMillis(canceled_at) };
+  // Stripe does not report when a cancelation was reverted. `observe` takes that date from the event.
+  return lapses
+    ? { renewalIntent: 'Lapse', renewalIntentChangeDate: toOptionalMillis(canceled_at) }
+    : { renewalIntent: 'Renew' };
 }
 
 /** Maps the reason for the end of access, and its time if the payment of the latest period was reversed. */

@@ -1,11 +1,10 @@
 import { createAppItemRepository } from '../../../lib/db/app-item-repository.ts';
 import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
 import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
-import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts';
+import { createOwnedPurchaseRepository } from '../../../lib/db/owned-purchase-repository.ts';
 import { createStreamMarkerRepository } from '../../../lib/db/stream-marker-repository.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import { createCrashingTable } from '../../../testing/crashing-table.ts';
-import { testCipher } from '../../../testing/given.ts';
 
 /** The dependencies of the aggregator and the recount. `crashes` is called before and after each update. */
 export function createAggregationDeps(table: Table, crashes: () => boolean = () => false) {
@@ -14,7 +13,7 @@ export function createAggregationDeps(table: Table, crashes: () => boolean = () 
     appItems: createAppItemRepository(table),
     counters: createCounterRepository(crashingTable),
     customers: createCustomerRepository(crashingTable),
-    purchases: createPurchaseRepository(table, testCipher),
+    ownedPurchases: createOwnedPurchaseRepository(table),
     streamMarkers: createStreamMarkerRepository(crashingTable),
   };
 }

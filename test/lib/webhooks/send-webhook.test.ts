@@ -13,6 +13,8 @@ import {
 import { retryDelaysMs } from '../../../lib/webhooks/retry-schedule.ts';
 import { sendWebhook } from '../../../lib/webhooks/send-webhook.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
+import { buildLinkInput } from '../../../testing/purchase-repository.ts';
+import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createWebhookHarness, type WebhookHarness, type WrapCall } from '../../../testing/webhook-harness.ts';
 import { useApplicationServer } from './application-server-fixture.ts';
 import { buildPurchase, buildRenewal, purchaseId } from './purchase-updates.ts';
@@ -59,6 +61,23 @@ describe('fanOutDeliveries', () => {
       ['bob', ['store_a:monthly']],
     ]);
     expect(new Set(listWebhookIds()).size).toBe(3);
+  });
+
+  it('creates a webhook for a new claimer only, and for all users if the purchase changes', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    const users = ['ann', 'bob', 'eve'];
+    for (const [index, user] of users.entries()) {
+      const validation = { trigger: 'validation', now: startDate + index * minuteMs } as const;
+      await announce(harness, buildPurchase(user, validation));
+    }
+    const listRecipients = () => listBodies().map(({ applicationUsername }) => applicationUsername);
+    // The first validation announces PURCHASED and RECEIPT_VALIDATED.
+    expect(listRecipients()).toEqual(['ann', 'ann', 'bob', 'eve']);
+    expect(listBodies().slice(2)).toMatchObject(Array(2).fill({ notification: { reason: 'RECEIPT_VALIDATED' } }));
+    await announce(harness, buildRenewal(startDate + dayMs));
+    expect(listRecipients().slice(4).sort()).toEqual(users);
+    await announce(harness, buildLinkInput('ann', startDate + 2 * dayMs));
+    expect(listRecipients().slice(7).sort()).toEqual(['bob', 'eve']);
   });
 
   it('creates a delivery for each of a thousand users of a purchase', async () => {
@@ -110,7 +129,7 @@ describe('fanOutDeliveries', () => {
     const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
     const { after = {}, ...unchanged } = record;
     await fanOutDeliveries([{ ...unchanged, before: after, after }], harness.deps);
-    await fanOutDeliveries([{ ...unchanged, eventName: 'REMOVE', before: after }], harness.deps);
+    await fanOutDeliveries([buildStreamRecord({ before: after }, 1)], harness.deps);
     expect(harness.queue).toEqual([]);
   });
 });

@@ -1,0 +1,127 @@
+import type { Item } from '../lib/db/table.ts';
+import { minuteMs } from '../lib/shared/time.ts';
+import { startDynamoDbLocal } from '../local/dynamodb-local.ts';
+import type { BenchResult } from './bench-result.ts';
+
+const username = 'guest';
+const products = 50;
+const runs = 5;
+
+/**
+ * Measures the reads of a customer with few and with 20,000 purchases of 50 products, the `purchases` of a webhook, and the
+ * aggregator's work for one changed purchase: read units without the event of the request, and the median time.
+ */
+export async function benchCustomers(): Promise<BenchResult> {
+  const engine = await startDynamoDbLocal();
+  process.env.DYNAMODB_ENDPOINT = engine.endpoint;
+  const { startTestService } = await import('../testing/service.ts');
+  const service = await startTestService();
+  try {
+    const rows = [];
+    for (const purchases of [50, 20_000]) {
+      const keys = await service.createApp([]);
+      await loadPurchases(keys.appName, purchases);
+      rows.push(...(await measureReads(keys, purchases)));
+    }
+    return { title: `A customer with purchases of ${products} products`, rows };
+  } finally {
+    await service.close();
+    await engine.close();
+  }
+}
+
+/** Writes the items of consumed consumables and one subscription, as recorded purchases have them. */
+async function loadPurchases(appName: string, count: number): Promise<void> {
+  const { deps } = await import('../lib/deps.ts');
+  const keys = await import('../lib/db/keys.ts');
+  const { listLinks } = await import('../lib/db/owned-purchase-links.ts');
+  const { listRanks } = await import('../lib/purchases/purchase-rank.ts');
+  const { createObservation, startDate } = await import('../testing/given.ts');
+  const pk = keys.customerPartition(appName, username);
+  const customer = { pk, sk: 'C', ...keys.customerIndexKeys(appName, username, startDate), username };
+  const items = new Map<string, Item>([['customer', customer]]);
+  for (let number = 0; number < count; number++) {
+    const purchaseId = `store_a:${1_000_000 + number}`;
+    const { purchase, transactions } = createObservation({
+      ...{ purchaseId, transactionId: purchaseId, productId: `store_a:product-${number % products}` },
+      ...(number % products > 0 && { productType: 'consumable', isConsumed: true }),
+      purchaseDate: startDate + number * minuteMs,
+    });
+    const dates = { createdAt: startDate, updatedAt: startDate };
+    items.set(purchaseId, {
+      ...keys.purchaseKey(appName, purchaseId),
+      ...keys.purchaseIndexKeys(appName, purchaseId, dates),
+      ...{ purchase, ...dates, checkedAt: startDate, asOf: startDate, userAliases: [] },
+      ...{ entitledUsers: [username], version: 1, announcedReasons: [] },
+    });
+    for (const transaction of transactions) {
+      const { transactionId } = transaction;
+      items.set(`transaction ${transactionId}`, {
+        ...keys.transactionKey(appName, purchaseId, transactionId),
+        ...{ transaction, asOf: startDate, amountAsOf: startDate },
+      });
+    }
+    for (const [sk, attributes] of listLinks(purchase, transactions)) {
+      items.set(`${sk} ${purchaseId}`, { pk, sk, version: 1, ...attributes });
+    }
+    for (const rank of listRanks(purchase)) {
+      const sk = keys.rankingSortKey(purchase, rank);
+      items.set(sk, { pk, sk });
+    }
+  }
+  await putInOrder([...items.values()], deps().table);
+}
+
+async function putInOrder(items: readonly Item[], table: import('../lib/db/table.ts').Table): Promise<void> {
+  const { splitIntoChunks } = await import('../lib/shared/batches.ts');
+  for (const chunk of splitIntoChunks(items, 500)) await table.batchPut(chunk);
+}
+
+async function measureReads(
+  { appName, secretKey }: { readonly appName: string; readonly secretKey: string },
+  purchases: number,
+) {
+  const api = await import('../lib/api/customers.ts');
+  const { deps } = await import('../lib/deps.ts');
+  const { purchaseKey } = await import('../lib/db/keys.ts');
+  const { aggregateStreamRecords } = await import('../lib/statistics/aggregate-stream.ts');
+  const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
+  const { createUniqueName } = await import('../testing/given.ts');
+  const { buildStreamRecord } = await import('../testing/stream-records.ts');
+  const options = { headers: buildBasicAuth(appName, secretKey), params: { applicationUsername: username } };
+  const after = await deps().table.get(purchaseKey(appName, 'store_a:1000001'));
+  const record = buildStreamRecord({ ...(after && { after }) }, 0);
+  const reads: Readonly<Record<string, () => Promise<unknown>>> = {
+    'GET customer': () => callEndpoint(api.getCustomer, options),
+    'GET customer, limit 100': () => callEndpoint(api.getCustomer, { ...options, query: { limit: '100' } }),
+    'GET purchases': () => callEndpoint(api.getCustomerPurchases, options),
+    'GET subscription': () => callEndpoint(api.getCustomerSubscription, options),
+    'GET transactions': () => callEndpoint(api.getCustomerTransactions, options),
+    'GET transactions, skip 19,000': () =>
+      callEndpoint(api.getCustomerTransactions, { ...options, query: { skip: '19000', limit: '100' } }),
+    'purchases of a webhook': () => deps().ownedPurchases.listDecidingPurchases(appName, username),
+    'aggregator, one record': () => aggregateStreamRecords([record], createUniqueName('shard'), deps()),
+  };
+  const rows = [];
+  for (const [operation, run] of Object.entries(reads)) rows.push({ operation, purchases, ...(await measure(run)) });
+  return rows;
+}
+
+async function measure(run: () => Promise<unknown>) {
+  const { deps } = await import('../lib/deps.ts');
+  const { consumed } = deps().table;
+  await run();
+  const before = { ...consumed };
+  const timesMs: number[] = [];
+  for (let time = 0; time < runs; time++) {
+    const startedAt = performance.now();
+    await run();
+    timesMs.push(performance.now() - startedAt);
+  }
+  const median = timesMs.sort((a, b) => a - b)[Math.floor(runs / 2)] ?? 0;
+  return {
+    'read units': (consumed.read - before.read) / runs,
+    'write units': (consumed.write - before.write) / runs,
+    'median ms': Math.round(median),
+  };
+}

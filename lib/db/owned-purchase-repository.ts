@@ -1,0 +1,190 @@
+import pMap from 'p-map';
+import * as v from 'valibot';
+import type { Purchase } from '../purchases/purchase.ts';
+import { compareByPurchaseDate } from '../purchases/purchase-rank.ts';
+import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
+import type { Transaction } from '../purchases/transaction.ts';
+import { parse } from '../shared/parse.ts';
+import * as keys from './keys.ts';
+import { listPurchaseSortKeys } from './owned-purchase-links.ts';
+import { parsePurchaseItem } from './purchase-repository.ts';
+import { type RebuildLinksResult, rebuildPurchaseLinks } from './rebuild-purchase-links.ts';
+import type { Item, Table } from './table.ts';
+import { parseTransactionItem } from './transaction-repository.ts';
+
+/** Reads of the purchases that entitle a customer. The cost does not grow with their number: see docs/decisions/0013. */
+export interface OwnedPurchaseRepository {
+  /**
+   * Lists the purchases that decide every response about the customer, at any time. Returns all purchases if there are at most
+   * 100, otherwise the latest purchase and the best ones of each product. `subscriptions` leaves out other products.
+   */
+  listDecidingPurchases(appName: string, username: string, products?: 'all' | 'subscriptions'): Promise<Purchase[]>;
+  /** Lists a page of the transactions of the customer's purchases, latest first. */
+  listTransactions(appName: string, username: string, page: TransactionPage): Promise<Transaction[]>;
+  /** Adds missing links and deletes stale ones, for all customers of the app. Idempotent. */
+  rebuildLinks(appName: string): Promise<RebuildLinksResult>;
+}
+
+interface TransactionPage {
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** Bounds of the reads. Tests lower them. */
+export interface OwnedPurchaseBounds {
+  /** Maximum number of purchases that are all read. */
+  readonly purchases: number;
+  /** Maximum number of rankings that are read, in the order of the products' digests. */
+  readonly rankings: number;
+}
+
+const defaultBounds: OwnedPurchaseBounds = { purchases: 100, rankings: 2_000 };
+/** Number of queries that run concurrently for one customer. */
+const concurrency = 50;
+/** Factor by which more entries are read if all that were read are stale. */
+const growthFactor = 8;
+
+const TransactionLink = v.object({ transactionId: v.string(), purchaseId: v.string() });
+
+export function createOwnedPurchaseRepository(table: Table, bounds = defaultBounds): OwnedPurchaseRepository {
+  return {
+    async listDecidingPurchases(appName, username, products = 'all') {
+      const owner = createOwner(appName, username);
+      const range = { partition: owner.partition, prefix: keys.ownedPurchasePrefix };
+      const links = await table.query({ ...range, newestFirst: true, limit: bounds.purchases + 1 });
+      if (links.length <= bounds.purchases) {
+        const stored = await loadPurchases(table, appName, links.map(toPurchaseId));
+        return selectEntitled(owner, stored.values());
+      }
+      const rankings = await listRankings(table, owner, {
+        prefix: products === 'all' ? keys.rankingPrefix : keys.subscriptionRankingPrefix,
+        limit: bounds.rankings,
+      });
+      const latestFirst: Ranking = { between: keys.datedPurchaseRange };
+      return await findFirstPurchases(table, owner, [latestFirst, ...rankings]);
+    },
+    listTransactions: async (appName, username, page) =>
+      await listOwnedTransactions(table, createOwner(appName, username), page),
+    rebuildLinks: async (appName) => await rebuildPurchaseLinks(table, appName),
+  };
+}
+
+interface Owner {
+  readonly appName: string;
+  readonly username: string;
+  readonly partition: string;
+}
+
+const createOwner = (appName: string, username: string): Owner => ({
+  appName,
+  username,
+  partition: keys.customerPartition(appName, username),
+});
+
+const isEntitled = ({ username }: Owner, { entitledUsers }: EntitledPurchase): boolean =>
+  entitledUsers.includes(username);
+
+const toPurchaseId = ({ sk }: Item): string => keys.parseOwnedPurchaseId(String(sk));
+
+/** Returns the purchases that entitle the customer, latest purchase date first. */
+const selectEntitled = (owner: Owner, stored: Iterable<EntitledPurchase>): Purchase[] =>
+  [...stored]
+    .filter((entitled) => isEntitled(owner, entitled))
+    .map(({ purchase }) => purchase)
+    .sort(compareByPurchaseDate);
+
+async function loadPurchases(
+  table: Table,
+  appName: string,
+  purchaseIds: readonly string[],
+): Promise<Map<string, EntitledPurchase>> {
+  const items = await table.batchGet([...new Set(purchaseIds)].map((id) => keys.purchaseKey(appName, id)));
+  return new Map(items.map(parsePurchaseItem).map((stored) => [stored.purchase.purchaseId, stored]));
+}
+
+/** A range of a customer's partition whose entries name purchases, the best one last. */
+type Ranking = { readonly prefix: string } | { readonly between: readonly [string, string] };
+
+/** Lists the rankings of the customer's products. */
+async function listRankings(
+  table: Table,
+  { partition }: Owner,
+  range: { readonly prefix: string; readonly limit: number },
+): Promise<Ranking[]> {
+  const rankings = await table.query({ partition, ...range });
+  return rankings.map(({ sk }) => ({ prefix: keys.toRankPrefix(String(sk)) }));
+}
+
+/**
+ * Finds the first purchase of each ranking, and returns all purchases that were read. An entry of a split change can be stale,
+ * so more entries are read until one matches its purchase: every purchase has an entry at its current place.
+ */
+async function findFirstPurchases(table: Table, owner: Owner, rankings: readonly Ranking[]): Promise<Purchase[]> {
+  const found = new Map<string, EntitledPurchase>();
+  let open = rankings;
+  for (let limit = 1; open.length > 0; limit *= growthFactor) {
+    const lists = await pMap(
+      open,
+      async (ranking) => await table.query({ partition: owner.partition, ...ranking, newestFirst: true, limit }),
+      { concurrency },
+    );
+    const newIds = lists
+      .flat()
+      .map(toPurchaseId)
+      .filter((id) => !found.has(id));
+    for (const [id, stored] of await loadPurchases(table, owner.appName, newIds)) found.set(id, stored);
+    const isCurrent = (entry: Item): boolean => {
+      const stored = found.get(toPurchaseId(entry));
+      return (
+        stored !== undefined &&
+        isEntitled(owner, stored) &&
+        listPurchaseSortKeys(stored.purchase).includes(String(entry.sk))
+      );
+    };
+    open = open.filter((_ranking, index) => lists[index]?.length === limit && !lists[index]?.some(isCurrent));
+  }
+  return selectEntitled(owner, found.values());
+}
+
+/** Reads more links if some are stale. `skip` counts links. */
+async function listOwnedTransactions(
+  table: Table,
+  owner: Owner,
+  { skip, limit }: TransactionPage,
+): Promise<Transaction[]> {
+  for (let wanted = limit; ; wanted *= growthFactor) {
+    const range = { partition: owner.partition, prefix: keys.ownedTransactionPrefix, newestFirst: true };
+    const links = await table.query({ ...range, limit: skip + wanted });
+    const transactions = await loadOwnedTransactions(table, owner, links.slice(skip));
+    if (transactions.length >= limit || links.length < skip + wanted) return transactions.slice(0, limit);
+  }
+}
+
+/** Loads the transactions of the links. Leaves out stale links, and purchases that do not entitle the customer. */
+async function loadOwnedTransactions(table: Table, owner: Owner, links: readonly Item[]): Promise<Transaction[]> {
+  const { appName } = owner;
+  const ids = new Map(
+    links.map((link) => [
+      JSON.stringify([link.purchaseId, link.transactionId]),
+      parse(TransactionLink, link, 'DatabaseError'),
+    ]),
+  );
+  const purchaseIds = [...ids.values()].map(({ purchaseId }) => purchaseId);
+  const [items, purchases] = await Promise.all([
+    table.batchGet(
+      [...ids.values()].map(({ purchaseId, transactionId }) => keys.transactionKey(appName, purchaseId, transactionId)),
+    ),
+    loadPurchases(table, appName, purchaseIds),
+  ]);
+  const transactions = new Map(
+    items.map(parseTransactionItem).map((transaction) => [toTransactionSortKey(transaction), transaction]),
+  );
+  return links.flatMap(({ sk }) => {
+    const transaction = transactions.get(String(sk));
+    const stored = transaction && purchases.get(transaction.purchaseId);
+    return stored && isEntitled(owner, stored) ? [transaction] : [];
+  });
+}
+
+const toTransactionSortKey = ({ transactionId, purchaseId, purchaseDate }: Transaction): string =>
+  keys.ownedTransactionSortKey(transactionId, purchaseId, purchaseDate);

@@ -1,0 +1,63 @@
+import type { EpochMillis } from '../shared/time.ts';
+import { getAccessEnd, isActive, type Purchase } from './purchase.ts';
+
+/**
+ * Whether a purchase gives access until its end (`live`, `ending`), its access is over (`past`), or it was never paid
+ * (`unpaid`). An `ending` purchase has an end but no expiration date, for example a refunded non-consumable.
+ */
+type Standing = 'live' | 'ending' | 'past' | 'unpaid';
+
+/** A place of a purchase among a customer's purchases. Independent of the current time, so that it can be stored. */
+export interface PurchaseRank {
+  readonly standing: Standing;
+  /** End of access. 0 for a purchase without access and without expiration date, so that the purchase date decides. */
+  readonly end: EpochMillis;
+}
+
+/** Whether the purchase was paid, or is free: its payment is neither pending nor failed for good. */
+export const wasPaid = ({ isPending, isAbandoned }: Purchase): boolean => isPending !== true && isAbandoned !== true;
+
+/** Returns the ranks of a purchase, one after the other in time. The first one gives access until its end, if any does. */
+export function listRanks(purchase: Purchase): [PurchaseRank, ...PurchaseRank[]] {
+  const { expirationDate, endedAt, ...permanent } = purchase;
+  const end = getAccessEnd(purchase);
+  const over = { end: expirationDate === undefined ? 0 : end };
+  if (!wasPaid(purchase)) return [{ standing: 'unpaid', ...over }];
+  if (!isActive(permanent, 0)) return [{ standing: 'past', ...over }];
+  const isEnding = endedAt !== undefined && expirationDate === undefined;
+  return isEnding
+    ? [
+        { standing: 'ending', end },
+        { standing: 'past', ...over },
+      ]
+    : [{ standing: 'live', end }];
+}
+
+/** Whether the rank gives access at `now`. */
+const isActiveRank = ({ standing, end }: PurchaseRank, now: EpochMillis): boolean =>
+  (standing === 'live' || standing === 'ending') && end > now;
+
+/**
+ * Compares two purchases at `now`: an active one takes precedence, then the latest end, then the latest purchase date. The best
+ * purchase of each standing is enough to find the best of all, at any time.
+ */
+export function comparePurchases(a: Purchase, b: Purchase, now: EpochMillis): number {
+  const [rankA, rankB] = [findRank(a, now), findRank(b, now)];
+  return (
+    Number(isActiveRank(rankB, now)) - Number(isActiveRank(rankA, now)) ||
+    rankB.end - rankA.end ||
+    compareByPurchaseDate(a, b)
+  );
+}
+
+function findRank(purchase: Purchase, now: EpochMillis): PurchaseRank {
+  const [first, next = first] = listRanks(purchase);
+  return isActiveRank(first, now) ? first : next;
+}
+
+/** Compares two purchases: the latest purchase date takes precedence. */
+export const compareByPurchaseDate = (a: Purchase, b: Purchase): number =>
+  (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0) || compareBytes(b.purchaseId, a.purchaseId);
+
+/** Compares as DynamoDB sorts keys. */
+const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pMap from 'p-map';
+import * as api from '../../lib/api/customers.ts';
+import { purchaseKey } from '../../lib/db/keys.ts';
+import { deps } from '../../lib/deps.ts';
+import type { Purchase } from '../../lib/purchases/purchase.ts';
+import { dayMs, minuteMs } from '../../lib/shared/time.ts';
+import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { createObservation, givenApp, startDate } from '../../testing/given.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+import { buildStreamRecord } from '../../testing/stream-records.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+const username = 'guest';
+const products = 5;
+
+/** Records consumables of five products and one subscription, each bought a minute after the previous one. */
+async function givenPurchases(appName: string, count: number): Promise<void> {
+  const purchases = Array.from({ length: count }, (_, index) =>
+    createObservation(
+      index === 0
+        ? { purchaseId: 'store_a:subscription', expirationDate: startDate + 400 * dayMs }
+        : buildConsumable(index),
+    ),
+  );
+  await pMap(
+    purchases,
+    async (observation) =>
+      await deps().recordPurchase(appName, observation.purchase.purchaseId, {
+        trigger: 'validation',
+        observation,
+        claim: { username, source: 'validation' },
+        strategy: 'all',
+        now: startDate,
+      }),
+    { concurrency: 8 },
+  );
+}
+
+const buildConsumable = (index: number): Partial<Purchase> => ({
+  purchaseId: `store_a:${index}`,
+  transactionId: `store_a:${index}`,
+  productId: `store_a:coins-${index % products}`,
+  productType: 'consumable',
+  purchaseDate: startDate + index * minuteMs,
+  isConsumed: true,
+});
+
+/** Returns the read units that the run consumes. */
+async function measureReads<T>(run: () => Promise<T>): Promise<{ result: T; units: number }> {
+  const { consumed } = deps().table;
+  const before = consumed.read;
+  const result = await run();
+  return { result, units: consumed.read - before };
+}
+
+describe('Customers with many purchases', () => {
+  it('cost the same to read and to summarize as customers with few purchases', async () => {
+    const measure = async (count: number) => {
+      const keys = await givenApp(deps().table);
+      await givenPurchases(keys.appName, count);
+      const get = async (contract: Parameters<typeof callWithSecretKey>[0], query: Record<string, string> = {}) =>
+        await measureReads(
+          async () => await callWithSecretKey(contract, keys, { params: { applicationUsername: username }, query }),
+        );
+      const after = await deps().table.get(purchaseKey(keys.appName, 'store_a:1'));
+      const record = buildStreamRecord({ ...(after && { after }) }, count);
+      return {
+        customer: await get(api.getCustomer, { limit: '20' }),
+        purchases: await get(api.getCustomerPurchases),
+        subscription: await get(api.getCustomerSubscription),
+        transactions: await get(api.getCustomerTransactions, { limit: '20' }),
+        aggregator: await measureReads(async () => await aggregateStreamRecords([record], 'shard-0', deps())),
+      };
+    };
+    const [few, many] = [await measure(105), await measure(220)];
+    expect(Object.keys(many.purchases.result.body.purchases)).toHaveLength(products + 1);
+    expect(many.customer.result.body.customerInfo).toMatchObject({ lastPurchaseId: 'store_a:219' });
+    expect(many.subscription.result.body.subscription).toMatchObject({ purchaseId: 'store_a:subscription' });
+    expect(many.transactions.result.body.transactions[0]).toMatchObject({ transactionId: 'store_a:219' });
+    for (const name of ['customer', 'purchases', 'subscription', 'transactions', 'aggregator'] as const) {
+      expect({ name, isBounded: many[name].units <= few[name].units + 5 }).toEqual({ name, isBounded: true });
+    }
+  });
+});

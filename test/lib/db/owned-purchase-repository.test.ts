@@ -1,0 +1,202 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { toCustomerInfo } from '../../../lib/customers/customer-info.ts';
+import { buildCustomerSummary } from '../../../lib/customers/customer-summary.ts';
+import { customerPartition, listPartition, toKey } from '../../../lib/db/keys.ts';
+import {
+  createOwnedPurchaseRepository,
+  type OwnedPurchaseRepository,
+} from '../../../lib/db/owned-purchase-repository.ts';
+import { parsePurchaseItem } from '../../../lib/db/purchase-repository.ts';
+import type { Item, Table } from '../../../lib/db/table.ts';
+import { parseTransactionItem } from '../../../lib/db/transaction-repository.ts';
+import { strategies } from '../../../lib/purchases/claims.ts';
+import { isActive, isSubscription, type Purchase } from '../../../lib/purchases/purchase.ts';
+import { findCurrentSubscription, toPurchaseCollection } from '../../../lib/purchases/purchase-collection.ts';
+import type { Transaction } from '../../../lib/purchases/transaction.ts';
+import { dayMs, type EpochMillis, minuteMs } from '../../../lib/shared/time.ts';
+import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
+import { buildValidationInput, createTestPurchases } from '../../../testing/purchase-repository.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+let table: Table;
+beforeAll(async () => {
+  table = await createTestTable();
+});
+
+/** So small that most histories exceed them. */
+const bounds = { purchases: 2, rankings: 100 };
+const users = ['ann', 'bob'] as const;
+const types = ['paid subscription', 'non renewing subscription', 'consumable'] as const;
+
+const arbitraryDay = fc.option(fc.integer({ min: 0, max: 60 }), { nil: undefined });
+const arbitraryStep = fc.record({
+  purchaseIndex: fc.nat(5),
+  user: fc.constantFrom(...users),
+  source: fc.constantFrom('validation' as const, 'validation' as const, 'manual' as const, undefined),
+  productIndex: fc.nat(1),
+  type: fc.constantFrom(...types, undefined),
+  purchaseDay: fc.nat(3),
+  expirationDay: arbitraryDay,
+  endedDay: arbitraryDay,
+  flag: fc.constantFrom('isPaused', 'isPending', 'isConsumed', 'isAbandoned', undefined, undefined, undefined),
+  crash: fc.constantFrom(0, 0, 0, 1, 2, 3),
+});
+type Step = typeof arbitraryStep extends fc.Arbitrary<infer T> ? T : never;
+
+function buildPurchase(step: Step): Purchase {
+  const { purchaseIndex, productIndex, type, purchaseDay, expirationDay, endedDay, flag } = step;
+  const purchaseId = `store_a:${purchaseIndex}`;
+  return {
+    purchaseId,
+    transactionId: purchaseId,
+    productId: `store_a:product-${productIndex}`,
+    platform: 'store_a',
+    sandbox: false,
+    purchaseDate: startDate + purchaseDay * dayMs,
+    ...(type && { productType: type }),
+    ...(expirationDay !== undefined && { expirationDate: startDate + expirationDay * dayMs }),
+    ...(endedDay !== undefined && { endedAt: startDate + endedDay * dayMs }),
+    ...(flag && { [flag]: true }),
+  };
+}
+
+const buildTransactions = (purchase: Purchase, count: number): Transaction[] =>
+  Array.from({ length: count }, (_, index) =>
+    createTransaction(purchase, {
+      transactionId: `${purchase.purchaseId}-${index}`,
+      purchaseDate: (purchase.purchaseDate ?? 0) + index * minuteMs,
+    }),
+  );
+
+/** Splits each change into single writes, and crashes before the write with this number. 0: no crash. */
+function createSplittingTable(crash: number): Table {
+  let writes = 0;
+  return {
+    ...table,
+    async transact(batch) {
+      for (const write of batch) {
+        writes += 1;
+        if (writes === crash) throw new Error('crashed');
+        await table.transact([write]);
+      }
+    },
+  };
+}
+
+/** Lists the items of all purchases of an app one by one. */
+async function listAppItems(appName: string): Promise<Item[]> {
+  const entries = await table.query({ partition: listPartition(appName, 'P'), index: 'byCreated' });
+  const partitions = new Set(entries.map(({ pk }) => String(pk)));
+  return (await Promise.all([...partitions].map(async (partition) => await table.query({ partition })))).flat();
+}
+
+/** Computes the responses about a customer from purchases. */
+function computeAnswers(purchases: readonly Purchase[], now: EpochMillis) {
+  return {
+    collection: toPurchaseCollection(purchases, now),
+    subscription: findCurrentSubscription(purchases, now),
+    customerInfo: toCustomerInfo(buildCustomerSummary(purchases), now),
+  };
+}
+
+/** Compares the responses from the repository with the responses from all purchases. */
+async function expectAnswersOfAll(appName: string, owned: OwnedPurchaseRepository): Promise<void> {
+  const items = await listAppItems(appName);
+  const stored = items.filter(({ sk }) => sk === 'P').map(parsePurchaseItem);
+  const transactions = items.filter(({ sk }) => String(sk).startsWith('T#')).map(parseTransactionItem);
+  for (const user of users) {
+    const all = stored.flatMap(({ purchase, entitledUsers }) => (entitledUsers.includes(user) ? [purchase] : []));
+    const deciding = await owned.listDecidingPurchases(appName, user);
+    const subscriptions = await owned.listDecidingPurchases(appName, user, 'subscriptions');
+    for (const day of [0, 5, 30, 61]) {
+      const now = startDate + day * dayMs;
+      const answers = computeAnswers(all, now);
+      expect(computeAnswers(deciding, now)).toEqual(answers);
+      expect(findCurrentSubscription(subscriptions, now)).toEqual(answers.subscription);
+      expect(toCustomerInfo(buildCustomerSummary(subscriptions), now)).toEqual(answers.customerInfo);
+      expect(answers.customerInfo.activeSubscriber).toBe(
+        all.some((purchase) => isSubscription(purchase) && !purchase.isAbandoned && isActive(purchase, now)),
+      );
+    }
+    const ids = new Set(all.map(({ purchaseId }) => purchaseId));
+    const expected = transactions.filter(({ purchaseId }) => ids.has(purchaseId));
+    const listed = await owned.listTransactions(appName, user, { skip: 0, limit: 1_000 });
+    const dates = listed.map(({ purchaseDate }) => purchaseDate);
+    expect(dates).toEqual([...dates].sort((a, b) => b - a));
+    expect(listed.map(({ transactionId }) => transactionId).sort()).toEqual(
+      expected.map(({ transactionId }) => transactionId).sort(),
+    );
+    const firstTwo = await owned.listTransactions(appName, user, { skip: 0, limit: 2 });
+    expect(firstTwo).toEqual(listed.slice(0, 2));
+  }
+}
+
+describe('OwnedPurchaseRepository', () => {
+  it(
+    'answers like a read of all purchases, for random histories at any time, after crashes in split changes',
+    async () => {
+      const property = fc.asyncProperty(
+        fc.constantFrom(...strategies),
+        fc.array(arbitraryStep, { minLength: 3, maxLength: 12 }),
+        async (strategy, steps) => {
+          const appName = createUniqueName();
+          for (const [index, step] of steps.entries()) {
+            const purchase = buildPurchase(step);
+            // The same ids in every step: an orphan of a crashed new purchase is not linked.
+            const transactions = buildTransactions(purchase, 1 + (step.purchaseIndex % 3));
+            const now = startDate + index * minuteMs;
+            const { recordPurchase } = createTestPurchases(createSplittingTable(step.crash));
+            const recorded = recordPurchase(appName, purchase.purchaseId, {
+              trigger: step.source === 'manual' ? 'link' : step.source ? 'validation' : 'notification',
+              observation: { asOf: now, purchase, transactions, userAliases: [] },
+              ...(step.source && { claim: { username: step.user, source: step.source } }),
+              strategy,
+              now,
+            });
+            await recorded.catch((error: unknown) => {
+              if (!(error instanceof Error && error.message === 'crashed')) throw error;
+            });
+          }
+          const owned = createOwnedPurchaseRepository(table, bounds);
+          await expectAnswersOfAll(appName, owned);
+          await owned.rebuildLinks(appName);
+          await expectAnswersOfAll(appName, owned);
+          expect(await owned.rebuildLinks(appName)).toMatchObject({ addedLinks: 0, deletedLinks: 0 });
+        },
+      );
+      await fc.assert(property, { numRuns: 20 });
+    },
+    10 * minuteMs,
+  );
+
+  it('rebuilds the links of items that an earlier version wrote', async () => {
+    const appName = createUniqueName();
+    const { recordPurchase } = createTestPurchases(table);
+    const ids = ['store_a:1', 'store_a:2', 'store_a:3', 'store_a:4'];
+    for (const purchaseId of ids) {
+      const observation = createObservation({ purchaseId, transactionId: purchaseId });
+      await recordPurchase(appName, purchaseId, buildValidationInput('ann', observation));
+    }
+    const owned = createOwnedPurchaseRepository(table, bounds);
+    const partition = customerPartition(appName, 'ann');
+    const links = (await table.query({ partition })).filter(({ sk }) => sk !== 'C');
+    await table.transact(links.map((link) => ({ Delete: { TableName: table.name, Key: toKey(link) } })));
+    await table.batchPut(ids.map((id) => ({ pk: partition, sk: `P#${id}` })));
+    const unbounded = createOwnedPurchaseRepository(table);
+    expect(await unbounded.listDecidingPurchases(appName, 'ann')).toHaveLength(ids.length);
+    expect(await owned.rebuildLinks(appName)).toEqual({ checkedPurchases: 4, addedLinks: 12, deletedLinks: 4 });
+    await expectAnswersOfAll(appName, owned);
+    const rebuilt = (await table.query({ partition })).filter(({ sk }) => sk !== 'C');
+    expect(rebuilt.map(({ sk }) => sk)).toEqual(links.map(({ sk }) => sk));
+  });
+
+  it('hides the purchases and transactions of a second app with the same ids', async () => {
+    const [appName, otherAppName] = [createUniqueName(), createUniqueName()];
+    await createTestPurchases(table).recordPurchase(appName, 'store_a:1', buildValidationInput('ann'));
+    const owned = createOwnedPurchaseRepository(table, bounds);
+    expect(await owned.listTransactions(appName, 'ann', { skip: 0, limit: 10 })).toHaveLength(1);
+    expect(await owned.listTransactions(otherAppName, 'ann', { skip: 0, limit: 10 })).toEqual([]);
+    expect(await owned.listDecidingPurchases(otherAppName, 'ann')).toEqual([]);
+  });
+});
