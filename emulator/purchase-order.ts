@@ -42,6 +42,10 @@ export const PurchaseOrder = v.strictObject({
   autoRenew: v.exactOptional(v.boolean()),
   /** Form of the `validate` body. Each store has a default. */
   form: v.exactOptional(v.string()),
+  /** processor_b: amount that the buyer chooses, for example of a donation. */
+  amountMicros: v.exactOptional(Micros),
+  /** processor_b: the other products in the cart. `productId` is the first. */
+  items: v.exactOptional(v.array(ProductId)),
   /** processor_b: token of the payment form. If it names a customer, the form stores the payment method for that customer. */
   clientToken: v.exactOptional(v.pipe(v.string(), v.minLength(1))),
   /** Subscription group of a product that this purchase creates. */

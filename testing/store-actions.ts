@@ -114,6 +114,9 @@ export const pendingActions: (readonly [platform: Platform, action: 'pay' | 'aba
   ['store_b', 'processor_a', 'service_processor_a', 'processor_b'] as const
 ).flatMap((platform) => [[platform, 'pay'] as const, [platform, 'abandon'] as const]);
 
+/** Actions on a consumable, by store. */
+export const consumableActions: (readonly [platform: Platform, action: string])[] = [['store_c', 'consume']];
+
 /** Cases for a non-consumable product. */
 export const oneOffActions: ActionCase[] = [
   ['store_a', 'refund', 'sooner', { isExpired: true, cancelationReason: 'Customer.OtherReason' }],

@@ -30,6 +30,7 @@ const defaultProducts: readonly PurchaseOrder[] = [
   { productId: 'tip_jar', type: 'consumable', priceMicros: 4_990_000, currency: 'USD' },
   { productId: 'full_version', type: 'non consumable', priceMicros: 19_990_000, currency: 'USD' },
   { productId: 'coins', type: 'consumable', priceMicros: 990_000, currency: 'USD' },
+  { productId: 'donation', type: 'consumable', amountMicros: 10_000_000, currency: 'USD' },
   { productId: 'monthly', type: 'paid subscription', priceMicros: 9_990_000, currency: 'USD', period: 'P1M' },
   { productId: 'basic', type: 'paid subscription', priceMicros: 4_990_000, currency: 'USD', period: 'P1M' },
   { productId: 'premium', type: 'paid subscription', priceMicros: 4_990_000, currency: 'USD', period: 'P1M' },

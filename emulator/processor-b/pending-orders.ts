@@ -22,18 +22,28 @@ export function createPendingOrder(state: MerchantState, order: PurchaseOrder): 
     form: _form,
     pending: _pending,
     clientToken,
+    items = [],
     ...product
   } = priced;
   products.set(order.productId, { ...product, ...(isPlan && { period }) });
+  const totalMicros = computeTotal(state, order.productId, items);
   const customerId = clientToken === undefined ? undefined : findTokenCustomer(state, clientToken);
   const nonce = `tokencc_bh_${generateId(24)}`;
   pendingOrders.set(nonce, {
     nonce,
-    order: { ...priced, ...(isPlan && { period }) },
+    order: { ...priced, ...(isPlan && { period }), priceMicros: order.amountMicros ?? totalMicros },
     ...(customerId !== undefined && { customerId }),
   });
   return nonce;
 }
+
+/** Returns the total of a cart. Throws 422 if it contains an unknown product. */
+const computeTotal = ({ products }: MerchantState, productId: string, items: readonly string[]): number =>
+  [productId, ...items].reduce((total, id) => {
+    const product = products.get(id);
+    if (!product) throw controlError(422, `items: product ${id} is not found.`);
+    return total + (product.amountMicros ?? product.priceMicros ?? 0);
+  }, 0);
 
 const ClientToken = v.object({ merchantId: v.string(), authorizationFingerprint: v.string() });
 

@@ -103,7 +103,9 @@ const toCatalogue = ({ products }: MerchantState): Readonly<Record<string, objec
       product.productId,
       {
         type: product.type,
-        amount: formatAmount(product),
+        ...(product.amountMicros === undefined
+          ? { amount: formatAmount(product) }
+          : { amount: 'any', minimum: '1.00', maximum: '500.00' }),
         currency: product.currency ?? 'USD',
         ...(product.period !== undefined && { planId: product.productId }),
       },

@@ -1,6 +1,7 @@
 import { controlError } from '../control-error.ts';
 import type { Product } from '../product.ts';
 import type { ActionBody } from '../purchase-order.ts';
+import { getLatestPayment } from './collection-item.ts';
 import { refundLatestPayment } from './payments.ts';
 import type { Purchase } from './records.ts';
 import {
@@ -28,6 +29,7 @@ export const actions: Readonly<Record<string, (purchase: Purchase, context: Tran
   'fail-payment': (purchase, { at, details }) => failPayment(purchase, at, details.grace),
   recover: (purchase, { at, product }) => recover(purchase, at, product),
   expire: (purchase, { at }) => (purchase.recurrence ? expire(purchase, at) : expireItem(purchase, at)),
+  consume: (purchase, { at }) => consumeOnDevice(purchase, at),
   refund: (purchase, { at }) => (purchase.recurrence ? terminate(purchase, at, true) : revokeItem(purchase, at, true)),
   revoke: (purchase, { at }) =>
     purchase.recurrence ? terminate(purchase, at, false) : revokeItem(purchase, at, false),
@@ -41,6 +43,24 @@ function expireItem(purchase: Purchase, at: number): Purchase {
   return { ...purchase, item: { ...item, endDate: at, modifiedDate: at } };
 }
 
+/**
+ * Removes the refunded quantity from the balance of a consumable. A developer-managed one leaves the collection.
+ *
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/xstore-managing-refunds-and-chargebacks
+ */
+function removeRefundedQuantity(purchase: Purchase, at: number): Purchase {
+  const quantity = Math.max(0, purchase.item.quantity - getLatestPayment(purchase).quantity);
+  return { ...purchase, item: { ...purchase.item, quantity, modifiedDate: at } };
+}
+
+/** Consumes the balance of a consumable on the customer's device. */
+function consumeOnDevice(purchase: Purchase, at: number): Purchase {
+  const { item, id } = purchase;
+  if (item.kind === 'Durable') throw controlError(422, `${id} is not a consumable.`);
+  if (item.quantity === 0) throw controlError(422, `${id} is already consumed.`);
+  return { ...purchase, item: { ...item, quantity: 0, modifiedDate: at } };
+}
+
 /** Revokes an item. The refund of a consumed item changes only its order. */
 function revokeItem(purchase: Purchase, at: number, isRefunded: boolean): Purchase {
   const { item, id } = purchase;
@@ -48,5 +68,6 @@ function revokeItem(purchase: Purchase, at: number, isRefunded: boolean): Purcha
   const isConsumed = item.quantity === 0;
   const refunded = isRefunded ? refundLatestPayment(purchase, at, isConsumed ? 'Revoked' : 'Refunded') : purchase;
   if (isConsumed) return refunded;
+  if (isRefunded && item.kind !== 'Durable') return removeRefundedQuantity(refunded, at);
   return { ...refunded, item: { ...item, status: 'Revoked', modifiedDate: at } };
 }

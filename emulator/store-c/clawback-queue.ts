@@ -24,7 +24,7 @@ export function handleSasTokenRequest(context: ResponseContext, call: StoreHttpR
   const expiry = new Date(context.now() + tokenTtlMs).toISOString().replace(/\.\d+Z$/, 'Z');
   const permissions = { sv: '2019-07-07', sp: 'rp', se: expiry, spr: 'https' };
   const query = new URLSearchParams({ ...permissions, sig: signQueueUrl(context, queue, expiry) });
-  return jsonResponse(200, { uri: `https://${queueHost}/${queue}?${query}` });
+  return jsonResponse(200, { expiresOn: expiry, uri: `https://${queueHost}/${queue}?${query}` });
 }
 
 /**

@@ -8,12 +8,13 @@ import { badRequestError, notFoundError } from './service-error.ts';
 import { parseRequest, requireKeyHolder, Sandbox, toPage, toTimestamp } from './service-request.ts';
 import { listPurchases } from './store-state.ts';
 
-const pageSize = 100;
+const maxPageSize = 100;
+const defaultPageSize = 25;
 
 const Query = v.object({
   b2bKey: v.string(),
   continuationToken: v.nullish(v.string()),
-  pageSize: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(pageSize)), pageSize),
+  pageSize: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(maxPageSize)), defaultPageSize),
   sbx: Sandbox,
 });
 

@@ -7,13 +7,28 @@ import { createHandler } from '../../lib/http/endpoint.ts';
 import { collectRowsThatFit } from '../../lib/http/response-size.ts';
 import { listNotificationsByPurchase } from '../../lib/purchases/list-notifications.ts';
 import { toPurchaseDetails } from '../../lib/purchases/to-records.ts';
+import type { EpochMillis } from '../../lib/shared/time.ts';
 
 export const handler = createHandler(listPurchases)(async ({ app, query }, deps) => {
-  const { startdate, enddate } = query;
+  const { startdate, enddate, customerId } = query;
   const includesNotifications = query.include_notifications === 'true';
   const loadRows = async (items: readonly Item[]) =>
     await toRows(items, { appName: app.name, includesNotifications, deps });
-  if (startdate !== undefined || enddate !== undefined) {
+  const isDated = startdate !== undefined || enddate !== undefined;
+  if (customerId !== undefined) {
+    const ownedKeys = await deps.ownedPurchases.listPurchaseKeys(app.name, customerId);
+    // As without a customer, `limit` and `skip` do not apply to a date range.
+    const { skip, limit } = isDated ? { skip: 0, limit: ownedKeys.length } : toPage(query);
+    const rows = await collectRowsThatFit(ownedKeys.slice(skip, skip + limit), async (batch) => {
+      const items = await deps.pagedLists.loadItems(batch);
+      return await loadRows(items.filter((item) => isSelected(item, { customerId, startdate, enddate })));
+    });
+    const paging = isDated
+      ? { skip, limit: rows.length, total: rows.length }
+      : { skip, limit, total: ownedKeys.length };
+    return { paging, rows };
+  }
+  if (isDated) {
     const updatedKeys = await deps.pagedLists.listUpdatedPurchaseKeys(app.name, { startdate, enddate });
     const rows = await collectRowsThatFit(
       updatedKeys,
@@ -26,6 +41,18 @@ export const handler = createHandler(listPurchases)(async ({ app, query }, deps)
   const { items, total } = await deps.pagedLists.getPage(app.name, 'P', { ...page, now: deps.now() });
   return { paging: { ...page, total }, rows: await loadRows(items) };
 });
+
+interface Selection {
+  readonly customerId: string;
+  readonly startdate: EpochMillis | undefined;
+  readonly enddate: EpochMillis | undefined;
+}
+
+/** Whether the item is a purchase of the customer that changed in the range. */
+function isSelected(item: Item, { customerId, startdate = 0, enddate = Infinity }: Selection): boolean {
+  const { entitledUsers, updatedAt } = parsePurchaseItem(item);
+  return entitledUsers.includes(customerId) && updatedAt >= startdate && updatedAt < enddate;
+}
 
 interface RowOptions {
   readonly appName: string;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
-import { Id } from './identifiers.ts';
+import { Id, Username } from './identifiers.ts';
 import { DateOrDateTime, PagingInformation, pagingQuery } from './paging.ts';
 import { PurchaseDetails, PurchaseRow } from './purchase-records.ts';
 import { DateTime, emptyAsAbsent } from './schemas.ts';
@@ -32,6 +32,7 @@ const ListPurchasesQuery = v.pipe(
     skip: optionalText,
     offset: optionalText,
     include_notifications: optionalText,
+    customerId: optionalText,
   }),
   v.transform(({ limit, skip, offset, ...rest }) =>
     rest.startdate || rest.enddate ? rest : { limit, skip, offset, ...rest },
@@ -41,13 +42,15 @@ const ListPurchasesQuery = v.pipe(
     enddate: emptyAsAbsent(DateOrDateTime),
     ...pagingQuery,
     include_notifications: optionalText,
+    // Spec: not shown. Clients send it to select the purchases of a customer.
+    customerId: emptyAsAbsent(Username),
   }),
 );
 
 export const listPurchases = defineContract({
   id: 'list-purchases',
   area: 'purchases',
-  summary: 'List purchases, oldest first, or all purchases that changed in a date range',
+  summary: 'List purchases, oldest first, or all purchases that changed in a date range, also of one customer',
   method: 'GET',
   path: '/v3/purchases',
   aliases: ['/v2/purchases'],

@@ -25,7 +25,7 @@ const { limit, skip, offset } = pagingQuery;
 export const listTransactions = defineContract({
   id: 'list-transactions',
   area: 'transactions',
-  summary: 'List transactions by purchase date, oldest first',
+  summary: 'List transactions by purchase date, oldest first, also of one purchase',
   method: 'GET',
   path: '/v3/transactions',
   aliases: ['/v2/transactions'],
@@ -39,6 +39,8 @@ export const listTransactions = defineContract({
     skip,
     offset,
     include_notifications: v.optional(v.string()),
+    // Spec: not shown. Clients send it to select the transactions of a purchase.
+    purchaseId: emptyAsAbsent(Id),
   }),
   response: v.strictObject({
     paging: PagingInformation,

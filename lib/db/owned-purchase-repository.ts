@@ -19,6 +19,8 @@ export interface OwnedPurchaseRepository {
    * 100, otherwise the latest purchase and the best ones of each product. `subscriptions` leaves out other products.
    */
   listDecidingPurchases(appName: string, username: string, products?: 'all' | 'subscriptions'): Promise<Purchase[]>;
+  /** Lists the keys of the purchases with the latest purchase dates, at most 10,000, oldest first. Some can be lost since. */
+  listPurchaseKeys(appName: string, username: string): Promise<keys.Key[]>;
   /** Lists a page of the transactions of the customer's purchases, latest first. */
   listTransactions(appName: string, username: string, page: TransactionPage): Promise<Transaction[]>;
   /** Adds missing links and deletes stale ones, for all customers of the app. Idempotent. */
@@ -39,6 +41,7 @@ export interface OwnedPurchaseBounds {
 }
 
 const defaultBounds: OwnedPurchaseBounds = { purchases: 100, rankings: 2_000 };
+const maxListedPurchases = 10_000;
 /** Number of queries that run concurrently for one customer. */
 const concurrency = 50;
 /** Factor by which more entries are read if all that were read are stale. */
@@ -62,6 +65,11 @@ export function createOwnedPurchaseRepository(table: Table, bounds = defaultBoun
       });
       const latestFirst: Ranking = { between: keys.datedPurchaseRange };
       return await findFirstPurchases(table, owner, [latestFirst, ...rankings]);
+    },
+    async listPurchaseKeys(appName, username) {
+      const range = { partition: keys.customerPartition(appName, username), prefix: keys.ownedPurchasePrefix };
+      const links = await table.query({ ...range, newestFirst: true, limit: maxListedPurchases });
+      return [...new Set(links.reverse().map(toPurchaseId))].map((id) => keys.purchaseKey(appName, id));
     },
     listTransactions: async (appName, username, page) =>
       await listOwnedTransactions(table, createOwner(appName, username), page),

@@ -49,7 +49,7 @@ export const isVisibleChange = (before: Purchase, after: Purchase, now: EpochMil
  */
 function toAnnouncedView(purchase: Purchase, now: EpochMillis): object {
   const { renewalIntentChangeDate, renewalProductId, productType, usdRate, usdRateDate, ...rest } = purchase;
-  const { serviceConsumption: _consumption, renewalIntentDates: _dates, expirationSource, ...visible } = rest;
+  const { serviceConsumption: _, expirationSource, renewalIntentDates, ...visible } = rest;
   const { expirationDate, endedAt, ...permanent } = visible;
   if (isExpired(purchase, now)) return { ...permanent, isExpired: true };
   const { cancelationReason, ...active } = visible;

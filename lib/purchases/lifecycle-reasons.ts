@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { EpochMillis } from '../shared/time.ts';
 import type { PurchaseState } from './merge.ts';
-import { isExpired, type Purchase } from './purchase.ts';
+import { isExpired, isSubscription, type Purchase } from './purchase.ts';
 import { listRefundKeys } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -91,9 +91,11 @@ function findTransitionReasons(before: StateAt, after: StateAt): LifecycleReason
   return reasons;
 }
 
-/** Whether the store ended the purchase before the known expiration date without a reason. */
-const isEndedEarly = ({ expirationDate = Infinity }: Purchase, { endedAt = Infinity, cancelationReason }: Purchase) =>
-  endedAt < expirationDate && cancelationReason === 'Unknown';
+/** Whether the store ended the purchase before the known expiration date without a reason, or a purchase without an end. */
+const isEndedEarly = ({ expirationDate = Infinity }: Purchase, to: Purchase) =>
+  to.endedAt !== undefined &&
+  to.endedAt < expirationDate &&
+  (to.cancelationReason === 'Unknown' || (expirationDate === Infinity && !isSubscription(to)));
 
 /**
  * Whether the latest transaction pays for a later period. False if the store reports an earlier transaction again because the

@@ -5,7 +5,7 @@ import { toCanonicalJson } from './canonical-json.ts';
 import { mergeTransactions, type ObservedTransaction, toObservedTransaction } from './merge-transactions.ts';
 import type { Observation } from './observation.ts';
 import type { Purchase } from './purchase.ts';
-import { mergeRenewalIntentDates, resolveRenewalIntentChangeDate } from './renewal-intent-dates.ts';
+import { mergeRenewalIntent } from './renewal-intent.ts';
 import { chooseLaterConsumption } from './service-consumption.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -69,13 +69,7 @@ function isLaterState(a: PurchaseState, b: PurchaseState): boolean {
 function omitDerivedFields(purchase: Purchase): object {
   const { productType, purchaseDate, renewalIntentChangeDate, lastRenewalDate, currency, amountMicros, ...rest } =
     omitUsdRate(purchase);
-  const {
-    serviceConsumption: _consumption,
-    renewalIntentDates: _dates,
-    expirationSource,
-    expirationDate,
-    ...reported
-  } = rest;
+  const { serviceConsumption: _, expirationSource, expirationDate, renewalIntentDates, ...reported } = rest;
   return { ...reported, ...(!expirationSource && expirationDate !== undefined && { expirationDate }) };
 }
 
@@ -87,16 +81,14 @@ function fillDerivedFields(
   const transaction = transactions.find(
     (observed) => observed.transaction.transactionId === purchase.transactionId,
   )?.transaction;
+  const { renewalIntentChangeDate: _date, renewalIntentDates: _dates, ...rest } = purchase;
   const purchaseDate = chooseEarlier(purchase.purchaseDate, earlier.purchaseDate);
-  const renewalIntentDates = mergeRenewalIntentDates(purchase, earlier);
-  const { renewalIntentChangeDate: _, ...reported } = omitUsdRate(purchase);
   return {
-    ...reported,
+    ...omitUsdRate(rest),
+    ...mergeRenewalIntent(purchase, earlier),
     ...omitUndefined({
       productType: purchase.productType ?? earlier.productType,
       purchaseDate,
-      renewalIntentDates,
-      renewalIntentChangeDate: resolveRenewalIntentChangeDate(purchase, renewalIntentDates),
       lastRenewalDate: purchase.lastRenewalDate ?? findRenewalDate(transaction, purchaseDate),
       serviceConsumption: chooseLaterConsumption(purchase.serviceConsumption, earlier.serviceConsumption),
       currency: transaction?.currency,

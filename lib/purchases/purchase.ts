@@ -3,7 +3,6 @@ import { CancelationReason, PriceConsentStatus, ProductType, RenewalIntent } fro
 import { IsoDay, UsdRate } from '../money/usd-rate.ts';
 import { Platform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { RenewalIntentDates } from './renewal-intent-dates.ts';
 import { ServiceConsumption } from './service-consumption.ts';
 
 /**
@@ -33,10 +32,12 @@ export const Purchase = v.object({
   /** When the store ended the purchase by refund, revocation or replacement. Takes precedence over the other dates. */
   endedAt: v.exactOptional(v.number()),
   renewalIntent: v.exactOptional(RenewalIntent),
-  /** When the present renewal intent began. */
+  /** When the customer chose the present renewal intent. */
   renewalIntentChangeDate: v.exactOptional(v.number()),
-  /** Set by the merge. Internal. */
-  renewalIntentDates: v.exactOptional(RenewalIntentDates),
+  /** The latest known choice of each renewal intent. Internal. */
+  renewalIntentDates: v.exactOptional(
+    v.object({ Lapse: v.exactOptional(v.number()), Renew: v.exactOptional(v.number()) }),
+  ),
   cancelationReason: v.exactOptional(CancelationReason),
   isPending: v.exactOptional(v.boolean()),
   /** Whether the first payment has failed for good, so that the purchase never gave access. Internal. */

@@ -5,6 +5,8 @@ import { isActive, isExpired, type Purchase } from './purchase.ts';
 const renewalDelayMs = 5 * secondMs;
 /** Interval of refreshes of an active subscription, because a store notification can be lost. store_c sends none. */
 const getActiveIntervalMs = ({ platform }: Purchase): number => (platform === 'store_c' ? dayMs : 3 * dayMs);
+/** Interval of refreshes of a product without an end. Only store_c needs them: a device consumes there without a notification. */
+const getOneTimeIntervalMs = ({ productType }: Purchase): number => (productType === 'consumable' ? dayMs : 7 * dayMs);
 /**
  * Refreshes after the expiration date of a renewing subscription continue for the longest billing retry period: Apple retries
  * for up to 60 days.
@@ -28,7 +30,9 @@ export function computeNextRefresh(
   { now, hasRefreshToken, failedRefreshes }: RefreshInput,
 ): EpochMillis | undefined {
   if (purchase.endedAt !== undefined && purchase.endedAt <= now) return undefined;
-  const scheduledAt = hasRefreshToken ? computeStoreCheck(purchase, now) : computeExpiryCheck(purchase, now);
+  const scheduledAt = hasRefreshToken
+    ? computeStoreCheck(purchase, { now, failedRefreshes })
+    : computeExpiryCheck(purchase, now);
   if (failedRefreshes === 0) return scheduledAt;
   const retryAt = now + Math.min(6 * hourMs, minuteMs * 2 ** (failedRefreshes - 1));
   if (scheduledAt === undefined) {
@@ -40,14 +44,25 @@ export function computeNextRefresh(
 const computeExpiryCheck = ({ expirationDate }: Purchase, now: EpochMillis): EpochMillis | undefined =>
   expirationDate !== undefined && expirationDate > now ? expirationDate : undefined;
 
-function computeStoreCheck(purchase: Purchase, now: EpochMillis): EpochMillis | undefined {
+function computeStoreCheck(
+  purchase: Purchase,
+  input: Pick<RefreshInput, 'now' | 'failedRefreshes'>,
+): EpochMillis | undefined {
+  const { now } = input;
   const { expirationDate, autoResumeDate } = purchase;
   if (purchase.isPaused) return computeResumeCheck(autoResumeDate, now);
   if (purchase.isPending) return now + hourMs;
-  if (expirationDate === undefined) return undefined;
+  if (expirationDate === undefined)
+    return needsOneTimeCheck(purchase, input) ? now + getOneTimeIntervalMs(purchase) : undefined;
   if (isActive(purchase, now)) return Math.min(expirationDate + renewalDelayMs, now + getActiveIntervalMs(purchase));
   return isExpired(purchase, now) && canRenew(purchase) ? computeRetryCheck(expirationDate, now) : undefined;
 }
+
+/** Whether the purchase without an end is refreshed. Not after the StoreID key has expired, because refreshes then always fail. */
+const needsOneTimeCheck = (
+  purchase: Purchase,
+  { now, failedRefreshes }: Pick<RefreshInput, 'now' | 'failedRefreshes'>,
+): boolean => purchase.platform === 'store_c' && isActive(purchase, now) && failedRefreshes <= maxUnscheduledRetries;
 
 /** Returns a time just after the resume date, then retries with backoff if the store still reports the pause. */
 function computeResumeCheck(resumeDate: EpochMillis | undefined, now: EpochMillis): EpochMillis {

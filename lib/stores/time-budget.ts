@@ -9,6 +9,16 @@ interface TimeBudget {
   readonly storeName: string;
 }
 
+/** Time for a validation and its fulfillment. Clients stop waiting after 20 s. */
+const validationBudgetMs = 18_000;
+
+/** Returns the deadline of the fulfillment that follows a validation which starts now. */
+export const startFulfillDeadline = (): number => performance.now() + validationBudgetMs;
+
+/** Returns the time that a validation left for its fulfillment; the default budget if it set no deadline. */
+export const getFulfillBudgetMs = (deadline: number | undefined, defaultBudgetMs: number): number =>
+  deadline === undefined ? defaultBudgetMs : Math.min(defaultBudgetMs, deadline - performance.now());
+
 /** A call with less time would fail anyway. */
 const minCallMs = 250;
 

@@ -9,6 +9,7 @@ import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import {
   type ActionCase,
+  consumableActions,
   type EndChange,
   oneOffActions,
   pendingActions,
@@ -77,8 +78,8 @@ it('tests every action of every store', async () => {
   const tested = subscriptionActions.flatMap(([platform, actions]) =>
     actions.split(' ').map((action) => [platform, action].join()),
   );
-  const testedPending = pendingActions.map((row) => row.join());
-  expect([...new Set([...tested, ...testedPending])].sort()).toEqual(available.sort());
+  const testedElsewhere = [...pendingActions, ...consumableActions].map((row) => row.join());
+  expect([...new Set([...tested, ...testedElsewhere])].sort()).toEqual(available.sort());
 });
 
 it.each(subscriptionActions)('returns a subscription of %s after %s with the end %s and %j', async (...row) => {

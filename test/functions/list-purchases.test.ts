@@ -1,10 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import type { Table } from '../../lib/db/table.ts';
+import { deps } from '../../lib/deps.ts';
+import { dayMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { givenApp } from '../../testing/given.ts';
+import { createObservation, givenApp } from '../../testing/given.ts';
+import { givenPurchase } from '../../testing/given-purchase.ts';
+import { buildLinkInput } from '../../testing/purchase-repository.ts';
 import { createTestTable } from '../../testing/table.ts';
-import { givenPaidPurchase } from './purchase-fixture.ts';
+import { givenPaidPurchase, paidAt } from './purchase-fixture.ts';
 
 let table: Table;
 beforeAll(async () => {
@@ -24,5 +28,52 @@ describe('GET /v3/purchases', () => {
     );
     expect((await list({ enddate: today })).rows).toEqual([]);
     expect((await list({ offset: '1' })).rows).toEqual([]);
+  });
+
+  it('returns only the purchases of the customer in customerId, oldest first, page by page or by their last change', async () => {
+    const keys = await givenApp(table);
+    for (const [id, user] of [
+      ['3', 'ann'],
+      ['1', 'ann'],
+      ['2', 'bob'],
+    ] as const) {
+      const bought = {
+        ...{ purchaseId: `store_a:${id}`, purchaseDate: paidAt + Number(id) * dayMs },
+        expirationDate: paidAt + 60 * dayMs,
+      };
+      await givenPurchase(keys.appName, user, createObservation(bought));
+    }
+    const list = async (query: Record<string, string>, app = keys) => {
+      const { body } = await callWithSecretKey(listPurchases, app, { query });
+      return { ids: body.rows.map(({ purchaseId }: { purchaseId: string }) => purchaseId), ...body.paging };
+    };
+    const [customerId, page] = ['ann', { skip: 0, limit: 100, total: 2 }];
+    expect(await list({ customerId })).toEqual({ ...page, ids: ['store_a:1', 'store_a:3'] });
+    expect(await list({ customerId, limit: '1', offset: '1' })).toEqual({
+      ...{ ...page, skip: 1, limit: 1 },
+      ids: ['store_a:3'],
+    });
+    expect((await list({ customerId: 'eve' })).ids).toEqual([]);
+    expect((await list({ customerId }, await givenApp(table))).ids).toEqual([]);
+    const tomorrow = new Date(Date.now() + dayMs).toISOString();
+    expect(await list({ customerId, enddate: tomorrow, limit: '1' })).toEqual({
+      ...{ ...page, limit: 2 },
+      ids: ['store_a:1', 'store_a:3'],
+    });
+    expect((await list({ customerId, startdate: tomorrow })).ids).toEqual([]);
+    const response = await callWithSecretKey(listPurchases, keys, {
+      query: { customerId, include_notifications: 'true' },
+    });
+    expect(response.body.rows[0]).toMatchObject({ notifications: [{ reason: 'PURCHASED' }] });
+  });
+
+  it('hides a purchase from the customerId who lost it', async () => {
+    const keys = await givenApp(table);
+    await givenPaidPurchase(keys, 'ann');
+    await deps().recordPurchase(keys.appName, 'store_a:1', buildLinkInput('bob', Date.now()));
+    const list = async (customerId: string) =>
+      (await callWithSecretKey(listPurchases, keys, { query: { customerId } })).body.rows;
+    expect(await list('ann')).toEqual([]);
+    expect(await list('bob')).toMatchObject([{ entitledUsers: ['bob'] }]);
   });
 });

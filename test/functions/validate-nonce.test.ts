@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { deps } from '../../lib/deps.ts';
 import { errorCodes } from '../../lib/shared/errors.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -85,5 +86,17 @@ describe('POST /v1/validate (processor_b nonce)', () => {
     expect(await validate()).toMatchObject(unavailable);
     expect(await validate()).toMatchObject(unavailable);
     expect(await validate()).toMatchObject({ ok: true });
+  });
+
+  it('returns a purchase after the product got another price or was removed from the catalogue', async () => {
+    const { validate } = await givenNonce();
+    expect(await validate()).toMatchObject({ ok: true });
+    const settings = await service.callControl('/settings/processor_b');
+    for (const catalogue of [{ full_version: { type: 'non consumable', amount: '29.99', currency: 'USD' } }, {}]) {
+      await deps().apps.setStoreSettings(keys.appName, 'processor_b', { ...settings, catalogue });
+      await service.callControl('/clock', { advance: 'PT5M' });
+      expect(await validate()).toMatchObject({ ok: true });
+    }
+    await deps().apps.setStoreSettings(keys.appName, 'processor_b', settings);
   });
 });

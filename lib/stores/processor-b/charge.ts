@@ -3,7 +3,7 @@ import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { callBraintree, findOrUndefined } from './braintree-client.ts';
 import { listErrorCodes, parseDeclinedResult, toDeclineMessage } from './decline.ts';
-import type { Order } from './order.ts';
+import type { Order, PricedOrder } from './order.ts';
 import { BraintreeTransaction, Customer, PaymentMethod, parseBraintreeObject, Subscription } from './payloads.ts';
 import { searchPaymentIds } from './search-payments.ts';
 
@@ -26,15 +26,17 @@ export interface ChargeOutcome {
 }
 
 /** Charges an order: creates a payment or a subscription. */
-export const charge = async (gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome> =>
+export const charge = async (gateway: BraintreeGateway, order: PricedOrder): Promise<ChargeOutcome> =>
   order.product.type === 'paid subscription'
     ? await createSubscription(gateway, order)
     : await createSale(gateway, order);
 
 /** Finds the outcome of an interrupted order at Braintree. Returns undefined if nothing was charged. */
-export async function recoverCharge(gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome | undefined> {
-  if (order.product.type !== 'paid subscription') return await findPayment(gateway, order);
-  const subscription = await findOrUndefined(() => gateway.subscription.find(order.key));
+export const recoverCharge = async (gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome | undefined> =>
+  (await recoverSubscription(gateway, order)) ?? (await findPayment(gateway, order));
+
+async function recoverSubscription(gateway: BraintreeGateway, { key }: Order): Promise<ChargeOutcome | undefined> {
+  const subscription = await findOrUndefined(() => gateway.subscription.find(key));
   return subscription && (await toSubscriptionOutcome(gateway, subscription));
 }
 
@@ -45,10 +47,10 @@ export async function recoverCharge(gateway: BraintreeGateway, order: Order): Pr
  * @see https://developer.paypal.com/braintree/docs/reference/request/transaction/sale/node
  * @see https://developer.paypal.com/braintree/docs/guides/credit-cards/server-side/node
  */
-async function createSale(gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome> {
-  const { key, nonce, product, deviceData } = order;
+async function createSale(gateway: BraintreeGateway, order: PricedOrder): Promise<ChargeOutcome> {
+  const { key, nonce, product, amount, deviceData } = order;
   const sale: TransactionRequest & { apiRequestKey: string } = {
-    amount: product.amount,
+    amount,
     paymentMethodNonce: nonce,
     orderId: key,
     apiRequestKey: key,
@@ -91,8 +93,8 @@ const toOutcome = (transaction: BraintreeTransaction): ChargeOutcome =>
     : { transaction, ...omitUndefined({ customerId: transaction.customer?.id }) };
 
 /** @see https://developer.paypal.com/braintree/docs/reference/request/subscription/create/node */
-async function createSubscription(gateway: BraintreeGateway, order: Order): Promise<ChargeOutcome> {
-  const { key, product } = order;
+async function createSubscription(gateway: BraintreeGateway, order: PricedOrder): Promise<ChargeOutcome> {
+  const { key, product, amount } = order;
   const method = await vaultPaymentMethod(gateway, order);
   if ('declineMessage' in method) return method;
   const result = await callBraintree(() =>
@@ -100,14 +102,14 @@ async function createSubscription(gateway: BraintreeGateway, order: Order): Prom
       id: key,
       ...method,
       planId: product.planId ?? '',
-      price: product.amount,
+      price: amount,
       ...(product.merchantAccountId !== undefined && { merchantAccountId: product.merchantAccountId }),
     }),
   );
   if (result.success) return await toSubscriptionOutcome(gateway, result.subscription);
   const declined = parseDeclinedResult(result);
   // An interrupted attempt for the same order can complete after the recovery check. It then owns the subscription id.
-  return (await recoverCharge(gateway, order)) ?? { declineMessage: toDeclineMessage(declined) };
+  return (await recoverSubscription(gateway, order)) ?? { declineMessage: toDeclineMessage(declined) };
 }
 
 /** The payment method of a subscription: a token, or the nonce of a payment method that is in the vault already. */

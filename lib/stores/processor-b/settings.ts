@@ -6,11 +6,16 @@ import { isTimeZone, westernmostTimeZone } from './gateway-day.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(255));
 
+/** Decimal amount in units of the currency. */
+const Amount = v.pipe(v.string(), v.regex(/^(?!0+(?:\.0+)?$)\d{1,9}(?:\.\d{1,3})?$/, 'an amount such as 4.99'));
+
 const CatalogueProduct = v.pipe(
   v.strictObject({
     type: ProductType,
-    /** Decimal amount in units of the currency. */
-    amount: v.pipe(v.string(), v.regex(/^(?!0+(?:\.0+)?$)\d{1,9}(?:\.\d{1,3})?$/, 'an amount such as 4.99')),
+    /** `any`: the buyer chooses an amount from `minimum` to `maximum`, for example of a donation. */
+    amount: v.union([v.literal('any'), Amount], 'an amount such as 4.99, or any'),
+    minimum: v.exactOptional(Amount),
+    maximum: v.exactOptional(Amount),
     currency: v.pipe(v.string(), v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as USD')),
     /** Determines the currency of the payment. The default is the merchant's default account. */
     merchantAccountId: v.exactOptional(Name),
@@ -19,6 +24,12 @@ const CatalogueProduct = v.pipe(
   v.check(
     ({ type, planId }) => type !== 'paid subscription' || planId !== undefined,
     'a planId for a paid subscription',
+  ),
+  v.check(({ type, amount }) => type !== 'paid subscription' || amount !== 'any', 'an amount for a paid subscription'),
+  v.check(
+    ({ amount, minimum, maximum }) =>
+      amount === 'any' ? Number(minimum) <= Number(maximum) : minimum === undefined && maximum === undefined,
+    'minimum and maximum for the amount any only',
   ),
 );
 export type CatalogueProduct = v.InferOutput<typeof CatalogueProduct>;

@@ -8,7 +8,7 @@ import type { StoreContext } from '../store-context.ts';
 import { createGateway } from './braintree-client.ts';
 import { type ChargeOutcome, type ChargeRecord, charge, recoverCharge } from './charge.ts';
 import { createMappingContext } from './mapping-context.ts';
-import { parseOrder } from './order.ts';
+import { parseOrder, priceOrder } from './order.ts';
 import { toPrefixedId } from './payment-observation.ts';
 import { fetchPurchaseObjects, type PurchaseObjects, toObservation } from './refresh.ts';
 
@@ -28,7 +28,7 @@ export async function validate(request: ValidationRequest, context: StoreContext
   };
   const record = await context.runOnce<ChargeRecord>(
     order.key,
-    async () => toChargeRecord(await charge(gateway, order)),
+    async () => toChargeRecord(await charge(gateway, priceOrder(order, request, context))),
     async () => {
       const outcome = await recoverCharge(gateway, order);
       return outcome && toChargeRecord(outcome);

@@ -4,11 +4,12 @@ import { withoutPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreValidation } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
+import { getFulfillBudgetMs } from '../time-budget.ts';
 import { unavailableError } from './api-errors.ts';
 import type { StoredData } from './known-purchases.ts';
 import { lookUpToken } from './lookup.ts';
 import { createPlayApi, type PlayApi } from './play-api.ts';
-import { getFulfillBudgetMs } from './request-budget.ts';
+import { defaultBudgetMs } from './request-budget.ts';
 import { parseStoredSettings } from './settings.ts';
 
 /**
@@ -19,7 +20,9 @@ import { parseStoredSettings } from './settings.ts';
 export async function fulfill(validation: StoreValidation, context: StoreContext): Promise<readonly Observation[]> {
   const { acknowledge, serviceAccount, ...settings } = parseStoredSettings(context.settings);
   if (!acknowledge || !serviceAccount) return [];
-  const play = createPlayApi({ ...settings, serviceAccount }, context, { budgetMs: getFulfillBudgetMs(validation) });
+  const play = createPlayApi({ ...settings, serviceAccount }, context, {
+    budgetMs: getFulfillBudgetMs(validation.fulfillDeadline, defaultBudgetMs),
+  });
   const lookup = { play, now: context.now, storedData: context };
   const fulfilled: Observation[] = [];
   for (const observation of validation.observations) {

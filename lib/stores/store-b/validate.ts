@@ -3,13 +3,13 @@ import { withoutPlatform, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
+import { startFulfillDeadline } from '../time-budget.ts';
 import { type Evidence, verifyEvidence } from './evidence.ts';
 import { type LookupResult, lookUpToken, type MissingKind } from './lookup.ts';
 import { observeDeletion } from './missing-token.ts';
 import { planConsumption } from './plan-consumption.ts';
 import { createPlayApi } from './play-api.ts';
 import { fromSignedReceipt } from './receipt-observation.ts';
-import { startFulfillDeadline } from './request-budget.ts';
 import { parseStoredSettings, type StoreBSettings } from './settings.ts';
 
 const signatureOnlyWarning =

@@ -5,8 +5,10 @@ import { parse } from '../../shared/parse.ts';
 import { withoutPlatform } from '../../shared/platform.ts';
 import type { StoreValidation } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
+import { getFulfillBudgetMs } from '../time-budget.ts';
 import { toBeneficiary } from './collections.ts';
 import { RefreshToken } from './refresh-token.ts';
+import { defaultBudgetMs } from './request-budget.ts';
 import { missingKeyError } from './service-ticket.ts';
 import { createSession, type MicrosoftSession } from './session.ts';
 import { parseStoreIdKey } from './store-id-key.ts';
@@ -19,10 +21,10 @@ const ConsumeResponse = v.object({ newQuantity: v.number() });
  * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/report-consumable-products-as-fulfilled
  */
 export async function fulfill(
-  { observations, purchaseId, nativeTransaction }: StoreValidation,
+  { observations, purchaseId, nativeTransaction, fulfillDeadline }: StoreValidation,
   context: StoreContext,
 ): Promise<readonly Observation[]> {
-  const session = createSession(context);
+  const session = createSession(context, { budgetMs: getFulfillBudgetMs(fulfillDeadline, defaultBudgetMs) });
   const observation = observations.find(({ purchase }) => purchase.purchaseId === purchaseId);
   if (!session.settings.consume || !observation || !needsConsumption(observation)) return [];
   const kind = nativeTransaction.productKind ?? nativeTransaction.productType;
@@ -34,7 +36,7 @@ export async function fulfill(
 }
 
 /** Whether the observation is a consumable that the customer still owns. */
-export const needsConsumption = ({ purchase }: Observation): boolean =>
+export const needsConsumption = ({ purchase }: Pick<Observation, 'purchase'>): boolean =>
   purchase.productType === 'consumable' && purchase.isConsumed === false && purchase.endedAt === undefined;
 
 async function consume(

@@ -17,7 +17,7 @@ const activeStatus = 'Active';
  * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/query-for-products
  */
 const reasonsByStatus: ReadonlyMap<string, CancelationReason | undefined> = new Map([
-  // Most often a refund that the customer requested.
+  // Most often after a request of the customer. Only a clawback event reports whether the payment was refunded.
   ['Revoked', 'Customer'],
   ['Banned', 'System'],
   ['Suspended', 'System'],
@@ -33,9 +33,9 @@ export function toItemObservation(item: CollectionsItem, context: MappingContext
   return {
     asOf,
     purchase,
-    transactions: toTransactions(item, purchase, context),
+    transactions: toTransactions(purchase, context),
     userAliases: userId === undefined ? [] : [userId],
-    refreshToken: { ...refreshToken, productId: item.productId },
+    refreshToken: { ...refreshToken, productId: item.productId, purchaseId: purchase.purchaseId },
   };
 }
 
@@ -105,15 +105,14 @@ function findEndDate(
   return modifiedAt !== undefined && modifiedAt <= asOf ? modifiedAt : asOf;
 }
 
-function toTransactions(item: CollectionsItem, purchase: Purchase, context: MappingContext): Transaction[] {
-  const { purchaseDate, offerId, expirationDate, isTrialPeriod, endedAt } = purchase;
+function toTransactions(purchase: Purchase, context: MappingContext): Transaction[] {
+  const { purchaseDate, offerId, expirationDate, isTrialPeriod } = purchase;
   if (purchaseDate === undefined) return [];
-  const refundedAt = item.status === 'Revoked' ? endedAt : undefined;
   return [
     {
       ...pickSharedFields(purchase),
       purchaseDate,
-      ...omitUndefined({ offerId, expirationDate, isTrialPeriod, refundedAt }),
+      ...omitUndefined({ offerId, expirationDate, isTrialPeriod }),
       ...toReportedAmount(context, isTrialPeriod),
     },
   ];

@@ -1,4 +1,6 @@
 import * as v from 'valibot';
+import { type Catalogue, findCatalogueProduct } from '../../purchases/catalogue.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
 import { parseBillingPeriod } from '../billing-period.ts';
 import type { ValidationRequest } from '../store.ts';
@@ -6,6 +8,7 @@ import type { RequestedProduct } from './collections.ts';
 import type { LookupRequest } from './lookup.ts';
 import type { ReportedAmount } from './mapping-context.ts';
 import type { MicrosoftSession } from './session.ts';
+import type { StoreCSettings } from './settings.ts';
 import { parseStoreIdKey } from './store-id-key.ts';
 
 /** Accepts text and treats other values as absent: existing clients send null, empty text and other types. */
@@ -22,16 +25,24 @@ const License = v.looseObject({
   storeIdKey_purchase: Key,
 });
 
-/** Parses a validation request. Throws `InvalidPayload` for a StoreID key that the app cannot use. */
-export function parseLookupRequest(request: ValidationRequest, session: MicrosoftSession): LookupRequest {
+/**
+ * Parses a validation request. Throws `InvalidPayload` for a StoreID key that the app cannot use, and if `id` and `storeId` are
+ * different products. The catalogue takes precedence over the billing period of the request.
+ */
+export function parseLookupRequest(
+  request: ValidationRequest,
+  session: MicrosoftSession,
+  catalogue?: Catalogue,
+): LookupRequest {
   const { storeId } = parse(Transaction, request.transaction);
   const license = parse(License, request.license ?? {});
   const collectionsKey = license.storeIdKey_collections;
   const purchaseKey = license.storeIdKey_purchases || license.storeIdKey_purchase;
   const reportedAmount = parseReportedAmount(request);
-  const period = parseBillingPeriod(request);
+  const product = toRequestedProduct(request.id, storeId?.split('/')[0], session.settings);
+  const period = findCatalogueProduct(catalogue, product.id)?.billingPeriod ?? parseBillingPeriod(request);
   return {
-    product: toRequestedProduct(request.id, storeId?.split('/')[0]),
+    product,
     isSubscription: request.type === 'paid subscription',
     keys: {
       ...(collectionsKey && { collections: parseStoreIdKey(collectionsKey, 'collections', session) }),
@@ -42,10 +53,25 @@ export function parseLookupRequest(request: ValidationRequest, session: Microsof
   };
 }
 
-/** An id of twelve letters and digits is a Store ID. Any other id is the developer's. */
-function toRequestedProduct(id: string, storeId: string | undefined): RequestedProduct {
-  return storeId ? { id: storeId, isStoreId: true } : { id, isStoreId: /^[\dA-Z]{12}$/i.test(id) };
+/**
+ * Returns the product that `id` names: by the setting `productIds`, or as a Store ID. Any other id is the developer's, which the
+ * store confirms in the items of the collection. The client's `storeId` alone does not connect an id to a product.
+ */
+function toRequestedProduct(
+  id: string,
+  storeId: string | undefined,
+  { productIds = {} }: StoreCSettings,
+): RequestedProduct {
+  const ownStoreId = Object.hasOwn(productIds, id) ? productIds[id] : undefined;
+  const isStoreId = ownStoreId !== undefined || isSameId(id, storeId) || /^[\dA-Z]{12}$/i.test(id);
+  const product = { id: ownStoreId ?? id, isStoreId };
+  if (isStoreId && storeId && !isSameId(product.id, storeId)) {
+    throw new ServiceError('InvalidPayload', 'transaction.storeId is not the Store ID of the requested product.');
+  }
+  return product;
 }
+
+const isSameId = (a: string, b: string | undefined): boolean => a.toUpperCase() === b?.toUpperCase();
 
 function parseReportedAmount({ priceMicros, currency }: ValidationRequest): ReportedAmount | undefined {
   const isAmount = priceMicros !== undefined && Number.isSafeInteger(priceMicros) && priceMicros >= 0;

@@ -8,8 +8,9 @@ import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { Clawback } from './clawback-event.ts';
 import { findPayment } from './find-clawback-subject.ts';
+import { withKnownRefunds } from './known-refunds.ts';
 import { isRevokedState, toNotificationReason } from './notification-reason.ts';
-import { refresh, refreshFromStore } from './refresh.ts';
+import { refreshFromStore } from './refresh.ts';
 
 /**
  * Applies a clawback event to the current state of its purchase. Queries the store if a StoreID key is still valid,
@@ -20,27 +21,44 @@ export async function observe({ payload }: StoreNotification, context: StoreCont
   const reason = toNotificationReason(clawback.state);
   const purchase = await context.findPurchase?.(clawback.purchaseId);
   if (!purchase) return { reason, observations: [] };
-  const observation =
-    (await tryRefetch(purchase, clawback, context)) ?? toStoredObservation(purchase, clawback, context.now());
+  const refetched = await tryRefetch(purchase, clawback, context);
+  const observation = refetched?.observation ?? toStoredObservation(purchase, clawback, context.now());
+  const isEnded = isRevokedState(clawback.state) || (clawback.state === 'Refunded' && isRemoved(refetched));
   const storedTransactions = (await context.listTransactions?.(clawback.purchaseId)) ?? [];
   const storedIds = new Set(storedTransactions.map(({ transactionId }) => transactionId));
   const newTransactions = observation.transactions.filter(({ transactionId }) => !storedIds.has(transactionId));
   const payment = findPayment([...storedTransactions, ...newTransactions], clawback);
-  return { reason, observations: [payment ? applyClawback(observation, clawback, payment) : observation] };
+  return { reason, observations: [payment ? applyClawback(observation, { clawback, payment, isEnded }) : observation] };
 }
 
-/** Returns undefined if the store no longer lists the purchase, or if a new StoreID key is needed. */
+/** The response of the store. Without an observation, the store no longer lists the purchase. */
+interface Refetched {
+  readonly observation?: Observation;
+}
+
+/**
+ * Whether the store has removed the item of a refunded payment: the store does not list it any longer, or its balance is 0. A refund
+ * without removal keeps access.
+ * @see https://github.com/microsoft/Microsoft-Store-Services
+ */
+const isRemoved = (refetched: Refetched | undefined): boolean =>
+  refetched !== undefined &&
+  (refetched.observation === undefined || refetched.observation.purchase.isConsumed === true);
+
+/** Returns undefined if a new StoreID key is needed. */
 async function tryRefetch(
   { purchaseId }: Purchase,
   clawback: Clawback,
   context: StoreContext,
-): Promise<Observation | undefined> {
+): Promise<Refetched | undefined> {
   const token = await context.findRefreshToken?.(purchaseId);
   if (!token) return undefined;
   try {
+    const listed = await refreshFromStore(token, context);
     // A reversed chargeback cancels the stored refund, so it must not be added.
-    const observations = await (isChargebackReversal(clawback) ? refreshFromStore : refresh)(token, context);
-    return observations.find(({ purchase }) => purchase.purchaseId === purchaseId);
+    const observations = isChargebackReversal(clawback) ? listed : await withKnownRefunds(listed, context);
+    const observation = observations.find(({ purchase }) => purchase.purchaseId === purchaseId);
+    return observation ? { observation } : {};
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'NeedMoreData') return undefined;
     throw error;
@@ -58,15 +76,17 @@ function toStoredObservation(purchase: Purchase, clawback: Clawback, asOf: Epoch
   };
 }
 
-function applyClawback(observation: Observation, clawback: Clawback, payment: Transaction): Observation {
+function applyClawback(
+  observation: Observation,
+  { clawback, payment, isEnded }: { clawback: Clawback; payment: Transaction; isEnded: boolean },
+): Observation {
   const otherTransactions = observation.transactions.filter(
     ({ transactionId }) => transactionId !== payment.transactionId,
   );
   const isCurrentPayment = observation.purchase.transactionId === payment.transactionId;
   return {
     ...observation,
-    purchase:
-      isCurrentPayment && isRevokedState(clawback.state) ? markEnded(observation, clawback) : observation.purchase,
+    purchase: isCurrentPayment && isEnded ? markEnded(observation, clawback) : observation.purchase,
     transactions: [...otherTransactions, applyRefund(payment, clawback)],
   };
 }

@@ -20,7 +20,7 @@ const reasonsByState: ReadonlyMap<string, CancelationReason> = new Map([
   ['Inactive', 'Customer'],
   // Terminated by the store or the developer, with or without a refund: the store does not report which.
   ['Canceled', 'Unknown'],
-  ['Revoked', 'Customer'],
+  ['Revoked', 'Unknown'],
   ['Failed', 'System.BillingError'],
 ]);
 
@@ -32,7 +32,7 @@ export function toRecurrenceObservation(item: RecurrenceItem, context: MappingCo
   return {
     asOf: context.asOf,
     purchase,
-    transactions: toTransactions(item, dates, { ...context, purchase }),
+    transactions: toTransactions(dates, { ...context, purchase }),
     userAliases: listUserAliases(item, context),
     refreshToken: {
       ...context.refreshToken,
@@ -81,6 +81,7 @@ function toPurchase(item: RecurrenceItem, dates: RecurrenceDates, { asOf, sandbo
   const endReason = reasonsByState.get(item.recurrenceState ?? '');
   const { startTime, currentStart, cancellationDate } = dates;
   const productId = withPlatform('store_c', item.productId);
+  const isRenewing = item.autoRenew === true && !endReason;
   const isRenewed = currentStart !== undefined && startTime !== undefined && currentStart > startTime;
   return {
     purchaseId: withPlatform('store_c', item.id),
@@ -89,7 +90,7 @@ function toPurchase(item: RecurrenceItem, dates: RecurrenceDates, { asOf, sandbo
     platform: 'store_c',
     productType: 'paid subscription',
     sandbox,
-    renewalIntent: item.autoRenew === true && !endReason ? 'Renew' : 'Lapse',
+    renewalIntent: isRenewing ? 'Renew' : 'Lapse',
     isBillingRetryPeriod: isInGracePeriod(item, dates, asOf),
     ...omitUndefined({
       offerId: item.skuId ? `${productId}#${item.skuId}` : undefined,
@@ -97,7 +98,7 @@ function toPurchase(item: RecurrenceItem, dates: RecurrenceDates, { asOf, sandbo
       lastRenewalDate: isRenewed ? currentStart : undefined,
       expirationDate: computeExpiration(item, dates, asOf),
       endedAt: endReason && findEndDate(item, dates, asOf),
-      renewalIntentChangeDate: cancellationDate,
+      renewalIntentChangeDate: isRenewing ? undefined : cancellationDate,
       cancelationReason: endReason,
       isTrialPeriod: item.isTrial ?? undefined,
     }),
@@ -145,19 +146,17 @@ function toTransactionId({ id }: RecurrenceItem, { startTime, currentStart, expi
 }
 
 function toTransactions(
-  item: RecurrenceItem,
   { startTime, currentStart = startTime, expirationTime }: RecurrenceDates,
   context: MappingContext & { readonly purchase: Purchase },
 ): Transaction[] {
   if (currentStart === undefined) return [];
   const { purchase } = context;
   const { offerId, isTrialPeriod } = purchase;
-  const refundedAt = item.recurrenceState === 'Revoked' ? purchase.endedAt : undefined;
   return [
     {
       ...pickSharedFields(purchase),
       purchaseDate: currentStart,
-      ...omitUndefined({ offerId, expirationDate: expirationTime, isTrialPeriod, refundedAt }),
+      ...omitUndefined({ offerId, expirationDate: expirationTime, isTrialPeriod }),
       ...toReportedAmount(context, isTrialPeriod),
     },
   ];

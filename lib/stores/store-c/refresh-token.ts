@@ -9,6 +9,8 @@ export const RefreshToken = v.object({
   purchaseKey: Key,
   /** The product's Store ID. */
   productId: v.pipe(v.string(), v.minLength(1)),
+  /** The item of a product that is not a subscription. Identifies an item that has left the collection. */
+  purchaseId: v.exactOptional(v.string()),
   sandboxId: v.exactOptional(v.string()),
   /** Billing period such as `P1M`, from the client's request. Microsoft does not report it. */
   period: v.exactOptional(v.string()),

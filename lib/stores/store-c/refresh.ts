@@ -1,6 +1,8 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store-context.ts';
+import { needsConsumption } from './fulfill.ts';
+import { withIntentChange } from './intent-change.ts';
 import { renewKeys } from './key-renewal.ts';
 import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, lookUpProduct } from './lookup.ts';
@@ -10,13 +12,27 @@ import { createSession, type MicrosoftSession } from './session.ts';
 import { parseStoreIdKey } from './store-id-key.ts';
 import { parseTimestamp } from './timestamps.ts';
 
-/** Queries the current state of a product and adds stored refunds. Renews StoreID keys that are older than 14 days. */
-export const refresh = async (
+/**
+ * Queries the current state of a product and adds stored refunds. Renews StoreID keys that are older than 14 days. A
+ * developer-managed consumable that has left the collection was consumed on a device.
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/enable-consumable-add-on-purchases
+ */
+export async function refresh(
   refreshToken: Readonly<Record<string, string>>,
   context: StoreContext,
-): Promise<readonly Observation[]> => await withKnownRefunds(await refreshFromStore(refreshToken, context), context);
+): Promise<readonly Observation[]> {
+  const observations = await withKnownRefunds(await refreshFromStore(refreshToken, context), context);
+  const { purchaseId } = parse(RefreshToken, refreshToken);
+  if (purchaseId === undefined || observations.some(({ purchase }) => purchase.purchaseId === purchaseId)) {
+    return observations;
+  }
+  const stored = await context.findPurchase?.(purchaseId);
+  if (!stored || !needsConsumption({ purchase: stored })) return observations;
+  const purchase = { ...stored, isConsumed: true, quantity: 0 };
+  return [...observations, { asOf: context.now(), purchase, transactions: [], userAliases: [], refreshToken }];
+}
 
-/** Like `refresh`, without stored refunds. */
+/** Like `refresh`, without stored refunds and consumed items. */
 export async function refreshFromStore(
   refreshToken: Readonly<Record<string, string>>,
   context: StoreContext,
@@ -25,7 +41,7 @@ export async function refreshFromStore(
   const token = await renewKeys(session, parse(RefreshToken, refreshToken));
   const lookup = await lookUpProduct(session, toLookupRequest(token, session));
   if (lookup.kind === 'keyNeeded') throw missingKeyError(lookup.service);
-  return lookup.observed.map(({ observation }) => observation);
+  return await Promise.all(lookup.observed.map(async (item) => await withIntentChange(item, context)));
 }
 
 function toLookupRequest(token: RefreshToken, session: MicrosoftSession): LookupRequest {

@@ -3,7 +3,7 @@ import { withTimeBudget } from '../time-budget.ts';
 import { storeName } from './api-errors.ts';
 
 /** Time for all calls of one operation that a client waits for. */
-const defaultBudgetMs = 11_000;
+export const defaultBudgetMs = 11_000;
 
 const maxCallMs = 5_000;
 

@@ -17,6 +17,8 @@ export const StoreCSettings = v.object({
   clientSecret: Text,
   /** Development sandbox to query for products that the customer does not own in retail. */
   sandboxId: v.exactOptional(Text),
+  /** Store IDs of products by the developer's product id. An id that is missing here must be the Store ID itself. */
+  productIds: v.exactOptional(v.record(Text, Text)),
   /** Whether the service consumes validated consumables. Otherwise the app does. */
   consume: v.exactOptional(v.boolean()),
 });

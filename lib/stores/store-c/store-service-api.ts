@@ -16,7 +16,7 @@ interface ServiceCall {
 }
 
 /**
- * Posts to a service of the store. Throws `ConnectionFailed` if it is unavailable, `InternalError` if it rejects the app's
+ * Posts to a service of the store. Throws `ConnectionFailed` if it or its path is unavailable, `InternalError` if it rejects the app's
  * credentials and `InvalidPayload` if it rejects the request, which only the client's ids can cause.
  */
 export async function callService<S extends v.GenericSchema>(
@@ -48,11 +48,11 @@ const settingsProblems: ReadonlyMap<string, string> = new Map([
 const unknownSettingsProblem = 'check the Entra application in Partner Center';
 
 function toApiFailure({ status, text }: StoreResponse): ApiResult<never> {
-  if (status === 429 || status >= 500 || status < 400) throw unavailableError(`HTTP ${status}`);
+  if (status === 404 || status === 429 || status >= 500 || status < 400) throw unavailableError(`HTTP ${status}`);
   const { code, innererror } = parseResponse(ServiceErrorBody, text);
   const reason = innererror?.code ?? code ?? 'no code';
   const cause = `HTTP ${status}, ${reason}`;
-  if (status === 400 || status === 404) {
+  if (status === 400) {
     throw new ServiceError('InvalidPayload', 'Microsoft Store rejected the product or the StoreID key.', { cause });
   }
   // The access token is valid, so the code refers to the StoreID key: it expired or its signing certificate did.

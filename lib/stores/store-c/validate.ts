@@ -1,7 +1,10 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { isExpired } from '../../purchases/purchase.ts';
+import { withoutPlatform } from '../../shared/platform.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
+import { startFulfillDeadline } from '../time-budget.ts';
+import { withIntentChange } from './intent-change.ts';
 import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, type LookupResult, lookUpProduct, type ObservedItem } from './lookup.ts';
 import { parseLookupRequest } from './lookup-request.ts';
@@ -15,18 +18,21 @@ import { createSession, type MicrosoftSession } from './session.ts';
  * valid StoreID key.
  */
 export async function validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation> {
+  const fulfillDeadline = startFulfillDeadline();
   const session = createSession(context);
-  const lookupRequest = parseLookupRequest(request, session);
+  const lookupRequest = parseLookupRequest(request, session, context.catalogue);
   const lookup = await lookUpRetailThenSandbox(session, lookupRequest);
   if (lookup.kind === 'keyNeeded') throw await createTicketError(session, lookup.service, request);
   const requested = chooseItem(lookup.observed);
+  const observations = await withStoredData(lookup.observed, session, context);
   const validation = {
     id: request.id,
     scope: 'product' as const,
-    observations: await withStoredData(lookup.observed, session, context),
+    observations,
     ...(requested && { purchaseId: requested.observation.purchase.purchaseId }),
     nativeTransaction: requested?.nativeTransaction ?? {},
-    ineligibleForIntroPrice: [],
+    ineligibleForIntroPrice: await listUsedTrials(observations, context),
+    fulfillDeadline,
   };
   return await planConsumption(validation, request, { lookup: lookupRequest, context });
 }
@@ -36,8 +42,23 @@ async function withStoredData(
   session: MicrosoftSession,
   context: StoreContext,
 ): Promise<Observation[]> {
-  const observations = items.map(({ observation }) => observation);
+  const observations = await Promise.all(items.map(async (item) => await withIntentChange(item, context)));
   return await withNewestKeys(await withKnownRefunds(observations, context), session, context);
+}
+
+/** Lists the products whose free trial the customer has used. Microsoft grants one trial of a product. */
+async function listUsedTrials(
+  observations: readonly Observation[],
+  { listTransactions }: Pick<StoreContext, 'listTransactions'>,
+): Promise<string[]> {
+  const productIds = await Promise.all(
+    observations.map(async ({ purchase, transactions }) => {
+      const stored = (await listTransactions?.(purchase.purchaseId)) ?? [];
+      const hasTrial = [...stored, ...transactions].some(({ isTrialPeriod }) => isTrialPeriod === true);
+      return hasTrial ? [withoutPlatform(purchase.productId)] : [];
+    }),
+  );
+  return [...new Set(productIds.flat())];
 }
 
 /** Queries retail, then the sandbox of the settings: purchases of testers exist only there. */

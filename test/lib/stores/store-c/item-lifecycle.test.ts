@@ -20,13 +20,13 @@ describe('validate (store_c) of an item', () => {
       { expired: false, purchase: { productType: 'non consumable', purchaseDate: startTime, quantity: 1 } },
     ],
     [
-      'a refunded item as ended',
+      'a refunded item as ended, whose refund only the clawback event reports',
       ['P1D', ['refund']],
       { type: 'non consumable' },
       {
         expired: true,
         purchase: { cancelationReason: 'Customer', endedAt: startTime + dayMs },
-        transactions: [{ refundedAt: startTime + dayMs }],
+        transactions: [expect.not.objectContaining({ refundedAt: expect.anything() })],
       },
     ],
     [

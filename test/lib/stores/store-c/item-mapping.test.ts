@@ -68,9 +68,8 @@ describe('toItemObservation (store_c) of each status', () => {
     for (const status of ['Active', 'Expired']) expect(mapPurchase({ status })).not.toHaveProperty('cancelationReason');
   });
 
-  it('sets a refund date for Revoked only', () => {
-    expect(map({ status: 'Revoked' })?.transactions).toMatchObject([{ refundedAt: modified }]);
-    expect(map({ status: 'Banned' })?.transactions[0]).not.toHaveProperty('refundedAt');
+  it.each(['Revoked', 'Banned'])('sets no refund date for %s', (status) => {
+    expect(map({ status })?.transactions[0]).not.toHaveProperty('refundedAt');
   });
 });
 
@@ -103,7 +102,11 @@ describe('toItemObservation (store_c)', () => {
         },
       ],
       userAliases: ['user-1'],
-      refreshToken: { productId: '9NBLGGH5WVP6', collectionsKey: 'key' },
+      refreshToken: {
+        productId: '9NBLGGH5WVP6',
+        purchaseId: 'store_c:4b8fbb13127a41f299270ea668681c1d',
+        collectionsKey: 'key',
+      },
     });
   });
 

@@ -78,7 +78,7 @@ describe('toRecurrenceObservation (store_c) of each state', () => {
       afterExpiration,
       { expired: true, cancelationReason: 'System.BillingError', renewalIntent: 'Lapse', expirationDate },
     ],
-    ['Revoked', { recurrenceState: 'Revoked' }, {}, { expired: true, cancelationReason: 'Customer' }],
+    ['Revoked', { recurrenceState: 'Revoked' }, {}, { expired: true, cancelationReason: 'Unknown' }],
     ['an unknown state', { recurrenceState: 'Dormant' }, {}, { expired: false, expirationDate }],
   ])('maps %s', (_state, changes, context, expected) => {
     expect(mapPurchase(changes, context)).toMatchObject(expected);
@@ -97,13 +97,12 @@ describe('toRecurrenceObservation (store_c) of each state', () => {
     }
   });
 
-  it('sets a refund date for Revoked only', () => {
-    const refundedAt = (recurrenceState: string) => mapRecurrence({ recurrenceState }).transactions[0]?.refundedAt;
-    expect(refundedAt('Revoked')).toBe(toTime(recurrenceItem.lastModified));
-    for (const state of ['Active', 'Inactive', 'Canceled', 'InDunning', 'Failed']) {
-      expect(refundedAt(state)).toBeUndefined();
-    }
-  });
+  it.each(['Active', 'Inactive', 'Canceled', 'Revoked', 'InDunning', 'Failed'])(
+    'sets no refund date for %s',
+    (recurrenceState) => {
+      expect(mapRecurrence({ recurrenceState }).transactions[0]).not.toHaveProperty('refundedAt');
+    },
+  );
 });
 
 describe('toRecurrenceObservation (store_c)', () => {
@@ -152,7 +151,7 @@ describe('toRecurrenceObservation (store_c)', () => {
     ['not a date', undefined],
     ['2027-02-10T00:00:00', toTime('2027-02-10T00:00:00Z')],
   ])('parses the date %s', (cancellationDate, expected) => {
-    expect(mapPurchase({ cancellationDate }).renewalIntentChangeDate).toBe(expected);
+    expect(mapPurchase({ cancellationDate, autoRenew: false }).renewalIntentChangeDate).toBe(expected);
   });
 
   it('maps a sandbox purchase', () => {

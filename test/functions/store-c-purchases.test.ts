@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getPurchase } from '../../lib/api/purchases.ts';
+import { purchaseKey } from '../../lib/db/keys.ts';
+import { deps } from '../../lib/deps.ts';
+import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { dayMs } from '../../lib/shared/time.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+let productCount = 0;
+
+/** Buys a product of store_c. `read` returns its record, `refresh` queries the store for it. */
+async function buy(order: object, settings: object = {}) {
+  const keys = await service.createApp(['store_c'], settings);
+  productCount += 1;
+  const storeId = `9NBLGGJ${String(productCount).padStart(5, '0')}`;
+  const { id, validate } = await service.callControl('/purchases', {
+    ...{ platform: 'store_c', productId: storeId, applicationUsername: 'ann' },
+    ...order,
+  });
+  const purchaseId = `store_c:${id}`;
+  return {
+    ...{ keys, storeId, purchaseId },
+    validate: async (changes: object = {}) => (await service.validate(keys, { ...validate, ...changes })).body,
+    act: async (action: string) => await service.callControl(`/purchases/${encodeURIComponent(id)}/${action}`, {}),
+    refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId }, deps()),
+    read: async () =>
+      (
+        await callWithSecretKey(getPurchase, keys, {
+          params: { purchaseId },
+          query: { include_notifications: 'true', include_transactions: 'true' },
+        })
+      ).body,
+    listTransactions: async () => await deps().purchases.listTransactions(keys.appName, [purchaseId]),
+    findDueTime: async () => (await deps().table.get(purchaseKey(keys.appName, purchaseId)))?.dueSk,
+  };
+}
+
+const listReasons = ({ notifications }: { notifications: { reason: string }[] }): string[] =>
+  notifications.map(({ reason }) => reason);
+
+describe('validateReceipt (store_c) with the id of another product', () => {
+  it('does not accept a product that the customer does not own', async () => {
+    const { validate, storeId } = await buy({ type: 'non consumable' });
+    expect(await validate()).toMatchObject({ ok: true, data: { id: storeId, collection: [{ id: storeId }] } });
+    expect(await validate({ id: 'gold_unlimited' })).toMatchObject({ ok: false, code: 6778001 });
+    expect(await validate({ id: '9NBLGGZZZZZZ' })).toMatchObject({ ok: false, code: 6778001 });
+  });
+
+  it('does not accept a subscription that the customer does not own', async () => {
+    const { validate } = await buy({ type: 'paid subscription' });
+    expect(await validate({ id: 'gold_unlimited' })).toMatchObject({ ok: false, code: 6778001 });
+  });
+
+  it('accepts an id that the setting productIds maps to the owned product', async () => {
+    const productIds = { gold: '9NBLGGJGOLD1', silver: '9NBLGGJSILV1' };
+    const { validate } = await buy({ type: 'non consumable', productId: '9NBLGGJGOLD1' }, { productIds });
+    expect(await validate({ id: 'gold' })).toMatchObject({
+      ok: true,
+      data: { id: 'gold', collection: [{ id: '9NBLGGJGOLD1' }] },
+    });
+    expect(await validate({ id: 'silver' })).toMatchObject({ ok: false, code: 6778001 });
+  });
+});
+
+describe('a revoked item of store_c', () => {
+  it('keeps its payment and yields the reason REVOKED', async () => {
+    const { validate, act, refresh, read, listTransactions } = await buy({ type: 'non consumable' });
+    await validate();
+    await act('revoke');
+    await refresh();
+    expect(await read()).toMatchObject({ isExpired: true, cancelationReason: 'Customer' });
+    expect(listReasons(await read())).toEqual(['PURCHASED', 'REVOKED']);
+    const [payment] = await listTransactions();
+    expect(payment).toMatchObject({ amountMicros: 4_990_000 });
+    expect(payment).not.toHaveProperty('refundedAt');
+  });
+});
+
+describe('a one-time purchase of store_c', () => {
+  it.each([
+    ['developer-managed', {}],
+    ['store-managed', { quantity: 1 }],
+  ])('receives daily refreshes until a device consumes the %s consumable', async (_kind, order) => {
+    const { validate, act, refresh, read, findDueTime } = await buy({ type: 'consumable', ...order });
+    await validate();
+    const dueTime = await findDueTime();
+    expect(Number(dueTime) - Date.now()).toBeLessThanOrEqual(dayMs);
+    await act('consume');
+    await refresh();
+    expect(await read()).toMatchObject({ isConsumed: true });
+    expect(await findDueTime()).toBeUndefined();
+  });
+});
+
+describe('a subscription of store_c', () => {
+  it('shows the date of the latest change of the renewal intent', async () => {
+    const { validate, act, refresh, read } = await buy({ type: 'paid subscription' });
+    await validate();
+    expect(await read()).not.toHaveProperty('renewalIntentChangeDate');
+    await act('cancel');
+    await refresh();
+    const canceled = await read();
+    await service.callControl('/clock', { advance: 'PT2H' });
+    await act('uncancel');
+    await refresh();
+    const resumed = await read();
+    expect(resumed).toMatchObject({ renewalIntent: 'Renew', renewalIntentChangeDate: expect.any(String) });
+    expect(Date.parse(resumed.renewalIntentChangeDate)).toBeGreaterThan(Date.parse(canceled.renewalIntentChangeDate));
+  });
+
+  it('makes the customer ineligible for a second trial', async () => {
+    const { validate, storeId } = await buy({ type: 'paid subscription', trial: true });
+    expect(await validate()).toMatchObject({ ok: true, data: { ineligible_for_intro_price: [storeId] } });
+  });
+});

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getPurchase } from '../../lib/api/purchases.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { errorCodes } from '../../lib/shared/errors.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+let keys: IssuedApiKeys;
+beforeAll(async () => {
+  service = await startTestService();
+  keys = await service.createApp(['processor_b']);
+});
+afterAll(() => service.close());
+
+/** Pays an order as cordova-plugin-purchase does: with the first item and the total. */
+async function pay(order: object, changes: object = {}) {
+  const { validate } = await service.callControl('/purchases', {
+    platform: 'processor_b',
+    type: 'consumable',
+    applicationUsername: createUniqueName('user'),
+    form: 'brand',
+    ...order,
+  });
+  const { body } = await service.validate(keys, { ...validate, products: [], ...changes });
+  if (!body.ok) return body;
+  const purchaseId = `processor_b:${body.data.collection[0].purchaseId}`;
+  return (await callWithSecretKey(getPurchase, keys, { params: { purchaseId } })).body;
+}
+
+const rejected = { ok: false, code: errorCodes.InvalidPayload.number, message: expect.stringMatching(/catalogue/) };
+
+describe('POST /v1/validate (processor_b amounts)', () => {
+  it.each([1_000_000, 7_770_000, 500_000_000])('sells a donation of %d micros', async (amountMicros) => {
+    expect(await pay({ productId: 'donation', amountMicros })).toMatchObject({
+      productId: 'processor_b:donation',
+      amountMicros,
+      currency: 'USD',
+    });
+  });
+
+  it.each([
+    ['less than the minimum', { priceMicros: 990_000 }],
+    ['more than the maximum', { priceMicros: 500_010_000 }],
+    ['a fraction of a cent', { priceMicros: 1_005_000 }],
+    ['another currency', { currency: 'EUR' }],
+    ['no amount', { priceMicros: undefined }],
+  ])('rejects a donation with %s', async (_case, changes) => {
+    expect(await pay({ productId: 'donation', amountMicros: 10_000_000 }, changes)).toMatchObject(rejected);
+  });
+
+  it('sells a cart for the sum of its items', async () => {
+    const cart = { productId: 'tip_jar', items: ['coins', 'coins', 'full_version'] };
+    expect(await pay(cart)).toMatchObject({ productId: 'processor_b:tip_jar', amountMicros: 26_960_000 });
+  });
+
+  it.each([
+    ['less than the sum', 5_970_000],
+    ['the price of the other item only', 990_000],
+    ['an amount that no items have', 5_000_000],
+  ])('rejects a cart with %s', async (_case, priceMicros) => {
+    expect(await pay({ productId: 'tip_jar', items: ['coins'] }, { priceMicros })).toMatchObject(rejected);
+  });
+
+  it('rejects a product at the price of a donation', async () => {
+    expect(await pay({ productId: 'full_version' }, { priceMicros: 10_000_000 })).toMatchObject(rejected);
+  });
+});
