@@ -4,7 +4,7 @@ import { buildCustomerInfo } from '../../lib/customers/customer-info.ts';
 import { toEventInfo } from '../../lib/events/to-event-info.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { toPurchaseCollection } from '../../lib/purchases/purchase-collection.ts';
-import { toTransactionRecord } from '../../lib/purchases/to-records.ts';
+import { toTransactionRecords } from '../../lib/purchases/to-records.ts';
 
 const maxEvents = 10;
 
@@ -19,7 +19,7 @@ export const handler = createHandler(getCustomer)(async ({ app, params, query },
     applicationUsername,
     purchases: toPurchaseCollection(purchases, now()),
     events: latestEvents.map(toEventInfo),
-    transactions: transactions.map(toTransactionRecord),
+    transactions: toTransactionRecords(transactions, purchases),
     customerInfo: buildCustomerInfo(purchases, now()),
   };
 });

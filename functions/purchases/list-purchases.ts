@@ -64,10 +64,11 @@ async function toRows(items: readonly Item[], { appName, includesNotifications, 
   const storedPurchases = items.map(parsePurchaseItem);
   const ids = includesNotifications ? storedPurchases.map(({ purchase }) => purchase.purchaseId) : [];
   const notifications = await listNotificationsByPurchase(appName, ids, deps.purchases);
-  return storedPurchases.map(({ purchase, entitledUsers }) =>
-    toPurchaseDetails(purchase, entitledUsers, {
+  return storedPurchases.map(({ purchase, entitledUsers, refreshToken }) => ({
+    ...toPurchaseDetails(purchase, entitledUsers, {
       now: deps.now(),
       ...(includesNotifications && { notifications: notifications.get(purchase.purchaseId) ?? [] }),
     }),
-  );
+    canRefresh: refreshToken !== undefined,
+  }));
 }

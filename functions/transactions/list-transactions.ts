@@ -4,7 +4,7 @@ import { parseTransactionItem } from '../../lib/db/transaction-repository.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { listNotificationsByPurchase } from '../../lib/purchases/list-notifications.ts';
 import type { PurchaseRepository } from '../../lib/purchases/purchase-repository.ts';
-import { toNotificationRecord, toTransactionRecord } from '../../lib/purchases/to-records.ts';
+import { toNotificationRecord, toTransactionRecords } from '../../lib/purchases/to-records.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
 import type { EpochMillis } from '../../lib/shared/time.ts';
 import { toNeutralId } from '../../lib/shared/vocabulary.ts';
@@ -25,20 +25,22 @@ export const handler = createHandler(listTransactions)(async ({ app, query }, { 
           enddate,
           purchases,
         });
+  const purchaseIds = transactions.map(({ purchaseId }) => purchaseId);
+  const entitledPurchases = await purchases.findMany(app.name, purchaseIds);
   const notifications =
     query.include_notifications === 'true'
-      ? await listNotificationsByPurchase(
-          app.name,
-          transactions.map(({ purchaseId }) => purchaseId),
-          purchases,
-        )
+      ? await listNotificationsByPurchase(app.name, purchaseIds, purchases)
       : undefined;
+  const records = toTransactionRecords(
+    transactions,
+    entitledPurchases.map(({ purchase }) => purchase),
+  );
   return {
     paging: { ...page, total },
-    rows: transactions.map((transaction) => ({
-      ...toTransactionRecord(transaction),
+    rows: records.map((record) => ({
+      ...record,
       ...(notifications && {
-        notifications: (notifications.get(transaction.purchaseId) ?? []).map(toNotificationRecord),
+        notifications: (notifications.get(record.purchaseId) ?? []).map(toNotificationRecord),
       }),
     })),
   };

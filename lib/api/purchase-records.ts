@@ -55,6 +55,13 @@ export const PurchaseDetails = v.strictObject({
 });
 export type PurchaseDetails = v.InferOutput<typeof PurchaseDetails>;
 
+/** A purchase in a list of purchases. */
+export const PurchaseRow = v.strictObject({
+  ...PurchaseDetails.entries,
+  /** Whether the store can be queried for the purchase again. */
+  canRefresh: v.boolean(),
+});
+
 /** Purchases of a customer by product id with platform prefix. */
 export const PurchaseCollection = v.record(v.string(), PurchaseRecord);
 
@@ -75,6 +82,11 @@ export const TransactionRecord = v.strictObject({
   amountMicros: v.nullable(v.number()),
   currency: v.nullable(v.string()),
   isReportedAmount: OptionalBoolean,
+  // Spec: not shown. State of the purchase, for its latest transaction only.
+  isBillingRetryPeriod: OptionalBoolean,
+  isAcknowledged: OptionalBoolean,
+  renewalIntent: v.exactOptional(RenewalIntent),
+  lastRenewalDate: OptionalDateTime,
   // Spec: not shown. The part of `amountMicros` that was refunded, and the date of the latest refund.
   refundedAmountMicros: OptionalNumber,
   refundDate: OptionalDateTime,
@@ -102,7 +114,7 @@ export const EventInfo = v.strictObject({
     type: v.string(),
     productIds: v.exactOptional(v.array(v.string())),
     purchaseIds: v.exactOptional(v.array(v.string())),
-    response: v.strictObject({ status: v.number(), ok: v.boolean(), message: OptionalText }),
+    response: v.strictObject({ status: v.number(), ok: v.boolean(), message: v.string() }),
   }),
 });
 export type EventInfo = v.InferOutput<typeof EventInfo>;

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { defineContract } from './contract.ts';
 import { Id, Username } from './identifiers.ts';
 import { DateOrDateTime, PagingInformation, pagingQuery } from './paging.ts';
-import { PurchaseDetails } from './purchase-records.ts';
+import { PurchaseDetails, PurchaseRow } from './purchase-records.ts';
 import { DateTime, emptyAsAbsent } from './schemas.ts';
 
 export const getPurchase = defineContract({
@@ -58,7 +58,7 @@ export const listPurchases = defineContract({
   errorFormat: 'default',
   eventType: 'purchase.read',
   query: ListPurchasesQuery,
-  response: v.strictObject({ paging: PagingInformation, rows: v.array(PurchaseDetails) }),
+  response: v.strictObject({ paging: PagingInformation, rows: v.array(PurchaseRow) }),
   isLongRunning: true,
   permissions: ['indexes'],
 });

@@ -6,8 +6,8 @@ import type { EventRecorder } from './event-recorder.ts';
 /** Result of one piece of work that no client waits for. */
 interface WorkerResult {
   readonly recorder: EventRecorder;
-  /** Shown as the request in the raw view of the event. */
-  readonly request: { readonly route: string; readonly [part: string]: unknown };
+  /** Shown as the request in the raw view of the event, with the allowlisted fields of its parts. */
+  readonly request: { readonly route: string; readonly params?: object; readonly notification?: object };
   readonly response?: unknown;
   readonly failure?: ServiceError;
 }

@@ -12,7 +12,7 @@ export function toEventInfo({ eventId, date, type, content, outcome }: EventReco
       type,
       ...(productIds.length > 0 && { productIds }),
       ...(purchaseIds.length > 0 && { purchaseIds }),
-      response: outcome,
+      response: { ...outcome, message: outcome.message ?? 'OK' },
     },
   };
 }

@@ -118,7 +118,8 @@ export const toVisibleReason = (
 const getEffectiveExpiration = ({ expirationDate, endedAt }: Purchase): EpochMillis | undefined =>
   endedAt === undefined ? expirationDate : Math.min(endedAt, expirationDate ?? endedAt);
 
-export function toTransactionRecord(transaction: Transaction): TransactionRecord {
+/** Returns the record of a transaction. The purchase adds its state to its latest transaction. */
+export function toTransactionRecord(transaction: Transaction, purchase?: Purchase): TransactionRecord {
   return {
     ...pick(transaction, ['transactionId', 'purchaseId', 'productId', 'platform', 'sandbox', 'isPending', 'quantity']),
     ...pick(transaction, ['isTrialPeriod', 'isIntroPeriod', 'isReportedAmount']),
@@ -129,8 +130,23 @@ export function toTransactionRecord(transaction: Transaction): TransactionRecord
     amountUSD: toAmountUsd(transaction),
     currency: transaction.currency ?? null,
     ...toRefundFields(transaction),
+    ...(purchase?.transactionId === transaction.transactionId && toPurchaseFields(purchase)),
   };
 }
+
+/** Returns the records of transactions. Purchases that are missing in the list add nothing. */
+export function toTransactionRecords(
+  transactions: readonly Transaction[],
+  purchases: readonly Purchase[],
+): TransactionRecord[] {
+  const purchasesById = new Map(purchases.map((purchase) => [purchase.purchaseId, purchase]));
+  return transactions.map((transaction) => toTransactionRecord(transaction, purchasesById.get(transaction.purchaseId)));
+}
+
+const toPurchaseFields = (purchase: Purchase) => ({
+  ...pick(purchase, ['isBillingRetryPeriod', 'isAcknowledged', 'renewalIntent']),
+  ...(purchase.lastRenewalDate !== undefined && { lastRenewalDate: toIsoSeconds(purchase.lastRenewalDate) }),
+});
 
 /** Returns the sum and the latest date of the refunds. A full refund of an unknown amount has a date only. */
 function toRefundFields(transaction: Transaction): Pick<TransactionRecord, 'refundedAmountMicros' | 'refundDate'> {

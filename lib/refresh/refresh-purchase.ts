@@ -38,7 +38,7 @@ export async function refreshPurchase({ appName, purchaseId }: RefreshMessage, d
   if (failure) logError({ worker: 'refresh-purchase', app: appName, purchaseId, eventId: recorder.eventId }, failure);
   await recordWorkerEvent(
     appName,
-    { recorder, request: { route: 'refresh', purchaseId }, ...(failure && { failure }) },
+    { recorder, request: { route: 'refresh', params: { purchaseId } }, ...(failure && { failure }) },
     deps,
   );
 }

@@ -64,7 +64,7 @@ async function recoverForApps(
 
 async function recoverForApp(app: App, platform: Platform, deps: RecoveryDeps): Promise<void> {
   const recorder = createEventRecorder({ type: 'notifications.reconciled', date: deps.now() });
-  const request = { route: 'reconcile', platform };
+  const request = { route: 'reconcile', params: { platform } };
   try {
     const context = await createStoreContext(app.name, platform, { recorder, deps });
     if (context.settings === undefined) return;

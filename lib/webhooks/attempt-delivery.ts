@@ -67,7 +67,10 @@ async function recordAttemptEvent(
   const problem = describeFailure(outcome);
   const failure = problem === undefined ? undefined : new ServiceError('ConnectionFailed', problem);
   const response = 'status' in outcome ? { status: outcome.status, message: bodyExcerpt } : {};
-  const request = { route: 'webhook', type, attempt: failedAttempts + 1 };
+  const request = {
+    route: 'webhook',
+    params: { type, attempt: failedAttempts + 1, ...(purchaseId && { purchaseId }) },
+  };
   await recordWorkerEvent(appName, { recorder, request, response, ...(failure && { failure }) }, deps);
 }
 

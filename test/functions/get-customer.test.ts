@@ -54,7 +54,13 @@ describe('GET /v3/customers/:applicationUsername', () => {
     const fetchCustomerEvents = async () =>
       (await callWithSecretKey(getCustomer, keys, { params: { applicationUsername: 'dan' } })).body.events;
     expect(await fetchCustomerEvents()).toMatchObject([
-      { eventInfo: { type: 'receipt.validated', purchaseIds: [`store_b:${id}`], response: { status: 200, ok: true } } },
+      {
+        eventInfo: {
+          type: 'receipt.validated',
+          purchaseIds: [`store_b:${id}`],
+          response: { status: 200, ok: true, message: 'OK' },
+        },
+      },
     ]);
     for (let count = 0; count < 10; count++) await fetchCustomerEvents();
     const events = await fetchCustomerEvents();

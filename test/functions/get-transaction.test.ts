@@ -33,6 +33,13 @@ describe('GET /v3/transactions/:transactionId', () => {
     });
   });
 
+  it('returns the state of the purchase with its latest transaction', async () => {
+    const keys = await givenApp(table);
+    await givenPaidPurchase(keys, 'ann');
+    const { body } = await callWithSecretKey(getTransaction, keys, { params });
+    expect(body).toMatchObject({ renewalIntent: 'Renew' });
+  });
+
   it('records the read as an event of the transaction', async () => {
     const keys = await givenApp(table);
     await givenPaidPurchase(keys, 'ann');

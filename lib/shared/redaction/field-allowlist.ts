@@ -59,7 +59,17 @@ const fieldsByKind: Readonly<Record<FieldKind, readonly string[]>> = {
     'type',
     'version',
   ],
-  number: ['amountMicros', 'amountUSD', 'introPriceMicros', 'limit', 'offset', 'priceMicros', 'quantity', 'skip'],
+  number: [
+    'amountMicros',
+    'amountUSD',
+    'attempt',
+    'introPriceMicros',
+    'limit',
+    'offset',
+    'priceMicros',
+    'quantity',
+    'skip',
+  ],
   date: [
     'autoResumeDate',
     'date',
