@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { secondMs } from '../calendar.ts';
 import type { HttpResponse } from '../http-messages.ts';
-import { savePayment } from './billing.ts';
+import { savePayment, withPaymentStatus } from './billing.ts';
 import { generateCustomerId, type ResponseContext } from './merchant-state.ts';
 import { checkNonce, consumeNonce } from './nonces.ts';
 import type { Payment } from './records.ts';
@@ -122,7 +122,7 @@ export function reversePayment(context: ResponseContext, payment: Payment): Paym
   const at = now();
   const status = getStatus(payment, at);
   if (status !== 'settled') {
-    const voided = { ...payment, status: 'voided', updatedAt: at };
+    const voided = withPaymentStatus(payment, 'voided', at);
     state.payments.set(payment.id, voided);
     return voided;
   }

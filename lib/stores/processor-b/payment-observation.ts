@@ -6,7 +6,7 @@ import type { EpochMillis } from '../../shared/time.ts';
 import { type MappingContext, toTokenMembers } from './mapping-context.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction } from './payloads.ts';
-import { findReversalDate, isPaid } from './payment-reversals.ts';
+import { findReversalDate, getStatusDate, hasPaidStatus, isPaid, isSettlementPending } from './payment-reversals.ts';
 
 export const toPrefixedId = (id: string): string => withPlatform('processor_b', id);
 
@@ -24,7 +24,6 @@ export function toTransaction(
     platform: 'processor_b',
     sandbox: context.sandbox,
     purchaseDate: Date.parse(payment.createdAt),
-    ...(payment.status === 'settlement_pending' && { isPending: true }),
     quantity: 1,
     currency: payment.currencyIsoCode,
     amountMicros: toMicros(payment.amount),
@@ -39,15 +38,17 @@ export function toPaymentObservation(
   context: MappingContext,
 ): Observation {
   const transaction = toTransaction(payment, refunds, { context, purchaseId: payment.id });
-  const { isPending, refundedAt, ...common } = transaction;
-  const failedAt = isPaid(payment) ? undefined : Date.parse(payment.updatedAt);
-  const endedAt = refundedAt ?? failedAt;
+  const { refundedAt, ...common } = transaction;
+  const isPending = isSettlementPending(payment);
+  const hasFailed = !isPaid(payment) && !isPending;
+  const endedAt = refundedAt ?? (hasFailed ? getStatusDate(payment) : undefined);
   return {
     asOf: context.asOf,
     purchase: {
       ...common,
       ...(context.productType && { productType: context.productType }),
       ...(isPending && { isPending }),
+      ...(hasFailed && refundedAt === undefined && !hasPaidStatus(payment) && { isAbandoned: true }),
       ...(endedAt !== undefined && { endedAt, cancelationReason: toCancelationReason(payment, refundedAt) }),
     },
     transactions: isPaid(payment) || refundedAt !== undefined ? [transaction] : [],
