@@ -26,7 +26,7 @@ interface RecordingContext {
   readonly validation?: Pick<StoreValidation, 'purchaseId' | 'appDownload'>;
 }
 
-/** A purchase as it is stored after the validation, with all known transactions. */
+/** A purchase as it is stored after the validation, with all its transactions. */
 export interface RecordedPurchase extends EntitledPurchase {
   readonly transactions: readonly Transaction[];
 }

@@ -53,7 +53,7 @@ describe('ineligible_for_intro_price', () => {
     expect(await validateIntro()).toEqual([productId, 'same group'].toSorted());
   });
 
-  it.each(['store_a', 'store_b'] as const)('is empty without a used offer (%s)', async (platform) => {
+  it.each(['store_a', 'store_b'] as const)('returns no product without a used offer (%s)', async (platform) => {
     const { validateIntro } = await givenSubscription(platform, createUniqueName('plan'), {});
     expect(await validateIntro()).toEqual([]);
   });
