@@ -259,6 +259,15 @@ const toDigest = (text: string): string => createHash('sha256').update(text).dig
 export const isPurchaseLink = (sk: string): boolean =>
   [ownedPurchasePrefix, rankPrefix, ownedTransactionPrefix].some((prefix) => sk.startsWith(prefix));
 
+/**
+ * Returns bounds of the sort keys with an ASCII prefix. DynamoDB Local finds a range by its index, but reads the whole partition
+ * for `begins_with`.
+ */
+export const toPrefixRange = (prefix: string): [string, string] => [
+  prefix,
+  `${prefix.slice(0, -1)}${String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)}`,
+];
+
 /** Returns the id of the purchase that a link to an owned purchase, or its rank, names. */
 export function parseOwnedPurchaseId(sk: string): string {
   const rank = /^R#[^#]+#[^#]+#\d+#\d+#/.exec(sk);

@@ -53,21 +53,24 @@ export function createOwnedPurchaseRepository(table: Table, bounds = defaultBoun
   return {
     async listDecidingPurchases(appName, username, products = 'all') {
       const owner = createOwner(appName, username);
-      const range = { partition: owner.partition, prefix: keys.ownedPurchasePrefix };
+      const range = { partition: owner.partition, between: keys.toPrefixRange(keys.ownedPurchasePrefix) };
       const links = await table.query({ ...range, newestFirst: true, limit: bounds.purchases + 1 });
       if (links.length <= bounds.purchases) {
         const stored = await loadPurchases(table, appName, links.map(toPurchaseId));
         return selectEntitled(owner, stored.values());
       }
       const rankings = await listRankings(table, owner, {
-        prefix: products === 'all' ? keys.rankingPrefix : keys.subscriptionRankingPrefix,
+        between: keys.toPrefixRange(products === 'all' ? keys.rankingPrefix : keys.subscriptionRankingPrefix),
         limit: bounds.rankings,
       });
       const latestFirst: Ranking = { between: keys.datedPurchaseRange };
       return await findFirstPurchases(table, owner, [latestFirst, ...rankings]);
     },
     async listPurchaseKeys(appName, username) {
-      const range = { partition: keys.customerPartition(appName, username), prefix: keys.ownedPurchasePrefix };
+      const range = {
+        partition: keys.customerPartition(appName, username),
+        between: keys.toPrefixRange(keys.ownedPurchasePrefix),
+      };
       const links = await table.query({ ...range, newestFirst: true, limit: maxListedPurchases });
       return [...new Set(links.reverse().map(toPurchaseId))].map((id) => keys.purchaseKey(appName, id));
     },
@@ -111,16 +114,18 @@ async function loadPurchases(
 }
 
 /** A range of a customer's partition whose entries name purchases, the best one last. */
-type Ranking = { readonly prefix: string } | { readonly between: readonly [string, string] };
+interface Ranking {
+  readonly between: readonly [string, string];
+}
 
 /** Lists the rankings of the customer's products. */
 async function listRankings(
   table: Table,
   { partition }: Owner,
-  range: { readonly prefix: string; readonly limit: number },
+  range: Ranking & { readonly limit: number },
 ): Promise<Ranking[]> {
   const rankings = await table.query({ partition, ...range });
-  return rankings.map(({ sk }) => ({ prefix: keys.toRankPrefix(String(sk)) }));
+  return rankings.map(({ sk }) => ({ between: keys.toPrefixRange(keys.toRankPrefix(String(sk))) }));
 }
 
 /**
@@ -161,7 +166,11 @@ async function listOwnedTransactions(
   { skip, limit }: TransactionPage,
 ): Promise<Transaction[]> {
   for (let wanted = limit; ; wanted *= growthFactor) {
-    const range = { partition: owner.partition, prefix: keys.ownedTransactionPrefix, newestFirst: true };
+    const range = {
+      partition: owner.partition,
+      between: keys.toPrefixRange(keys.ownedTransactionPrefix),
+      newestFirst: true,
+    };
     const links = await table.query({ ...range, limit: skip + wanted });
     const transactions = await loadOwnedTransactions(table, owner, links.slice(skip));
     if (transactions.length >= limit || links.length < skip + wanted) return transactions.slice(0, limit);
